@@ -75,12 +75,21 @@ void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
   out.line(calledBy(kernel::warpgroupIntrinsic(copy)) + text + ");");
 }
 
+/// From 64 columns to the next 64.
+static int64_t bytesOfTile(kernel::TileProductOp product) {
+  auto right = cast<MemRefType>(product.getRight().getType());
+  return right.getShape().end()[-2] * right.getShape().back() *
+         kernel::elementBytes(right.getElementType());
+}
+
 void KernelPrinter::printTileProduct(kernel::TileProductOp product) {
   int64_t columns = 2 * product.getSums().getType().getNumElements();
   out.line(calledBy(kernel::warpgroupIntrinsic(product)) + "_" +
            Twine(columns) + "(" + variables.at(product.getSums()).name + ", &" +
            address(product.getLeft(), product.getLeftIndices()) + ", &" +
-           address(product.getRight(), product.getRightIndices()) + ");");
+           address(product.getRight(), product.getRightIndices()) +
+           (product.getAcross() ? ", " + Twine(bytesOfTile(product)) : "") +
+           ");");
 }
 
 std::string KernelPrinter::sumsText(ValueRange sums) {
@@ -95,12 +104,9 @@ void KernelPrinter::printBeginProducts(kernel::BeginProductsOp begin) {
            sumsText(begin.getSums()));
 }
 
-/// While there are newer ones sums stay those of the products, and unnamed.
 void KernelPrinter::printAwaitProducts(kernel::AwaitProductsOp await) {
-  out.line(
-      calledBy(await->getName().getStringRef()) + "<" +
-      Twine(await.getNewest()) + ">" +
-      sumsText(await.getNewest() ? ValueRange() : ValueRange(await.getSums())));
+  out.line(calledBy(await->getName().getStringRef()) + "<" +
+           Twine(await.getNewest()) + ">" + sumsText(await.getSums()));
 }
 
 void KernelPrinter::printSetRegisters(kernel::SetRegistersOp set) {

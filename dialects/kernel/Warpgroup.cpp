@@ -60,10 +60,14 @@ LogicalResult CopyTileOp::verify() {
 
 std::string TileProductOp::getIntrinsicName() {
   std::string name;
-  llvm::raw_string_ostream(name) << getOperationName() << '[' << getLeftType()
-                                 << ',' << getRightType() << ']';
+  llvm::raw_string_ostream(name)
+      << getOperationName() << '[' << getLeftType() << ',' << getRightType()
+      << (isLeftWords() ? ",words" : "") << (getAcross() ? ",across" : "")
+      << (getFirst() ? ",first" : "") << ']';
   return name;
 }
+
+bool TileProductOp::isLeftWords() { return !isShared(getLeft()); }
 
 LogicalResult TileProductOp::verify() {
   auto sums = cast<MemRefType>(getSums().getType());
@@ -71,8 +75,18 @@ LogicalResult TileProductOp::verify() {
     return type.isInteger(8) && !type.isSignlessInteger();
   };
   bool areBytes = isByte(getLeftType()) && isByte(getRightType());
-  if (!isShared(getLeft()) || !isShared(getRight()))
+  auto left = cast<MemRefType>(getLeft().getType()),
+       right = cast<MemRefType>(getRight().getType());
+  if (!isShared(getRight()) ||
+      (isLeftWords() && !left.getElementType().isInteger(32)))
     return emitOpError("multiplies what the block does not share");
+  if ((isLeftWords() || getAcross()) && !isOfHalves())
+    return emitOpError("multiplies words of ")
+           << getLeftType() << ", or tiles across, which is for floats of 16 "
+           << "bits";
+  if (getAcross() && (right.getRank() < 2 || right.getShape().back() != 64))
+    return emitOpError("multiplies across tiles of ")
+           << right << ", whose rows are not of 64 columns";
   if (!fitsRank(getLeft(), getLeftIndices()) ||
       !fitsRank(getRight(), getRightIndices()))
     return emitOpError("has indices of another rank than its buffers");

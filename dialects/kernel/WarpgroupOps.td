@@ -99,7 +99,14 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
     64 rows, and as many columns as twice the sums of a thread; of both 32 bytes of steps,
     as `kernel.copy_tile` brings them. Thread 32 * w + 4 * g + t of the warpgroup has element
     (16 * w + g + 8 * h, 8 * j + 2 * t + s) as number 4 * j + 2 * h + s. The sums are
-    nobody's until they are awaited.
+    nobody's until they are awaited. The `first` product of a sum takes the place of what
+    was there.
+
+    Of 16-bit floats, the left operand may be four words of the thread's own from an index on,
+    which are nobody's until then as well: steps 2 * t and 2 * t + 1 of rows g and g + 8,
+    and the same of steps 2 * t + 8 and 2 * t + 9. And the right one may be `across`: each row of a
+    tile is a step, and has 64 columns, of which further 64 are in the next tile of the same
+    buffer, whose last two axes are a tile.
 
         kernel.tile_product %a[%stage, %row, %step] times %b[%stage, %c0, %step] plus %sums
             {left = f16, right = f16} : memref<..>, memref<..>, memref<64xf32>
@@ -107,23 +114,30 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
   let arguments = (ins
     Arg<AnyStaticShapeMemRef, "", [MemRead]>:$left, Variadic<Index>:$left_indices,
     Arg<AnyStaticShapeMemRef, "", [MemRead]>:$right, Variadic<Index>:$right_indices,
-    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$sums, TypeAttr:$left_type, TypeAttr:$right_type);
+    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$sums, TypeAttr:$left_type, TypeAttr:$right_type,
+    UnitAttr:$across, UnitAttr:$first);
   let assemblyFormat = [{
-    $left `[` $left_indices `]` `times` $right `[` $right_indices `]` `plus` $sums
-    `of` $left_type `,` $right_type attr-dict `:` type($left) `,` type($right) `,` type($sums)
+    $left `[` $left_indices `]` `times` $right `[` $right_indices `]` (`across` $across^)? `plus` $sums
+    (`first` $first^)? `of` $left_type `,` $right_type attr-dict
+    `:` type($left) `,` type($right) `,` type($sums)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.tile_product[f16,f16]".
+    /// As the rows of targets name it: "kernel.tile_product[f16,f16]", with ",words", ",across"
+    /// and ",first" where it is of these.
     std::string getIntrinsicName();
+    /// Whether the left operand is in registers.
+    bool isLeftWords();
+    /// Whether warpgroups may get these operands in other ways than as tiles of steps.
+    bool isOfHalves() { return getLeftType().isF16() || getLeftType().isBF16(); }
   }];
 }
-class Kernel_SumsOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic> {
-  let arguments = !con((ins Arg<Variadic<AnyStaticShapeMemRef>, "", [MemRead, MemWrite]>:$sums), further);
+class Kernel_SumsOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = !con((ins Variadic<AnyStaticShapeMemRef>:$sums), further);
   let hasVerifier = 1;
 }
 def Kernel_BeginProductsOp : Kernel_SumsOp<"begin_products"> {
-  let summary = "Hands the sums of this thread to products that follow";
+  let summary = "Hands the sums of this thread, and the words that it multiplies, to products that follow";
   let assemblyFormat = "$sums attr-dict `:` type($sums)";
 }
 def Kernel_CloseProductsOp : Kernel_Op<"close_products", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -133,7 +147,7 @@ def Kernel_CloseProductsOp : Kernel_Op<"close_products", [MemoryEffects<[MemRead
 }
 def Kernel_AwaitProductsOp : Kernel_SumsOp<"await_products",
     (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$newest)> {
-  let summary = "Waits for all groups of products but the newest ones; sums may be used then";
+  let summary = "Waits for all groups of products but the newest ones; these sums and words may be used then";
   let assemblyFormat = "`but` $newest (`:` $sums^ `:` type($sums))? attr-dict";
 }
 

@@ -64,6 +64,8 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
     work.matrixElement = int64_t(llvm::PowerOf2Ceil(
                              product.getLeftType().getIntOrFloatBitWidth())) /
                          8;
+    if (product.getFirst() || product.isLeftWords())
+      return;
     auto left = cast<MemRefType>(product.getLeft().getType()),
          right = cast<MemRefType>(product.getRight().getType());
     auto stages = double(left.getDimSize(0));
@@ -74,6 +76,37 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
     work.macsOfStrip =
         double(left.getNumElements()) / stages * double(right.getDimSize(1));
   });
+}
+
+/// Blocks of keys and values that copies of whole tiles bring, all of which every query of the
+/// block meets. A warpgroup alone takes about 9 cycles for each key and its 64 queries (as
+/// warpgroup-attention estimates it).
+static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
+  llvm::SmallSetVector<Value, 2> tiles;
+  int64_t queries = 0;
+  kernel.walk([&](kernel::TileProductOp product) {
+    if (product.getFirst()) {
+      constexpr double ofKey = 9 / 1.755e9;
+      queries =
+          cast<MemRefType>(product.getLeft().getType()).getShape().end()[-2];
+      work.loop.waiting =
+          ofKey * 2 * double(product.getSums().getType().getNumElements());
+    }
+    if (product.getFirst() || product.isLeftWords())
+      tiles.insert(product.getRight());
+  });
+  if (queries == 0)
+    return;
+  work.loop.goesOn = false;
+  work.loop.bytes = work.macsOfStrip = 0;
+  for (Value tile : tiles) {
+    auto type = cast<MemRefType>(tile.getType());
+    auto stages = double(type.getDimSize(0));
+    work.loop.ahead = stages;
+    work.loop.bytes += bytesOfTile(tile) / stages;
+    work.macsOfStrip +=
+        double(type.getNumElements()) / stages * double(queries);
+  }
 }
 
 /// Strips that the threads of a block copy ahead.
@@ -119,6 +152,7 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
   }
   kernel.walk([&](kernel::CountOp) { work.counts = true; });
   findTiles(kernel, work);
+  findTilesOfAttention(kernel, work);
   findCopies(kernel, work);
   return work;
 }

@@ -81,6 +81,11 @@ TILES
     return (shared_address(tile) & 0x3ffffu) >> 4 | uint64_t(1) << 16 | uint64_t(64) << 32 |
            uint64_t(1) << 62;
   }
+  // The same of a tile across: its rows are steps of 64 columns; so many bytes from there to
+  // the next 64.
+  static __device__ uint64_t tile_across_at(const void *tile, unsigned distance) {
+    return tile_at(tile) ^ uint64_t(1 ^ distance >> 4) << 16;
+  }
 PRODUCTS)";
 
 static constexpr llvm::StringLiteral maps =
@@ -176,54 +181,80 @@ static std::string copyFunction(unsigned rank, bool areWindows) {
   return text;
 }
 
+/// How a product gets its operands, and whether it takes the place of its sums.
+enum class Form { Tiles, FirstOfTiles, WordsByTileAcross };
+
 /// A product of 64 rows and as many columns as twice the sums.
 static std::string productFunction(unsigned count, llvm::StringRef left,
-                                   llvm::StringRef right, unsigned steps) {
-  bool areBytes = left.ends_with("8");
+                                   llvm::StringRef right, unsigned steps,
+                                   Form form = Form::Tiles) {
+  bool areBytes = left.ends_with("8"), isFirst = form == Form::FirstOfTiles,
+       isAcross = form == Form::WordsByTileAcross;
   std::string letter = areBytes ? "r" : "f",
               sum = areBytes ? "int32_t" : "float";
   std::string types =
       (areBytes ? ".s32." : ".f32.") + left.str() + "." + right.str();
   bool areBytesOfFloats = steps == 32 && !areBytes;
   std::string name = "product_" + left.str() +
-                     (steps == 32 ? "_" + right.str() : std::string()) + "_" +
-                     std::to_string(2 * count) + "(";
+                     (steps == 32 ? "_" + right.str() : std::string()) +
+                     (isFirst    ? "_first"
+                      : isAcross ? "_words_across"
+                                 : "") +
+                     "_" + std::to_string(2 * count) + "(";
   // Printed where it is called.
   std::string text =
       "//? " + name + "\n  static __device__ void " + name + sum + " (&s)[" +
-      std::to_string(count) +
-      "], const void *left, const void *right) {\n"
-      "    asm volatile(\"{\\n\\t.reg .pred adds;\\n\\tsetp.ne.b32 adds, 1, "
-      "0;\\n\\t\"\n                 \"wgmma.mma_async.sync.aligned.m64n" +
+      std::to_string(count) + "], const " + (isAcross ? "int32_t" : "void") +
+      " *left, const void *right" + (isAcross ? ", unsigned distance" : "") +
+      ") {\n"
+      "    asm volatile(\"{\\n\\t.reg .pred adds;\\n\\tsetp.ne.b32 adds, " +
+      (isFirst ? "0" : "1") +
+      ", 0;\\n\\t\"\n                 \"wgmma.mma_async.sync.aligned.m64n" +
       std::to_string(2 * count) + "k" + std::to_string(steps) + types +
       " \"\n                 \"{";
   for (unsigned i = 0; i < count; i += 16)
     text +=
         registers(i, 16) + (i + 16 < count ? ", \"\n                 \"" : "");
-  // Sums are added to, signs are kept; floats may also be of tiles the other way round.
-  text += "}, \"\n                 \"%" + std::to_string(count) + ", %" +
-          std::to_string(count + 1) + ", adds";
-  if (!areBytes)
+  unsigned ofLeft = isAcross ? 4 : 1;
+  text += "}, \"\n                 \"" +
+          (isAcross ? "{" + registers(count, ofLeft) + "}"
+                    : registers(count, ofLeft)) +
+          ", " + registers(count + ofLeft, 1) + ", adds";
+  // Signs are kept; floats may also be of tiles the other way round.
+  if (isAcross)
+    text += ", 1, 1, 1";
+  else if (!areBytes)
     text += left == "tf32" || areBytesOfFloats ? ", 1, 1" : ", 1, 1, 0, 0";
   text += ";\\n\\t}\"\n                 : ";
   for (unsigned i = 0; i < count; ++i) {
-    text += "\"+" + letter + "\"(s[" + std::to_string(i) + "])";
+    text +=
+        (isFirst ? "\"=" : "\"+") + letter + "\"(s[" + std::to_string(i) + "])";
     if (i + 1 < count)
       text += i % 8 == 7 ? ",\n                   " : ", ";
   }
-  return text + "\n                 : \"l\"(tile_at(left)), "
-                "\"l\"(tile_at(right)) : \"memory\");\n  }\n//?\n";
+  text += "\n                 : ";
+  if (isAcross) {
+    for (unsigned i = 0; i < ofLeft; ++i)
+      text += "\"r\"(left[" + std::to_string(i) + "]), ";
+    text += "\"l\"(tile_across_at(right, distance))";
+  } else {
+    text += "\"l\"(tile_at(left)), \"l\"(tile_at(right))";
+  }
+  return text + " : \"memory\");\n  }\n//?\n";
 }
 
 WarpgroupText warpgroupText() {
   std::string tiles, products;
-  for (unsigned rank : {2, 3, 5})
+  for (unsigned rank : {2, 3, 4, 5})
     tiles += copyFunction(rank, false);
   for (unsigned rank : {3, 4})
     tiles += copyFunction(rank, true);
   for (unsigned count : {32, 64, 96, 128}) {
     for (llvm::StringRef name : {"f16", "bf16", "tf32"})
       products += productFunction(count, name, name, name == "tf32" ? 8 : 16);
+    for (llvm::StringRef name : {"f16", "bf16"})
+      for (Form form : {Form::FirstOfTiles, Form::WordsByTileAcross})
+        products += productFunction(count, name, name, 16, form);
     for (llvm::StringRef left : {"s8", "u8"})
       for (llvm::StringRef right : {"s8", "u8"})
         products += productFunction(count, left, right, 32);

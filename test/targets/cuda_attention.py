@@ -36,8 +36,9 @@ def attention(x, mask):
 class Case:
     """Queries [heads, m, d], keys [heads of keys, n, d] and values [heads of keys, n, e] of a model; `packed`: in one tensor, tokens first; `stored`: negated in memory of the model."""
 
-    def __init__(self, name, strategy, kind, m, n, d, e=None, heads=2, groups=1, mask=None, packed=False, stored=False):
+    def __init__(self, name, strategy, kind, m, n, d, e=None, heads=2, groups=1, mask=None, packed=False, stored=False, target="sm_80"):
         self.name, self.strategy, self.kind, self.packed, self.stored = f"{name}-{kind}", strategy, kind, packed, stored
+        self.target = target
         rng = np.random.default_rng(len(name))
         dtype = np.float16 if kind == "f16" else np.float32
         e = e or d
@@ -115,6 +116,14 @@ def cases():
             "row": dict(m=1, n=300, d=64), "row-groups": dict(m=1, n=50, d=32, heads=4, groups=2, mask="bias"),
             "few": dict(m=5, n=77, d=64, e=32, mask="causal")}.items()):
         yield Case(name, "row-attention", kind, **arguments)
+    # Keys and queries that fill no tile, heads of less than a strip and of two, and masks.
+    for name, arguments in {
+            "tiles": dict(m=150, n=330, d=64), "tiles-causal": dict(m=192, n=192, d=64, mask="causal"),
+            "tiles-two-strips": dict(m=128, n=200, d=128, e=96), "tiles-half": dict(m=140, n=256, d=32, mask="bias"),
+            "tiles-slices": dict(m=60, n=500, d=80, e=64)}.items():
+        for kind in ("f16", "bf16"):
+            yield Case(name, "warpgroup-attention", kind, **{"heads": 4, **arguments}, stored=True, target="sm_90a")
+    yield Case("tiles-packed", "warpgroup-attention", "f16", 150, 150, 64, heads=6, packed=True, target="sm_90a")
 
 
 def main():
@@ -130,7 +139,7 @@ def main():
         folder = os.path.join(args.work, case.name)
         os.makedirs(folder, exist_ok=True)
         model, inputs = case.save(folder)
-        options = ["--target", "sm_80"] + ([f"--fast={case.kind}"] if case.kind in ("bf16", "tf32") else [])
+        options = ["--target", case.target] + ([f"--fast={case.kind}"] if case.kind in ("bf16", "tf32") else [])
         report = subprocess.run([args.ingot, "inspect", model, *options], capture_output=True, text=True, check=True).stdout
         given = [f"--input={name}={os.path.join(folder, name)}.npy" for name in inputs]
         subprocess.run([args.ingot, "run", model, *options, *given, "--output-dir", os.path.join(folder, "out")], check=True, stdout=subprocess.DEVNULL)

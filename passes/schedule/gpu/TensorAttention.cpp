@@ -20,15 +20,7 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
-    Ranking<TensorAttentionTile> ranking;
-    for (int64_t queries : {64, 128, 32, 16})
-      for (int64_t keys : {64, 32, 16, 128})
-        for (int64_t slices : {1, 2, 4, 8}) {
-          TensorAttentionTile tile(anchor, queries, keys, slices);
-          if (refuse(tile, target).empty())
-            ranking.add(tile, seconds(anchor, tile, target));
-        }
-    return plansOf(std::move(ranking).ranked({anchor, 16, 16, 1}),
+    return plansOf(rank(anchor, target).ranked({anchor, 16, 16, 1}),
                    [&](const TensorAttentionTile &tile) {
                      return Plan(anchor.softmax->getContext(),
                                  {{"keys", tile.keys},
@@ -45,6 +37,19 @@ public:
   void emit(KernelBuilder &b) const override {
     AttentionAnchor anchor = AttentionAnchor::of(b.group);
     emitTensorAttention(b, anchor, tileOf(anchor, b.plan));
+  }
+
+  static Ranking<TensorAttentionTile> rank(const AttentionAnchor &anchor,
+                                           const TargetDescription &target) {
+    Ranking<TensorAttentionTile> ranking;
+    for (int64_t queries : {64, 128, 32, 16})
+      for (int64_t keys : {64, 32, 16, 128})
+        for (int64_t slices : {1, 2, 4, 8}) {
+          TensorAttentionTile tile(anchor, queries, keys, slices);
+          if (refuse(tile, target).empty())
+            ranking.add(tile, seconds(anchor, tile, target));
+        }
+    return ranking;
   }
 
 protected:
@@ -84,15 +89,15 @@ private:
   }
 
   /// Instructions of a warp for each block of keys: copies, units that multiply and their
-  /// loads, about 25 for each score of a thread, one for each sum that is corrected, and
+  /// loads, about 11 for each score of a thread, one for each sum that is corrected, and
   /// about 60 for the exchanges and the barrier. A scheduler begins one in a cycle; of
   /// one warp alone one in 5.4 cycles (1,500 queries and keys of 6 heads, a warp for each
-  /// 16 queries: 98 us on an H100 SXM, November 2026).
+  /// 16 queries: 98 us on an H100 SXM, November 2026, where a score took 25).
   static double seconds(const AttentionAnchor &anchor,
                         const TensorAttentionTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
-    constexpr double alone = 5.4, ofCopy = 12, ofScore = 25, others = 60,
+    constexpr double alone = 5.4, ofCopy = 12, ofScore = 11, others = 60,
                      schedulers = 4;
     double threads = double(tile.warps() * device.warp),
            sizes = double(tile.depth + tile.width);
@@ -116,6 +121,11 @@ private:
 };
 
 } // namespace
+
+double leastTensorAttentionSeconds(const AttentionAnchor &anchor,
+                                   const TargetDescription &target) {
+  return TensorAttentionStrategy::rank(anchor, target).leastCost();
+}
 
 std::unique_ptr<Strategy> createTensorAttentionStrategy() {
   return std::make_unique<TensorAttentionStrategy>();

@@ -46,6 +46,10 @@ struct TensorAttentionTile {
   }
 };
 
+/// The time that the fastest blocks are estimated to take.
+double leastTensorAttentionSeconds(const AttentionAnchor &anchor,
+                                   const TargetDescription &target);
+
 /// Builds the kernel.
 void emitTensorAttention(KernelBuilder &b, const AttentionAnchor &anchor,
                          const TensorAttentionTile &tile);

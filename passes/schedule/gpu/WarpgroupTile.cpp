@@ -386,11 +386,12 @@ private:
             b.builder, b.loc, leftTile,
             ValueRange{stage.value, row.value, inStrip}, rightTile,
             ValueRange{stage.value, zero, inStrip}, array,
-            multiplied(operands.leftType()), multiplied(operands.rightType()));
+            multiplied(operands.leftType()), multiplied(operands.rightType()),
+            /*across=*/false, /*first=*/false);
       }
     kernel::CloseProductsOp::create(b.builder, b.loc);
     // The tiles of the strip before are read when its products are done.
-    kernel::AwaitProductsOp::create(b.builder, b.loc, sums, 1);
+    kernel::AwaitProductsOp::create(b.builder, b.loc, ValueRange(), 1);
     b.when(at > 0.0, [&] { giveBack(at - 1.0, before); });
   }
   Type multiplied(Type stored) const {

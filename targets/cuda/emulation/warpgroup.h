@@ -13,7 +13,12 @@ public:
     void *sums;
     size_t bytes;
     const char *left, *right;
-    unsigned group;
+    // Of a right tile across: the bytes from 64 columns to the next 64. Then the left operand is
+    // four words of the thread.
+    unsigned distance;
+    // Whether the sums are replaced.
+    bool isFirst;
+    unsigned group, number;
   };
   static EmulatedProducts &ofBlock() {
     static thread_local EmulatedProducts products;
@@ -24,30 +29,57 @@ public:
     OfThread &of = mine();
     if (!of.isBegun)
       EmulatedGate::fail("a product begins, but its sums are not handed over");
-    for (const char *tile : {product.left, product.right})
-      if ((reinterpret_cast<uintptr_t>(tile) & 0x38fu) != 0)
+    auto check = [](const char *tile, uintptr_t bits) {
+      if ((reinterpret_cast<uintptr_t>(tile) & bits) != 0)
         EmulatedGate::fail("a tile begins at no multiple of 1024 bytes");
+    };
+    if (product.distance == 0) {
+      check(product.left, 0x38fu);
+      check(product.right, 0x38fu);
+    } else {
+      // The steps of a product are two groups of 8 rows.
+      check(product.right, 0x3ffu);
+      if (product.distance % 1024 != 0 || product.distance >> 18 != 0)
+        EmulatedGate::fail("columns of a tile across are not where a "
+                           "descriptor can say");
+    }
     product.group = of.group;
+    product.number = of.count++;
     of.pending.push_back(product);
-    emulated_in_flight(product.sums, product.bytes, true);
+    setInFlight(product, true);
     product.read(product, 1);
+  }
+  // The words of another thread of the warp in the same product, which it has begun.
+  const int32_t *wordsOf(unsigned thread, const Product &product) {
+    for (const Product &other : threads[thread].pending)
+      if (other.number == product.number)
+        return reinterpret_cast<const int32_t *>(other.left);
+    EmulatedGate::fail("threads of a warp begin different products");
   }
   void close() { ++mine().group; }
   void await(unsigned newest) {
     OfThread &of = mine();
     size_t done = 0;
+    bool areWords = false;
     while (done < of.pending.size() &&
            of.pending[done].group + newest < of.group) {
-      of.pending[done].read(of.pending[done], -1);
-      of.pending[done].compute(of.pending[done]);
+      areWords |= of.pending[done].distance != 0;
       ++done;
     }
+    // Words of other threads are read: all of these have begun the products, and go on
+    // together.
+    if (areWords)
+      EmulatedBlock::current()->wait(/*isWarp=*/true);
+    for (size_t i = 0; i < done; ++i) {
+      of.pending[i].read(of.pending[i], -1);
+      of.pending[i].compute(of.pending[i]);
+    }
+    EmulatedBlock::current()->wait(/*isWarp=*/true);
     for (size_t i = 0; i < done; ++i)
-      emulated_in_flight(of.pending[i].sums, of.pending[i].bytes, false);
+      setInFlight(of.pending[i], false);
     of.pending.erase(of.pending.begin(), of.pending.begin() + ptrdiff_t(done));
     for (const Product &product : of.pending)
-      emulated_in_flight(product.sums, product.bytes, true);
-    EmulatedBlock::current()->wait(/*isWarp=*/true);
+      setInFlight(product, true);
   }
   // This thread has stored to sums of its own: they have to be handed over anew.
   void changed() { mine().isBegun = false; }
@@ -63,10 +95,15 @@ public:
 private:
   struct OfThread {
     std::vector<Product> pending;
-    unsigned group = 0;
+    unsigned group = 0, count = 0;
     bool isBegun = false;
   };
   OfThread &mine() { return threads[threadIdx.x]; }
+  static void setInFlight(const Product &product, bool is) {
+    emulated_in_flight(product.sums, product.bytes, is);
+    if (product.distance != 0)
+      emulated_in_flight(const_cast<char *>(product.left), 16, is);
+  }
   OfThread threads[1024];
 };
 
@@ -137,10 +174,10 @@ struct emulated_group_instructions : emulated_instructions {
   static void product_##NAME##_##COLUMNS(                                      \
       SUM(&sums)[COLUMNS / 2], const void *left, const void *right) {          \
     EmulatedKernelCode pause(false);                                           \
-    EmulatedProducts::ofBlock().add({compute<LEFT, RIGHT, SUM, COLUMNS>,       \
-                                     read<COLUMNS>, sums, sizeof sums,         \
-                                     static_cast<const char *>(left),          \
-                                     static_cast<const char *>(right), 0});    \
+    EmulatedProducts::ofBlock().add(                                           \
+        {compute<LEFT, RIGHT, SUM, COLUMNS>, read<COLUMNS>, sums, sizeof sums, \
+         static_cast<const char *>(left), static_cast<const char *>(right), 0, \
+         false, 0, 0});                                                        \
   }
 #define EMULATED_PRODUCTS(NAME, LEFT, RIGHT, SUM)                              \
   EMULATED_PRODUCT_OF(NAME, 64, LEFT, RIGHT, SUM)                              \
@@ -158,6 +195,33 @@ struct emulated_group_instructions : emulated_instructions {
   EMULATED_PRODUCTS(e4m3_e5m2, E4m3, E5m2, float)
   EMULATED_PRODUCTS(e5m2_e4m3, E5m2, E4m3, float)
   EMULATED_PRODUCTS(e5m2_e5m2, E5m2, E5m2, float)
+#undef EMULATED_PRODUCTS
+#undef EMULATED_PRODUCT_OF
+#define EMULATED_PRODUCT_OF(NAME, COLUMNS, TYPE)                               \
+  static void product_##NAME##_first_##COLUMNS(                                \
+      float (&sums)[COLUMNS / 2], const void *left, const void *right) {       \
+    EmulatedKernelCode pause(false);                                           \
+    EmulatedProducts::ofBlock().add(                                           \
+        {compute<TYPE, TYPE, float, COLUMNS>, read<COLUMNS>, sums,             \
+         sizeof sums, static_cast<const char *>(left),                         \
+         static_cast<const char *>(right), 0, true, 0, 0});                    \
+  }                                                                            \
+  static void product_##NAME##_words_across_##COLUMNS(                         \
+      float (&sums)[COLUMNS / 2], const int32_t *left, const void *right,      \
+      unsigned distance) {                                                     \
+    EmulatedKernelCode pause(false);                                           \
+    EmulatedProducts::ofBlock().add(                                           \
+        {computeAcross<TYPE, COLUMNS>, readAcross<COLUMNS>, sums, sizeof sums, \
+         reinterpret_cast<const char *>(left),                                 \
+         static_cast<const char *>(right), distance, false, 0, 0});            \
+  }
+#define EMULATED_PRODUCTS(NAME, TYPE)                                          \
+  EMULATED_PRODUCT_OF(NAME, 64, TYPE)                                          \
+  EMULATED_PRODUCT_OF(NAME, 128, TYPE)                                         \
+  EMULATED_PRODUCT_OF(NAME, 192, TYPE)                                         \
+  EMULATED_PRODUCT_OF(NAME, 256, TYPE)
+  EMULATED_PRODUCTS(f16, Half)
+  EMULATED_PRODUCTS(bf16, BFloat)
 #undef EMULATED_PRODUCTS
 #undef EMULATED_PRODUCT_OF
 
@@ -235,9 +299,55 @@ private:
           for (unsigned step = 0; step < steps; ++step)
             total += rows[half][step] * column[step];
           Sum &sum = sums[4 * j + 2 * half + second];
-          sum = static_cast<Sum>(static_cast<Value>(sum) + total);
+          Value before = product.isFirst ? 0 : static_cast<Value>(sum);
+          sum = static_cast<Sum>(before + total);
         }
       }
+  }
+  // 16 bytes of 8 columns of a step.
+  static const char *pieceAcross(const EmulatedProducts::Product &product,
+                                 unsigned step, unsigned column) {
+    return pieceOf(product.right + column / 64 * product.distance, step,
+                   column % 64 / 8);
+  }
+  template <unsigned columns>
+  static void readAcross(const EmulatedProducts::Product &product, int by) {
+    if (threadIdx.x % 32 != 0)
+      return;
+    for (unsigned step = 0; step < 16; ++step)
+      for (unsigned column = 0; column < columns; column += 8) {
+        const char *from = pieceAcross(product, step, column);
+        emulated_read(from, 16);
+        emulated_reading(from, by);
+      }
+  }
+  template <typename Type, unsigned columns>
+  static void computeAcross(const EmulatedProducts::Product &product) {
+    float rows[2][16];
+    for (unsigned other = 0; other < 4; ++other) {
+      const int32_t *words = EmulatedProducts::ofBlock().wordsOf(
+          threadIdx.x / 4 * 4 + other, product);
+      for (unsigned word = 0; word < 4; ++word)
+        for (unsigned second = 0; second < 2; ++second)
+          rows[word % 2][word / 2 * 8 + other * 2 + second] = Type::value(
+              static_cast<uint16_t>(uint32_t(words[word]) >> 16 * second));
+    }
+    float *sums = static_cast<float *>(product.sums);
+    for (unsigned j = 0; j < columns / 8; ++j) {
+      float total[2][2] = {};
+      for (unsigned step = 0; step < 16; ++step) {
+        uint16_t piece[8];
+        memcpy(piece, pieceAcross(product, step, 8 * j), sizeof piece);
+        for (unsigned second = 0; second < 2; ++second) {
+          float column = Type::value(piece[threadIdx.x % 4 * 2 + second]);
+          for (unsigned half = 0; half < 2; ++half)
+            total[half][second] += rows[half][step] * column;
+        }
+      }
+      for (unsigned half = 0; half < 2; ++half)
+        for (unsigned second = 0; second < 2; ++second)
+          sums[4 * j + 2 * half + second] += total[half][second];
+    }
   }
 };
 

@@ -102,6 +102,22 @@ func.func @product_of_bytes(%x: memref<64x128xi8, #gpu.address_space<workgroup>>
 
 // -----
 
+func.func @words_of_tf32(%w: memref<4xi32>, %x: memref<64x32xf32, #gpu.address_space<workgroup>>, %s: memref<32xf32>, %i: index) {
+  // expected-error @+1 {{multiplies words of 'tf32', or tiles across, which is for floats of 16 bits}}
+  kernel.tile_product %w[%i] times %x[%i, %i] plus %s of tf32, tf32 : memref<4xi32>, memref<64x32xf32, #gpu.address_space<workgroup>>, memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_across(%w: memref<4xi32>, %x: memref<16x32xf16, #gpu.address_space<workgroup>>, %s: memref<32xf32>, %i: index) {
+  // expected-error @+1 {{whose rows are not of 64 columns}}
+  kernel.tile_product %w[%i] times %x[%i, %i] across plus %s of f16, f16 : memref<4xi32>, memref<16x32xf16, #gpu.address_space<workgroup>>, memref<32xf32>
+  return
+}
+
+// -----
+
 func.func @sums_of_block(%s: memref<32xf32, #gpu.address_space<workgroup>>) {
   // expected-error @+1 {{which is not the thread's own}}
   kernel.begin_products %s : memref<32xf32, #gpu.address_space<workgroup>>

@@ -1,0 +1,190 @@
+// Which attention warpgroups compute, and in which blocks (WarpgroupAttentionTile.cpp).
+
+#include "passes/schedule/DeviceTime.h"
+#include "passes/schedule/gpu/TensorAttentionTile.h"
+#include "passes/schedule/gpu/WarpgroupAttentionTile.h"
+#include "passes/schedule/tiles/TileChoice.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class WarpgroupAttentionStrategy : public AttentionStrategyOnDevice {
+public:
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"groups", 1, 3},
+                                   {"keys", 64, 128},
+                                   {"resident", 1, 3},
+                                   {"slices", 1, 2},
+                                   {"stages", 2, 4}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    AttentionAnchor anchor = AttentionAnchor::of(group);
+    return plansOf(rank(anchor, target).ranked({anchor, 1, 1, 64, 2, 1}),
+                   [&](const WarpgroupAttentionTile &tile) {
+                     return Plan(anchor.softmax->getContext(),
+                                 {{"groups", tile.groups},
+                                  {"keys", tile.keys},
+                                  {"resident", tile.resident},
+                                  {"slices", tile.slices},
+                                  {"stages", tile.stages}});
+                   });
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    return refuse(tileOf(AttentionAnchor::of(group), plan), target.device);
+  }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    if (!AttentionStrategyOnDevice::matches(group, target))
+      return false;
+    AttentionAnchor anchor = AttentionAnchor::of(group);
+    if (!MappedMatrices::queriesOf(anchor).mayHaveMap() ||
+        !MappedMatrices::keysOf(anchor).mayHaveMap() ||
+        !MappedMatrices::valuesOf(anchor).mayHaveMap())
+      return false;
+    // A kernel has been decided for; a group takes what is faster.
+    return isa<kernel::FuncOp>(group.block->getParentOp()) ||
+           rank(anchor, target).leastCost() <
+               leastTensorAttentionSeconds(anchor, target);
+  }
+
+  /// Groups are made for tensor-attention, which takes what this one cannot.
+  SmallVector<Operation *> takes(Operation *,
+                                 llvm::function_ref<bool(Operation *)>,
+                                 llvm::function_ref<bool(Operation *)>,
+                                 const TargetDescription &,
+                                 bool) const override {
+    return {};
+  }
+
+  void emit(KernelBuilder &b) const override {
+    AttentionAnchor anchor = AttentionAnchor::of(b.group);
+    // Parts of larger tensors may begin or continue where no map can say.
+    if (!emitWarpgroupAttention(b, anchor, tileOf(anchor, b.plan)))
+      emitTensorAttention(b, anchor, {anchor, 64, 32, 1});
+  }
+
+protected:
+  bool suits(const AttentionAnchor &anchor,
+             const TargetDescription &target) const override {
+    Type stored = elementOf(anchor.product.getB());
+    // Of rows of another size some bytes of a piece would be those of the next row.
+    constexpr int64_t most = 128, piece = 8;
+    return target.device.multipliesByWarpgroups() &&
+           (stored.isF16() || stored.isBF16()) && anchor.depth() <= most &&
+           anchor.width() <= most && anchor.depth() % piece == 0 &&
+           anchor.width() % piece == 0;
+  }
+
+private:
+  static WarpgroupAttentionTile tileOf(const AttentionAnchor &anchor,
+                                       const Plan &plan) {
+    return {anchor,
+            plan.number("groups"),
+            plan.number("slices"),
+            plan.number("keys"),
+            plan.number("stages"),
+            plan.number("resident")};
+  }
+
+  static Ranking<WarpgroupAttentionTile>
+  rank(const AttentionAnchor &anchor, const TargetDescription &target) {
+    Ranking<WarpgroupAttentionTile> ranking;
+    for (int64_t groups : {2, 1, 3})
+      for (int64_t keys : {128, 64})
+        for (int64_t slices : {1, 2})
+          for (int64_t resident : {1, 2, 3})
+            for (int64_t stages : {4, 3, 2}) {
+              WarpgroupAttentionTile tile(anchor, groups, slices, keys, stages,
+                                          resident);
+              if (!refuse(tile, target.device).empty())
+                continue;
+              ranking.add(tile, seconds(anchor, tile, target.device));
+              break;
+            }
+    return ranking;
+  }
+
+  static std::string refuse(const WarpgroupAttentionTile &tile,
+                            const Device &device) {
+    if (tile.keys % 64)
+      return "its blocks of keys are no multiple of 64";
+    if (tile.threads() > 1024)
+      return "its blocks have " + std::to_string(tile.threads()) +
+             " threads, more than 1024";
+    int64_t most = tile.warpgroups().registersOfSums(device);
+    if (tile.registers() > most)
+      return "its threads take about " + std::to_string(tile.registers()) +
+             " registers, more than " + std::to_string(most);
+    // Of each block the device takes 1 KB for itself.
+    constexpr int64_t own = 1 << 10;
+    int64_t room = (device.sharedBytes + own) / tile.resident - own;
+    if (tile.sharedBytes() > room)
+      return "its tiles take " + std::to_string(tile.sharedBytes()) +
+             " bytes of shared memory, more than " + std::to_string(room);
+    return "";
+  }
+
+  /// Estimates the time of all blocks. For a block of keys, warpgroups together take what a
+  /// processor needs for their products (64 rows and 2 columns in a cycle for 16 steps), for their
+  /// exponentials (16 in a cycle), or to begin their instructions (of a warp 5.5 for each score of
+  /// a thread, 1.5 for each sum, about 100 for exchanges and gates; one in a cycle of each
+  /// scheduler). A warpgroup alone waits for its scores (about 60 cycles behind the last product),
+  /// and for the chain of a maximum, exchanges, and exponentials, of which a scheduler begins
+  /// those of a warp in 8 cycles, or meanwhile for the products with values. Before the first block
+  /// of keys is there, and while results are stored, others of the processor compute. Not
+  /// measured yet.
+  static double seconds(const AttentionAnchor &anchor,
+                        const WarpgroupAttentionTile &tile,
+                        const Device &device) {
+    constexpr double clock = 1.755e9, wait = 60, ofExchanges = 100,
+                     exponentials = 16, ofScore = 5.5, ofSum = 1.5;
+    double ofKeys = double(tile.depthUnits * tile.keys) / 2,
+           ofValues = double(tile.keys / WarpgroupAttentionTile::unit *
+                             tile.width()) /
+                      2,
+           scores = double(tile.scores());
+    double weighing = double(groupRows * tile.keys) / exponentials,
+           instructions =
+               ofScore * scores + ofSum * double(tile.sums()) + ofExchanges;
+    double busy = std::max({ofKeys + ofValues, weighing, instructions}),
+           alone = ofKeys + wait + 2 * scores + ofExchanges +
+                   std::max(weighing + wait, ofValues) +
+                   ofSum * double(tile.sums());
+    double heads = double(product(ArrayRef<Dim>(anchor.batches())).most()),
+           blocks = heads * double(llvm::divideCeil(anchor.queries().most(),
+                                                    tile.queries()));
+    double ofProcessor = std::ceil(blocks / device.processors),
+           together = std::min(double(tile.resident), ofProcessor),
+           waves = std::ceil(ofProcessor / together),
+           strips = double(llvm::divideCeil(anchor.keys().most(),
+                                            tile.keys * tile.slices));
+    double strip =
+        std::max(ofProcessor * double(tile.consumers()) * busy, waves * alone) /
+        clock;
+    // Results are stored two at a time.
+    double around = arrivalSeconds + closingSeconds(double(tile.sums()) / 2);
+    if (tile.slices > 1)
+      around += (400 + 4 * double(tile.parts())) / clock;
+    double bytes =
+        blocks * strips * double(tile.slices * tile.bytesOfStage());
+    return std::max(strips * strip, bytes / cacheRate(device)) +
+           around * (1 + (waves - 1) / together);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createWarpgroupAttentionStrategy() {
+  return std::make_unique<WarpgroupAttentionStrategy>();
+}
+
+} // namespace ingot::schedule

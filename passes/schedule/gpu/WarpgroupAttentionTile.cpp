@@ -1,0 +1,620 @@
+// Attention by warpgroups, without its matrix of scores.
+//
+//   softmax(f(Q x K)) x V, f elementwise
+//
+// A warpgroup has 64 queries of one head; another one fetches. Queries come to shared memory
+// once, keys and values a block at a time into a ring of stages, by copies of whole tiles;
+// a gate says that the queries are there, two of each stage that it is full, and that it is empty
+// again.
+//
+//   fetching:                          multiplying:
+//     copy the queries                   await the queries, full[0]
+//     for each block of keys:            scores = queries x keys[0]
+//       if its stage has been used:      weigh them
+//         await empty[stage]             for each further block:
+//       copy keys and values               await full[stage]
+//                                          begin scores = queries x keys[stage]
+//                                          begin sums += weights x values[stage before]
+//                                          await the scores, and weigh them: the unit goes on
+//                                          await the sums; arrive at empty[stage before]
+//                                          sums = sums * correction; weights = scores
+//                                        sums += weights x values of the last one
+//                                        result = epilogue(sums / total)
+//
+//   weigh: larger = max(largest, f(scores)), of the four threads that have a row
+//          scores = e^(f(scores) - larger), correction = e^(largest - larger)
+//          total = total * correction + sum of the scores
+//
+// Scores are where the second product takes its left operand from: two neighbouring units of 8
+// keys are 16 steps, rounded and side by side in words. Values are a right operand across: in
+// memory, a row has the columns of one step.
+//
+// Rows of a tile have 128 bytes. What a head has less is filled up with zeros by the copies, and
+// so are keys that are not there. Where there are few queries for the device, slices of a block
+// take blocks of keys in turn, and leave what they have in shared memory for the first one.
+
+#include "passes/schedule/gpu/WarpgroupAttentionTile.h"
+
+#include "dialects/kernel/ValueNames.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+WarpgroupAttentionTile::WarpgroupAttentionTile(const AttentionAnchor &anchor,
+                                               int64_t groups, int64_t slices,
+                                               int64_t keys, int64_t stages,
+                                               int64_t resident)
+    : groups(groups), slices(slices), keys(keys), stages(stages),
+      resident(resident),
+      depthStrips(llvm::divideCeil(anchor.depth(), strip)),
+      widthStrips(llvm::divideCeil(anchor.width(), strip)),
+      depthUnits(llvm::divideCeil(anchor.depth(), unit)),
+      others(anchor.between.size() <= 1 ? 40 : 48) {}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+static MappedMatrices matricesOf(Value operand, bool areTransposed, Dim rows,
+                                 int64_t used) {
+  auto rank = int64_t(shapeOf(operand).size());
+  return {OperandPlace::of(operand), rank - (areTransposed ? 1 : 2), rows,
+          used};
+}
+
+MappedMatrices MappedMatrices::queriesOf(const AttentionAnchor &anchor) {
+  return matricesOf(anchor.scores.getA(), /*areTransposed=*/false,
+                    anchor.queries(), anchor.depth());
+}
+MappedMatrices MappedMatrices::keysOf(const AttentionAnchor &anchor) {
+  return matricesOf(anchor.scores.getB(), /*areTransposed=*/true, anchor.keys(),
+                    anchor.depth());
+}
+MappedMatrices MappedMatrices::valuesOf(const AttentionAnchor &anchor) {
+  return matricesOf(anchor.product.getB(), /*areTransposed=*/false,
+                    anchor.keys(), anchor.width());
+}
+
+bool MappedMatrices::mayHaveMap() const {
+  auto rank = int64_t(place.axes.size());
+  int64_t elementAxis = 2 * rank - 3 - rowAxis;
+  // Rows are taken as they follow each other, elements as they lie side by side.
+  return isa<BlockArgument>(place.tensor) && place.isCopied && rank <= 5 &&
+         place.liesAlong(elementAxis) && place.times.back() == 1 &&
+         llvm::all_of(llvm::seq<int64_t>(0, rank),
+                      [&](int64_t axis) {
+                        return place.axes[axis] != rowAxis ||
+                               (place.steps[axis] == 1 &&
+                                place.times[axis] == 1);
+                      }) &&
+         shapeOf(place.tensor).back() % 8 == 0;
+}
+
+bool MappedMatrices::hasMap(Value buffer) const {
+  auto argument = dyn_cast_or_null<BlockArgument>(buffer);
+  if (!argument || !mayHaveMap())
+    return false;
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  return succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
+         strides.size() == place.axes.size() && strides.back() == 1 &&
+         llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) {
+           return !ShapedType::isDynamic(stride) && stride % 8 == 0;
+         });
+}
+
+namespace {
+
+class WarpgroupAttentionKernel {
+public:
+  WarpgroupAttentionKernel(KernelBuilder &b, const AttentionAnchor &anchor,
+                           const WarpgroupAttentionTile &tile)
+      : b(b), block(b, anchor), anchor(anchor), tile(tile),
+        stored(elementOf(anchor.product.getB())),
+        queries(MappedMatrices::queriesOf(anchor)),
+        keys(MappedMatrices::keysOf(anchor)),
+        values(MappedMatrices::valuesOf(anchor)) {}
+
+  bool hasMaps() const {
+    return llvm::all_of(
+        ArrayRef{&queries, &keys, &values}, [&](const MappedMatrices *one) {
+          return one->hasMap(b.bufferOf(one->place.tensor));
+        });
+  }
+
+  void emit() {
+    constexpr int64_t strip = WarpgroupAttentionTile::strip;
+    queryTile =
+        tileOf({tile.depthStrips, tile.queries(), strip}, "query_tile");
+    keyTile = tileOf({tile.stages, tile.depthStrips, tile.keys, strip},
+                     "key_tile");
+    valueTile = tileOf({tile.stages, tile.widthStrips, tile.keys, strip},
+                       "value_tile");
+    if (tile.slices > 1)
+      parts = b.shared({tile.parts(), tile.groups * groupThreads}, block.type,
+                       "parts_of_slices");
+    gates = b.shared({tile.gates()}, b.builder.getI64Type(), "gates");
+    queryMap = mapOf(queries, tile.queries(), "query_tiles");
+    keyMap = mapOf(keys, tile.keys, "key_tiles");
+    valueMap = mapOf(values, tile.keys, "value_tiles");
+    b.function.setResident(tile.resident);
+    block.forBlocks(tile.queries(), tile.threads(), [&](Expr part, Expr thread) {
+      this->thread = thread;
+      firstQuery = named(part * double(tile.queries()), "first_query");
+      setUpGates();
+      double first = double(tile.consumers() * groupThreads);
+      b.branch(
+          thread < first, [&] { compute(); },
+          [&] {
+            setRegisters(WarpgroupTile::ofFetching, /*fewer=*/true);
+            b.when(equal(thread, first), [&] { fetch(); });
+          });
+    });
+  }
+
+private:
+  Value tileOf(ArrayRef<int64_t> shape, const Twine &name) {
+    constexpr int64_t alignment = 1024;
+    Value buffer = b.shared(shape, stored, name);
+    buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
+    return buffer;
+  }
+
+  /// A map of which a tile is so many rows of one matrix, and a strip of each.
+  Value mapOf(const MappedMatrices &matrices, int64_t rows,
+              const Twine &name) {
+    const OperandPlace &place = matrices.place;
+    Value buffer = b.bufferOf(place.tensor);
+    auto [strides, offset] =
+        cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+    Dims sizes = dimsOf(place.tensor);
+    SmallVector<int64_t> box(sizes.size(), 1);
+    for (size_t axis = 0; axis < sizes.size(); ++axis)
+      if (place.axes[axis] == matrices.rowAxis) {
+        // What is behind the last row, or the last element, is no part of it.
+        sizes[axis] = matrices.rows + place.starts[axis];
+        box[axis] = rows;
+      }
+    sizes.back() = place.starts.back() + matrices.used;
+    box.back() = WarpgroupAttentionTile::strip;
+    return kernel::nameValue(
+        kernel::TilesOp::create(
+            b.builder, b.loc, kernel::TilesType::get(b.builder.getContext()),
+            buffer, kernel::sizesAttr(sizes, b.builder.getContext()), strides,
+            box, ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+            ArrayRef<int64_t>()),
+        name);
+  }
+
+  void setRegisters(int64_t count, bool fewer) {
+    const Device &device = b.target.device;
+    WarpgroupTile threads = tile.warpgroups();
+    if (threads.registersOfSums(device) > threads.registersAtStart(device))
+      kernel::SetRegistersOp::create(b.builder, b.loc, count, fewer);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Gates: of full stages, of empty ones, of the queries, and where slices meet
+  //===--------------------------------------------------------------------===//
+
+  Expr full(Expr stage) { return stage; }
+  Expr empty(Expr stage) { return stage + double(tile.stages); }
+  Expr ofQueries() { return b.index(2 * tile.stages); }
+  Expr meeting() { return b.index(2 * tile.stages + 1); }
+
+  void setUpGates() {
+    b.when(equal(thread, 0.0), [&] {
+      auto init = [&](Expr gate, int64_t arrivals) {
+        kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value,
+                                   arrivals);
+      };
+      for (int64_t stage = 0; stage < tile.stages; ++stage) {
+        init(full(b.index(stage)), 1);
+        // One thread of each warp that has the block of keys.
+        init(b.index(tile.stages + stage),
+             tile.groups * groupThreads / int64_t(b.target.device.warp));
+      }
+      init(ofQueries(), 1);
+      if (tile.slices > 1)
+        init(meeting(), (tile.slices - 1) * tile.groups * groupThreads);
+      kernel::PublishGatesOp::create(b.builder, b.loc);
+    });
+    b.barrier();
+  }
+  void await(Expr gate, Expr parity) {
+    kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
+                                parity.value);
+  }
+  void arrive(Expr gate) {
+    kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value);
+  }
+  Expr stageOf(Expr count) {
+    return named(count % double(tile.stages), "stage");
+  }
+  Expr parityOf(Expr count) {
+    return named(count / double(tile.stages) % 2.0, "parity");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Fetching
+  //===--------------------------------------------------------------------===//
+
+  /// Blocks of keys that each slice has; the last ones may be behind the last key.
+  Dim blocksOfSlice() const {
+    int64_t all = tile.keys * tile.slices;
+    return (anchor.keys() + (all - 1)).floorDiv(all);
+  }
+
+  void fetch() {
+    expect(ofQueries(), tile.bytesOfQueries());
+    for (int64_t strip = 0; strip < tile.depthStrips; ++strip)
+      copy(queryMap, queries, anchor.scores.getA(), firstQuery, strip,
+           queryTile, {b.index(strip), b.index(0), b.index(0)}, ofQueries());
+    Dim blocks = blocksOfSlice() * tile.slices;
+    b.loop(blocks, {}, [&](Expr number, ArrayRef<Expr>) -> Exprs {
+      named(number, "block_of_keys");
+      Expr stage = stageOf(number);
+      if (!blocks.known() || *blocks.known() > tile.stages)
+        b.when(number >= double(tile.stages),
+               [&] { await(empty(stage), 1.0 - parityOf(number)); });
+      expect(full(stage), tile.bytesOfStage());
+      Expr firstKey = named(number * double(tile.keys), "first_key");
+      for (int64_t strip = 0; strip < tile.depthStrips; ++strip)
+        copy(keyMap, keys, anchor.scores.getB(), firstKey, strip, keyTile,
+             {stage, b.index(strip), b.index(0), b.index(0)}, full(stage));
+      for (int64_t strip = 0; strip < tile.widthStrips; ++strip)
+        copy(valueMap, values, anchor.product.getB(), firstKey, strip,
+             valueTile, {stage, b.index(strip), b.index(0), b.index(0)},
+             full(stage));
+      return {};
+    });
+  }
+  void expect(Expr gate, int64_t bytes) {
+    kernel::ExpectBytesOp::create(b.builder, b.loc, gates, gate.value, bytes);
+  }
+  void copy(Value map, const MappedMatrices &matrices, Value operand,
+            Expr firstRow, int64_t strip, Value to, const Exprs &toPlace,
+            Expr gate) {
+    Expr first = b.index(strip * WarpgroupAttentionTile::strip);
+    bool areTransposed =
+        matrices.rowAxis + 1 == int64_t(shapeOf(operand).size());
+    Exprs place = matrices.place.at(
+        b, areTransposed ? block.operandAt(operand, first, firstRow)
+                         : block.operandAt(operand, firstRow, first));
+    kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(place),
+                               ValueRange(), to, valuesOf(toPlace), gates,
+                               gate.value);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Computing
+  //===--------------------------------------------------------------------===//
+
+  void compute() {
+    setRegisters(tile.warpgroups().registersOfSums(b.target.device),
+                 /*fewer=*/false);
+    double warpThreads = b.target.device.warp;
+    lane = named(thread % warpThreads, "lane");
+    Expr warp = named(thread % double(groupThreads) / warpThreads, "warp"),
+         group = named(thread / double(groupThreads), "group");
+    slice = b.index(0);
+    if (tile.slices > 1) {
+      slice = named(group / double(tile.groups), "slice");
+      group = group % double(tile.groups);
+    }
+    groupRow = tile.groups == 1
+                   ? b.index(0)
+                   : named(group * double(groupRows), "group_row");
+    for (int64_t half : {0, 1}) {
+      rowQueries[half] = named(firstQuery + groupRow + warp * 16.0 +
+                                   lane / 4.0 + double(8 * half),
+                               "query");
+      readable[half] = named(
+          min(rowQueries[half], b.size(anchor.queries()) - 1.0), "query");
+    }
+    scores = ownArray(tile.scores(), block.type, "scores");
+    sums = ownArray(tile.sums(), block.type, "sums");
+    words = ownArray(tile.scores() / 2, b.builder.getI32Type(), "weights");
+    AttentionState state = overKeys();
+    tile.slices == 1 ? finish(state) : finishSlices(state);
+  }
+  Value ownArray(int64_t count, Type type, const Twine &name) {
+    return kernel::nameValue(
+        memref::AllocaOp::create(b.builder, b.loc,
+                                 MemRefType::get({count}, type)),
+        name);
+  }
+
+  AttentionState overKeys() {
+    forUnits(tile.sums(), [&](Expr at) { b.store(sums, block.zero(), {at}); });
+    await(ofQueries(), b.index(0));
+    Expr first = countOf(b.index(0)), stage = stageOf(first);
+    await(full(stage), parityOf(first));
+    kernel::BeginProductsOp::create(b.builder, b.loc, ValueRange());
+    multiplyKeys(stage);
+    awaitProducts({scores}, 0);
+    AttentionState state = block.firstState(2, 0);
+    weigh(state, named(first * double(tile.keys), "first_key"),
+          /*isFull=*/anchor.keys().least() >= tile.keys * tile.slices);
+    packWeights();
+    Exprs after = b.loop(
+        b.index(1), b.size(blocksOfSlice()), 1, state.carried(),
+        [&](Expr number, ArrayRef<Expr> carried) {
+          named(number, "block_of_slice");
+          AttentionState state(carried, 2);
+          Expr count = named(countOf(number), "block_of_keys"),
+               stage = stageOf(count),
+               before = named(countOf(number - 1.0) % double(tile.stages),
+                              "stage_before");
+          await(full(stage), parityOf(count));
+          kernel::BeginProductsOp::create(b.builder, b.loc,
+                                          ValueRange{sums, words});
+          multiplyKeys(stage);
+          multiplyValues(before);
+          awaitProducts({scores}, 1);
+          Exprs corrections =
+              weigh(state, named(count * double(tile.keys), "first_key"),
+                    fitsKeys());
+          awaitProducts({sums, words}, 0);
+          b.when(equal(lane, 0.0), [&] { arrive(empty(before)); });
+          forUnits(tile.sums() / 4, [&](Expr unit) {
+            for (int64_t n = 0; n < 4; ++n)
+              b.store(sums, load(sums, unit, n) * corrections[n / 2],
+                      {placeOf(unit, n)});
+          });
+          packWeights();
+          return state.carried();
+        });
+    kernel::BeginProductsOp::create(b.builder, b.loc, ValueRange{sums, words});
+    multiplyValues(named(countOf(b.size(blocksOfSlice()) - 1.0) %
+                             double(tile.stages),
+                         "last_stage"));
+    awaitProducts({sums, words}, 0);
+    return AttentionState(after, 2);
+  }
+  /// The number among all that the block fetches.
+  Expr countOf(Expr ofSlice) {
+    return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
+  }
+  void awaitProducts(ValueRange arrays, int64_t newest) {
+    kernel::AwaitProductsOp::create(b.builder, b.loc, arrays, newest);
+  }
+
+  /// Begins the products of all queries of the warpgroup and the keys of a stage.
+  void multiplyKeys(Expr stage) {
+    constexpr int64_t unit = WarpgroupAttentionTile::unit,
+                      strip = WarpgroupAttentionTile::strip;
+    Value zero = b.index(0).value;
+    for (int64_t at = 0; at < tile.depthUnits; ++at) {
+      Value inStrips = b.index(at * unit / strip).value,
+            step = b.index(at * unit % strip).value;
+      kernel::TileProductOp::create(
+          b.builder, b.loc, queryTile,
+          ValueRange{inStrips, groupRow.value, step}, keyTile,
+          ValueRange{stage.value, inStrips, zero, step}, scores, stored, stored,
+          /*across=*/false, /*first=*/at == 0);
+    }
+    kernel::CloseProductsOp::create(b.builder, b.loc);
+  }
+  /// Begins to add the values of a stage, times the weights.
+  void multiplyValues(Expr stage) {
+    constexpr int64_t unit = WarpgroupAttentionTile::unit;
+    Value zero = b.index(0).value;
+    for (int64_t at = 0; at < tile.keys / unit; ++at)
+      kernel::TileProductOp::create(
+          b.builder, b.loc, words, ValueRange{b.index(4 * at).value}, valueTile,
+          ValueRange{stage.value, zero, b.index(at * unit).value, zero}, sums,
+          stored, stored, /*across=*/true, /*first=*/false);
+    kernel::CloseProductsOp::create(b.builder, b.loc);
+  }
+
+  /// Runs `body` for each of so many numbers, by which it may index arrays of the thread.
+  Exprs forUnits(int64_t count, const Exprs &first,
+                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+    return b.loop(b.index(0), b.index(count), 1, first,
+                  [&](Expr unit, ArrayRef<Expr> carried) {
+                    named(unit, "unit");
+                    cast<BlockArgument>(unit.value)
+                        .getOwner()
+                        ->getParentOp()
+                        ->setAttr(kernel::kUnrolledAttr,
+                                  b.builder.getBoolAttr(true));
+                    return body(unit, carried);
+                  });
+  }
+  void forUnits(int64_t count, llvm::function_ref<void(Expr)> body) {
+    forUnits(count, {}, [&](Expr unit, ArrayRef<Expr>) {
+      body(unit);
+      return Exprs();
+    });
+  }
+  /// Four of each unit of 8 columns: two of this thread's first row, two of its second.
+  static Expr placeOf(Expr unit, int64_t n) { return unit * 4.0 + double(n); }
+  Expr load(Value array, Expr unit, int64_t n) {
+    return b.loadFrom(array, block.type, {placeOf(unit, n)});
+  }
+  Expr keyOf(Expr firstKey, Expr unit, int64_t n) {
+    return named(firstKey + unit * 8.0 + lane % 4.0 * 2.0 + double(n % 2),
+                 "key");
+  }
+
+  /// Whether no block of keys has fewer than others.
+  bool fitsKeys() const {
+    return anchor.keys().known() &&
+           *anchor.keys().known() % (tile.keys * tile.slices) == 0;
+  }
+
+  /// Turns the scores into weights; by which factors those before count. `isFull`: all keys of
+  /// the block are there.
+  Exprs weigh(AttentionState &state, Expr firstKey, bool isFull) {
+    int64_t units = tile.scores() / 4;
+    Expr keyCount = b.size(anchor.keys());
+    if (!block.scoresAreProducts())
+      forUnits(units, [&](Expr unit) {
+        for (int64_t n = 0; n < 4; ++n) {
+          Expr key = keyOf(firstKey, unit, n);
+          b.store(scores,
+                  named(block.score(load(scores, unit, n), readable[n / 2],
+                                    isFull ? key : min(key, keyCount - 1.0)),
+                        "score"),
+                  {placeOf(unit, n)});
+        }
+      });
+    if (!isFull)
+      b.when(firstKey + double(tile.keys) > keyCount, [&] {
+        forUnits(units, [&](Expr unit) {
+          for (int64_t n = 0; n < 4; ++n)
+            b.store(scores,
+                    select(keyOf(firstKey, unit, n) < keyCount,
+                           load(scores, unit, n), block.lowest()),
+                    {placeOf(unit, n)});
+        });
+      });
+    Exprs tops =
+        forUnits(units, state.largest, [&](Expr unit, ArrayRef<Expr> before) {
+          Exprs tops(before.begin(), before.end());
+          for (int64_t n = 0; n < 4; ++n)
+            tops[n / 2] = largerOf(tops[n / 2], load(scores, unit, n));
+          return tops;
+        });
+    Exprs shifts, corrections;
+    for (int64_t half : {0, 1}) {
+      Expr top = block.across(4, tops[half], largerOf);
+      shifts.push_back(block.shiftOf(top));
+      corrections.push_back(
+          named(block.weight(state.largest[half], shifts[half]), "correction"));
+      state.largest[half] = top;
+      state.total[half] = state.total[half] * corrections[half];
+    }
+    state.total =
+        forUnits(units, state.total, [&](Expr unit, ArrayRef<Expr> before) {
+          Exprs totals(before.begin(), before.end());
+          for (int64_t n = 0; n < 4; ++n) {
+            Expr weight = named(
+                block.weight(load(scores, unit, n), shifts[n / 2]), "weight");
+            totals[n / 2] = sumOf(totals[n / 2], weight);
+            b.store(scores, weight, {placeOf(unit, n)});
+          }
+          return totals;
+        });
+    return corrections;
+  }
+
+  /// Rounds the weights to words as the second product takes them: two neighbouring keys.
+  void packWeights() {
+    forUnits(tile.scores() / 2, [&](Expr pair) {
+      Type i32 = b.builder.getI32Type();
+      Value low = b.loadFrom(scores, block.type, {pair * 2.0}).value,
+            high = b.loadFrom(scores, block.type, {pair * 2.0 + 1.0}).value;
+      Value word = kernel::RoundPairOp::create(b.builder, b.loc, i32, low, high,
+                                               stored);
+      b.store(words, b.wrap(word, i32), {pair});
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  void finishSlices(const AttentionState &state) {
+    Expr inSlice = named(thread % double(tile.groups * groupThreads),
+                         "thread_of_slice");
+    auto place = [&](int64_t n) -> Exprs { return {b.index(n), inSlice}; };
+    b.branch(
+        slice > 0.0,
+        [&] {
+          for (int64_t half : {0, 1}) {
+            b.store(parts, state.largest[half], place(half));
+            b.store(parts, state.total[half], place(2 + half));
+          }
+          forUnits(tile.sums(), [&](Expr n) {
+            b.store(parts, b.loadFrom(sums, block.type, {n}),
+                    {n + 4.0, inSlice});
+          });
+          arrive(meeting());
+        },
+        [&] {
+          await(meeting(), b.index(0));
+          auto part = [&](int64_t n) {
+            return named(b.loadFrom(parts, block.type, place(n)), "of_slice");
+          };
+          AttentionState merged = state;
+          Exprs own, other;
+          for (int64_t half : {0, 1}) {
+            Expr before = part(half),
+                 top = largerOf(state.largest[half], before),
+                 shift = block.shiftOf(top);
+            own.push_back(
+                named(block.weight(state.largest[half], shift), "correction"));
+            other.push_back(
+                named(block.weight(before, shift), "correction_of_slice"));
+            merged.total[half] = fma(part(2 + half), other[half],
+                                     state.total[half] * own[half]);
+          }
+          forUnits(tile.sums() / 4, [&](Expr unit) {
+            for (int64_t n = 0; n < 4; ++n) {
+              Expr ofSlice = b.loadFrom(parts, block.type,
+                                        {placeOf(unit, n) + 4.0, inSlice});
+              b.store(sums,
+                      fma(ofSlice, other[n / 2],
+                          load(sums, unit, n) * own[n / 2]),
+                      {placeOf(unit, n)});
+            }
+          });
+          finish(merged);
+        });
+  }
+
+  void finish(const AttentionState &state) {
+    for (int64_t half : {0, 1}) {
+      Expr factor =
+          named(1.0 / block.across(4, state.total[half], sumOf), "factor");
+      Expr query = rowQueries[half];
+      auto store = [&] {
+        forUnits(llvm::divideCeil(anchor.width(), 8), [&](Expr unit) {
+          Expr column = named(unit * 8.0 + lane % 4.0 * 2.0, "column");
+          auto pair = [&] {
+            block.storePair(load(sums, unit, 2 * half),
+                            load(sums, unit, 2 * half + 1), factor, query,
+                            column);
+          };
+          anchor.width() % 8 == 0
+              ? pair()
+              : b.when(column < double(anchor.width()), pair);
+        });
+      };
+      bool fits = anchor.queries().known() &&
+                  *anchor.queries().known() % tile.queries() == 0;
+      fits ? store() : b.when(query < b.size(anchor.queries()), store);
+    }
+  }
+
+  KernelBuilder &b;
+  AttentionBlock block;
+  AttentionAnchor anchor;
+  WarpgroupAttentionTile tile;
+  /// Of tiles in shared memory.
+  Type stored;
+  MappedMatrices queries, keys, values;
+  Value queryMap, keyMap, valueMap, queryTile, keyTile, valueTile, parts, gates;
+  Value scores, sums, words;
+  Expr thread, lane, slice, groupRow, firstQuery;
+  /// The two queries of a thread, and what may be read in the place of those that are none.
+  Expr rowQueries[2], readable[2];
+};
+
+} // namespace
+
+bool emitWarpgroupAttention(KernelBuilder &b, const AttentionAnchor &anchor,
+                            const WarpgroupAttentionTile &tile) {
+  WarpgroupAttentionKernel kernel(b, anchor, tile);
+  if (!kernel.hasMaps())
+    return false;
+  kernel.emit();
+  return true;
+}
+
+} // namespace ingot::schedule
