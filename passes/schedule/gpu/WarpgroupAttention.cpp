@@ -95,8 +95,8 @@ private:
             plan.number("resident")};
   }
 
-  static Ranking<WarpgroupAttentionTile>
-  rank(const AttentionAnchor &anchor, const TargetDescription &target) {
+  static Ranking<WarpgroupAttentionTile> rank(const AttentionAnchor &anchor,
+                                              const TargetDescription &target) {
     Ranking<WarpgroupAttentionTile> ranking;
     for (int64_t groups : {2, 1, 3})
       for (int64_t keys : {128, 64})
@@ -148,9 +148,9 @@ private:
     constexpr double clock = 1.755e9, wait = 60, ofExchanges = 100,
                      exponentials = 16, ofScore = 5.5, ofSum = 1.5;
     double ofKeys = double(tile.depthUnits * tile.keys) / 2,
-           ofValues = double(tile.keys / WarpgroupAttentionTile::unit *
-                             tile.width()) /
-                      2,
+           ofValues =
+               double(tile.keys / WarpgroupAttentionTile::unit * tile.width()) /
+               2,
            scores = double(tile.scores());
     double weighing = double(groupRows * tile.keys) / exponentials,
            instructions =
@@ -165,8 +165,8 @@ private:
     double ofProcessor = std::ceil(blocks / device.processors),
            together = std::min(double(tile.resident), ofProcessor),
            waves = std::ceil(ofProcessor / together),
-           strips = double(llvm::divideCeil(anchor.keys().most(),
-                                            tile.keys * tile.slices));
+           strips = double(
+               llvm::divideCeil(anchor.keys().most(), tile.keys * tile.slices));
     double strip =
         std::max(ofProcessor * double(tile.consumers()) * busy, waves * alone) /
         clock;
@@ -174,8 +174,7 @@ private:
     double around = arrivalSeconds + closingSeconds(double(tile.sums()) / 2);
     if (tile.slices > 1)
       around += (400 + 4 * double(tile.parts())) / clock;
-    double bytes =
-        blocks * strips * double(tile.slices * tile.bytesOfStage());
+    double bytes = blocks * strips * double(tile.slices * tile.bytesOfStage());
     return std::max(strips * strip, bytes / cacheRate(device)) +
            around * (1 + (waves - 1) / together);
   }

@@ -36,6 +36,7 @@
 #include "passes/schedule/gpu/WarpgroupAttentionTile.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/StageRing.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -47,8 +48,7 @@ WarpgroupAttentionTile::WarpgroupAttentionTile(const AttentionAnchor &anchor,
                                                int64_t keys, int64_t stages,
                                                int64_t resident)
     : groups(groups), slices(slices), keys(keys), stages(stages),
-      resident(resident),
-      depthStrips(llvm::divideCeil(anchor.depth(), strip)),
+      resident(resident), depthStrips(llvm::divideCeil(anchor.depth(), strip)),
       widthStrips(llvm::divideCeil(anchor.width(), strip)),
       depthUnits(llvm::divideCeil(anchor.depth(), unit)),
       others(anchor.between.size() <= 1 ? 40 : 48) {}
@@ -119,53 +119,54 @@ public:
         values(MappedMatrices::valuesOf(anchor)) {}
 
   bool hasMaps() const {
-    return llvm::all_of(
-        ArrayRef{&queries, &keys, &values}, [&](const MappedMatrices *one) {
-          return one->hasMap(b.bufferOf(one->place.tensor));
-        });
+    return llvm::all_of(ArrayRef{&queries, &keys, &values},
+                        [&](const MappedMatrices *one) {
+                          return one->hasMap(b.bufferOf(one->place.tensor));
+                        });
   }
 
   void emit() {
     constexpr int64_t strip = WarpgroupAttentionTile::strip;
-    queryTile =
-        tileOf({tile.depthStrips, tile.queries(), strip}, "query_tile");
-    keyTile = tileOf({tile.stages, tile.depthStrips, tile.keys, strip},
-                     "key_tile");
-    valueTile = tileOf({tile.stages, tile.widthStrips, tile.keys, strip},
-                       "value_tile");
+    queryTile = sharedForCopies(b, {tile.depthStrips, tile.queries(), strip},
+                                stored, "query_tile");
+    keyTile =
+        sharedForCopies(b, {tile.stages, tile.depthStrips, tile.keys, strip},
+                        stored, "key_tile");
+    valueTile =
+        sharedForCopies(b, {tile.stages, tile.widthStrips, tile.keys, strip},
+                        stored, "value_tile");
     if (tile.slices > 1)
       parts = b.shared({tile.parts(), tile.groups * groupThreads}, block.type,
                        "parts_of_slices");
-    gates = b.shared({tile.gates()}, b.builder.getI64Type(), "gates");
+    ring.emplace(b, tile.stages, /*further=*/1 + (tile.slices > 1));
     queryMap = mapOf(queries, tile.queries(), "query_tiles");
     keyMap = mapOf(keys, tile.keys, "key_tiles");
     valueMap = mapOf(values, tile.keys, "value_tiles");
     b.function.setResident(tile.resident);
-    block.forBlocks(tile.queries(), tile.threads(), [&](Expr part, Expr thread) {
-      this->thread = thread;
-      firstQuery = named(part * double(tile.queries()), "first_query");
-      setUpGates();
-      double first = double(tile.consumers() * groupThreads);
-      b.branch(
-          thread < first, [&] { compute(); },
-          [&] {
-            setRegisters(WarpgroupTile::ofFetching, /*fewer=*/true);
-            b.when(equal(thread, first), [&] { fetch(); });
-          });
-    });
+    block.forBlocks(
+        tile.queries(), tile.threads(), [&](Expr part, Expr thread) {
+          this->thread = thread;
+          firstQuery = named(part * double(tile.queries()), "first_query");
+          // Of each warp that has the block of keys one thread says that it has read a stage.
+          int64_t ofSlice = tile.groups * groupThreads;
+          SmallVector<int64_t> arrivals{1};
+          if (tile.slices > 1)
+            arrivals.push_back((tile.slices - 1) * ofSlice);
+          ring->setUp(thread, ofSlice / int64_t(b.target.device.warp),
+                      arrivals);
+          double first = double(tile.consumers() * groupThreads);
+          b.branch(
+              thread < first, [&] { compute(); },
+              [&] {
+                setRegistersOfFetching(b, tile.warpgroups());
+                b.when(equal(thread, first), [&] { fetch(); });
+              });
+        });
   }
 
 private:
-  Value tileOf(ArrayRef<int64_t> shape, const Twine &name) {
-    constexpr int64_t alignment = 1024;
-    Value buffer = b.shared(shape, stored, name);
-    buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
-    return buffer;
-  }
-
   /// A map of which a tile is so many rows of one matrix, and a strip of each.
-  Value mapOf(const MappedMatrices &matrices, int64_t rows,
-              const Twine &name) {
+  Value mapOf(const MappedMatrices &matrices, int64_t rows, const Twine &name) {
     const OperandPlace &place = matrices.place;
     Value buffer = b.bufferOf(place.tensor);
     auto [strides, offset] =
@@ -184,63 +185,17 @@ private:
         kernel::TilesOp::create(
             b.builder, b.loc, kernel::TilesType::get(b.builder.getContext()),
             buffer, kernel::sizesAttr(sizes, b.builder.getContext()), strides,
-            box, ArrayRef<int64_t>(), ArrayRef<int64_t>(),
-            ArrayRef<int64_t>()),
+            box, ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>()),
         name);
-  }
-
-  void setRegisters(int64_t count, bool fewer) {
-    const Device &device = b.target.device;
-    WarpgroupTile threads = tile.warpgroups();
-    if (threads.registersOfSums(device) > threads.registersAtStart(device))
-      kernel::SetRegistersOp::create(b.builder, b.loc, count, fewer);
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Gates: of full stages, of empty ones, of the queries, and where slices meet
-  //===--------------------------------------------------------------------===//
-
-  Expr full(Expr stage) { return stage; }
-  Expr empty(Expr stage) { return stage + double(tile.stages); }
-  Expr ofQueries() { return b.index(2 * tile.stages); }
-  Expr meeting() { return b.index(2 * tile.stages + 1); }
-
-  void setUpGates() {
-    b.when(equal(thread, 0.0), [&] {
-      auto init = [&](Expr gate, int64_t arrivals) {
-        kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value,
-                                   arrivals);
-      };
-      for (int64_t stage = 0; stage < tile.stages; ++stage) {
-        init(full(b.index(stage)), 1);
-        // One thread of each warp that has the block of keys.
-        init(b.index(tile.stages + stage),
-             tile.groups * groupThreads / int64_t(b.target.device.warp));
-      }
-      init(ofQueries(), 1);
-      if (tile.slices > 1)
-        init(meeting(), (tile.slices - 1) * tile.groups * groupThreads);
-      kernel::PublishGatesOp::create(b.builder, b.loc);
-    });
-    b.barrier();
-  }
-  void await(Expr gate, Expr parity) {
-    kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
-                                parity.value);
-  }
-  void arrive(Expr gate) {
-    kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value);
-  }
-  Expr stageOf(Expr count) {
-    return named(count % double(tile.stages), "stage");
-  }
-  Expr parityOf(Expr count) {
-    return named(count / double(tile.stages) % 2.0, "parity");
   }
 
   //===--------------------------------------------------------------------===//
   // Fetching
   //===--------------------------------------------------------------------===//
+
+  /// Gates beside those of stages: of the queries, and where slices meet.
+  Expr ofQueries() { return ring->further(0); }
+  Expr meeting() { return ring->further(1); }
 
   /// Blocks of keys that each slice has; the last ones may be behind the last key.
   Dim blocksOfSlice() const {
@@ -249,31 +204,30 @@ private:
   }
 
   void fetch() {
-    expect(ofQueries(), tile.bytesOfQueries());
+    ring->expect(ofQueries(), tile.bytesOfQueries());
     for (int64_t strip = 0; strip < tile.depthStrips; ++strip)
       copy(queryMap, queries, anchor.scores.getA(), firstQuery, strip,
            queryTile, {b.index(strip), b.index(0), b.index(0)}, ofQueries());
     Dim blocks = blocksOfSlice() * tile.slices;
     b.loop(blocks, {}, [&](Expr number, ArrayRef<Expr>) -> Exprs {
       named(number, "block_of_keys");
-      Expr stage = stageOf(number);
+      Expr stage = ring->stageOf(number);
       if (!blocks.known() || *blocks.known() > tile.stages)
-        b.when(number >= double(tile.stages),
-               [&] { await(empty(stage), 1.0 - parityOf(number)); });
-      expect(full(stage), tile.bytesOfStage());
+        b.when(number >= double(tile.stages), [&] {
+          ring->await(ring->empty(stage), 1.0 - ring->parityOf(number));
+        });
+      ring->expect(ring->full(stage), tile.bytesOfStage());
       Expr firstKey = named(number * double(tile.keys), "first_key");
       for (int64_t strip = 0; strip < tile.depthStrips; ++strip)
         copy(keyMap, keys, anchor.scores.getB(), firstKey, strip, keyTile,
-             {stage, b.index(strip), b.index(0), b.index(0)}, full(stage));
+             {stage, b.index(strip), b.index(0), b.index(0)},
+             ring->full(stage));
       for (int64_t strip = 0; strip < tile.widthStrips; ++strip)
         copy(valueMap, values, anchor.product.getB(), firstKey, strip,
              valueTile, {stage, b.index(strip), b.index(0), b.index(0)},
-             full(stage));
+             ring->full(stage));
       return {};
     });
-  }
-  void expect(Expr gate, int64_t bytes) {
-    kernel::ExpectBytesOp::create(b.builder, b.loc, gates, gate.value, bytes);
   }
   void copy(Value map, const MappedMatrices &matrices, Value operand,
             Expr firstRow, int64_t strip, Value to, const Exprs &toPlace,
@@ -285,7 +239,7 @@ private:
         b, areTransposed ? block.operandAt(operand, first, firstRow)
                          : block.operandAt(operand, firstRow, first));
     kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(place),
-                               ValueRange(), to, valuesOf(toPlace), gates,
+                               ValueRange(), to, valuesOf(toPlace), ring->gates,
                                gate.value);
   }
 
@@ -294,8 +248,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void compute() {
-    setRegisters(tile.warpgroups().registersOfSums(b.target.device),
-                 /*fewer=*/false);
+    setRegistersOfSums(b, tile.warpgroups());
     double warpThreads = b.target.device.warp;
     lane = named(thread % warpThreads, "lane");
     Expr warp = named(thread % double(groupThreads) / warpThreads, "warp"),
@@ -305,15 +258,14 @@ private:
       slice = named(group / double(tile.groups), "slice");
       group = group % double(tile.groups);
     }
-    groupRow = tile.groups == 1
-                   ? b.index(0)
-                   : named(group * double(groupRows), "group_row");
+    groupRow = tile.groups == 1 ? b.index(0)
+                                : named(group * double(groupRows), "group_row");
     for (int64_t half : {0, 1}) {
       rowQueries[half] = named(firstQuery + groupRow + warp * 16.0 +
                                    lane / 4.0 + double(8 * half),
                                "query");
-      readable[half] = named(
-          min(rowQueries[half], b.size(anchor.queries()) - 1.0), "query");
+      readable[half] =
+          named(min(rowQueries[half], b.size(anchor.queries()) - 1.0), "query");
     }
     scores = ownArray(tile.scores(), block.type, "scores");
     sums = ownArray(tile.sums(), block.type, "sums");
@@ -330,9 +282,9 @@ private:
 
   AttentionState overKeys() {
     forUnits(tile.sums(), [&](Expr at) { b.store(sums, block.zero(), {at}); });
-    await(ofQueries(), b.index(0));
-    Expr first = countOf(b.index(0)), stage = stageOf(first);
-    await(full(stage), parityOf(first));
+    ring->await(ofQueries(), b.index(0));
+    Expr first = countOf(b.index(0)), stage = ring->stageOf(first);
+    ring->await(ring->full(stage), ring->parityOf(first));
     kernel::BeginProductsOp::create(b.builder, b.loc, ValueRange());
     multiplyKeys(stage);
     awaitProducts({scores}, 0);
@@ -346,20 +298,19 @@ private:
           named(number, "block_of_slice");
           AttentionState state(carried, 2);
           Expr count = named(countOf(number), "block_of_keys"),
-               stage = stageOf(count),
+               stage = ring->stageOf(count),
                before = named(countOf(number - 1.0) % double(tile.stages),
                               "stage_before");
-          await(full(stage), parityOf(count));
+          ring->await(ring->full(stage), ring->parityOf(count));
           kernel::BeginProductsOp::create(b.builder, b.loc,
                                           ValueRange{sums, words});
           multiplyKeys(stage);
           multiplyValues(before);
           awaitProducts({scores}, 1);
-          Exprs corrections =
-              weigh(state, named(count * double(tile.keys), "first_key"),
-                    fitsKeys());
+          Exprs corrections = weigh(
+              state, named(count * double(tile.keys), "first_key"), fitsKeys());
           awaitProducts({sums, words}, 0);
-          b.when(equal(lane, 0.0), [&] { arrive(empty(before)); });
+          b.when(equal(lane, 0.0), [&] { ring->arrive(ring->empty(before)); });
           forUnits(tile.sums() / 4, [&](Expr unit) {
             for (int64_t n = 0; n < 4; ++n)
               b.store(sums, load(sums, unit, n) * corrections[n / 2],
@@ -369,9 +320,9 @@ private:
           return state.carried();
         });
     kernel::BeginProductsOp::create(b.builder, b.loc, ValueRange{sums, words});
-    multiplyValues(named(countOf(b.size(blocksOfSlice()) - 1.0) %
-                             double(tile.stages),
-                         "last_stage"));
+    multiplyValues(
+        named(countOf(b.size(blocksOfSlice()) - 1.0) % double(tile.stages),
+              "last_stage"));
     awaitProducts({sums, words}, 0);
     return AttentionState(after, 2);
   }
@@ -509,8 +460,8 @@ private:
       Type i32 = b.builder.getI32Type();
       Value low = b.loadFrom(scores, block.type, {pair * 2.0}).value,
             high = b.loadFrom(scores, block.type, {pair * 2.0 + 1.0}).value;
-      Value word = kernel::RoundPairOp::create(b.builder, b.loc, i32, low, high,
-                                               stored);
+      Value word =
+          kernel::RoundPairOp::create(b.builder, b.loc, i32, low, high, stored);
       b.store(words, b.wrap(word, i32), {pair});
     });
   }
@@ -520,8 +471,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   void finishSlices(const AttentionState &state) {
-    Expr inSlice = named(thread % double(tile.groups * groupThreads),
-                         "thread_of_slice");
+    Expr inSlice =
+        named(thread % double(tile.groups * groupThreads), "thread_of_slice");
     auto place = [&](int64_t n) -> Exprs { return {b.index(n), inSlice}; };
     b.branch(
         slice > 0.0,
@@ -534,10 +485,10 @@ private:
             b.store(parts, b.loadFrom(sums, block.type, {n}),
                     {n + 4.0, inSlice});
           });
-          arrive(meeting());
+          ring->arrive(meeting());
         },
         [&] {
-          await(meeting(), b.index(0));
+          ring->await(meeting(), b.index(0));
           auto part = [&](int64_t n) {
             return named(b.loadFrom(parts, block.type, place(n)), "of_slice");
           };
@@ -551,17 +502,17 @@ private:
                 named(block.weight(state.largest[half], shift), "correction"));
             other.push_back(
                 named(block.weight(before, shift), "correction_of_slice"));
-            merged.total[half] = fma(part(2 + half), other[half],
-                                     state.total[half] * own[half]);
+            merged.total[half] =
+                fma(part(2 + half), other[half], state.total[half] * own[half]);
           }
           forUnits(tile.sums() / 4, [&](Expr unit) {
             for (int64_t n = 0; n < 4; ++n) {
               Expr ofSlice = b.loadFrom(parts, block.type,
                                         {placeOf(unit, n) + 4.0, inSlice});
-              b.store(sums,
-                      fma(ofSlice, other[n / 2],
-                          load(sums, unit, n) * own[n / 2]),
-                      {placeOf(unit, n)});
+              b.store(
+                  sums,
+                  fma(ofSlice, other[n / 2], load(sums, unit, n) * own[n / 2]),
+                  {placeOf(unit, n)});
             }
           });
           finish(merged);
@@ -599,7 +550,8 @@ private:
   /// Of tiles in shared memory.
   Type stored;
   MappedMatrices queries, keys, values;
-  Value queryMap, keyMap, valueMap, queryTile, keyTile, valueTile, parts, gates;
+  Value queryMap, keyMap, valueMap, queryTile, keyTile, valueTile, parts;
+  std::optional<StageRing> ring;
   Value scores, sums, words;
   Expr thread, lane, slice, groupRow, firstQuery;
   /// The two queries of a thread, and what may be read in the place of those that are none.

@@ -49,7 +49,9 @@ struct WarpgroupAttentionTile {
            (slices - 1) * parts() * groups * groupThreads * 4 + gates() * 8;
   }
   /// Of a thread that multiplies: sums, scores, the words that these become, and others.
-  int64_t registers() const { return sums() + scores() + scores() / 2 + others; }
+  int64_t registers() const {
+    return sums() + scores() + scores() / 2 + others;
+  }
   /// Registers as the kernel starts and as it goes on: see WarpgroupTile.
   WarpgroupTile warpgroups() const {
     WarpgroupTile tile{queries(), width(), groups};

@@ -24,6 +24,7 @@
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/gpu/ResultPieces.h"
+#include "passes/schedule/gpu/StageRing.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -70,14 +71,16 @@ public:
   }
 
   void emit() {
-    leftTile = shared({tile.stages, tile.rows, strip}, operands.leftType(),
-                      "left_tile", tileAlignment);
-    rightTile = shared({tile.stages, tile.columns, strip}, operands.rightType(),
-                       "right_tile", tileAlignment);
-    if (tile.slices > 1)
-      parts = shared({tile.slices - 1, tile.sums(), ofSlice()}, sumType(),
-                     "parts_of_sums", pieceBytes);
-    gates = shared({tile.gates()}, b.builder.getI64Type(), "gates", 8);
+    leftTile = sharedForCopies(b, {tile.stages, tile.rows, strip},
+                               operands.leftType(), "left_tile");
+    rightTile = sharedForCopies(b, {tile.stages, tile.columns, strip},
+                                operands.rightType(), "right_tile");
+    if (tile.slices > 1) {
+      parts = b.shared({tile.slices - 1, tile.sums(), ofSlice()}, sumType(),
+                       "parts_of_sums");
+      parts.getDefiningOp<memref::AllocaOp>().setAlignment(pieceBytes);
+    }
+    ring.emplace(b, tile.stages, /*further=*/tile.slices > 1);
     leftMap = window ? mapOfWindows() : mapOfRows();
     rightMap = mapOfWeights();
 
@@ -88,34 +91,28 @@ public:
     b.onBlocks(blocks, tile.threads(), [&](Expr block, Expr thread) {
       this->block = named(block, "block");
       this->thread = named(thread, "thread");
-      setUpGates();
+      // Of each warp one thread says that it has read a stage.
+      ring->setUp(thread, ofSlice() / int64_t(b.target.device.warp),
+                  tile.slices > 1
+                      ? ArrayRef<int64_t>{(tile.slices - 1) * ofSlice()}
+                      : ArrayRef<int64_t>());
       double first = double(tile.consumers() * groupThreads);
       b.branch(
           thread < first, [&] { multiply(); },
           [&] {
-            setRegisters(WarpgroupTile::ofFetching, /*fewer=*/true);
+            setRegistersOfFetching(b, tile);
             b.when(equal(thread, first), [&] { fetch(); });
           });
     });
   }
 
 private:
-  /// Pieces are exchanged by bits of the address: rows 0 and 8 have to have the same.
-  static constexpr int64_t tileAlignment = 1024;
-
   Type sumType() const {
     return operands.areBytes() ? elementOf(anchor)
                                : Type(b.builder.getF32Type());
   }
   int64_t ofSlice() const { return tile.groups * groupThreads; }
   int64_t stripsOfSlice() const { return strips / tile.slices; }
-
-  Value shared(ArrayRef<int64_t> shape, Type type, const Twine &name,
-               int64_t alignment) {
-    Value buffer = b.shared(shape, type, name);
-    buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
-    return buffer;
-  }
 
   Value map(Value tensor, const Dims &sizes, ArrayRef<int64_t> strides,
             ArrayRef<int64_t> box, ArrayRef<int64_t> low,
@@ -157,49 +154,6 @@ private:
     }
     return map(left, sizes, strides, {tile.rows, strip}, low, high,
                window.getStrides(), "window_tiles");
-  }
-
-  void setRegisters(int64_t count, bool fewer) {
-    const Device &device = b.target.device;
-    if (tile.registersOfSums(device) > tile.registersAtStart(device))
-      kernel::SetRegistersOp::create(b.builder, b.loc, count, fewer);
-  }
-
-  // Gates: of full stages, of empty ones, and one where slices meet.
-  Expr full(Expr stage) { return stage; }
-  Expr empty(Expr stage) { return stage + double(tile.stages); }
-  Expr meeting() { return b.index(2 * tile.stages); }
-
-  void setUpGates() {
-    b.when(equal(thread, 0.0), [&] {
-      auto init = [&](Expr gate, int64_t arrivals) {
-        kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value,
-                                   arrivals);
-      };
-      for (int64_t stage = 0; stage < tile.stages; ++stage) {
-        init(full(b.index(stage)), 1);
-        // One thread of each warp.
-        init(b.index(tile.stages + stage),
-             ofSlice() / int64_t(b.target.device.warp));
-      }
-      if (tile.slices > 1)
-        init(meeting(), (tile.slices - 1) * ofSlice());
-      kernel::PublishGatesOp::create(b.builder, b.loc);
-    });
-    b.barrier();
-  }
-  void await(Expr gate, Expr parity) {
-    kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
-                                parity.value);
-  }
-  void arrive(Expr gate) {
-    kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value);
-  }
-  Expr stageOf(Expr count) {
-    return named(count % double(tile.stages), "stage");
-  }
-  Expr parityOf(Expr count) {
-    return named(count / double(tile.stages) % 2.0, "parity");
   }
 
   /// Runs `body` for each tile of this block, with the number of strips before it.
@@ -268,9 +222,9 @@ private:
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
                named(at, "strip");
                Expr count = named(before + at, "count");
-               Expr stage = stageOf(count);
+               Expr stage = ring->stageOf(count);
                b.when(count >= double(ahead), [&] {
-                 await(empty(stage), 1.0 - parityOf(count));
+                 ring->await(ring->empty(stage), 1.0 - ring->parityOf(count));
                  copyWeights(at, stage);
                });
                copyRows(at, stage, first);
@@ -293,8 +247,7 @@ private:
   }
 
   void copyWeights(Expr at, Expr stage) {
-    kernel::ExpectBytesOp::create(b.builder, b.loc, gates, full(stage).value,
-                                  tile.bytesOfStrip());
+    ring->expect(ring->full(stage), tile.bytesOfStrip());
     Expr step = at * double(strip);
     if (int64_t units = pieces.units(); units > 1) {
       Expr zero = b.index(0);
@@ -320,13 +273,14 @@ private:
   void copy(Value map, const Exprs &place, const Exprs &shift, Value to,
             Expr stage) {
     Value zero = b.index(0).value;
-    kernel::CopyTileOp::create(
-        b.builder, b.loc, map, valuesOf(place), valuesOf(shift), to,
-        ValueRange{stage.value, zero, zero}, gates, full(stage).value);
+    kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(place),
+                               valuesOf(shift), to,
+                               ValueRange{stage.value, zero, zero}, ring->gates,
+                               ring->full(stage).value);
   }
 
   void multiply() {
-    setRegisters(tile.registersOfSums(b.target.device), /*fewer=*/false);
+    setRegistersOfSums(b, tile);
     double warpThreads = b.target.device.warp;
     lane = named(thread % warpThreads, "lane");
     warp = named(thread % double(groupThreads) / warpThreads, "warp");
@@ -369,12 +323,13 @@ private:
   /// One thread of the warp says that the stage of a strip may be written again.
   void giveBack(Expr at, Expr before) {
     Expr stage = countOf(at, before) % double(tile.stages);
-    b.when(equal(lane, 0.0), [&] { arrive(empty(stage)); });
+    b.when(equal(lane, 0.0), [&] { ring->arrive(ring->empty(stage)); });
   }
 
   void multiplyStrip(Expr at, Expr before) {
-    Expr count = named(countOf(at, before), "count"), stage = stageOf(count);
-    await(full(stage), parityOf(count));
+    Expr count = named(countOf(at, before), "count"),
+         stage = ring->stageOf(count);
+    ring->await(ring->full(stage), ring->parityOf(count));
     kernel::BeginProductsOp::create(b.builder, b.loc, sums);
     int64_t steps = 32 / bytesOf(operands.leftType());
     Value zero = b.index(0).value;
@@ -458,10 +413,10 @@ private:
               b.store(parts, b.loadFrom(array, sumType(), {n}),
                       {slice - 1.0, place(i, n), inSlice});
             });
-          arrive(meeting());
+          ring->arrive(ring->further(0));
         },
         [&] {
-          await(meeting(), b.index(0));
+          ring->await(ring->further(0), b.index(0));
           for (auto [i, array] : llvm::enumerate(sums))
             unrolled(groups(), "group", [&](Expr group) {
               for (int64_t half : {0, 1})
@@ -560,7 +515,8 @@ private:
   /// A convolution whose rows are windows; null where they are those of a matrix.
   ConvOp window;
   SmallVector<int64_t> strides;
-  Value left, right, leftTile, rightTile, parts, gates, leftMap, rightMap;
+  Value left, right, leftTile, rightTile, parts, leftMap, rightMap;
+  std::optional<StageRing> ring;
   SmallVector<Value> sums;
   Dim rowTiles = 1, blocks = 1;
   int64_t columnTiles = 1;

@@ -12,7 +12,7 @@
 // CHECK-DAG: %[[QUERIES:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<2x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[KEYS:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<2x2x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<2x1x128x64xf16, #gpu.address_space<workgroup>>
-// CHECK-DAG: %[[GATES:.*]] = memref.alloca() : memref<5xi64, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[GATES:.*]] = memref.alloca() {alignment = 8 : i64} : memref<5xi64, #gpu.address_space<workgroup>>
 // CHECK: %[[QMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 150, 80> strides [12000, 80, 1] box [1, 128, 64]
 // CHECK: %[[KMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 300, 80> strides [24000, 80, 1] box [1, 128, 64]
 // CHECK: %[[VMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 300, 64> strides [19200, 64, 1] box [1, 128, 64]

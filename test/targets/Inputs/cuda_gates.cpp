@@ -20,7 +20,9 @@ enum Mistake {
   Arrivals, // A gate opens before all warps have arrived.
   Bytes,    // A gate opens before all bytes are there.
   End,      // The block ends before a copy is there.
-  Front     // A kernel stores before the one in front of it has ended.
+  Front,    // A kernel stores before the one in front of it has ended.
+  Words,    // Words are written before their product is awaited.
+  Across    // A tile across begins where no descriptor can say.
 };
 
 constexpr int stages = 2, strips = 5, columns = 64, step = 64;
@@ -84,8 +86,22 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
     if (before >= 0 && thread % 32 == 0)
       device::arrive(&shared.gates[stages + before % stages]);
   }
+  // The last right tile once more, across: its rows are steps, of which 16 are added.
   if (mistake != Sums)
     device::await_products<0>(sums);
+  int32_t words[4];
+  for (int32_t &word : words)
+    word = int32_t(device::pair_f16(1, 1));
+  const uint16_t *last = &shared.right[(strips - 1) % stages * columns * step];
+  if (mistake != Sums) {
+    device::begin_products(sums, words);
+    device::product_f16_words_across_64(
+        sums, words, mistake == Across ? last + 64 : last, 8192);
+    device::close_products();
+    if (mistake == Words)
+      words[0] = 0;
+    device::await_products<0>(sums, words);
+  }
   for (int j = 0; j < columns / 8; ++j)
     for (int at = 0; at < 4; ++at)
       y[(thread / 32 * 16 + thread % 32 / 4 + at / 2 * 8) * columns + j * 8 +
@@ -132,6 +148,7 @@ template <Mistake mistake> void launch() {
       float sum = row < rows
                       ? float(strips * (step * (step - 1) / 2 + step * column))
                       : 0;
+      sum += float(16 * column + 16 * 15 / 2);
       if (static_cast<float *>(y)[row * columns + column] != sum) {
         puts("a wrong sum");
         exit(1);
@@ -159,6 +176,8 @@ int main(int count, char **arguments) {
     MISTAKE(Bytes)
     MISTAKE(End)
     MISTAKE(Front)
+    MISTAKE(Words)
+    MISTAKE(Across)
     MISTAKE(None)
   }
   puts("nothing found");

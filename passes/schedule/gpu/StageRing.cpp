@@ -1,0 +1,78 @@
+#include "passes/schedule/gpu/StageRing.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+static Value sharedAt(int64_t alignment, KernelBuilder &b,
+                      ArrayRef<int64_t> shape, Type type, const Twine &name) {
+  Value buffer = b.shared(shape, type, name);
+  buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
+  return buffer;
+}
+
+Value sharedForCopies(KernelBuilder &b, ArrayRef<int64_t> shape, Type type,
+                      const Twine &name) {
+  // Pieces are exchanged by bits of the address: rows 0 and 8 have to have the same.
+  return sharedAt(1024, b, shape, type, name);
+}
+
+StageRing::StageRing(KernelBuilder &b, int64_t stages, int64_t further)
+    : gates(sharedAt(8, b, {2 * stages + further}, b.builder.getI64Type(),
+                     "gates")),
+      b(b), stages(stages) {}
+
+Expr StageRing::further(int64_t number) const {
+  return b.index(2 * stages + number);
+}
+
+void StageRing::setUp(Expr thread, int64_t readers,
+                      ArrayRef<int64_t> arrivals) const {
+  b.when(equal(thread, 0.0), [&] {
+    auto init = [&](Expr gate, int64_t count) {
+      kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value, count);
+    };
+    for (int64_t stage = 0; stage < stages; ++stage) {
+      init(full(b.index(stage)), 1);
+      init(b.index(stages + stage), readers);
+    }
+    for (auto [number, count] : llvm::enumerate(arrivals))
+      init(further(int64_t(number)), count);
+    kernel::PublishGatesOp::create(b.builder, b.loc);
+  });
+  b.barrier();
+}
+
+void StageRing::await(Expr gate, Expr parity) const {
+  kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
+                              parity.value);
+}
+void StageRing::arrive(Expr gate) const {
+  kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value);
+}
+void StageRing::expect(Expr gate, int64_t bytes) const {
+  kernel::ExpectBytesOp::create(b.builder, b.loc, gates, gate.value, bytes);
+}
+
+Expr StageRing::stageOf(Expr count) const {
+  return named(count % double(stages), "stage");
+}
+Expr StageRing::parityOf(Expr count) const {
+  return named(count / double(stages) % 2.0, "parity");
+}
+
+static void setRegisters(KernelBuilder &b, const WarpgroupTile &tile,
+                         int64_t count, bool fewer) {
+  const Device &device = b.target.device;
+  if (tile.registersOfSums(device) > tile.registersAtStart(device))
+    kernel::SetRegistersOp::create(b.builder, b.loc, count, fewer);
+}
+void setRegistersOfFetching(KernelBuilder &b, const WarpgroupTile &tile) {
+  setRegisters(b, tile, WarpgroupTile::ofFetching, /*fewer=*/true);
+}
+void setRegistersOfSums(KernelBuilder &b, const WarpgroupTile &tile) {
+  setRegisters(b, tile, tile.registersOfSums(b.target.device), /*fewer=*/false);
+}
+
+} // namespace ingot::schedule
