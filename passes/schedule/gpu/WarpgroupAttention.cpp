@@ -117,6 +117,10 @@ private:
                             const Device &device) {
     if (tile.keys % 64)
       return "its blocks of keys are no multiple of 64";
+    // A slice gives a stage back when it has begun with its next one.
+    if (tile.stages < 2 * tile.slices)
+      return std::to_string(tile.stages) + " stages are not two for each of " +
+             std::to_string(tile.slices) + " slices";
     if (tile.threads() > 1024)
       return "its blocks have " + std::to_string(tile.threads()) +
              " threads, more than 1024";

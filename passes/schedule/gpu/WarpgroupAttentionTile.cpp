@@ -12,18 +12,18 @@
 //     for each block of keys:            scores = queries x keys[0]
 //       if its stage has been used:      weigh them
 //         await empty[stage]             for each further block:
-//       copy keys and values               await full[stage]
+//       copy keys and values               settle; arrive at the empty[stage] that was read
+//                                          await full[stage]
 //                                          begin scores = queries x keys[stage]
 //                                          begin sums += weights x values[stage before]
 //                                          await the scores, and weigh them: the unit goes on
-//                                          await the sums; arrive at empty[stage before]
-//                                          sums = sums * correction; weights = scores
-//                                        sums += weights x values of the last one
+//                                        settle; sums += weights x values of the last one
 //                                        result = epilogue(sums / total)
 //
 //   weigh: larger = max(largest, f(scores)), of the four threads that have a row
 //          scores = e^(f(scores) - larger), correction = e^(largest - larger)
 //          total = total * correction + sum of the scores
+//   settle: await the sums; sums = sums * correction; weights = scores
 //
 // Scores are where the second product takes its left operand from: two neighbouring units of 8
 // keys are 16 steps, rounded and side by side in words. Values are a right operand across: in
@@ -51,7 +51,7 @@ WarpgroupAttentionTile::WarpgroupAttentionTile(const AttentionAnchor &anchor,
       resident(resident), depthStrips(llvm::divideCeil(anchor.depth(), strip)),
       widthStrips(llvm::divideCeil(anchor.width(), strip)),
       depthUnits(llvm::divideCeil(anchor.depth(), unit)),
-      others(anchor.between.size() <= 1 ? 40 : 48) {}
+      others(anchor.between.size() <= 1 ? 48 : 56) {}
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -288,43 +288,59 @@ private:
     kernel::BeginProductsOp::create(b.builder, b.loc, ValueRange());
     multiplyKeys(stage);
     awaitProducts({scores}, 0);
-    AttentionState state = block.firstState(2, 0);
-    weigh(state, named(first * double(tile.keys), "first_key"),
-          /*isFull=*/anchor.keys().least() >= tile.keys * tile.slices);
-    packWeights();
-    Exprs after = b.loop(
-        b.index(1), b.size(blocksOfSlice()), 1, state.carried(),
-        [&](Expr number, ArrayRef<Expr> carried) {
+    Exprs carried = block.firstState(2, 0).carried();
+    llvm::append_range(
+        carried,
+        weigh(carried, named(first * double(tile.keys), "first_key"),
+              /*isFull=*/anchor.keys().least() >= tile.keys * tile.slices));
+    carried = b.loop(
+        b.index(1), b.size(blocksOfSlice()), 1, carried,
+        [&](Expr number, ArrayRef<Expr> before) {
           named(number, "block_of_slice");
-          AttentionState state(carried, 2);
           Expr count = named(countOf(number), "block_of_keys"),
-               stage = ring->stageOf(count),
-               before = named(countOf(number - 1.0) % double(tile.stages),
-                              "stage_before");
+               stage = ring->stageOf(count);
+          settle(before.take_back(2));
+          b.when(equal(lane, 0.0) & (number > 1.0),
+                 [&] { ring->arrive(ring->empty(stageBefore(number - 1.0))); });
           ring->await(ring->full(stage), ring->parityOf(count));
           kernel::BeginProductsOp::create(b.builder, b.loc,
                                           ValueRange{sums, words});
           multiplyKeys(stage);
-          multiplyValues(before);
+          multiplyValues(stageBefore(number));
           awaitProducts({scores}, 1);
-          Exprs corrections = weigh(
-              state, named(count * double(tile.keys), "first_key"), fitsKeys());
-          awaitProducts({sums, words}, 0);
-          b.when(equal(lane, 0.0), [&] { ring->arrive(ring->empty(before)); });
-          forUnits(tile.sums() / 4, [&](Expr unit) {
-            for (int64_t n = 0; n < 4; ++n)
-              b.store(sums, load(sums, unit, n) * corrections[n / 2],
-                      {placeOf(unit, n)});
-          });
-          packWeights();
-          return state.carried();
+          Exprs after(before.drop_back(2));
+          llvm::append_range(
+              after, weigh(after, named(count * double(tile.keys), "first_key"),
+                           fitsKeys()));
+          return after;
         });
+    // That of the last block, open by now: of a loop of one round nothing else is left that nvcc
+    // moves no wait across.
+    Expr last = countOf(b.size(blocksOfSlice()) - 1.0);
+    ring->await(ring->full(ring->stageOf(last)), ring->parityOf(last));
+    settle(ArrayRef(carried).take_back(2));
     kernel::BeginProductsOp::create(b.builder, b.loc, ValueRange{sums, words});
-    multiplyValues(
-        named(countOf(b.size(blocksOfSlice()) - 1.0) % double(tile.stages),
-              "last_stage"));
+    multiplyValues(stageBefore(b.size(blocksOfSlice())));
     awaitProducts({sums, words}, 0);
-    return AttentionState(after, 2);
+    return AttentionState(ArrayRef(carried).drop_back(2), 2);
+  }
+  /// Of the block of this slice in front of one.
+  Expr stageBefore(Expr ofSlice) {
+    return named(countOf(ofSlice - 1.0) % double(tile.stages), "stage_before");
+  }
+
+  /// Waits for the products with values that are on their way, corrects the sums, and rounds the
+  /// weights of the next ones. That is done at the begin of a round of the loop, not at the end
+  /// of the one before: nvcc moves a wait for products to the front of what comes before it, but
+  /// not out of the round, so that scores are weighed meanwhile.
+  void settle(ArrayRef<Expr> corrections) {
+    awaitProducts({sums, words}, 0);
+    forUnits(tile.sums() / 4, [&](Expr unit) {
+      for (int64_t n = 0; n < 4; ++n)
+        b.store(sums, load(sums, unit, n) * corrections[n / 2],
+                {placeOf(unit, n)});
+    });
+    packWeights();
   }
   /// The number among all that the block fetches.
   Expr countOf(Expr ofSlice) {
@@ -400,7 +416,8 @@ private:
 
   /// Turns the scores into weights; by which factors those before count. `isFull`: all keys of
   /// the block are there.
-  Exprs weigh(AttentionState &state, Expr firstKey, bool isFull) {
+  Exprs weigh(Exprs &carried, Expr firstKey, bool isFull) {
+    AttentionState state(carried, 2);
     int64_t units = tile.scores() / 4;
     Expr keyCount = b.size(anchor.keys());
     if (!block.scoresAreProducts())
@@ -451,6 +468,7 @@ private:
           }
           return totals;
         });
+    carried = state.carried();
     return corrections;
   }
 

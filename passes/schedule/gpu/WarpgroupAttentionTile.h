@@ -17,8 +17,8 @@ struct WarpgroupAttentionTile {
   int64_t depthStrips, widthStrips;
   /// Steps of a query and a key, in units of 16.
   int64_t depthUnits;
-  /// Registers of a thread for places and for what is done to scores: 40 as nvcc 13 takes them
-  /// where that is a factor, 48 where a mask is added.
+  /// Registers of a thread for places and for what is done to scores: 48 as nvcc 13 takes them
+  /// where that is a factor, 56 where a mask is added.
   int64_t others;
 
   WarpgroupAttentionTile(const AttentionAnchor &anchor, int64_t groups,

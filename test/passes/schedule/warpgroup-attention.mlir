@@ -23,7 +23,11 @@
 // CHECK: kernel.tile_product %[[QUERIES]]{{.*}} times %[[KEYS]]{{.*}} plus %[[SCORES]] first of f16, f16
 // CHECK-COUNT-4: kernel.tile_product %[[QUERIES]]{{.*}} times %[[KEYS]]{{.*}} plus %[[SCORES]] of f16, f16
 // CHECK: kernel.await_products but 0 : %[[SCORES]]
+// CHECK-NOT: kernel.round_pair
 // CHECK: scf.for {{.*}} iter_args
+// CHECK: kernel.await_products but 0 : %[[SUMS]], %[[WORDS]]
+// CHECK: kernel.round_pair {{.*}} to f16
+// CHECK: kernel.arrive %[[GATES]]
 // CHECK: kernel.await_gate %[[GATES]]
 // CHECK-NEXT: kernel.begin_products %[[SUMS]], %[[WORDS]]
 // CHECK: kernel.tile_product {{.*}} first of
@@ -34,10 +38,10 @@
 // CHECK-NEXT: kernel.await_products but 1 : %[[SCORES]]
 // CHECK-COUNT-4: gpu.shuffle xor
 // CHECK: kernel.exp2
-// CHECK: kernel.await_products but 0 : %[[SUMS]], %[[WORDS]]
-// CHECK: kernel.arrive %[[GATES]]
-// CHECK: kernel.round_pair {{.*}} to f16
+// CHECK-NOT: kernel.round_pair
 // CHECK: scf.yield
+// CHECK: kernel.await_products but 0 : %[[SUMS]], %[[WORDS]]
+// CHECK: kernel.round_pair
 // CHECK-COUNT-8: kernel.tile_product %[[WORDS]]
 // CHECK: kernel.store_piece
 // CHECK: kernel.set_registers 40 fewer
