@@ -170,12 +170,18 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
     out.comment(nodes);
   int64_t shared = kernel::sharedBytes(callee);
   bool asks = shared > context.target.device.declaredSharedBytes;
-  std::string call = std::string("device::start") + (asks ? "_sharing(" : "(") +
-                     context.functions[launch.getCallee()] + ", " +
-                     interface.sizeText(*kernel::extentOf(callee), "io->") +
-                     ", " + llvm::itostr(*callee.getThreads()) +
-                     (asks ? ", " + llvm::itostr(shared) : std::string()) +
-                     ", " + stream;
+  int64_t cluster = callee.getCluster().value_or(1);
+  std::string call =
+      std::string("device::start") +
+      (cluster > 1 ? "_clusters("
+       : asks      ? "_sharing("
+                   : "(") +
+      context.functions[launch.getCallee()] + ", " +
+      interface.sizeText(*kernel::extentOf(callee), "io->") + ", " +
+      llvm::itostr(*callee.getThreads()) +
+      (asks ? ", " + llvm::itostr(shared) : std::string()) +
+      (cluster > 1 ? ", " + llvm::itostr(cluster) : std::string()) + ", " +
+      stream;
   SmallVector<std::string> arguments = launchArguments(launch);
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     call += ", " + argument;

@@ -54,8 +54,10 @@ void KernelPrinter::printExpectBytes(kernel::ExpectBytesOp expect) {
 }
 
 void KernelPrinter::printArrive(kernel::ArriveOp arrive) {
-  out.line(calledBy(arrive->getName().getStringRef()) + "(" +
-           gateText(arrive.getGates(), arrive.getGate()) + ");");
+  std::string text = gateText(arrive.getGates(), arrive.getGate());
+  if (Value block = arrive.getBlock())
+    text += ", " + integer(block, Sign::Signed).text;
+  out.line(calledBy(kernel::warpgroupIntrinsic(arrive)) + "(" + text + ");");
 }
 
 void KernelPrinter::printAwaitGate(kernel::AwaitGateOp await) {
@@ -69,27 +71,25 @@ void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
   std::string text = "(&" + address(copy.getTo(), copy.getToIndices()) + ", " +
                      variables.at(copy.getTiles()).name + ", " +
                      gateText(copy.getGates(), copy.getGate());
+  if (Value blocks = copy.getBlocks())
+    text += ", " + integer(blocks, Sign::Signed).text;
   for (ValueRange places : {copy.getAt(), copy.getShift()})
     for (Value place : llvm::reverse(places))
       text += ", " + integer(place, Sign::Signed).text;
   out.line(calledBy(kernel::warpgroupIntrinsic(copy)) + text + ");");
 }
 
-/// From 64 columns to the next 64.
-static int64_t bytesOfTile(kernel::TileProductOp product) {
-  auto right = cast<MemRefType>(product.getRight().getType());
-  return right.getShape().end()[-2] * right.getShape().back() *
-         kernel::elementBytes(right.getElementType());
-}
-
 void KernelPrinter::printTileProduct(kernel::TileProductOp product) {
   int64_t columns = 2 * product.getSums().getType().getNumElements();
+  std::string distances;
+  if (product.isTurned())
+    distances = "<" + std::to_string(product.getLeftDistance()) + ", " +
+                std::to_string(product.getRightDistance()) + ">";
   out.line(calledBy(kernel::warpgroupIntrinsic(product)) + "_" +
-           Twine(columns) + "(" + variables.at(product.getSums()).name + ", &" +
+           Twine(columns) + distances + "(" +
+           variables.at(product.getSums()).name + ", &" +
            address(product.getLeft(), product.getLeftIndices()) + ", &" +
-           address(product.getRight(), product.getRightIndices()) +
-           (product.getAcross() ? ", " + Twine(bytesOfTile(product)) : "") +
-           ");");
+           address(product.getRight(), product.getRightIndices()) + ");");
 }
 
 std::string KernelPrinter::sumsText(ValueRange sums) {

@@ -74,7 +74,8 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     With `threads` a kernel runs on a device, in as many blocks as `extent` says, of so
     many threads each. Every thread is a call of the function, which asks for its
     place by `gpu.block_id` and `gpu.thread_id` and takes neither begin nor end. `resident`:
-    so many of its blocks have to fit on a processor at once. `multiply_adds` is what it
+    so many of its blocks have to fit on a processor at once. `cluster`: so many blocks that
+    follow one another run together, and reach each other's shared memory. `multiply_adds` is what it
     computes, for those that predict its time.
 
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
@@ -89,6 +90,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1024>]>>:$threads,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$resident,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<4>]>>:$cluster,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$multiply_adds,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,

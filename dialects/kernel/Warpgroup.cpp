@@ -19,7 +19,20 @@ static LogicalResult verifyGates(Operation *op, Value gates) {
 }
 LogicalResult InitGateOp::verify() { return verifyGates(*this, getGates()); }
 LogicalResult ExpectBytesOp::verify() { return verifyGates(*this, getGates()); }
-LogicalResult ArriveOp::verify() { return verifyGates(*this, getGates()); }
+/// Others than its own block are in a cluster with it.
+static LogicalResult verifyInCluster(Operation *op) {
+  if (auto kernel = op->getParentOfType<FuncOp>();
+      !kernel || !kernel.getCluster())
+    return op->emitOpError("is about other blocks, but its kernel has no "
+                           "cluster");
+  return verifyOnDevice(op);
+}
+LogicalResult ClusterBarrierOp::verify() { return verifyInCluster(*this); }
+LogicalResult ArriveOp::verify() {
+  if (getBlock() && failed(verifyInCluster(*this)))
+    return failure();
+  return verifyGates(*this, getGates());
+}
 LogicalResult AwaitGateOp::verify() { return verifyGates(*this, getGates()); }
 LogicalResult PublishGatesOp::verify() { return verifyOnDevice(*this); }
 
@@ -55,6 +68,8 @@ LogicalResult CopyTileOp::verify() {
   if (getAt().size() != rank ||
       getShift().size() != (tiles.areWindows() ? rank - 2 : 0))
     return emitOpError("has a place of another rank than its map");
+  if (getBlocks() && failed(verifyInCluster(*this)))
+    return failure();
   return verifyGates(*this, getGates());
 }
 
@@ -62,12 +77,35 @@ std::string TileProductOp::getIntrinsicName() {
   std::string name;
   llvm::raw_string_ostream(name)
       << getOperationName() << '[' << getLeftType() << ',' << getRightType()
-      << (isLeftWords() ? ",words" : "") << (getAcross() ? ",across" : "")
+      << (isLeftWords() ? ",words" : "") << (isTurned() ? ",turned" : "")
       << (getFirst() ? ",first" : "") << ']';
   return name;
 }
 
 bool TileProductOp::isLeftWords() { return !isShared(getLeft()); }
+
+/// The rows of a turned tile.
+static constexpr int64_t turnedBytes = 128;
+
+static int64_t distanceIn(Value tile) {
+  auto type = cast<MemRefType>(tile.getType());
+  return type.getDimSize(type.getRank() - 2) * turnedBytes;
+}
+int64_t TileProductOp::getLeftDistance() {
+  return getLeftTurned() ? distanceIn(getLeft()) : 0;
+}
+int64_t TileProductOp::getRightDistance() {
+  return getRightTurned() ? distanceIn(getRight()) : 0;
+}
+
+/// Whether a tile is of rows of 64 numbers of 16 bits, for so many rows or columns.
+static bool mayBeTurned(Value tile, int64_t count) {
+  constexpr int64_t size = 2, ofRow = turnedBytes / size;
+  auto type = cast<MemRefType>(tile.getType());
+  return type.getElementTypeBitWidth() == 8 * size && type.getRank() >= 3 &&
+         type.getShape().back() == ofRow &&
+         type.getDimSize(type.getRank() - 3) * ofRow >= count;
+}
 
 LogicalResult TileProductOp::verify() {
   auto sums = cast<MemRefType>(getSums().getType());
@@ -80,13 +118,11 @@ LogicalResult TileProductOp::verify() {
   if (!isShared(getRight()) ||
       (isLeftWords() && !left.getElementType().isInteger(32)))
     return emitOpError("multiplies what the block does not share");
-  if ((isLeftWords() || getAcross()) && !isOfHalves())
+  if (isLeftWords() && !isOfHalves())
     return emitOpError("multiplies words of ")
-           << getLeftType() << ", or tiles across, which is for floats of 16 "
-           << "bits";
-  if (getAcross() && (right.getRank() < 2 || right.getShape().back() != 64))
-    return emitOpError("multiplies across tiles of ")
-           << right << ", whose rows are not of 64 columns";
+           << getLeftType() << ", which is for floats of 16 bits";
+  if (isLeftWords() && getLeftTurned())
+    return emitOpError("turns words of the thread");
   if (!fitsRank(getLeft(), getLeftIndices()) ||
       !fitsRank(getRight(), getRightIndices()))
     return emitOpError("has indices of another rank than its buffers");
@@ -94,6 +130,11 @@ LogicalResult TileProductOp::verify() {
       sums.getNumElements() % 4 != 0 || sums.getNumElements() > 128)
     return emitOpError("adds to ")
            << sums << ", not a thread's own list of 4 to 128 sums";
+  constexpr int64_t rows = 64;
+  if ((getLeftTurned() && !mayBeTurned(getLeft(), rows)) ||
+      (getRightTurned() && !mayBeTurned(getRight(), 2 * sums.getNumElements())))
+    return emitOpError("has a turned tile that is not of rows of 64 numbers of "
+                       "16 bits for all rows or columns");
   if (areBytes ? !sums.getElementType().isInteger(32)
                : !sums.getElementType().isF32())
     return emitOpError("sums products of ")
@@ -124,11 +165,16 @@ std::string ingot::kernel::warpgroupIntrinsic(Operation *op) {
   if (auto product = dyn_cast<TileProductOp>(op))
     return product.getIntrinsicName();
   if (auto copy = dyn_cast<CopyTileOp>(op))
-    return name + (copy.getShift().empty() ? "" : "[windows]");
+    return name + (copy.getShift().empty() ? copy.getBlocks() ? "[blocks]" : ""
+                   : copy.getBlocks()      ? "[windows,blocks]"
+                                           : "[windows]");
+  if (auto arrive = dyn_cast<ArriveOp>(op))
+    return name + (arrive.getBlock() ? "[block]" : "");
   if (auto set = dyn_cast<SetRegistersOp>(op))
     return name + (set.getFewer() ? "[fewer]" : "");
-  return isa<InitGateOp, PublishGatesOp, ExpectBytesOp, ArriveOp, AwaitGateOp,
-             TilesOp, BeginProductsOp, CloseProductsOp, AwaitProductsOp>(op)
+  return isa<InitGateOp, PublishGatesOp, ExpectBytesOp, AwaitGateOp,
+             ClusterBarrierOp, TilesOp, BeginProductsOp, CloseProductsOp,
+             AwaitProductsOp>(op)
              ? name
              : "";
 }

@@ -47,17 +47,18 @@ def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [AttrSizedOperandSegments]> {
     window of its first position does, and `shift` is the place in each window. Its rows
     have 128 bytes (or less in the last axis, of which the others are zero), piece p of 16
     bytes of row r is at place p ^ (r % 8), and `to` is at a multiple of 1024 bytes. When it
-    is there its bytes are counted at `gate`.
+    is there its bytes are counted at `gate`. With `blocks`, a bit for each block of the
+    cluster, these all get it, and count its bytes, at the same places of their own memory.
 
         kernel.copy_tile %t[%row, %step] to %tile[%stage, %c0, %c0] at %gates[%stage]
             : memref<4x128x64xf16, #gpu.address_space<workgroup>>, memref<8xi64, #gpu.address_space<workgroup>>
   }];
   let arguments = (ins Kernel_Tiles:$tiles, Variadic<Index>:$at, Variadic<Index>:$shift,
     Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$to, Variadic<Index>:$to_indices,
-    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gates, Index:$gate);
+    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gates, Index:$gate, Optional<Index>:$blocks);
   let assemblyFormat = [{
     $tiles `[` $at `]` (`shift` `[` $shift^ `]`)? `to` $to `[` $to_indices `]`
-    `at` $gates `[` $gate `]` attr-dict `:` type($to) `,` type($gates)
+    `at` $gates `[` $gate `]` (`for` $blocks^)? attr-dict `:` type($to) `,` type($gates)
   }];
   let hasVerifier = 1;
 }
@@ -80,9 +81,17 @@ def Kernel_ExpectBytesOp : Kernel_GateOp<"expect_bytes", (ins ConfinedAttr<I64At
   let summary = "Arrives at a gate, which waits for so many bytes of copies as well";
   let assemblyFormat = "$gates `[` $gate `]` `,` $bytes attr-dict `:` type($gates)";
 }
-def Kernel_ArriveOp : Kernel_GateOp<"arrive"> {
+def Kernel_ArriveOp : Kernel_GateOp<"arrive", (ins Optional<Index>:$block)> {
   let summary = "Arrives at a gate: what this thread did before is done";
-  let assemblyFormat = "$gates `[` $gate `]` attr-dict `:` type($gates)";
+  let description = [{
+    That of this block, or of the one with that number in its cluster.
+  }];
+  let assemblyFormat = "$gates `[` $gate `]` (`of` $block^)? attr-dict `:` type($gates)";
+}
+def Kernel_ClusterBarrierOp : Kernel_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until all threads of all blocks of the cluster are here";
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 def Kernel_AwaitGateOp : Kernel_GateOp<"await_gate", (ins Index:$parity)> {
   let summary = "Waits until a gate has opened";
@@ -104,32 +113,40 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
 
     Of 16-bit floats, the left operand may be four words of the thread's own from an index on,
     which are nobody's until then as well: steps 2 * t and 2 * t + 1 of rows g and g + 8,
-    and the same of steps 2 * t + 8 and 2 * t + 9. And the right one may be `across`: each row of a
-    tile is a step, and has 64 columns, of which further 64 are in the next tile of the same
-    buffer, whose last two axes are a tile.
+    and the same of steps 2 * t + 8 and 2 * t + 9.
+
+    A tile that is `turned` has steps below each other: its rows are of 64 neighbouring
+    numbers of 16 bits, rows of the product on the left and columns on the right. Further
+    64 of them are a place on along the axis before the steps.
 
         kernel.tile_product %a[%stage, %row, %step] times %b[%stage, %c0, %step] plus %sums
-            {left = f16, right = f16} : memref<..>, memref<..>, memref<64xf32>
+            of f16, f16 : memref<..>, memref<..>, memref<64xf32>
+        kernel.tile_product %a[%stage, %row, %step] times %b[%stage, %c0, %step, %c0] plus %sums
+            of f16, f16 right turned : memref<..>, memref<4x2x64x64xf16, ..>, memref<64xf32>
   }];
   let arguments = (ins
     Arg<AnyStaticShapeMemRef, "", [MemRead]>:$left, Variadic<Index>:$left_indices,
     Arg<AnyStaticShapeMemRef, "", [MemRead]>:$right, Variadic<Index>:$right_indices,
     Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$sums, TypeAttr:$left_type, TypeAttr:$right_type,
-    UnitAttr:$across, UnitAttr:$first);
+    UnitAttr:$left_turned, UnitAttr:$right_turned, UnitAttr:$first);
   let assemblyFormat = [{
-    $left `[` $left_indices `]` `times` $right `[` $right_indices `]` (`across` $across^)? `plus` $sums
-    (`first` $first^)? `of` $left_type `,` $right_type attr-dict
-    `:` type($left) `,` type($right) `,` type($sums)
+    $left `[` $left_indices `]` `times` $right `[` $right_indices `]` `plus` $sums
+    (`first` $first^)? `of` $left_type `,` $right_type (`left` `turned` $left_turned^)?
+    (`right` `turned` $right_turned^)? attr-dict `:` type($left) `,` type($right) `,` type($sums)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.tile_product[f16,f16]", with ",words", ",across"
+    /// As the rows of targets name it: "kernel.tile_product[f16,f16]", with ",words", ",turned"
     /// and ",first" where it is of these.
     std::string getIntrinsicName();
     /// Whether the left operand is in registers.
     bool isLeftWords();
     /// Whether warpgroups may get these operands in other ways than as tiles of steps.
     bool isOfHalves() { return getLeftType().isF16() || getLeftType().isBF16(); }
+    bool isTurned() { return getLeftTurned() || getRightTurned(); }
+    /// Bytes from 64 rows or columns of a turned tile to the next 64; 0 if it is not turned.
+    int64_t getLeftDistance();
+    int64_t getRightDistance();
   }];
 }
 class Kernel_SumsOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -4,6 +4,7 @@
 #include "dialects/kernel/SmallFloats.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -28,9 +29,11 @@ double secondsOf(const StripLoop &loop, double tiles, double resident,
          together = std::min(resident, ofProcessor),
          rounds = std::ceil(ofProcessor / together);
   double used = std::min(tiles, double(device.processors));
-  double rate = std::min(processorBytesPerSecond, cacheRate(device) / used);
+  double fetched = loop.fetched > 0 ? loop.fetched : loop.bytes;
   double strip =
-      std::max({ofProcessor * loop.busy, ofProcessor * loop.bytes / rate,
+      std::max({ofProcessor * loop.busy,
+                ofProcessor * loop.bytes / processorBytesPerSecond,
+                ofProcessor * fetched * used / cacheRate(device),
                 rounds * std::max(arrivalSeconds / loop.ahead, loop.waiting)});
   double again = loop.goesOn ? 0 : arrivalSeconds / together;
   return loop.strips * strip + loop.closing +
@@ -57,6 +60,22 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
     work.loop.strips = tripsAround(copy);
     work.loop.goesOn = true;
   });
+  // What is fetched of a strip is copied to the place of one in one block of the kernel.
+  llvm::MapVector<Value, std::pair<Block *, double>> fetched;
+  kernel.walk([&](kernel::CopyTileOp copy) {
+    auto &[block, bytes] =
+        fetched.try_emplace(copy.getTo(), copy->getBlock(), 0).first->second;
+    if (block != copy->getBlock())
+      return;
+    double box = double(kernel::elementBytes(
+        cast<MemRefType>(copy.getTo().getType()).getElementType()));
+    for (int64_t size :
+         copy.getTiles().getDefiningOp<kernel::TilesOp>().getBox())
+      box *= double(size);
+    bytes += box;
+  });
+  for (auto &[to, of] : fetched)
+    work.loop.fetched += of.second;
   llvm::SmallSetVector<Value, 2> sums;
   kernel.walk([&](kernel::TileProductOp product) {
     sums.insert(product.getSums());
@@ -73,8 +92,10 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
     work.loop.bytes =
         (bytesOfTile(product.getLeft()) + bytesOfTile(product.getRight())) /
         stages;
-    work.macsOfStrip =
-        double(left.getNumElements()) / stages * double(right.getDimSize(1));
+    int64_t steps =
+        left.getDimSize(left.getRank() - (product.getLeftTurned() ? 2 : 1));
+    work.macsOfStrip = double(left.getNumElements()) / stages *
+                       double(right.getNumElements()) / stages / double(steps);
   });
 }
 

@@ -13,6 +13,8 @@ struct StripLoop {
   /// How many, and the bytes of each; no more than `ahead` are on their way while one is
   /// multiplied.
   double strips = 0, bytes = 0, ahead = 1;
+  /// Bytes of a strip that the block itself fetches, where others fetch some for it; else 0.
+  double fetched = 0;
   /// Seconds that a strip keeps its processor busy, and that a block alone takes for it though
   /// it is there.
   double busy = 0, waiting = 0;

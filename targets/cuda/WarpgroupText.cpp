@@ -50,6 +50,21 @@ static constexpr llvm::StringLiteral gates =
 
   // Copies of tiles, the place in a tensor innermost first.
 TILES
+//? cluster_barrier(
+  // The same for a gate of another block of the cluster, at the same place of its memory. It
+  // says that this thread has read, not that others see what it wrote: no fence.
+  static __device__ void arrive_at(int64_t *gate, ptrdiff_t block) {
+    asm volatile("{\n\t.reg .b32 its_gate;\n\t"
+                 "mapa.shared::cluster.u32 its_gate, %0, %1;\n\t"
+                 "mbarrier.arrive.shared::cluster.b64 _, [its_gate];\n\t}"
+                 :: "r"(shared_address(gate)), "r"(static_cast<unsigned>(block)) : "memory");
+  }
+  // All threads of all blocks of the cluster wait for each other. What they see of each other
+  // are gates, which are published.
+  static __device__ void cluster_barrier() {
+    asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+  }
+//?
   // Products of warpgroups. Sums are held in registers from their last use before the
   // products to the first one behind them.
   template <unsigned count> static __device__ void hold(float (&sums)[count]) {
@@ -76,20 +91,42 @@ TILES
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count));
   }
   // A tile with rows of 128 bytes whose pieces of 16 are exchanged by row: its address,
-  // 1024 bytes from 8 rows to the next 8, and the way in which they are exchanged.
-  static __device__ uint64_t tile_at(const void *tile) {
-    return (shared_address(tile) & 0x3ffffu) >> 4 | uint64_t(1) << 16 | uint64_t(64) << 32 |
-           uint64_t(1) << 62;
-  }
-  // The same of a tile across: its rows are steps of 64 columns; so many bytes from there to
-  // the next 64.
-  static __device__ uint64_t tile_across_at(const void *tile, unsigned distance) {
-    return tile_at(tile) ^ uint64_t(1 ^ distance >> 4) << 16;
+  // 1024 bytes from 8 rows to the next 8, and the way in which they are exchanged. Where rows
+  // are those of steps, `distance` bytes are from 64 rows or columns of the product to the next.
+  static __device__ uint64_t tile_at(const void *tile, unsigned distance = 0) {
+    return (shared_address(tile) & 0x3ffffu) >> 4 | uint64_t(distance ? distance >> 4 : 1) << 16 |
+           uint64_t(64) << 32 | uint64_t(1) << 62;
   }
 PRODUCTS)";
 
 static constexpr llvm::StringLiteral maps =
     R"(
+//? cluster_barrier(
+  // Starts a kernel of which so many blocks run together.
+  template <typename... Parameters, typename... Arguments>
+  static ingot_status start_clusters(void (*kernel)(Parameters...), ptrdiff_t blocks,
+                                     unsigned threads, unsigned shared, unsigned cluster,
+                                     cudaStream_t stream, Arguments... arguments) {
+    if (blocks == 0) return INGOT_OK;
+    ingot_status result = status(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+    if (result != INGOT_OK) return result;
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    config.stream = stream;
+    return status(cudaLaunchKernelEx(&config, kernel, arguments...));
+  }
+//?
   // Describes a tensor to copies of its tiles: sizes, distances in bytes and the tile, all
   // innermost first.
   template <unsigned rank>
@@ -150,8 +187,9 @@ static std::string registers(unsigned first, unsigned count) {
   return text;
 }
 
-/// A copy of a tile of so many axes, or of windows.
-static std::string copyFunction(unsigned rank, bool areWindows) {
+/// A copy of a tile of so many axes, or of windows; for several blocks of a cluster.
+static std::string copyFunction(unsigned rank, bool areWindows,
+                                bool areForBlocks) {
   std::string places, inputs, numbers, shifts, shiftInputs, shiftNumbers;
   for (unsigned axis = 0; axis < rank; ++axis) {
     std::string name = "at" + std::to_string(axis);
@@ -167,46 +205,62 @@ static std::string copyFunction(unsigned rank, bool areWindows) {
     }
     shiftNumbers = ", {" + registers(3 + rank, rank - 2) + "}";
   }
-  std::string text = "  static __device__ void copy_";
-  text += areWindows ? "window" : "tile";
-  text += "(void *to, const CUtensorMap &map, int64_t *gate" + places + shifts +
-          ") {\n    asm volatile(\"cp.async.bulk.tensor." +
-          std::to_string(rank) + "d.shared::cluster.global." +
-          (areWindows ? "im2col" : "tile") +
-          ".mbarrier::complete_tx::bytes \"\n                 \"[%0], [%1, {" +
-          numbers + "}], [%2]" + shiftNumbers +
-          ";\"\n                 :: \"r\"(shared_address(to)), \"l\"(&map), "
-          "\"r\"(shared_address(gate))" +
-          inputs + shiftInputs + " : \"memory\");\n  }\n";
+  std::string name = areWindows ? "copy_window" : "copy_tile";
+  if (areForBlocks)
+    name += "_for";
+  if (areForBlocks)
+    shiftNumbers +=
+        ", %" + std::to_string(3 + rank + (areWindows ? rank - 2 : 0));
+  std::string text =
+      (areForBlocks ? "//? " + name + "(\n" : std::string()) +
+      "  static __device__ void " + name +
+      "(void *to, const CUtensorMap &map, int64_t *gate" +
+      (areForBlocks ? ", ptrdiff_t blocks" : "") + places + shifts +
+      ") {\n    asm volatile(\"cp.async.bulk.tensor." + std::to_string(rank) +
+      "d.shared::cluster.global." + (areWindows ? "im2col" : "tile") +
+      ".mbarrier::complete_tx::bytes" +
+      (areForBlocks ? ".multicast::cluster" : "") +
+      " \"\n                 \"[%0], [%1, {" + numbers + "}], [%2]" +
+      shiftNumbers +
+      ";\"\n                 :: \"r\"(shared_address(to)), \"l\"(&map), "
+      "\"r\"(shared_address(gate))" +
+      inputs + shiftInputs +
+      (areForBlocks ? ", \"h\"(static_cast<short>(blocks))" : "") +
+      " : \"memory\");\n  }\n" + (areForBlocks ? "//?\n" : "");
   return text;
 }
 
-/// How a product gets its operands, and whether it takes the place of its sums.
-enum class Form { Tiles, FirstOfTiles, WordsByTileAcross };
+/// How a product gets its operands, and whether it takes the place of its sums. Tiles of
+/// numbers of 16 bits may be turned: those that have a distance from 64 rows or columns to
+/// the next; with them the left operand may be words of the thread.
+enum class Form { Tiles, First, Turned, WordsTurned };
 
 /// A product of 64 rows and as many columns as twice the sums.
 static std::string productFunction(unsigned count, llvm::StringRef left,
                                    llvm::StringRef right, unsigned steps,
                                    Form form = Form::Tiles) {
-  bool areBytes = left.ends_with("8"), isFirst = form == Form::FirstOfTiles,
-       isAcross = form == Form::WordsByTileAcross;
+  bool areBytes = left.ends_with("8"), areWords = form == Form::WordsTurned,
+       areTurned = areWords || form == Form::Turned,
+       isFirst = form == Form::First;
   std::string letter = areBytes ? "r" : "f",
               sum = areBytes ? "int32_t" : "float";
   std::string types =
       (areBytes ? ".s32." : ".f32.") + left.str() + "." + right.str();
   bool areBytesOfFloats = steps == 32 && !areBytes;
-  std::string name = "product_" + left.str() +
-                     (steps == 32 ? "_" + right.str() : std::string()) +
-                     (isFirst    ? "_first"
-                      : isAcross ? "_words_across"
-                                 : "") +
-                     "_" + std::to_string(2 * count) + "(";
+  std::string name = std::string("product_") + (areWords ? "words_" : "") +
+                     (areTurned ? "turned_" : "") + (isFirst ? "first_" : "") +
+                     left.str() +
+                     (steps == 32 ? "_" + right.str() : std::string()) + "_" +
+                     std::to_string(2 * count);
   // Printed where it is called.
   std::string text =
-      "//? " + name + "\n  static __device__ void " + name + sum + " (&s)[" +
-      std::to_string(count) + "], const " + (isAcross ? "int32_t" : "void") +
-      " *left, const void *right" + (isAcross ? ", unsigned distance" : "") +
-      ") {\n"
+      "//? " + name + (areTurned ? "<" : "(") +
+      (areTurned ? "\n  template <unsigned left_distance, unsigned "
+                   "right_distance>"
+                 : "") +
+      "\n  static __device__ void " + name + "(" + sum + " (&s)[" +
+      std::to_string(count) + "], const " + (areWords ? "int32_t" : "void") +
+      " *left, const void *right) {\n"
       "    asm volatile(\"{\\n\\t.reg .pred adds;\\n\\tsetp.ne.b32 adds, " +
       (isFirst ? "0" : "1") +
       ", 0;\\n\\t\"\n                 \"wgmma.mma_async.sync.aligned.m64n" +
@@ -215,14 +269,16 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
   for (unsigned i = 0; i < count; i += 16)
     text +=
         registers(i, 16) + (i + 16 < count ? ", \"\n                 \"" : "");
-  unsigned ofLeft = isAcross ? 4 : 1;
-  text += "}, \"\n                 \"" +
-          (isAcross ? "{" + registers(count, ofLeft) + "}"
-                    : registers(count, ofLeft)) +
-          ", " + registers(count + ofLeft, 1) + ", adds";
   // Signs are kept; floats may also be of tiles the other way round.
-  if (isAcross)
-    text += ", 1, 1, 1";
+  unsigned ofLeft = areWords ? 4 : 1, next = count + ofLeft;
+  text += "}, \"\n                 \"" +
+          (areWords ? "{" + registers(count, ofLeft) + "}"
+                    : registers(count, ofLeft)) +
+          ", " + registers(next, 1) + ", adds";
+  if (areWords)
+    text += ", 1, 1, " + registers(next + 1, 1);
+  else if (areTurned)
+    text += ", 1, 1, " + registers(next + 1, 1) + ", " + registers(next + 2, 1);
   else if (!areBytes)
     text += left == "tf32" || areBytesOfFloats ? ", 1, 1" : ", 1, 1, 0, 0";
   text += ";\\n\\t}\"\n                 : ";
@@ -233,27 +289,34 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
       text += i % 8 == 7 ? ",\n                   " : ", ";
   }
   text += "\n                 : ";
-  if (isAcross) {
+  if (areWords)
     for (unsigned i = 0; i < ofLeft; ++i)
       text += "\"r\"(left[" + std::to_string(i) + "]), ";
-    text += "\"l\"(tile_across_at(right, distance))";
-  } else {
-    text += "\"l\"(tile_at(left)), \"l\"(tile_at(right))";
-  }
+  else
+    text += areTurned ? "\"l\"(tile_at(left, left_distance)), "
+                      : "\"l\"(tile_at(left)), ";
+  text += areTurned ? "\"l\"(tile_at(right, right_distance)),\n"
+                      "                   "
+                    : "\"l\"(tile_at(right))";
+  if (areTurned)
+    text += std::string(areWords ? "" : "\"n\"(left_distance > 0), ") +
+            "\"n\"(right_distance > 0)";
   return text + " : \"memory\");\n  }\n//?\n";
 }
 
 WarpgroupText warpgroupText() {
   std::string tiles, products;
-  for (unsigned rank : {2, 3, 4, 5})
-    tiles += copyFunction(rank, false);
-  for (unsigned rank : {3, 4})
-    tiles += copyFunction(rank, true);
+  for (bool areForBlocks : {false, true}) {
+    for (unsigned rank : {2, 3, 4, 5})
+      tiles += copyFunction(rank, false, areForBlocks);
+    for (unsigned rank : {3, 4})
+      tiles += copyFunction(rank, true, areForBlocks);
+  }
   for (unsigned count : {32, 64, 96, 128}) {
     for (llvm::StringRef name : {"f16", "bf16", "tf32"})
       products += productFunction(count, name, name, name == "tf32" ? 8 : 16);
     for (llvm::StringRef name : {"f16", "bf16"})
-      for (Form form : {Form::FirstOfTiles, Form::WordsByTileAcross})
+      for (Form form : {Form::First, Form::Turned, Form::WordsTurned})
         products += productFunction(count, name, name, 16, form);
     for (llvm::StringRef left : {"s8", "u8"})
       for (llvm::StringRef right : {"s8", "u8"})

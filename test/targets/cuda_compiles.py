@@ -222,6 +222,20 @@ def hopper_cases(work):
             r"cp\.async\.bulk\.tensor\.\dd\.shared::cluster\.global\.tile",
             rf"wgmma\.mma_async\.sync\.aligned\.m64n64k16\.f32\.{kind}\.{kind}", r"ex2\.approx\.ftz\.f32"], [
                 r"UTMALDG\.\dD", product, r"MUFU\.EX2", r"FMNMX", r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])
+    # Columns of the right operand side by side, and a matrix for each batch.
+    yield "operands_warpgroups", save_node(work, "operands_warpgroups", helper.make_node("MatMul", ["x", "w"], ["y"]), [
+        ("x", [2, 264, 512]), ("w", [2, 512, 328])], [2, 264, 328], None, np.float16), [
+            r"cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global\.tile", r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.f16\.f16"], [
+                r"UTMALDG\.3D", r"HGMMA\.64x\d+x16\.F32 .*tnspB"]
+    # Blocks of a cluster that fetch for each other.
+    for name, dtype, shape in ("clusters", np.float16, [1024, 520, 1024]), ("clusters_turned", ml_dtypes.bfloat16, [1024, 520, 1024]):
+        node, tensors, result, weights = product(shape, name)[1:]
+        if name == "clusters_turned":
+            tensors, weights = [*tensors, weights], None
+        yield name, save_node(work, name, node, tensors, result, weights, dtype), [
+            r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes\.multicast::cluster",
+            r"mapa\.shared::cluster", r"mbarrier\.arrive\.shared::cluster", r"barrier\.cluster\.wait"], [
+                r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"]
     yield "windows", save_node(
         work, "windows", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
         [("x", [4, 64, 31, 31])], [4, 128, 16, 16], ("w", [128, 64, 3, 3]), np.float16), [

@@ -7,6 +7,7 @@ Each case says which strategy has to take it. The error is told in parts of the 
 the opposite order results are the same to the last bit.
 """
 import argparse
+import glob
 import os
 import re
 import subprocess
@@ -130,6 +131,27 @@ class ChannelsCase(Case):
         return self.write(folder, nodes, [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
 
 
+class OperandsCase(Case):
+    """A product of two inputs, or of those of each batch."""
+    inputs = ["x", "w"]
+
+    def save(self, folder):
+        self.want = self.x.astype(np.float64) @ self.w.astype(np.float64)
+        element = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+        tensors = [helper.make_tensor_value_info(name, element, value.shape) for name, value in (("x", self.x), ("w", self.w), ("y", self.want))]
+        graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "product", tensors[:2], tensors[2:])
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
+        for name in self.inputs:
+            np.save(os.path.join(folder, name + ".npy"), getattr(self, name))
+        return path
+
+
+def with_plan(case, numbers):
+    case.numbers = numbers
+    return case
+
+
 def cases():
     yield ChannelsCase("channels", "block-product", "sm_80", (1, 48, 9, 9), (24, 32, 3, 3))
     yield ChannelsCase("channels-bf16", "tensor-product", "sm_80", (1, 48, 9, 9), (24, 32, 3, 3), options=["--fast=bf16"], tolerance=BFLOAT)
@@ -144,6 +166,25 @@ def cases():
     yield Case("f8-convolution", "tensor-product", "sm_89", (1, 32, 9, 9), (24, 32, 3, 3), ("e4m3", "e4m3"))
     yield Case("f8-row", "row-product", "sm_89", (2, 144), (144, 40), ("e4m3", "e5m2"))
     yield Case("f8-warpgroups", "warpgroup-product", "sm_90a", (512, 1024), (1024, 320), ("e5m2", "e4m3"))
+    # Columns of the right operand side by side; rows, columns and steps that end within a tile, or a strip.
+    for m, k, n in ((512, 512, 512), (520, 520, 328), (1000, 264, 520)):
+        yield OperandsCase(f"operands-{m}-{k}-{n}-f16", "warpgroup-product", "sm_90a", (m, k), (k, n), dtype=np.float16, tolerance=1e-3)
+    yield OperandsCase("operands-bf16", "warpgroup-product", "sm_90a", (520, 1032), (1032, 264), options=["--fast=bf16"], tolerance=BFLOAT)
+    # A matrix for each batch, or one for several.
+    yield OperandsCase("batches-f16", "warpgroup-product", "sm_90a", (2, 3, 260, 264), (2, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
+    yield OperandsCase("batches-shared-f16", "warpgroup-product", "sm_90a", (2, 1, 260, 264), (1, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
+    yield OperandsCase("rows-shared-f16", "warpgroup-product", "sm_90a", (512, 264), (4, 264, 136), dtype=np.float16, tolerance=1e-3)
+    # Blocks of a cluster that share what they fetch: tiles beyond the last row or column, and one after the other.
+    for below, beside in ((2, 1), (1, 2), (2, 2)):
+        tile = {"below": below, "beside": beside, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 3}
+        name = f"clusters-{below}-{beside}"
+        yield with_plan(Case(name, "warpgroup-product", "sm_90a", (200, 328), (328, 264), dtype=np.float16, tolerance=1e-3), tile)
+        yield with_plan(Case(name + "-windows", "warpgroup-product", "sm_90a", (2, 64, 9, 11), (136, 64, 3, 3), stride=2, dtype=np.float16,
+                             tolerance=1e-3), tile)
+        yield with_plan(OperandsCase(name + "-operands", "warpgroup-product", "sm_90a", (2, 200, 328), (2, 328, 264), dtype=np.float16,
+                                     tolerance=1e-3), tile)
+    yield with_plan(Case("clusters-in-turn", "warpgroup-product", "sm_90a", (9000, 72), (72, 136), dtype=np.float16, tolerance=1e-3),
+                    {**tile, "below": 2, "beside": 1})
     yield Case("groups-f32", "block-product", "sm_75", (1, 64, 32, 32), (64, 32, 3, 3), groups=2)
     yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
     yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)
@@ -165,25 +206,28 @@ def cases():
     yield Case("shares-s8", "stream-product", "sm_75", (64, 16384), (16384, 64), ("s8", "s8"))
 
 
-# Runs a model whose sizes are in front of its tensors: x from a file, y to one.
+# Runs a model whose sizes are in front of its tensors: those from files, y to one.
 PROGRAM = """#include "net.cu"
 #include <stdio.h>
 #include <vector>
-int main(int, char **paths) {
-  std::vector<char> x(X_BYTES), y(Y_BYTES);
-  FILE *file = fopen(paths[1], "rb");
-  if (!file || fread(x.data(), 1, x.size(), file) != x.size()) return 100;
+static std::vector<char> stored(const char *path, size_t bytes) {
+  std::vector<char> data(bytes);
+  FILE *file = fopen(path, "rb");
+  if (!file || fread(data.data(), 1, bytes, file) != bytes) exit(100);
   fclose(file);
+  return data;
+}
+int main(int, char **paths) {
+  std::vector<char> y(Y_BYTES);
   net_constants constants;
   net_handle handle;
   net_io io = {};
   SIZES
-  io.x = reinterpret_cast<decltype(io.x)>(x.data());
   io.y = reinterpret_cast<decltype(io.y)>(y.data());
   ingot_status status = net_upload(&constants, nullptr);
   if (status == INGOT_OK) status = net_create(&handle, &constants, nullptr);
   if (status == INGOT_OK) status = net_run(&handle, &io, nullptr);
-  file = fopen(paths[2], "wb");
+  FILE *file = fopen(paths[1], "wb");
   if (!file || fwrite(y.data(), 1, y.size(), file) != y.size()) return 100;
   fclose(file);
   return status;
@@ -195,14 +239,32 @@ def compiled(args, folder, model, options, case):
     """The command that runs a model at the sizes of its case, which it leaves open, and writes y.npy."""
     source, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
     subprocess.run([args.ingot, model, *options, "-o", os.path.join(folder, "net.cu"), "--name", "net"], check=True)
-    sizes = " ".join(f"io.{name} = {case.x.shape[axis]};" for axis, name in case.open.items())
+    says = "".join(f"io.{name} = {case.x.shape[axis]};" for axis, name in getattr(case, "open", {}).items())
+    for name in getattr(case, "inputs", ["x"]):
+        array = getattr(case, name)
+        array.tofile(os.path.join(folder, name + ".bin"))
+        says += f'std::vector<char> {name} = stored("{name}.bin", {array.nbytes}); io.{name} = reinterpret_cast<decltype(io.{name})>({name}.data());'
     with open(source, "w") as file:
-        file.write(PROGRAM.replace("SIZES", sizes).replace("X_BYTES", str(case.x.nbytes)).replace(
-            "Y_BYTES", str(case.want.astype(case.x.dtype).nbytes)))
-    subprocess.run([args.compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I" + folder, "-I" + EMULATION, source, "-o", program], check=True)
-    case.x.tofile(os.path.join(folder, "x.bin"))
+        file.write(PROGRAM.replace("SIZES", says).replace("Y_BYTES", str(case.want.astype(case.x.dtype).nbytes)))
+    subprocess.run([args.compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I" + folder, "-I" + EMULATION, source, "-o", program,
+                    *glob.glob(os.path.join(folder, "net.*.o"))], check=True)
     npy = f"import numpy as np; np.save('y.npy', np.fromfile('y.bin', np.{case.x.dtype}).reshape({case.want.shape}))"
-    return ["sh", "-c", f"cd '{folder}' && ./program x.bin y.bin && '{sys.executable}' -c \"{npy}\""]
+    return ["sh", "-c", f"cd '{folder}' && ./program y.bin && '{sys.executable}' -c \"{npy}\""]
+
+
+def planned(args, folder, model, options, case):
+    """The same of a model whose kernel of the case's strategy is built by the case's plan."""
+    path = os.path.join(folder, "model.mlir")
+    subprocess.run([args.ingot, model, *options, "--stop-after", "lower", "-o", path], check=True)
+    with open(path) as file:
+        text = file.read()
+    numbers = ", ".join(f"{key} = {number} : i64" for key, number in sorted(case.numbers.items()))
+    text, edited = re.subn(r'plan = {[^}]*}(.*strategy = )"[\w-]+-product"', rf'plan = {{{numbers}}}\g<1>"{case.strategy}"', text)
+    if edited != 1:
+        sys.exit(f"{case.name}: {edited} kernels have a plan")
+    with open(path, "w") as file:
+        file.write(text)
+    return compiled(args, folder, path, [*options, "--start-from", "lower"], case)
 
 
 def check(cases, description):
@@ -227,8 +289,11 @@ def check(cases, description):
         if getattr(case, "says", None):
             said = subprocess.run([args.ingot, "inspect", model, *options], capture_output=True, text=True, check=True).stdout
             isTaken = isTaken and case.says in said
-        run = compiled(args, folder, model, options, case) if getattr(case, "open", None) else [
-            args.ingot, "run", model, *options, f"--input=x={os.path.join(folder, 'x.npy')}", "--output-dir", folder]
+        built = planned if getattr(case, "numbers", None) else compiled if getattr(case, "open", None) else None
+        isTaken = isTaken or built is planned
+        run = built(args, folder, model, options, case) if built else [
+            args.ingot, "run", model, *options, "--output-dir", folder,
+            *(f"--input={name}={os.path.join(folder, name + '.npy')}" for name in getattr(case, "inputs", ["x"]))]
         results = []
         for order in ({}, {"EMULATED_GPU_BACKWARDS": "1"}):
             subprocess.run(run, check=True, stdout=subprocess.DEVNULL, env=os.environ | order)

@@ -49,7 +49,7 @@ void StageRing::await(Expr gate, Expr parity) const {
                               parity.value);
 }
 void StageRing::arrive(Expr gate) const {
-  kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value);
+  kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value, Value());
 }
 void StageRing::expect(Expr gate, int64_t bytes) const {
   kernel::ExpectBytesOp::create(b.builder, b.loc, gates, gate.value, bytes);

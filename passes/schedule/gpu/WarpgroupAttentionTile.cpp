@@ -26,7 +26,7 @@
 //   settle: await the sums; sums = sums * correction; weights = scores
 //
 // Scores are where the second product takes its left operand from: two neighbouring units of 8
-// keys are 16 steps, rounded and side by side in words. Values are a right operand across: in
+// keys are 16 steps, rounded and side by side in words. Values are a turned right operand: in
 // memory, a row has the columns of one step.
 //
 // Rows of a tile have 128 bytes. What a head has less is filled up with zeros by the copies, and
@@ -240,7 +240,7 @@ private:
                          : block.operandAt(operand, firstRow, first));
     kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(place),
                                ValueRange(), to, valuesOf(toPlace), ring->gates,
-                               gate.value);
+                               gate.value, Value());
   }
 
   //===--------------------------------------------------------------------===//
@@ -362,7 +362,7 @@ private:
           b.builder, b.loc, queryTile,
           ValueRange{inStrips, groupRow.value, step}, keyTile,
           ValueRange{stage.value, inStrips, zero, step}, scores, stored, stored,
-          /*across=*/false, /*first=*/at == 0);
+          /*left_turned=*/false, /*right_turned=*/false, /*first=*/at == 0);
     }
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
@@ -374,7 +374,8 @@ private:
       kernel::TileProductOp::create(
           b.builder, b.loc, words, ValueRange{b.index(4 * at).value}, valueTile,
           ValueRange{stage.value, zero, b.index(at * unit).value, zero}, sums,
-          stored, stored, /*across=*/true, /*first=*/false);
+          stored, stored, /*left_turned=*/false, /*right_turned=*/true,
+          /*first=*/false);
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
 

@@ -20,11 +20,19 @@ int64_t WarpgroupTile::registersOfSums(const Device &device) const {
   return std::max(each, std::min<int64_t>(most, 240));
 }
 
+Dim WarpgroupTile::tilesBelow(const BlockOperands &operands) const {
+  return (operands.rows + (rows * below - 1)).floorDiv(rows * below) * below;
+}
+int64_t WarpgroupTile::tilesBeside(const BlockOperands &operands) const {
+  return int64_t(llvm::divideCeil(operands.columns, columns * beside)) * beside;
+}
+
 Dim warpgroupBlocks(const BlockOperands &operands, const WarpgroupTile &tile,
                     const Device &device) {
-  Dim tiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows) *
-              llvm::divideCeil(operands.columns, tile.columns);
-  int64_t atOnce = int64_t(device.processors) * tile.resident;
+  Dim tiles =
+      tile.tilesBelow(operands) * tile.tilesBeside(operands) * operands.batches;
+  int64_t atOnce = int64_t(device.processors) * tile.resident / tile.cluster() *
+                   tile.cluster();
   return tiles.known() && *tiles.known() > atOnce && tile.slices == 1
              ? Dim(atOnce)
              : tiles;
@@ -57,30 +65,85 @@ static bool fitsMap(ConvOp conv) {
   return true;
 }
 
-int64_t stripsOf(const BlockOperands &operands, GroupView group) {
+StoredMatrix storedMatrix(Value operand) {
+  if (isa<BlockArgument>(operand))
+    return {operand};
+  auto transpose = operand.getDefiningOp<TransposeOp>();
+  if (!transpose || !isa<BlockArgument>(transpose.getX()))
+    return {};
+  auto perm = llvm::to_vector(transpose.getPerm());
+  size_t rank = perm.size();
+  if (rank < 2)
+    return {};
+  std::swap(perm[rank - 2], perm[rank - 1]);
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (perm[axis] != int64_t(axis))
+      return {};
+  return {transpose.getX(), true};
+}
+
+/// How tiles are copied of a matrix, which has steps in its last axis or the others.
+static TileOrder orderOf(const BlockOperands &operands, Value tensor,
+                         bool haveSteps) {
+  StoredMatrix stored = storedMatrix(tensor);
+  if (!stored.tensor)
+    return TileOrder::None;
+  int64_t size = bytesOf(elementOf(tensor));
+  ArrayRef<int64_t> shape = shapeOf(stored.tensor);
+  // Batches are axes of the map, of which there are five at most.
+  bool isBatched = operands.batches != 1;
+  if (shape.size() < 2 || (isBatched && shape.size() > 5) ||
+      shape.back() * size % pieceBytes != 0)
+    return TileOrder::None;
+  if (haveSteps != stored.isTransposed)
+    return TileOrder::Steps;
+  return size == 2 ? TileOrder::Turned : TileOrder::None;
+}
+
+TileOrder leftOrderOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
-  int64_t size = bytesOf(operands.leftType());
-  bool isPacked = operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
   // Maps are of whole tensors.
-  if (!isa<BlockArgument>(operands.leftTensor) || operands.batches != 1 ||
-      operands.leftTensor != anchor->getOperand(0) ||
-      isa<NarrowMatMulOp>(anchor) ||
-      (isPacked ? !isInColumns(operands)
-                : !mayBeInPanels(operands.rightTensor, group.packs)))
-    return 0;
-  if (auto product = dyn_cast<MatMulOp>(anchor);
-      product && (shapeOf(product.getB()).size() != 2 ||
-                  shapeOf(product.getA()).size() < 2))
-    return 0;
-  if (operands.leftRun * size % pieceBytes != 0)
-    return 0;
+  if (operands.leftTensor != anchor->getOperand(0))
+    return TileOrder::None;
   auto conv = dyn_cast<ConvOp>(anchor);
-  if (!conv || isPointwise(conv))
-    return llvm::divideCeil(operands.steps * size, stripBytes);
-  // A strip is of one place of the window.
-  return fitsMap(conv) && operands.leftRun * size % stripBytes == 0
-             ? operands.steps * size / stripBytes
-             : 0;
+  if (conv && !isPointwise(conv)) {
+    // A strip is of one place of the window.
+    bool fits =
+        isa<BlockArgument>(operands.leftTensor) && fitsMap(conv) &&
+        operands.leftRun * bytesOf(operands.leftType()) % stripBytes == 0;
+    return fits ? TileOrder::Windows : TileOrder::None;
+  }
+  TileOrder order = orderOf(operands, operands.leftTensor, /*haveSteps=*/true);
+  // The rows of all batches are one axis where their steps are side by side alone.
+  bool areJoined = llvm::any_of(shapeOf(operands.leftTensor).drop_back(2),
+                                [](int64_t size) { return size != 1; });
+  if (order == TileOrder::Turned &&
+      (conv || (areJoined && operands.batches == 1)))
+    return TileOrder::None;
+  return order;
+}
+
+TileOrder rightOrderOf(const BlockOperands &operands, GroupView group) {
+  Operation *anchor = group.anchor();
+  if (operands.rightTensor.getDefiningOp<UnpackPanelsOp>())
+    return isInColumns(operands) ? TileOrder::Packed : TileOrder::None;
+  // Matrices of several batches stay as they are.
+  auto product = dyn_cast<MatMulOp>(anchor);
+  if (mayBeInPanels(operands.rightTensor, group.packs) &&
+      (!product || shapeOf(product.getB()).size() == 2))
+    return TileOrder::Packed;
+  return product && operands.rightTensor == product.getB()
+             ? orderOf(operands, product.getB(), /*haveSteps=*/false)
+             : TileOrder::None;
+}
+
+int64_t stripsOf(const BlockOperands &operands, GroupView group) {
+  if (operands.areGroups || isa<NarrowMatMulOp>(group.anchor()) ||
+      leftOrderOf(operands, group) == TileOrder::None ||
+      rightOrderOf(operands, group) == TileOrder::None)
+    return 0;
+  return llvm::divideCeil(operands.steps * bytesOf(operands.leftType()),
+                          stripBytes);
 }
 
 } // namespace ingot::schedule

@@ -13,18 +13,15 @@
 //           copy the right tile                    arrive at empty[stage before]
 //         copy the left tile                     result = epilogue(sums)
 //
-// The left tile is of rows of a matrix, or of positions of a window, which the copies find
-// by themselves (what is outside of the tensor is zero); the right one of columns of the
-// packed weights, with their steps side by side. While the sums of a tile are stored the
-// strips of the next one arrive. Where there are few tiles for the device, slices of a
+// What is copied says WarpgroupCopies.cpp. While the sums of a tile are stored the strips of
+// the next one arrive. Where there are few tiles for the device, slices of a
 // block each take every so many strips of one tile, and leave their sums in shared memory
 // for the first slice.
 
 #include "passes/schedule/gpu/WarpgroupTile.h"
 
 #include "dialects/kernel/ValueNames.h"
-#include "passes/schedule/gpu/ResultPieces.h"
-#include "passes/schedule/gpu/StageRing.h"
+#include "passes/schedule/gpu/WarpgroupCopies.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -38,71 +35,42 @@ public:
   WarpgroupKernel(KernelBuilder &b, const BlockOperands &operands,
                   const WarpgroupTile &tile, int64_t strips)
       : b(b), operands(operands), tile(tile),
-        anchor(b.group.anchor()->getResult(0)),
-        pieces(b, operands, tile.rows, tile.columns, tile.columns / 8,
-               /*mayDeal=*/true, /*areWhole=*/true),
-        strips(strips), strip(stripBytes / bytesOf(operands.leftType())) {
-    if (auto conv = dyn_cast<ConvOp>(b.group.anchor());
-        conv && !isPointwise(conv))
-      window = conv;
-  }
+        anchor(b.group.anchor()->getResult(0)), copies(b, operands, tile),
+        pieces(b, operands, tile.rows * tile.below, tile.columns * tile.beside,
+               tile.columns / 8, copies.mayDeal(), /*areWhole=*/true),
+        strips(strips) {}
 
-  /// Whether both operands are where maps can find them.
-  bool hasMaps() {
-    auto packed = operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
-    left = b.bufferOf(operands.leftTensor);
-    right = packed ? b.bufferOf(packed.getPacked()) : Value();
-    if (!left || !right || !isa<BlockArgument>(left) ||
-        !isa<BlockArgument>(right))
-      return false;
-    int64_t piece = pieceBytes / bytesOf(operands.leftType());
-    auto type = cast<MemRefType>(left.getType());
-    int64_t offset = 0;
-    if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0 ||
-        strides.size() < 2 || strides.back() != 1)
-      return false;
-    // Axes that are one in the map follow each other without a gap.
-    if (!window)
-      for (size_t axis = 0; axis + 2 < strides.size(); ++axis)
-        if (strides[axis] != strides[axis + 1] * type.getDimSize(axis + 1))
-          return false;
-    return llvm::all_of(ArrayRef(strides).drop_back(),
-                        [&](int64_t stride) { return stride % piece == 0; });
-  }
+  bool areMapped() { return copies.areMapped(); }
 
   void emit() {
-    leftTile = sharedForCopies(b, {tile.stages, tile.rows, strip},
-                               operands.leftType(), "left_tile");
-    rightTile = sharedForCopies(b, {tile.stages, tile.columns, strip},
-                                operands.rightType(), "right_tile");
-    if (tile.slices > 1) {
-      parts = b.shared({tile.slices - 1, tile.sums(), ofSlice()}, sumType(),
-                       "parts_of_sums");
-      parts.getDefiningOp<memref::AllocaOp>().setAlignment(pieceBytes);
-    }
-    ring.emplace(b, tile.stages, /*further=*/tile.slices > 1);
-    leftMap = window ? mapOfWindows() : mapOfRows();
-    rightMap = mapOfWeights();
+    copies.declareTiles();
+    if (tile.slices > 1)
+      parts = shared({tile.slices - 1, tile.sums(), ofSlice()}, sumType(),
+                     "parts_of_sums", pieceBytes);
+    gates = shared({tile.gates()}, b.builder.getI64Type(), "gates", 8);
+    copies.makeMaps(pieces.units());
 
-    rowTiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows);
-    columnTiles = llvm::divideCeil(operands.columns, tile.columns);
+    rowTiles = tile.tilesBelow(operands);
+    columnTiles = tile.tilesBeside(operands);
     blocks = warpgroupBlocks(operands, tile, b.target.device);
     b.function.setResident(tile.resident);
+    if (tile.cluster() > 1)
+      b.function.setCluster(tile.cluster());
     b.onBlocks(blocks, tile.threads(), [&](Expr block, Expr thread) {
       this->block = named(block, "block");
       this->thread = named(thread, "thread");
-      // Of each warp one thread says that it has read a stage.
-      ring->setUp(thread, ofSlice() / int64_t(b.target.device.warp),
-                  tile.slices > 1
-                      ? ArrayRef<int64_t>{(tile.slices - 1) * ofSlice()}
-                      : ArrayRef<int64_t>());
+      findInCluster();
+      setUpGates();
       double first = double(tile.consumers() * groupThreads);
       b.branch(
           thread < first, [&] { multiply(); },
           [&] {
-            setRegistersOfFetching(b, tile);
+            setRegisters(WarpgroupTile::ofFetching, /*fewer=*/true);
             b.when(equal(thread, first), [&] { fetch(); });
           });
+      // Others copy to this block, and tell its gates, until their end.
+      if (tile.cluster() > 1)
+        kernel::ClusterBarrierOp::create(b.builder, b.loc);
     });
   }
 
@@ -114,56 +82,95 @@ private:
   int64_t ofSlice() const { return tile.groups * groupThreads; }
   int64_t stripsOfSlice() const { return strips / tile.slices; }
 
-  Value map(Value tensor, const Dims &sizes, ArrayRef<int64_t> strides,
-            ArrayRef<int64_t> box, ArrayRef<int64_t> low,
-            ArrayRef<int64_t> high, ArrayRef<int64_t> steps,
-            const Twine &name) {
-    return kernel::nameValue(
-        kernel::TilesOp::create(
-            b.builder, b.loc, kernel::TilesType::get(b.builder.getContext()),
-            tensor, kernel::sizesAttr(sizes, b.builder.getContext()), strides,
-            box, low, high, steps),
-        name);
+  Value shared(ArrayRef<int64_t> shape, Type type, const Twine &name,
+               int64_t alignment) {
+    Value buffer = b.shared(shape, type, name);
+    buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
+    return buffer;
   }
-  Value mapOfRows() {
-    return map(left, {operands.rows, operands.steps},
-               {strides[strides.size() - 2], 1}, {tile.rows, strip}, {}, {}, {},
-               "row_tiles");
+
+  void setRegisters(int64_t count, bool fewer) {
+    const Device &device = b.target.device;
+    if (tile.registersOfSums(device) > tile.registersAtStart(device))
+      kernel::SetRegistersOp::create(b.builder, b.loc, count, fewer);
   }
-  /// Columns of units that are dealt out are found in their order: groups of them, units,
-  /// threads, two columns.
-  Value mapOfWeights() {
-    int64_t piece = pieceBytes / bytesOf(operands.rightType()),
-            steps = llvm::alignTo(operands.steps, piece),
-            units = pieces.units();
-    if (units == 1)
-      return map(right, {operands.columns, steps}, {steps, 1},
-                 {tile.columns, strip}, {}, {}, {}, "weight_tiles");
-    return map(right, {operands.columns / (8 * units), units, 4, 2, steps},
-               {8 * units * steps, 2 * steps, 2 * units * steps, steps, 1},
-               {tile.columns / (8 * units), units, 4, 2, strip}, {}, {}, {},
-               "weight_tiles");
+
+  // Gates: of full stages, of empty ones, and one where slices meet.
+  Expr full(Expr stage) { return stage; }
+  Expr empty(Expr stage) { return stage + double(tile.stages); }
+  Expr meeting() { return b.index(2 * tile.stages); }
+
+  void setUpGates() {
+    b.when(equal(thread, 0.0), [&] {
+      auto init = [&](Expr gate, int64_t arrivals) {
+        kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value,
+                                   arrivals);
+      };
+      for (int64_t stage = 0; stage < tile.stages; ++stage) {
+        init(full(b.index(stage)), 1);
+        // One thread of each warp.
+        init(b.index(tile.stages + stage),
+             ofSlice() / int64_t(b.target.device.warp) * tile.providers());
+      }
+      if (tile.slices > 1)
+        init(meeting(), (tile.slices - 1) * ofSlice());
+      kernel::PublishGatesOp::create(b.builder, b.loc);
+    });
+    if (tile.cluster() > 1)
+      kernel::ClusterBarrierOp::create(b.builder, b.loc);
+    else
+      b.barrier();
   }
-  Value mapOfWindows() {
-    Dims sizes = dimsOf(window.getX()), y = dimsOf(window.getResult());
-    SmallVector<int64_t> low, high;
-    for (auto [axis, from] : llvm::enumerate(window.getLow())) {
-      low.push_back(-from);
-      high.push_back((*y[1 + axis].known() - 1) * window.getStrides()[axis] -
-                     from);
-    }
-    return map(left, sizes, strides, {tile.rows, strip}, low, high,
-               window.getStrides(), "window_tiles");
+  /// The number of the block's cluster, and its place there.
+  void findInCluster() {
+    place.below = place.beside = b.index(0);
+    cluster = block;
+    if (tile.cluster() == 1)
+      return;
+    Expr inCluster = named(block % double(tile.cluster()), "in_cluster");
+    cluster = named(block / double(tile.cluster()), "cluster");
+    place.below = tile.beside == 1
+                      ? inCluster
+                      : named(inCluster / double(tile.beside), "below");
+    place.beside = tile.below == 1
+                       ? inCluster
+                       : named(inCluster % double(tile.beside), "beside");
+  }
+  void await(Expr gate, Expr parity) {
+    kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
+                                parity.value);
+  }
+  void arrive(Expr gate, Value block = {}) {
+    kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value, block);
+  }
+  /// Arrives there in all blocks that fetch for this one.
+  void arriveAtProviders(Expr gate) {
+    if (tile.cluster() == 1)
+      return arrive(gate);
+    auto at = [&](Expr below, Expr beside) {
+      arrive(gate, (below * double(tile.beside) + beside).value);
+    };
+    for (int64_t i = 0; i < tile.beside; ++i)
+      at(place.below, b.index(i));
+    for (int64_t i = 1; i < tile.below; ++i)
+      at((place.below + double(i)) % double(tile.below), place.beside);
+  }
+  Expr stageOf(Expr count) {
+    return named(count % double(tile.stages), "stage");
+  }
+  Expr parityOf(Expr count) {
+    return named(count / double(tile.stages) % 2.0, "parity");
   }
 
   /// Runs `body` for each tile of this block, with the number of strips before it.
   void forTiles(llvm::function_ref<void(Expr)> body) {
-    Dim tiles = rowTiles * columnTiles;
+    Dim tiles = rowTiles * columnTiles * operands.batches;
     if (blocks == tiles) {
-      findPlace(block);
+      findPlace(cluster);
       return body(b.index(0));
     }
-    b.loop(block, b.index(*tiles.known()), *blocks.known(), {b.index(0)},
+    b.loop(cluster, b.index(*tiles.known() / tile.cluster()),
+           *blocks.known() / tile.cluster(), {b.index(0)},
            [&](Expr number, ArrayRef<Expr> carried) -> Exprs {
              findPlace(named(number, "tile"));
              Expr count = named(carried[0], "strips_before");
@@ -174,8 +181,16 @@ private:
 
   /// Tiles that are computed at the same time are to be near each other in rows and in
   /// columns, so that both operands come from the second cache: bands of rows are taken
-  /// column by column.
+  /// column by column. Tiles of a cluster are one.
   void findPlace(Expr number) {
+    Dim rowTiles = this->rowTiles.floorDiv(tile.below);
+    int64_t columnTiles = this->columnTiles / tile.beside;
+    place.batch = b.index(0);
+    if (operands.batches != 1) {
+      Expr ofBatch = b.size(rowTiles * columnTiles);
+      place.batch = named(number / ofBatch, "batch");
+      number = named(number % ofBatch, "in_batch");
+    }
     Expr row = number, column = b.index(0);
     if (columnTiles > 1) {
       int64_t band = bandOfRows();
@@ -195,8 +210,12 @@ private:
         column = inBand / height;
       }
     }
-    firstRow = named(row * double(tile.rows), "first_row");
-    firstColumn = named(column * double(tile.columns), "first_column");
+    if (tile.below > 1)
+      row = row * double(tile.below) + place.below;
+    if (tile.beside > 1)
+      column = column * double(tile.beside) + place.beside;
+    place.firstRow = named(row * double(tile.rows), "first_row");
+    place.firstColumn = named(column * double(tile.columns), "first_column");
   }
   int64_t bandOfRows() const {
     if (!rowTiles.known() || !blocks.known())
@@ -204,83 +223,44 @@ private:
     // The square of what is computed at once.
     double square =
         std::sqrt(double(*blocks.known() * tile.columns) / double(tile.rows));
-    return std::clamp<int64_t>(int64_t(square), 1, *rowTiles.known());
+    return std::clamp<int64_t>(int64_t(square) / tile.below, 1,
+                               *rowTiles.known() / tile.below);
   }
 
   void fetch() {
     // At first each stage is empty. Weights come before the kernel in front of this one ends.
     int64_t ahead = std::min(tile.stages, strips);
-    findPlace(block);
+    findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},
            [&](Expr at, ArrayRef<Expr>) -> Exprs {
-             copyWeights(named(at, "strip"), at);
+             copyRight(named(at, "strip"), at);
              return {};
            });
     forTiles([&](Expr before) {
-      Exprs first = window ? firstOfWindows() : Exprs();
+      copies.findWindow(place);
       b.loop(b.index(0), b.index(strips), 1, {},
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
                named(at, "strip");
                Expr count = named(before + at, "count");
-               Expr stage = ring->stageOf(count);
+               Expr stage = stageOf(count);
                b.when(count >= double(ahead), [&] {
-                 ring->await(ring->empty(stage), 1.0 - ring->parityOf(count));
-                 copyWeights(at, stage);
+                 await(empty(stage), 1.0 - parityOf(count));
+                 copyRight(at, stage);
                });
-               copyRows(at, stage, first);
+               copies.copyLeft(place, at, stage, gates, full(stage));
                return {};
              });
     });
   }
 
-  /// Where the window of the first row of the tile begins.
-  Exprs firstOfWindows() {
-    Dims y = dimsOf(window.getResult());
-    Exprs first = b.delinearize(firstRow, ArrayRef(y).drop_back());
-    for (size_t axis = 0; axis + 1 < first.size(); ++axis)
-      first[1 + axis] =
-          named(first[1 + axis] * double(window.getStrides()[axis]) -
-                    double(window.getLow()[axis]),
-                "first_of_axis_" + Twine(axis));
-    named(first[0], "image");
-    return first;
-  }
-
-  void copyWeights(Expr at, Expr stage) {
-    ring->expect(ring->full(stage), tile.bytesOfStrip());
-    Expr step = at * double(strip);
-    if (int64_t units = pieces.units(); units > 1) {
-      Expr zero = b.index(0);
-      copy(rightMap, {firstColumn / double(8 * units), zero, zero, zero, step},
-           {}, rightTile, stage);
-    } else {
-      copy(rightMap, {firstColumn, step}, {}, rightTile, stage);
-    }
-  }
-  void copyRows(Expr at, Expr stage, const Exprs &first) {
-    Expr step = named(at * double(strip), "step");
-    Exprs place = {firstRow, step}, shift;
-    if (window) {
-      ArrayRef<int64_t> w = shapeOf(window.getW());
-      shift = b.delinearize(step, w.drop_back());
-      place = first;
-      place.push_back(shift.pop_back_val());
-      for (auto [axis, inWindow] : llvm::enumerate(shift))
-        inWindow = inWindow * double(window.getDilations()[axis]);
-    }
-    copy(leftMap, place, shift, leftTile, stage);
-  }
-  void copy(Value map, const Exprs &place, const Exprs &shift, Value to,
-            Expr stage) {
-    Value zero = b.index(0).value;
-    kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(place),
-                               valuesOf(shift), to,
-                               ValueRange{stage.value, zero, zero}, ring->gates,
-                               ring->full(stage).value);
+  void copyRight(Expr at, Expr stage) {
+    kernel::ExpectBytesOp::create(b.builder, b.loc, gates, full(stage).value,
+                                  tile.bytesOfStrip());
+    copies.copyRight(place, at, stage, gates, full(stage));
   }
 
   void multiply() {
-    setRegistersOfSums(b, tile);
+    setRegisters(tile.registersOfSums(b.target.device), /*fewer=*/false);
     double warpThreads = b.target.device.warp;
     lane = named(thread % warpThreads, "lane");
     warp = named(thread % double(groupThreads) / warpThreads, "warp");
@@ -323,34 +303,22 @@ private:
   /// One thread of the warp says that the stage of a strip may be written again.
   void giveBack(Expr at, Expr before) {
     Expr stage = countOf(at, before) % double(tile.stages);
-    b.when(equal(lane, 0.0), [&] { ring->arrive(ring->empty(stage)); });
+    b.when(equal(lane, 0.0), [&] { arriveAtProviders(empty(stage)); });
   }
 
   void multiplyStrip(Expr at, Expr before) {
-    Expr count = named(countOf(at, before), "count"),
-         stage = ring->stageOf(count);
-    ring->await(ring->full(stage), ring->parityOf(count));
+    Expr count = named(countOf(at, before), "count"), stage = stageOf(count);
+    await(full(stage), parityOf(count));
     kernel::BeginProductsOp::create(b.builder, b.loc, sums);
-    int64_t steps = 32 / bytesOf(operands.leftType());
-    Value zero = b.index(0).value;
-    for (int64_t step = 0; step < strip; step += steps)
-      for (auto [i, array] : llvm::enumerate(sums)) {
-        Expr row = groupRow + double(int64_t(i) * groupRows);
-        Value inStrip = b.index(step).value;
-        kernel::TileProductOp::create(
-            b.builder, b.loc, leftTile,
-            ValueRange{stage.value, row.value, inStrip}, rightTile,
-            ValueRange{stage.value, zero, inStrip}, array,
-            multiplied(operands.leftType()), multiplied(operands.rightType()),
-            /*across=*/false, /*first=*/false);
-      }
+    int64_t size = bytesOf(operands.leftType());
+    for (int64_t step = 0; step < stripBytes / size; step += 32 / size)
+      for (auto [i, array] : llvm::enumerate(sums))
+        copies.multiply(stage, groupRow + double(int64_t(i) * groupRows), step,
+                        array);
     kernel::CloseProductsOp::create(b.builder, b.loc);
     // The tiles of the strip before are read when its products are done.
     kernel::AwaitProductsOp::create(b.builder, b.loc, ValueRange(), 1);
     b.when(at > 0.0, [&] { giveBack(at - 1.0, before); });
-  }
-  Type multiplied(Type stored) const {
-    return operands.multiplied ? operands.multiplied : stored;
   }
 
   /// Runs `body` for each of so many numbers, which it may index sums by.
@@ -366,12 +334,13 @@ private:
   }
 
   Expr rowOf(int64_t i, int64_t half) {
-    return firstRow + groupRow + warp * 16.0 + lane / 4.0 +
+    return place.firstRow + groupRow + warp * 16.0 + lane / 4.0 +
            double(i * groupRows + 8 * half);
   }
   int64_t groups() const { return tile.columns / 8 / pieces.units(); }
   Expr columnOf(Expr group, int64_t offset) {
-    return named(pieces.columnOf(firstColumn, lane, group, offset), "column");
+    return named(pieces.columnOf(place.firstColumn, lane, group, offset),
+                 "column");
   }
   /// The place of a sum of one of the columns that the thread has of a group.
   Expr sumAt(Expr group, int64_t half, int64_t offset) {
@@ -381,7 +350,7 @@ private:
   Expr biasOf(Expr group, int64_t offset) {
     int64_t inPiece = offset % pieces.columns();
     Expr first =
-        operands.first(b, b.index(0),
+        operands.first(b, place.batch,
                        pieces.insideColumn(columnOf(group, offset - inPiece)) +
                            double(inPiece));
     first.type = sumType();
@@ -413,10 +382,10 @@ private:
               b.store(parts, b.loadFrom(array, sumType(), {n}),
                       {slice - 1.0, place(i, n), inSlice});
             });
-          ring->arrive(ring->further(0));
+          arrive(meeting());
         },
         [&] {
-          ring->await(ring->further(0), b.index(0));
+          await(meeting(), b.index(0));
           for (auto [i, array] : llvm::enumerate(sums))
             unrolled(groups(), "group", [&](Expr group) {
               for (int64_t half : {0, 1})
@@ -482,7 +451,7 @@ private:
       }
       Expr column = pieces.insideColumn(columnOf(group, first));
       for (auto [k, result] :
-           llvm::enumerate(pieces.resultsOf(own, b.index(0), inside, column)))
+           llvm::enumerate(pieces.resultsOf(own, place.batch, inside, column)))
         b.store(results, result, {resultAt(group, first + int64_t(k))});
     });
   }
@@ -498,7 +467,7 @@ private:
                                      {resultAt(group, at)}));
             own.back().type = stored;
           }
-          pieces.store(own, b.index(0), row, column);
+          pieces.store(own, place.batch, row, column);
         });
       });
     });
@@ -508,19 +477,15 @@ private:
   const BlockOperands &operands;
   WarpgroupTile tile;
   Value anchor;
+  WarpgroupCopies copies;
   ResultPieces pieces;
   int64_t strips;
-  /// Steps of a strip.
-  int64_t strip;
-  /// A convolution whose rows are windows; null where they are those of a matrix.
-  ConvOp window;
-  SmallVector<int64_t> strides;
-  Value left, right, leftTile, rightTile, parts, leftMap, rightMap;
-  std::optional<StageRing> ring;
+  Value parts, gates;
   SmallVector<Value> sums;
   Dim rowTiles = 1, blocks = 1;
   int64_t columnTiles = 1;
-  Expr block, thread, lane, warp, slice, groupRow, firstRow, firstColumn;
+  Expr block, cluster, thread, lane, warp, slice, groupRow;
+  WarpgroupCopies::Place place;
 };
 
 } // namespace
@@ -528,7 +493,7 @@ private:
 bool emitWarpgroupProduct(KernelBuilder &b, const BlockOperands &operands,
                           const WarpgroupTile &tile) {
   WarpgroupKernel kernel(b, operands, tile, stripsOf(operands, b.group));
-  if (!kernel.hasMaps())
+  if (!kernel.areMapped())
     return false;
   kernel.emit();
   return true;

@@ -11,9 +11,22 @@ namespace ingot::schedule {
 inline constexpr int64_t stripBytes = 128, groupThreads = 128, groupRows = 64;
 
 /// The tile of a block. `groups` warpgroups divide its rows; in each of `slices` such parts
-/// they compute the whole tile, of strips of their own. One more warpgroup fetches.
+/// they compute the whole tile, of strips of their own. One more warpgroup fetches. Blocks of
+/// a cluster have neighbouring tiles: those beside each other share what they fetch of the
+/// left operand, those below each other of the right one.
 struct WarpgroupTile {
   int64_t rows, columns, groups, slices = 1, stages = 2, resident = 1;
+  int64_t below = 1, beside = 1;
+  int64_t cluster() const { return below * beside; }
+  /// Tiles of the result below and beside each other, in whole clusters.
+  graph::Dim tilesBelow(const BlockOperands &operands) const;
+  int64_t tilesBeside(const BlockOperands &operands) const;
+  /// Blocks that fetch for a block, itself among them.
+  int64_t providers() const { return below + beside - 1; }
+  /// Bytes of a strip that the block itself fetches.
+  int64_t fetchedBytes() const {
+    return (rows / beside + columns / below) * stripBytes;
+  }
 
   int64_t consumers() const { return groups * slices; }
   int64_t threads() const { return (consumers() + 1) * groupThreads; }
@@ -35,12 +48,28 @@ struct WarpgroupTile {
   static constexpr int64_t ofFetching = 40;
 };
 
+/// How an operand is where tiles of it are copied from (WarpgroupCopies.cpp); none where they
+/// cannot be.
+enum class TileOrder { None, Packed, Steps, Windows, Turned };
+TileOrder leftOrderOf(const BlockOperands &operands, GroupView group);
+TileOrder rightOrderOf(const BlockOperands &operands, GroupView group);
+/// Rows or columns that a turned tile has side by side: 128 bytes.
+inline constexpr int64_t turnedWidth = 64;
+
+/// A tensor in memory that is an operand, or whose last two axes are exchanged to be one;
+/// null if the operand is none of both.
+struct StoredMatrix {
+  mlir::Value tensor;
+  bool isTransposed = false;
+};
+StoredMatrix storedMatrix(mlir::Value operand);
+
 /// Whether a convolution is a product of the positions of its input as they are.
 bool isPointwise(graph::ConvOp conv);
 
 /// How often warpgroups copy a strip of both operands; 0 where tiles cannot be copied as
-/// `copy_tile` does it: the left operand is no tensor in memory, or its rows are at no
-/// multiples of 16 bytes, or the weights are not known.
+/// `copy_tile` does it: an operand is no tensor in memory, or its rows are at no multiples
+/// of 16 bytes, or it has columns side by side that are not of 16 bits.
 int64_t stripsOf(const BlockOperands &operands, GroupView group);
 
 /// How many blocks the kernel has: one for each tile, or, where there are more than the

@@ -29,9 +29,9 @@ public:
   void wait(bool isWarp) {
     EmulatedKernelCode pause(false);
     Fiber *self = running;
-    waiting.push_back({self, threadIdx, isWarp, nullptr, 0});
+    waiting.push_back({self, emulated_thread(), isWarp, nullptr, 0});
     swapcontext(&self->context, &scheduler);
-    threadIdx = self->place;
+    emulated_go_on(self->place);
     emulated_passed(isWarp);
   }
   /// Waits until a gate has opened for the last time whose number has this parity.
@@ -39,26 +39,26 @@ public:
     if (isOpen(gate, parity))
       return;
     Fiber *self = running;
-    waiting.push_back({self, threadIdx, false, gate, parity});
+    waiting.push_back({self, emulated_thread(), false, gate, parity});
     swapcontext(&self->context, &scheduler);
-    threadIdx = self->place;
+    emulated_go_on(self->place);
   }
   static EmulatedBlock *&current() {
     static thread_local EmulatedBlock *block = nullptr;
     return block;
   }
   // What threads of a warp show each other.
-  uint64_t shown[1024];
+  uint64_t shown[emulated_most_threads];
 
 private:
   struct Fiber {
     ucontext_t context;
     std::vector<char> stack = std::vector<char>(64 << 10);
-    dim3 place;
+    unsigned place;
   };
   struct Waiting {
     Fiber *fiber;
-    dim3 place;
+    unsigned place;
     bool isWarp;
     const int64_t *gate;
     unsigned parity;
@@ -68,7 +68,7 @@ private:
     return EmulatedGate::of(gate).phase != parity;
   }
 
-  static unsigned warpOf(const Waiting &one) { return one.place.x / warp; }
+  static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
   /// Lets those go on who wait for nobody any more.
   void release() {
@@ -112,13 +112,13 @@ private:
       ready = waiting;
     }
     for (const Waiting &one : ready)
-      isReady[one.place.x] = true;
+      isReady[one.place] = true;
     std::vector<Waiting> others;
     for (const Waiting &one : waiting)
-      if (!isReady[one.place.x])
+      if (!isReady[one.place])
         others.push_back(one);
     for (const Waiting &one : ready)
-      isReady[one.place.x] = false;
+      isReady[one.place] = false;
     waiting = others;
     if (emulated_gpu().backwards)
       for (size_t i = ready.size(); i-- > 0;)
@@ -158,8 +158,8 @@ private:
     Fiber *self = block->running;
     while (block->next < block->threads) {
       unsigned number = block->next++;
-      threadIdx.x =
-          emulated_gpu().backwards ? block->threads - 1 - number : number;
+      emulated_go_on(emulated_gpu().backwards ? block->threads - 1 - number
+                                              : number);
       (*block->kernel)();
     }
     block->idle.push_back(self);
@@ -172,7 +172,7 @@ private:
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<Fiber *> idle;
   std::vector<Waiting> waiting;
-  bool isReady[1024] = {};
+  bool isReady[emulated_most_threads] = {};
 };
 
 #endif // INGOT_EMULATED_BLOCK_H

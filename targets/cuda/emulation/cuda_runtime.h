@@ -92,6 +92,20 @@ struct cudaPointerAttributes {
 // Of the thread that runs.
 inline EMULATED_PER_THREAD dim3 threadIdx(0, 0, 0),
     blockIdx(0, 0, 0), blockDim, gridDim;
+// Blocks of a cluster run together: so many, of which this one has a number, and so have
+// their threads. Shared memory of the next one is so many bytes further on.
+inline EMULATED_PER_THREAD unsigned emulated_cluster = 1;
+inline EMULATED_PER_THREAD ptrdiff_t emulated_block_bytes = 0;
+constexpr unsigned emulated_most_blocks = 4, emulated_most_threads = 4096;
+inline unsigned emulated_rank() { return blockIdx.x % emulated_cluster; }
+inline unsigned emulated_thread() {
+  return emulated_rank() * blockDim.x + threadIdx.x;
+}
+// From here on the thread with that number runs.
+inline void emulated_go_on(unsigned thread) {
+  threadIdx.x = thread % blockDim.x;
+  blockIdx.x += thread / blockDim.x - emulated_rank();
+}
 
 struct CUstream_st;
 struct CUgraph_st {
@@ -124,12 +138,14 @@ struct cudaGraphExecUpdateResultInfo {
   int result;
 };
 enum cudaLaunchAttributeID {
+  cudaLaunchAttributeClusterDimension = 4,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   struct {
     int programmaticStreamSerializationAllowed;
+    dim3 clusterDim = dim3();
   } val;
 };
 struct cudaLaunchConfig_t {
@@ -241,25 +257,29 @@ cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
 #include "warpgroup.h"
 
 // An early kernel may begin before the one in front of it ends.
-inline void emulated_launch(dim3 grid, dim3 block, bool isEarly,
-                            const std::function<void()> &kernel) {
+inline void emulated_launch(dim3 grid, dim3 block, unsigned cluster,
+                            bool isEarly, const std::function<void()> &kernel) {
   EmulatedGpu &gpu = emulated_gpu();
   ++gpu.launches;
   gridDim = grid;
   blockDim = block;
+  emulated_cluster = cluster;
   static thread_local EmulatedBlock threads;
   emulated_begin_launch();
-  for (unsigned b = 0; b < grid.x; ++b) {
-    blockIdx.x = gpu.backwards ? grid.x - 1 - b : b;
+  for (unsigned b = 0; b < grid.x; b += cluster) {
+    blockIdx.x = gpu.backwards ? grid.x - cluster - b : b;
     EmulatedCopies::ofBlock().clear();
     emulated_begin_block(isEarly);
-    threads.run(block.x, kernel);
+    threads.run(block.x * cluster, kernel);
     EmulatedTiles::ofBlock().endBlock();
     EmulatedProducts::ofBlock().endBlock();
   }
+  emulated_cluster = 1;
 }
 
 inline void __syncthreads() {
+  if (emulated_cluster > 1)
+    EmulatedGate::fail("a block of a cluster has a barrier of its own");
   EmulatedBlock::current()->wait(/*isWarp=*/false);
 }
 inline void __syncwarp(unsigned = ~0u) {
@@ -271,9 +291,10 @@ Value __shfl_xor_sync(unsigned, Value value, int mask) {
                 "a value of a register or two");
   EmulatedKernelCode pause(false);
   EmulatedBlock &block = *EmulatedBlock::current();
-  memcpy(&block.shown[threadIdx.x], &value, sizeof value);
+  memcpy(&block.shown[emulated_thread()], &value, sizeof value);
   block.wait(/*isWarp=*/true);
-  memcpy(&value, &block.shown[threadIdx.x ^ unsigned(mask)], sizeof value);
+  memcpy(&value, &block.shown[emulated_thread() ^ unsigned(mask)],
+         sizeof value);
   block.wait(/*isWarp=*/true);
   return value;
 }
@@ -292,11 +313,20 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
   size_t most = asked == emulated_gpu().shared.end() ? 0 : asked->second;
   if (config->dynamicSmemBytes > std::max<size_t>(most, 48u << 10))
     return cudaErrorInvalidValue;
-  bool isEarly = config->numAttrs > 0 &&
-                 config->attrs->val.programmaticStreamSerializationAllowed;
+  bool isEarly = false;
+  unsigned cluster = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute &attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeClusterDimension)
+      cluster = attribute.val.clusterDim.x;
+    else
+      isEarly = attribute.val.programmaticStreamSerializationAllowed;
+  }
+  if (cluster == 0 || cluster > emulated_most_blocks || grid.x % cluster != 0)
+    return cudaErrorInvalidConfiguration;
   std::tuple<Parameters...> values(arguments...);
   return emulated_enqueue(config->stream, [=] {
-    emulated_launch(grid, block, isEarly, [&] {
+    emulated_launch(grid, block, cluster, isEarly, [&] {
       std::apply(
           [kernel = kernel](Parameters... parameters) {
             EmulatedKernelCode inside(true);

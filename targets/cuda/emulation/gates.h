@@ -53,10 +53,22 @@ public:
     char *to;
     int64_t *gate;
     unsigned thread, clock;
+    // The blocks of the cluster that get it, and how far their memory is from here.
+    unsigned blocks;
+    ptrdiff_t distances[emulated_most_blocks];
 
     // Calls `body` with each 16 bytes of shared memory and where they come from: null
-    // outside of the tensor.
+    // outside of the tensor, in each block.
     template <typename Body> void forEachPiece(const Body &body) const {
+      for (unsigned block = 0; block < blocks; ++block)
+        forEachPiece(to + distances[block], body);
+    }
+    int64_t *gateOf(unsigned block) const {
+      return reinterpret_cast<int64_t *>(reinterpret_cast<char *>(gate) +
+                                         distances[block]);
+    }
+    template <typename Body>
+    void forEachPiece(char *to, const Body &body) const {
       unsigned rows = map.areWindows ? map.box[1] : 1;
       for (unsigned axis = 1; axis < map.rank && !map.areWindows; ++axis)
         rows *= map.box[axis];
@@ -118,11 +130,11 @@ public:
     emulated_write(word, 8);
     EmulatedGate gate = {uint16_t(arrivals), uint16_t(arrivals), 0, 0};
     memcpy(word, &gate, sizeof gate);
-    unpublished.push_back({word, threadIdx.x});
+    unpublished.push_back({word, emulated_thread()});
   }
   void publish() {
     for (size_t i = unpublished.size(); i-- > 0;)
-      if (unpublished[i].second == threadIdx.x)
+      if (unpublished[i].second == emulated_thread())
         unpublished.erase(unpublished.begin() + ptrdiff_t(i));
   }
   void arrive(int64_t *word, unsigned bytes) {
@@ -142,7 +154,7 @@ public:
         EmulatedGate::fail("a copy is told of a gate that is not published");
     if (reinterpret_cast<uintptr_t>(copy.to) % 128 != 0)
       EmulatedGate::fail("a tile is copied to no multiple of 128 bytes");
-    copy.thread = threadIdx.x;
+    copy.thread = emulated_thread();
     copy.forEachPiece([](char *to, const char *, unsigned) {
       emulated_write(to, 16);
       emulated_pending(to, 1);
@@ -156,12 +168,18 @@ public:
     if (copies.empty())
       return false;
     size_t late = copies.size();
-    while (late > 1 && !isAwaited(copies[late - 1].gate))
+    auto isOneAwaited = [&](const Copy &copy) {
+      for (unsigned block = 0; block < copy.blocks; ++block)
+        if (isAwaited(copy.gateOf(block)))
+          return true;
+      return false;
+    };
+    while (late > 1 && !isOneAwaited(copies[late - 1]))
       --late;
     Copy copy = copies[late - 1];
     copies.erase(copies.begin() + ptrdiff_t(late - 1));
-    unsigned running = threadIdx.x;
-    threadIdx.x = copy.thread;
+    unsigned running = emulated_thread();
+    emulated_go_on(copy.thread);
     int32_t bytes = 0;
     copy.forEachPiece([&](char *to, const char *from, unsigned count) {
       emulated_pending(to, -1);
@@ -172,11 +190,13 @@ public:
       }
       bytes += 16;
     });
-    EmulatedGate gate = EmulatedGate::of(copy.gate);
-    gate.bytes -= bytes;
-    emulated_arrived(copy.gate, copy.thread, copy.clock);
-    gate.put(copy.gate);
-    threadIdx.x = running;
+    for (unsigned block = 0; block < copy.blocks; ++block) {
+      EmulatedGate gate = EmulatedGate::of(copy.gateOf(block));
+      gate.bytes -= bytes / int32_t(copy.blocks);
+      emulated_arrived(copy.gateOf(block), copy.thread, copy.clock);
+      gate.put(copy.gateOf(block));
+    }
+    emulated_go_on(running);
     return true;
   }
   // A copy that arrives behind the end of its block would write into the next one's memory.

@@ -62,7 +62,8 @@ public:
   // Whether the code that runs is that of a kernel.
   bool isKernel = false;
   const char *stackBegin = nullptr, *stackEnd = nullptr;
-  unsigned blockEpochs[1024] = {}, warpEpochs[1024] = {};
+  unsigned blockEpochs[emulated_most_threads] = {},
+           warpEpochs[emulated_most_threads] = {};
 
   void use(const void *address, size_t bytes, bool isWrite) {
     const char *first = static_cast<const char *>(address);
@@ -74,16 +75,16 @@ public:
       return;
     if (!isShared && !isAllocated(first, bytes))
       complain("is out of bounds", first, bytes, isWrite, nullptr);
-    if (!isShared && !mayBegin[threadIdx.x] &&
+    if (!isShared && !mayBegin[emulated_thread()] &&
         (isWrite || isOfKernels(first, bytes)))
       complain("is before the end of the kernel in front", first, bytes,
                isWrite, nullptr);
     Access now = {static_cast<unsigned>(emulated_gpu().launches),
-                  blockIdx.x,
-                  threadIdx.x,
-                  blockEpochs[threadIdx.x],
-                  warpEpochs[threadIdx.x],
-                  clocks[threadIdx.x]};
+                  blockIdx.x / emulated_cluster,
+                  emulated_thread(),
+                  blockEpochs[emulated_thread()],
+                  warpEpochs[emulated_thread()],
+                  clocks[emulated_thread()]};
     for (const char *byte = first; byte < first + bytes; ++byte)
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
@@ -102,7 +103,7 @@ public:
   void beginBlock(bool isEarly) {
     gates.clear();
     knownBlocks.clear();
-    for (unsigned thread = 0; thread < 1024; ++thread) {
+    for (unsigned thread = 0; thread < emulated_most_threads; ++thread) {
       mayBegin[thread] = !isEarly;
       known[thread].clear();
       sums[thread].clear();
@@ -115,9 +116,9 @@ public:
     });
   }
   // This thread has waited for the kernel in front.
-  void begun() { mayBegin[threadIdx.x] = true; }
+  void begun() { mayBegin[emulated_thread()] = true; }
   void release(const void *gate) {
-    unsigned thread = threadIdx.x;
+    unsigned thread = emulated_thread();
     join(gates[gate].arrived, known[thread]);
     arrived(gate, thread, clocks[thread]++);
   }
@@ -130,26 +131,26 @@ public:
     join(gates[gate].opened, gates[gate].arrived);
   }
   void acquire(const void *gate) {
-    join(known[threadIdx.x], gates[gate].opened);
+    join(known[emulated_thread()], gates[gate].opened);
   }
-  unsigned issue() { return clocks[threadIdx.x]++; }
+  unsigned issue() { return clocks[emulated_thread()]++; }
 
   // Sums that products of this thread add to, in the background or no more.
   void changeSums(void *first, size_t bytes, bool isInFlight) {
     const char *begin = static_cast<const char *>(first);
-    for (Sums &one : sums[threadIdx.x])
+    for (Sums &one : sums[emulated_thread()])
       if (one.begin == begin) {
         one = {begin, begin + bytes, isInFlight};
         return;
       }
-    sums[threadIdx.x].push_back({begin, begin + bytes, isInFlight});
+    sums[emulated_thread()].push_back({begin, begin + bytes, isInFlight});
   }
 
   // Blocks that have counted before at the same place have done so behind what they wrote.
   void counted(const void *number) {
     for (const auto &other : countsAt[number])
       join(knownBlocks, other.first, other.second);
-    join(countsAt[number], blockIdx.x, blockEpochs[threadIdx.x]);
+    join(countsAt[number], blockIdx.x, blockEpochs[emulated_thread()]);
   }
   void beginLaunch() { countsAt.clear(); }
 
@@ -228,7 +229,7 @@ private:
 
   // Memory of the thread itself.
   void useOwn(const char *first, size_t bytes, bool isWrite) {
-    for (const Sums &one : sums[threadIdx.x]) {
+    for (const Sums &one : sums[emulated_thread()]) {
       if (first < one.begin || first >= one.end)
         continue;
       if (one.isInFlight)
@@ -284,7 +285,8 @@ private:
             isWrite ? "write" : "read", bytes, static_cast<const void *>(byte),
             threadIdx.x, blockIdx.x, what);
     if (other)
-      fprintf(stderr, " thread %u of block %u%s", other->thread, other->block,
+      fprintf(stderr, " thread %u of block %u%s", other->thread % blockDim.x,
+              other->block * emulated_cluster + other->thread / blockDim.x,
               other->launch == emulated_gpu().launches
                   ? ""
                   : " in another branch of the graph");
@@ -295,10 +297,10 @@ private:
   std::unordered_map<uintptr_t, std::unique_ptr<Cell[]>> pages;
   uintptr_t lastPage = 0;
   Cell *cells = nullptr;
-  unsigned clocks[1024] = {};
-  bool mayBegin[1024];
-  std::vector<unsigned> known[1024];
-  std::vector<Sums> sums[1024];
+  unsigned clocks[emulated_most_threads] = {};
+  bool mayBegin[emulated_most_threads];
+  std::vector<unsigned> known[emulated_most_threads];
+  std::vector<Sums> sums[emulated_most_threads];
   std::unordered_map<const void *, Gate> gates;
   Blocks knownBlocks;
   std::unordered_map<const void *, Blocks> countsAt;
@@ -334,7 +336,7 @@ emulated_beside(const std::vector<std::pair<size_t, size_t>> *launches) {
 // This thread has passed a barrier of its warp or block.
 inline void emulated_passed(bool isWarp) {
   EmulatedRaces &races = EmulatedRaces::all();
-  ++(isWarp ? races.warpEpochs : races.blockEpochs)[threadIdx.x];
+  ++(isWarp ? races.warpEpochs : races.blockEpochs)[emulated_thread()];
 }
 inline void emulated_stack(const char *begin, size_t bytes) {
   EmulatedRaces::all().stackBegin = begin;

@@ -16,14 +16,14 @@ public:
     }
   }
   void add(void *to, const void *from) {
-    OfThread &mine = copies[threadIdx.x];
+    OfThread &mine = copies[emulated_thread()];
     emulated_pending(to, 1);
     mine.pending.push_back(
         {static_cast<char *>(to), static_cast<const char *>(from), mine.group});
   }
-  void close() { ++copies[threadIdx.x].group; }
+  void close() { ++copies[emulated_thread()].group; }
   void await(unsigned newest) {
-    OfThread &mine = copies[threadIdx.x];
+    OfThread &mine = copies[emulated_thread()];
     size_t done = 0;
     for (const Copy &copy : mine.pending) {
       if (copy.group + newest >= mine.group)
@@ -288,10 +288,10 @@ private:
                    const void *row, bool isTransposed) {
     EmulatedKernelCode pause(false);
     const void **addresses = EmulatedRegisters::ofBlock().addresses;
-    addresses[threadIdx.x] = row;
+    addresses[emulated_thread()] = row;
     emulated_read(row, 16);
     EmulatedBlock::current()->wait(/*isWarp=*/true);
-    unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+    unsigned lane = emulated_thread() % 32, first = emulated_thread() - lane;
     uint32_t *parts[] = {&a, &b, &c, &d};
     for (unsigned m = 0; m < 4; ++m) {
       auto of = [&](unsigned r) {
@@ -326,10 +326,10 @@ private:
   template <typename Left, typename Right, typename Sum>
   static void multiply(Sum *const (&sums)[4], const uint32_t (&words)[6]) {
     EmulatedKernelCode pause(false);
-    memcpy(EmulatedRegisters::ofBlock().words[threadIdx.x], words,
+    memcpy(EmulatedRegisters::ofBlock().words[emulated_thread()], words,
            sizeof words);
     EmulatedBlock::current()->wait(/*isWarp=*/true);
-    unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+    unsigned lane = emulated_thread() % 32, first = emulated_thread() - lane;
     constexpr unsigned steps = 32 / sizeof(typename Left::Bits);
     for (unsigned s = 0; s < 4; ++s) {
       unsigned down = s / 2, column = lane % 4 * 2 + s % 2;

@@ -12,10 +12,14 @@ public:
     void (*read)(const Product &, int);
     void *sums;
     size_t bytes;
-    const char *left, *right;
-    // Of a right tile across: the bytes from 64 columns to the next 64. Then the left operand is
-    // four words of the thread.
-    unsigned distance;
+    // What a descriptor says of a tile: where it is, and of one whose rows are those of
+    // steps, the bytes from 64 rows or columns of the product to the next.
+    struct Tile {
+      const char *at;
+      unsigned distance;
+    } left, right;
+    // Four of the thread, in place of a left tile.
+    const int32_t *words;
     // Whether the sums are replaced.
     bool isFirst;
     unsigned group, number;
@@ -29,19 +33,14 @@ public:
     OfThread &of = mine();
     if (!of.isBegun)
       EmulatedGate::fail("a product begins, but its sums are not handed over");
-    auto check = [](const char *tile, uintptr_t bits) {
-      if ((reinterpret_cast<uintptr_t>(tile) & bits) != 0)
+    for (const Product::Tile &tile : {product.left, product.right}) {
+      if ((reinterpret_cast<uintptr_t>(tile.at) &
+           (tile.distance ? 0x3ffu : 0x38fu)) != 0)
         EmulatedGate::fail("a tile begins at no multiple of 1024 bytes");
-    };
-    if (product.distance == 0) {
-      check(product.left, 0x38fu);
-      check(product.right, 0x38fu);
-    } else {
-      // The steps of a product are two groups of 8 rows.
-      check(product.right, 0x3ffu);
-      if (product.distance % 1024 != 0 || product.distance >> 18 != 0)
-        EmulatedGate::fail("columns of a tile across are not where a "
-                           "descriptor can say");
+      // 14 bits of a descriptor, in units of 16 bytes.
+      if (tile.distance % 1024 != 0 || tile.distance >> 18 != 0)
+        EmulatedGate::fail(
+            "columns of a tile are at no multiple of 1024 bytes");
     }
     product.group = of.group;
     product.number = of.count++;
@@ -53,7 +52,7 @@ public:
   const int32_t *wordsOf(unsigned thread, const Product &product) {
     for (const Product &other : threads[thread].pending)
       if (other.number == product.number)
-        return reinterpret_cast<const int32_t *>(other.left);
+        return other.words;
     EmulatedGate::fail("threads of a warp begin different products");
   }
   void close() { ++mine().group; }
@@ -63,7 +62,7 @@ public:
     bool areWords = false;
     while (done < of.pending.size() &&
            of.pending[done].group + newest < of.group) {
-      areWords |= of.pending[done].distance != 0;
+      areWords |= of.pending[done].words != nullptr;
       ++done;
     }
     // Words of other threads are read: all of these have begun the products, and go on
@@ -98,21 +97,25 @@ private:
     unsigned group = 0, count = 0;
     bool isBegun = false;
   };
-  OfThread &mine() { return threads[threadIdx.x]; }
+  OfThread &mine() { return threads[emulated_thread()]; }
   static void setInFlight(const Product &product, bool is) {
     emulated_in_flight(product.sums, product.bytes, is);
-    if (product.distance != 0)
-      emulated_in_flight(const_cast<char *>(product.left), 16, is);
+    if (product.words)
+      emulated_in_flight(const_cast<int32_t *>(product.words), 16, is);
   }
-  OfThread threads[1024];
+  OfThread threads[emulated_most_threads];
 };
 
 inline void emulated_changed_sums() { EmulatedProducts::ofBlock().changed(); }
 
 struct emulated_group_instructions : emulated_instructions {
   template <typename Shared> static Shared &shared_memory() {
-    alignas(1024) __shared__ Shared memory;
-    return memory;
+    struct alignas(1024) OfBlock {
+      Shared shared;
+    };
+    __shared__ OfBlock memory[emulated_most_blocks];
+    emulated_block_bytes = sizeof(OfBlock);
+    return memory[emulated_rank()].shared;
   }
 
   static void begin() {}
@@ -132,6 +135,17 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(gate, 0);
   }
+  // The blocks of a cluster have the same at the same places.
+  static void arrive_at(int64_t *gate, ptrdiff_t block) {
+    EmulatedKernelCode pause(false);
+    EmulatedTiles::ofBlock().arrive(
+        reinterpret_cast<int64_t *>(reinterpret_cast<char *>(gate) +
+                                    distance_of(unsigned(block))),
+        0);
+  }
+  static void cluster_barrier() {
+    EmulatedBlock::current()->wait(/*isWarp=*/false);
+  }
   static void expect_bytes(int64_t *gate, unsigned bytes) {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(gate, bytes);
@@ -145,12 +159,23 @@ struct emulated_group_instructions : emulated_instructions {
   template <typename... Places>
   static void copy_tile(void *to, const CUtensorMap &map, int64_t *gate,
                         Places... places) {
-    copy(to, map, gate, {places...}, sizeof...(places), false);
+    copy(to, map, gate, {places...}, sizeof...(places), false, own_block());
+  }
+  template <typename... Places>
+  static void copy_tile_for(void *to, const CUtensorMap &map, int64_t *gate,
+                            ptrdiff_t blocks, Places... places) {
+    copy(to, map, gate, {places...}, sizeof...(places), false, blocks);
+  }
+  template <typename... Places>
+  static void copy_window_for(void *to, const CUtensorMap &map, int64_t *gate,
+                              ptrdiff_t blocks, Places... places) {
+    copy(to, map, gate, {places...}, (sizeof...(places) + 2) / 2, true, blocks);
   }
   template <typename... Places>
   static void copy_window(void *to, const CUtensorMap &map, int64_t *gate,
                           Places... places) {
-    copy(to, map, gate, {places...}, (sizeof...(places) + 2) / 2, true);
+    copy(to, map, gate, {places...}, (sizeof...(places) + 2) / 2, true,
+         own_block());
   }
 
   template <typename... Sums> static void begin_products(Sums &...) {
@@ -173,11 +198,8 @@ struct emulated_group_instructions : emulated_instructions {
 #define EMULATED_PRODUCT_OF(NAME, COLUMNS, LEFT, RIGHT, SUM)                   \
   static void product_##NAME##_##COLUMNS(                                      \
       SUM(&sums)[COLUMNS / 2], const void *left, const void *right) {          \
-    EmulatedKernelCode pause(false);                                           \
-    EmulatedProducts::ofBlock().add(                                           \
-        {compute<LEFT, RIGHT, SUM, COLUMNS>, read<COLUMNS>, sums, sizeof sums, \
-         static_cast<const char *>(left), static_cast<const char *>(right), 0, \
-         false, 0, 0});                                                        \
+    add<LEFT, RIGHT, SUM, COLUMNS>(sums, {static_cast<const char *>(left), 0}, \
+                                   {static_cast<const char *>(right), 0});     \
   }
 #define EMULATED_PRODUCTS(NAME, LEFT, RIGHT, SUM)                              \
   EMULATED_PRODUCT_OF(NAME, 64, LEFT, RIGHT, SUM)                              \
@@ -198,22 +220,25 @@ struct emulated_group_instructions : emulated_instructions {
 #undef EMULATED_PRODUCTS
 #undef EMULATED_PRODUCT_OF
 #define EMULATED_PRODUCT_OF(NAME, COLUMNS, TYPE)                               \
-  static void product_##NAME##_first_##COLUMNS(                                \
+  static void product_first_##NAME##_##COLUMNS(                                \
       float (&sums)[COLUMNS / 2], const void *left, const void *right) {       \
-    EmulatedKernelCode pause(false);                                           \
-    EmulatedProducts::ofBlock().add(                                           \
-        {compute<TYPE, TYPE, float, COLUMNS>, read<COLUMNS>, sums,             \
-         sizeof sums, static_cast<const char *>(left),                         \
-         static_cast<const char *>(right), 0, true, 0, 0});                    \
+    add<TYPE, TYPE, float, COLUMNS>(                                           \
+        sums, {static_cast<const char *>(left), 0},                            \
+        {static_cast<const char *>(right), 0}, nullptr, true);                 \
   }                                                                            \
-  static void product_##NAME##_words_across_##COLUMNS(                         \
-      float (&sums)[COLUMNS / 2], const int32_t *left, const void *right,      \
-      unsigned distance) {                                                     \
-    EmulatedKernelCode pause(false);                                           \
-    EmulatedProducts::ofBlock().add(                                           \
-        {computeAcross<TYPE, COLUMNS>, readAcross<COLUMNS>, sums, sizeof sums, \
-         reinterpret_cast<const char *>(left),                                 \
-         static_cast<const char *>(right), distance, false, 0, 0});            \
+  template <unsigned left_distance, unsigned right_distance>                   \
+  static void product_turned_##NAME##_##COLUMNS(                               \
+      float (&sums)[COLUMNS / 2], const void *left, const void *right) {       \
+    add<TYPE, TYPE, float, COLUMNS>(                                           \
+        sums, {static_cast<const char *>(left), left_distance},                \
+        {static_cast<const char *>(right), right_distance});                   \
+  }                                                                            \
+  template <unsigned left_distance, unsigned right_distance>                   \
+  static void product_words_turned_##NAME##_##COLUMNS(                         \
+      float (&sums)[COLUMNS / 2], const int32_t *left, const void *right) {    \
+    static_assert(left_distance == 0, "words are no tile");                    \
+    add<TYPE, TYPE, float, COLUMNS>(                                           \
+        sums, {}, {static_cast<const char *>(right), right_distance}, left);   \
   }
 #define EMULATED_PRODUCTS(NAME, TYPE)                                          \
   EMULATED_PRODUCT_OF(NAME, 64, TYPE)                                          \
@@ -226,10 +251,17 @@ struct emulated_group_instructions : emulated_instructions {
 #undef EMULATED_PRODUCT_OF
 
 private:
+  static ptrdiff_t own_block() { return ptrdiff_t(1) << emulated_rank(); }
+  static ptrdiff_t distance_of(unsigned block) {
+    if (block >= emulated_cluster)
+      EmulatedGate::fail("a block is named that the cluster does not have");
+    return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
+           emulated_block_bytes;
+  }
   // Innermost first: the place, then for windows the shift.
   static void copy(void *to, const CUtensorMap &map, int64_t *gate,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
-                   bool areWindows) {
+                   bool areWindows, ptrdiff_t blocks) {
     EmulatedKernelCode pause(false);
     if (map.rank != rank || map.areWindows != areWindows)
       EmulatedGate::fail("a copy has another rank than its map");
@@ -237,6 +269,9 @@ private:
     copy.map = map;
     copy.to = static_cast<char *>(to);
     copy.gate = gate;
+    for (unsigned block = 0; blocks >> block != 0; ++block)
+      if (blocks >> block & 1)
+        copy.distances[copy.blocks++] = distance_of(block);
     unsigned number = 0;
     for (ptrdiff_t place : places) {
       if (number < rank)
@@ -248,21 +283,57 @@ private:
     EmulatedTiles::ofBlock().add(copy);
   }
 
+  typedef EmulatedProducts::Product::Tile Tile;
+  template <typename Left, typename Right, typename Sum, unsigned columns>
+  static void add(Sum (&sums)[columns / 2], Tile left, Tile right,
+                  const int32_t *words = nullptr, bool isFirst = false) {
+    EmulatedKernelCode pause(false);
+    EmulatedProducts::ofBlock().add({compute<Left, Right, Sum, columns>,
+                                     read<columns>, sums, sizeof sums, left,
+                                     right, words, isFirst, 0, 0});
+  }
   // 16 bytes of a row: pieces are exchanged by the address.
   static const char *pieceOf(const char *tile, unsigned row, unsigned piece) {
     uintptr_t byte = reinterpret_cast<uintptr_t>(tile) + row * 128 + piece * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
+  // 8 rows or columns of a step.
+  static const char *turnedPiece(const Tile &tile, unsigned step,
+                                 unsigned row) {
+    return pieceOf(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
+  }
+  // The numbers of all steps of a row or column.
   template <typename Type, typename Value>
-  static void decode(const char *tile, unsigned row, Value *values) {
+  static void decode(const Tile &tile, unsigned row, Value *values) {
     typedef typename Type::Bits Bits;
-    for (unsigned piece = 0; piece < 2; ++piece) {
-      const char *from = pieceOf(tile, row, piece);
+    for (unsigned step = 0; tile.distance && step < 32 / sizeof(Bits); ++step) {
+      Bits bits;
+      memcpy(&bits, turnedPiece(tile, step, row) + row % 8 * sizeof bits,
+             sizeof bits);
+      *values++ = Type::value(bits);
+    }
+    for (unsigned piece = 0; !tile.distance && piece < 2; ++piece) {
+      const char *from = pieceOf(tile.at, row, piece);
       for (unsigned i = 0; i < 16 / sizeof(Bits); ++i) {
         Bits bits;
         memcpy(&bits, from + i * sizeof bits, sizeof bits);
         *values++ = Type::value(bits);
       }
+    }
+  }
+  // The same of a row whose numbers four threads have in words.
+  template <typename Type, typename Value>
+  static void decodeWords(const EmulatedProducts::Product &product,
+                          unsigned half, Value *values) {
+    unsigned first = emulated_thread() / 4 * 4;
+    for (unsigned other = 0; other < 4; ++other) {
+      const int32_t *words =
+          EmulatedProducts::ofBlock().wordsOf(first + other, product);
+      for (unsigned word = half; word < 4; word += 2)
+        for (unsigned second = 0; second < 2; ++second)
+          values[word / 2 * 8 + other * 2 + second] =
+              Type::value(static_cast<typename Type::Bits>(
+                  uint32_t(words[word]) >> 16 * second));
     }
   }
   // A warp reads as one: from the begin of the product on until it is awaited.
@@ -274,13 +345,17 @@ private:
       emulated_read(from, 16);
       emulated_reading(from, by);
     };
-    unsigned warpRow = threadIdx.x / 32 % 4 * 16;
-    for (unsigned piece = 0; piece < 2; ++piece) {
-      for (unsigned row = 0; row < 16; ++row)
-        mark(pieceOf(product.left, warpRow + row, piece));
-      for (unsigned column = 0; column < columns; ++column)
-        mark(pieceOf(product.right, column, piece));
-    }
+    auto markAll = [mark](const Tile &tile, unsigned first, unsigned count) {
+      for (unsigned row = first; !tile.distance && row < first + count; ++row)
+        for (unsigned piece = 0; piece < 2; ++piece)
+          mark(pieceOf(tile.at, row, piece));
+      for (unsigned step = 0; tile.distance && step < 16; ++step)
+        for (unsigned row = first; row < first + count; row += 8)
+          mark(turnedPiece(tile, step, row));
+    };
+    if (!product.words)
+      markAll(product.left, threadIdx.x / 32 % 4 * 16, 16);
+    markAll(product.right, 0, columns);
   }
   template <typename Left, typename Right, typename Sum, unsigned columns>
   static void compute(const EmulatedProducts::Product &product) {
@@ -289,7 +364,10 @@ private:
     unsigned lane = threadIdx.x % 32, warpRow = threadIdx.x / 32 % 4 * 16;
     Value rows[2][steps], column[steps];
     for (unsigned half = 0; half < 2; ++half)
-      decode<Left>(product.left, warpRow + lane / 4 + 8 * half, rows[half]);
+      if (product.words)
+        decodeWords<Left>(product, half, rows[half]);
+      else
+        decode<Left>(product.left, warpRow + lane / 4 + 8 * half, rows[half]);
     Sum *sums = static_cast<Sum *>(product.sums);
     for (unsigned j = 0; j < columns / 8; ++j)
       for (unsigned second = 0; second < 2; ++second) {
@@ -303,51 +381,6 @@ private:
           sum = static_cast<Sum>(before + total);
         }
       }
-  }
-  // 16 bytes of 8 columns of a step.
-  static const char *pieceAcross(const EmulatedProducts::Product &product,
-                                 unsigned step, unsigned column) {
-    return pieceOf(product.right + column / 64 * product.distance, step,
-                   column % 64 / 8);
-  }
-  template <unsigned columns>
-  static void readAcross(const EmulatedProducts::Product &product, int by) {
-    if (threadIdx.x % 32 != 0)
-      return;
-    for (unsigned step = 0; step < 16; ++step)
-      for (unsigned column = 0; column < columns; column += 8) {
-        const char *from = pieceAcross(product, step, column);
-        emulated_read(from, 16);
-        emulated_reading(from, by);
-      }
-  }
-  template <typename Type, unsigned columns>
-  static void computeAcross(const EmulatedProducts::Product &product) {
-    float rows[2][16];
-    for (unsigned other = 0; other < 4; ++other) {
-      const int32_t *words = EmulatedProducts::ofBlock().wordsOf(
-          threadIdx.x / 4 * 4 + other, product);
-      for (unsigned word = 0; word < 4; ++word)
-        for (unsigned second = 0; second < 2; ++second)
-          rows[word % 2][word / 2 * 8 + other * 2 + second] = Type::value(
-              static_cast<uint16_t>(uint32_t(words[word]) >> 16 * second));
-    }
-    float *sums = static_cast<float *>(product.sums);
-    for (unsigned j = 0; j < columns / 8; ++j) {
-      float total[2][2] = {};
-      for (unsigned step = 0; step < 16; ++step) {
-        uint16_t piece[8];
-        memcpy(piece, pieceAcross(product, step, 8 * j), sizeof piece);
-        for (unsigned second = 0; second < 2; ++second) {
-          float column = Type::value(piece[threadIdx.x % 4 * 2 + second]);
-          for (unsigned half = 0; half < 2; ++half)
-            total[half][second] += rows[half][step] * column;
-        }
-      }
-      for (unsigned half = 0; half < 2; ++half)
-        for (unsigned second = 0; second < 2; ++second)
-          sums[4 * j + 2 * half + second] += total[half][second];
-    }
   }
 };
 

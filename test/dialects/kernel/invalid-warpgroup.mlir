@@ -9,6 +9,23 @@ func.func @gates_of_others(%g: memref<4xi64>, %i: index) {
 
 // -----
 
+kernel.func @no_cluster(%x: memref<4xf32>) attributes {threads = 128 : i64, extent = 1 : index} {
+  // expected-error @+1 {{is about other blocks, but its kernel has no cluster}}
+  kernel.cluster_barrier
+  kernel.return
+}
+
+// -----
+
+kernel.func @arrive_at_others(%x: memref<4xf32>, %i: index) attributes {threads = 128 : i64, extent = 1 : index} {
+  %g = memref.alloca() : memref<2xi64, #gpu.address_space<workgroup>>
+  // expected-error @+1 {{is about other blocks, but its kernel has no cluster}}
+  kernel.arrive %g[%i] of %i : memref<2xi64, #gpu.address_space<workgroup>>
+  kernel.return
+}
+
+// -----
+
 kernel.func @gates_on_host(%x: memref<4xf32>) {
   // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
   kernel.publish_gates
@@ -86,6 +103,14 @@ func.func @product_of_own(%x: memref<64x64xf16>, %s: memref<32xf32>, %i: index) 
 
 // -----
 
+func.func @product_of_turned(%x: memref<64x64xf16, #gpu.address_space<workgroup>>, %y: memref<1x64x64xf16, #gpu.address_space<workgroup>>, %s: memref<64xf32>, %i: index) {
+  // expected-error @+1 {{has a turned tile that is not of rows of 64 numbers of 16 bits for all rows or columns}}
+  kernel.tile_product %x[%i, %i] times %y[%i, %i, %i] plus %s of f16, f16 right turned : memref<64x64xf16, #gpu.address_space<workgroup>>, memref<1x64x64xf16, #gpu.address_space<workgroup>>, memref<64xf32>
+  return
+}
+
+// -----
+
 func.func @product_of_sums(%x: memref<64x64xf16, #gpu.address_space<workgroup>>, %s: memref<30xf32>, %i: index) {
   // expected-error @+1 {{adds to 'memref<30xf32>', not a thread's own list of 4 to 128 sums}}
   kernel.tile_product %x[%i, %i] times %x[%i, %i] plus %s of f16, f16 : memref<64x64xf16, #gpu.address_space<workgroup>>, memref<64x64xf16, #gpu.address_space<workgroup>>, memref<30xf32>
@@ -103,16 +128,24 @@ func.func @product_of_bytes(%x: memref<64x128xi8, #gpu.address_space<workgroup>>
 // -----
 
 func.func @words_of_tf32(%w: memref<4xi32>, %x: memref<64x32xf32, #gpu.address_space<workgroup>>, %s: memref<32xf32>, %i: index) {
-  // expected-error @+1 {{multiplies words of 'tf32', or tiles across, which is for floats of 16 bits}}
+  // expected-error @+1 {{multiplies words of 'tf32', which is for floats of 16 bits}}
   kernel.tile_product %w[%i] times %x[%i, %i] plus %s of tf32, tf32 : memref<4xi32>, memref<64x32xf32, #gpu.address_space<workgroup>>, memref<32xf32>
   return
 }
 
 // -----
 
-func.func @narrow_across(%w: memref<4xi32>, %x: memref<16x32xf16, #gpu.address_space<workgroup>>, %s: memref<32xf32>, %i: index) {
-  // expected-error @+1 {{whose rows are not of 64 columns}}
-  kernel.tile_product %w[%i] times %x[%i, %i] across plus %s of f16, f16 : memref<4xi32>, memref<16x32xf16, #gpu.address_space<workgroup>>, memref<32xf32>
+func.func @narrow_columns(%w: memref<4xi32>, %x: memref<1x16x32xf16, #gpu.address_space<workgroup>>, %s: memref<32xf32>, %i: index) {
+  // expected-error @+1 {{has a turned tile that is not of rows of 64 numbers}}
+  kernel.tile_product %w[%i] times %x[%i, %i, %i] plus %s of f16, f16 right turned : memref<4xi32>, memref<1x16x32xf16, #gpu.address_space<workgroup>>, memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @turned_words(%w: memref<4xi32>, %x: memref<1x16x64xf16, #gpu.address_space<workgroup>>, %s: memref<32xf32>, %i: index) {
+  // expected-error @+1 {{turns words of the thread}}
+  kernel.tile_product %w[%i] times %x[%i, %i, %i] plus %s of f16, f16 left turned : memref<4xi32>, memref<1x16x64xf16, #gpu.address_space<workgroup>>, memref<32xf32>
   return
 }
 

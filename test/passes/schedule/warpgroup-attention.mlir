@@ -33,7 +33,7 @@
 // CHECK: kernel.tile_product {{.*}} first of
 // CHECK-COUNT-4: kernel.tile_product %[[QUERIES]]
 // CHECK-NEXT: kernel.close_products
-// CHECK-COUNT-8: kernel.tile_product %[[WORDS]][{{.*}}] times %[[VALUES]]{{.*}} across plus %[[SUMS]] of f16, f16
+// CHECK-COUNT-8: kernel.tile_product %[[WORDS]][{{.*}}] times %[[VALUES]]{{.*}} plus %[[SUMS]] of f16, f16 right turned
 // CHECK: kernel.close_products
 // CHECK-NEXT: kernel.await_products but 1 : %[[SCORES]]
 // CHECK-COUNT-4: gpu.shuffle xor

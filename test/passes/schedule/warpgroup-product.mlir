@@ -75,3 +75,46 @@ kernel.func @windows(%x: tensor<2x27x27x128xf16>, %w: tensor<73728xf16>, %b: ten
   %y = graph.conv %x, %p, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x27x27x128xf16>, tensor<3x3x128x64xf16>, tensor<64xf16>) -> tensor<2x14x14x64xf16>
   kernel.return %y : tensor<2x14x14x64xf16>
 }
+
+// Both operands come at run time: of the right one, columns are side by side, 64 in each of
+// two tiles of all steps of the strip; the last two batches of the left one are alike.
+// CHECK-LABEL: kernel.func @turned(
+// CHECK-SAME: extent = 96 : index
+// CHECK-DAG: %[[TLEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<4x128x64xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[TRIGHT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<4x2x64x64xf16, #gpu.address_space<workgroup>>
+// CHECK: %[[TROWS:.*]] = kernel.tiles %{{.*}} sizes <2, 1, 512, 264> strides [135168, 135168, 264, 1] box [1, 1, 128, 64]
+// CHECK: %[[TCOLUMNS:.*]] = kernel.tiles %{{.*}} sizes <1, 3, 264, 512> strides [405504, 135168, 512, 1] box [1, 1, 64, 64]
+// CHECK: kernel.tile_product %[[TLEFT]]{{.*}} times %[[TRIGHT]][%{{.*}}, %c0{{.*}}, %c16{{.*}}, %c0{{.*}}] plus %{{.*}} of f16, f16 right turned
+// CHECK: kernel.copy_tile %[[TCOLUMNS]]{{.*}} to %[[TRIGHT]][%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c0
+// CHECK: kernel.copy_tile %[[TCOLUMNS]]{{.*}} to %[[TRIGHT]][%{{.*}}, %c1{{.*}}, %c0{{.*}}, %c0
+kernel.func @turned(%x: tensor<2x1x512x264xf16>, %w: tensor<1x3x264x512xf16>) -> tensor<2x3x512x512xf16> attributes {strategy = "warpgroup-product", plan = {columns = 128, groups = 2, resident = 1, rows = 128, slices = 1, stages = 4}} {
+  %y = graph.matmul %x, %w : (tensor<2x1x512x264xf16>, tensor<1x3x264x512xf16>) -> tensor<2x3x512x512xf16>
+  kernel.return %y : tensor<2x3x512x512xf16>
+}
+
+// Four blocks of a cluster have neighbouring tiles, of 400 rows in 8 tiles of 64. Each fetches
+// half of the rows and of the columns of a strip, and both blocks that multiply them get them.
+// A stage is empty when both warpgroups that read it, and that of the block across, are done.
+// CHECK-LABEL: kernel.func @clusters(
+// CHECK-SAME: cluster = 4 : i64
+// CHECK-SAME: extent = 16 : index
+// CHECK-DAG: %[[CLEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x64x64xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[CRIGHT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
+// CHECK: kernel.tiles %{{.*}} sizes <400, 136> strides [136, 1] box [32, 64]
+// CHECK: kernel.tiles %{{.*}} sizes <{{.*}}> strides [{{.*}}] box [2, 4, 4, 2, 64]
+// CHECK: kernel.init_gate %{{.*}}[%c0{{.*}}] for 1
+// CHECK: kernel.init_gate %{{.*}}[%c3{{.*}}] for 12
+// CHECK: kernel.publish_gates
+// CHECK: kernel.cluster_barrier
+// CHECK: kernel.tile_product
+// CHECK-COUNT-3: kernel.arrive %{{.*}}[%{{.*}}] of %
+// CHECK: kernel.expect_bytes %{{.*}}, 24576
+// CHECK: kernel.copy_tile %{{.*}} to %[[CRIGHT]]{{.*}} for %
+// CHECK: kernel.copy_tile %{{.*}} to %[[CLEFT]]{{.*}} for %
+// CHECK: }
+// CHECK: kernel.cluster_barrier
+kernel.func @clusters(%x: tensor<400x136xf16>, %w: tensor<34816xf16>) -> tensor<400x256xf16> attributes {strategy = "warpgroup-product", plan = {below = 2, beside = 2, columns = 128, groups = 1, resident = 1, rows = 64, slices = 1, stages = 3}} {
+  %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8} : (tensor<34816xf16>) -> tensor<136x256xf16>
+  %y = graph.matmul %x, %p : (tensor<400x136xf16>, tensor<136x256xf16>) -> tensor<400x256xf16>
+  kernel.return %y : tensor<400x256xf16>
+}

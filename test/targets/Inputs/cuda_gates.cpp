@@ -22,7 +22,7 @@ enum Mistake {
   End,      // The block ends before a copy is there.
   Front,    // A kernel stores before the one in front of it has ended.
   Words,    // Words are written before their product is awaited.
-  Across    // A tile across begins where no descriptor can say.
+  Turned    // A turned tile begins where no descriptor can say.
 };
 
 constexpr int stages = 2, strips = 5, columns = 64, step = 64;
@@ -86,7 +86,7 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
     if (before >= 0 && thread % 32 == 0)
       device::arrive(&shared.gates[stages + before % stages]);
   }
-  // The last right tile once more, across: its rows are steps, of which 16 are added.
+  // The last right tile once more, turned: its rows are steps, of which 16 are added.
   if (mistake != Sums)
     device::await_products<0>(sums);
   int32_t words[4];
@@ -95,8 +95,8 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
   const uint16_t *last = &shared.right[(strips - 1) % stages * columns * step];
   if (mistake != Sums) {
     device::begin_products(sums, words);
-    device::product_f16_words_across_64(
-        sums, words, mistake == Across ? last + 64 : last, 8192);
+    device::product_words_turned_f16_64<0, 8192>(
+        sums, words, mistake == Turned ? last + 64 : last);
     device::close_products();
     if (mistake == Words)
       words[0] = 0;
@@ -177,7 +177,7 @@ int main(int count, char **arguments) {
     MISTAKE(End)
     MISTAKE(Front)
     MISTAKE(Words)
-    MISTAKE(Across)
+    MISTAKE(Turned)
     MISTAKE(None)
   }
   puts("nothing found");
