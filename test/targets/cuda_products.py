@@ -174,6 +174,10 @@ def cases():
     yield OperandsCase("batches-f16", "warpgroup-product", "sm_90a", (2, 3, 260, 264), (2, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("batches-shared-f16", "warpgroup-product", "sm_90a", (2, 1, 260, 264), (1, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("rows-shared-f16", "warpgroup-product", "sm_90a", (512, 264), (4, 264, 136), dtype=np.float16, tolerance=1e-3)
+    # What is added is loaded before the strips, or where there are too few registers behind them.
+    for rows, columns, groups in ((64, 128, 1), (128, 256, 2)):
+        yield with_plan(Case(f"sum-warpgroups-{columns}", "warpgroup-product", "sm_90a", (200, 264), (264, 264), dtype=np.float16, tolerance=1e-3, has_sum=True),
+                        {"rows": rows, "columns": columns, "groups": groups, "slices": 1, "resident": 1, "stages": 3})
     # Blocks of a cluster that share what they fetch: tiles beyond the last row or column, and one after the other.
     for below, beside in ((2, 1), (1, 2), (2, 2)):
         tile = {"below": below, "beside": beside, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 3}

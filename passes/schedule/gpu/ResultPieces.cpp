@@ -92,13 +92,17 @@ void ResultPieces::whenColumn(Expr column,
 }
 
 Exprs ResultPieces::resultsOf(ArrayRef<Expr> sums, Expr batch, Expr row,
-                              Expr column) const {
+                              Expr column, ArrayRef<Loaded> loaded) const {
   Exprs results;
   for (auto [k, sum] : llvm::enumerate(sums)) {
     b.bindElement(anchor, sum);
+    for (const Loaded &operand : loaded)
+      b.bindElement(operand.tensor, operand.elements[k]);
     Expr result =
         b.load(b.result(), operands.place(b, batch, row, column + double(k)));
     b.unbindElement(anchor);
+    for (const Loaded &operand : loaded)
+      b.unbindElement(operand.tensor);
     result.value = unrounded(result);
     results.push_back(result);
   }

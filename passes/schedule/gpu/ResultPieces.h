@@ -40,9 +40,16 @@ public:
   void whenRow(graph::Expr row, llvm::function_ref<void()> body) const;
   void whenColumn(graph::Expr column, llvm::function_ref<void()> body) const;
 
-  /// What becomes of the sums of a piece at a place that is inside, as it is stored.
+  /// Elements of another operand, at the places of a piece.
+  struct Loaded {
+    mlir::Value tensor;
+    graph::Exprs elements;
+  };
+  /// What becomes of the sums of a piece at a place that is inside, as it is stored. What has
+  /// been loaded is not loaded again.
   graph::Exprs resultsOf(llvm::ArrayRef<graph::Expr> sums, graph::Expr batch,
-                         graph::Expr row, graph::Expr column) const;
+                         graph::Expr row, graph::Expr column,
+                         llvm::ArrayRef<Loaded> loaded = {}) const;
   void store(llvm::ArrayRef<graph::Expr> results, graph::Expr batch,
              graph::Expr row, graph::Expr column) const;
 

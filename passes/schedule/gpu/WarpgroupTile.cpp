@@ -21,6 +21,7 @@
 #include "passes/schedule/gpu/WarpgroupTile.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/gpu/WarpgroupCopies.h"
 
 using namespace mlir;
@@ -279,8 +280,10 @@ private:
               b.builder, b.loc,
               MemRefType::get({tile.sumsOfProduct()}, storageType(sumType()))),
           tile.productsDown() == 1 ? Twine("sums") : "sums_" + Twine(i)));
+    declareOperands();
     forTiles([&](Expr before) {
       startSums();
+      loadEarly();
       b.loop(b.index(0), b.index(stripsOfSlice()), 1, {},
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
                multiplyStrip(named(at, "strip"), before);
@@ -405,6 +408,70 @@ private:
         });
   }
 
+  /// Operands of what follows that have the place of the result. As far as there are registers
+  /// for the elements of one it is on its way while strips are multiplied. Other ones are
+  /// loaded for a row before anything is computed of it, as loads with something in between
+  /// would not become one.
+  void declareOperands() {
+    GroupView group = b.group;
+    if (!hasFlatEpilogue(group, group.anchor()))
+      return;
+    // nvcc 13 keeps to the registers that a thread has at the start.
+    constexpr int64_t others = 28;
+    int64_t left =
+        tile.registersAtStart(b.target.device) - tile.sums() - others;
+    for (Value tensor : group.block->getArguments()) {
+      if (tensor.getType() != group.results()[0].getType() ||
+          !isEpilogueOperand(tensor, group.anchor()) || !b.bufferOf(tensor))
+        continue;
+      Type element =
+          cast<MemRefType>(b.bufferOf(tensor).getType()).getElementType();
+      int64_t registers = tile.sums() * bytesOf(element) / 4;
+      bool isEarly = tile.slices == 1 && registers <= left;
+      if (isEarly)
+        left -= registers;
+      int64_t count = isEarly ? tile.sums() : tile.columns / 4;
+      epilogueOperands.push_back(
+          {tensor,
+           kernel::nameValue(
+               memref::AllocaOp::create(b.builder, b.loc,
+                                        MemRefType::get({count}, element)),
+               isEarly ? "early" : "operand"),
+           isEarly});
+    }
+  }
+  struct Operand {
+    Value tensor, elements;
+    bool isEarly;
+  };
+  Expr elementAt(const Operand &operand, int64_t i, int64_t half, Expr group,
+                 int64_t offset) {
+    Expr at = resultAt(group, offset);
+    return operand.isEarly ? at + double((2 * i + half) * (tile.columns / 4))
+                           : at;
+  }
+  /// Loads the elements of a row.
+  void load(const Operand &operand, int64_t i, int64_t half, Expr row) {
+    forPieces([&](Expr group, int64_t first) {
+      Expr column = pieces.insideColumn(columnOf(group, first));
+      for (int64_t k = 0; k < pieces.columns(); ++k) {
+        Exprs at = operands.place(b, place.batch, row, column + double(k));
+        Value element = memref::LoadOp::create(
+            b.builder, b.loc, b.bufferOf(operand.tensor), valuesOf(at));
+        memref::StoreOp::create(
+            b.builder, b.loc, element, operand.elements,
+            elementAt(operand, i, half, group, first + k).value);
+      }
+    });
+  }
+  void loadEarly() {
+    for (const Operand &operand : epilogueOperands)
+      for (int64_t i = 0; operand.isEarly && i < tile.productsDown(); ++i)
+        for (int64_t half : {0, 1})
+          load(operand, i, half,
+               named(pieces.insideRow(rowOf(i, half)), "row"));
+  }
+
   /// Loads all that is read for the results of both rows of a product before the first of
   /// them is stored, or where these are too many for the registers, of one row: stores, and
   /// conditions between loads, would have each wait for the one before.
@@ -421,7 +488,7 @@ private:
       SmallVector<Expr, 2> rows;
       for (int64_t half : {0, 1}) {
         rows.push_back(named(rowOf(i, half), "row"));
-        findResults(array, half, rows[half], results[areFew ? half : 0]);
+        findResults(int64_t(i), half, rows[half], results[areFew ? half : 0]);
         if (!areFew)
           storeResults(rows[half], results[0]);
       }
@@ -440,8 +507,12 @@ private:
   Expr resultAt(Expr group, int64_t offset) {
     return group * double(pieces.columnsOfGroup()) + double(offset);
   }
-  void findResults(Value array, int64_t half, Expr row, Value results) {
+  void findResults(int64_t i, int64_t half, Expr row, Value results) {
+    Value array = sums[size_t(i)];
     Expr inside = named(pieces.insideRow(row), "row");
+    for (const Operand &operand : epilogueOperands)
+      if (!operand.isEarly)
+        load(operand, i, half, inside);
     forPieces([&](Expr group, int64_t first) {
       Exprs own;
       for (int64_t at = first; at < first + pieces.columns(); ++at) {
@@ -450,8 +521,16 @@ private:
         own.back().type = elementOf(anchor);
       }
       Expr column = pieces.insideColumn(columnOf(group, first));
-      for (auto [k, result] :
-           llvm::enumerate(pieces.resultsOf(own, place.batch, inside, column)))
+      SmallVector<ResultPieces::Loaded> loaded;
+      for (const Operand &operand : epilogueOperands) {
+        loaded.push_back({operand.tensor, {}});
+        for (int64_t at = first; at < first + pieces.columns(); ++at)
+          loaded.back().elements.push_back(
+              b.loadFrom(operand.elements, elementOf(operand.tensor),
+                         {elementAt(operand, i, half, group, at)}));
+      }
+      for (auto [k, result] : llvm::enumerate(
+               pieces.resultsOf(own, place.batch, inside, column, loaded)))
         b.store(results, result, {resultAt(group, first + int64_t(k))});
     });
   }
@@ -482,6 +561,7 @@ private:
   int64_t strips;
   Value parts, gates;
   SmallVector<Value> sums;
+  SmallVector<Operand, 1> epilogueOperands;
   Dim rowTiles = 1, blocks = 1;
   int64_t columnTiles = 1;
   Expr block, cluster, thread, lane, warp, slice, groupRow;

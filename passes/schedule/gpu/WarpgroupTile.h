@@ -45,7 +45,7 @@ struct WarpgroupTile {
   /// nothing to gain.
   int64_t registersAtStart(const Device &device) const;
   int64_t registersOfSums(const Device &device) const;
-  static constexpr int64_t ofFetching = 40;
+  static constexpr int64_t ofFetching = 56;
 };
 
 /// How an operand is where tiles of it are copied from (WarpgroupCopies.cpp); none where they
