@@ -81,3 +81,18 @@ kernel.func @slices(%q: tensor<1x64x64xbf16>, %k: tensor<1x256x64xbf16>, %v: ten
   %y = graph.matmul %r, %v : (tensor<1x64x256xbf16>, tensor<1x256x64xbf16>) -> tensor<1x64x64xf32>
   kernel.return %y : tensor<1x64x64xf32>
 }
+
+// Keys that the run counts: the maps end where they do, and the loop goes as far.
+// CHECK-LABEL: kernel.func @open(
+// CHECK: kernel.tiles %arg1 sizes <"n" in 1 to 512 : 8, s0, 64> strides [32768, 64, 1] box [1, 128, 64]
+// CHECK: kernel.tile_product
+// CHECK: %[[BLOCKS:.*]] = arith.divsi
+// CHECK: scf.for %{{.*}} = %c1{{.*}} to %[[BLOCKS]]
+kernel.func @open(%q: tensor<8x64x64xf16>, %k: tensor<8x512x64xf16, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>, %v: tensor<8x512x64xf16, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>) -> tensor<8x64x64xf16> attributes {strategy = "warpgroup-attention", plan = {groups = 1, keys = 128, resident = 2, slices = 1, stages = 2}} {
+  %t = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<8x512x64xf16, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>) -> tensor<8x64x512xf16, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>
+  %s = graph.matmul %q, %t : (tensor<8x64x64xf16>, tensor<8x64x512xf16, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>) -> tensor<8x64x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<8x64x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>) -> tensor<8x64x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>
+  %r = graph.cast %p : (tensor<8x64x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>) -> tensor<8x64x512xf16, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>
+  %y = graph.matmul %r, %v : (tensor<8x64x512xf16, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>, tensor<8x512x64xf16, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>) -> tensor<8x64x64xf16>
+  kernel.return %y : tensor<8x64x64xf16>
+}
