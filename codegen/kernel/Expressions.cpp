@@ -138,6 +138,10 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   if (op->getNumResults() == 0)
     return std::nullopt;
   StringRef name = op->getName().getStringRef();
+  if (auto quotient = dyn_cast<arith::DivFOp>(op);
+      quotient && arith::bitEnumContainsAll(quotient.getFastmath(),
+                                            arith::FastMathFlags::arcp))
+    name = "arith.divf[arcp]";
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
   // Of sums, which alone may be signed.

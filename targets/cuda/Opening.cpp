@@ -215,6 +215,14 @@ PRODUCTS
     return x != x || y > x ? y : x;
 #endif
   }
+  // Within two units in the last place, unless y is above 2^126.
+  static __host__ __device__ float quotient_f32(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return __fdividef(x, y);
+#else
+    return x / y;
+#endif
+  }
   // 2^x within two units in the last place; what would be subnormal is 0.
   static __device__ float exp2_f32(float x) {
     float power;

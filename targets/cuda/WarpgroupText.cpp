@@ -62,7 +62,7 @@ TILES
   // All threads of all blocks of the cluster wait for each other. What they see of each other
   // are gates, which are published.
   static __device__ void cluster_barrier() {
-    asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
   }
 //?
   // Products of warpgroups. Sums are held in registers from their last use before the

@@ -165,7 +165,8 @@ def cases():
         yield Case(name + "-as-f16", "tensor-product", "sm_80", (40, 72), (72, 48), kinds)
     yield Case("f8-convolution", "tensor-product", "sm_89", (1, 32, 9, 9), (24, 32, 3, 3), ("e4m3", "e4m3"))
     yield Case("f8-row", "row-product", "sm_89", (2, 144), (144, 40), ("e4m3", "e5m2"))
-    yield Case("f8-warpgroups", "warpgroup-product", "sm_90a", (512, 1024), (1024, 320), ("e5m2", "e4m3"))
+    # A real device keeps about 14 bits of these sums (H100: 1.6e-3).
+    yield Case("f8-warpgroups", "warpgroup-product", "sm_90a", (512, 1024), (1024, 320), ("e5m2", "e4m3"), tolerance=3e-3)
     # Columns of the right operand side by side; rows, columns and steps that end within a tile, or a strip.
     for m, k, n in ((512, 512, 512), (520, 520, 328), (1000, 264, 520)):
         yield OperandsCase(f"operands-{m}-{k}-{n}-f16", "warpgroup-product", "sm_90a", (m, k), (k, n), dtype=np.float16, tolerance=1e-3)

@@ -190,6 +190,9 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   Type type = op->getOperand(0).getType();
   Type compute = computeType(type, builder);
   MathBuilder b(builder, loc, compute);
+  b.mayApproximate =
+      target.isDevice() && !b.isDouble() &&
+      !op->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
   SmallVector<Num> operands;
   for (Value operand : op->getOperands()) {
     if (operand.getType() == type && type != compute)

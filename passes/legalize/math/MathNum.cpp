@@ -82,7 +82,13 @@ Num operator-(Num x, Num y) {
 Num operator*(Num x, Num y) {
   return binary<arith::MulFOp, arith::MulIOp>(x, y);
 }
-Num operator/(Num x, Num y) { return make<arith::DivFOp>(x, x.v, y.v); }
+Num operator/(Num x, Num y) {
+  Num quotient = make<arith::DivFOp>(x, x.v, y.v);
+  if (x.b->mayApproximate)
+    quotient.v.getDefiningOp<arith::DivFOp>().setFastmath(
+        arith::FastMathFlags::arcp);
+  return quotient;
+}
 Num operator&(Num x, Num y) { return make<arith::AndIOp>(x, x.v, y.v); }
 Num operator|(Num x, Num y) { return make<arith::OrIOp>(x, x.v, y.v); }
 Num operator^(Num x, Num y) { return make<arith::XOrIOp>(x, x.v, y.v); }

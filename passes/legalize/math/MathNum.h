@@ -50,6 +50,8 @@ public:
   mlir::Type floatType;
   mlir::Type intType; // of the same width and shape
   unsigned width;
+  /// Whether quotients may be two units in the last place off.
+  bool mayApproximate = false;
 };
 
 /// Returns `x`, which generated code is to call `name` unless `x` has a name.

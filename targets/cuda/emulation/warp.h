@@ -171,6 +171,10 @@ struct emulated_instructions {
   static float widen_e4m3(uint8_t bits) { return E4m3::value(bits); }
   static float widen_e5m2(uint8_t bits) { return E5m2::value(bits); }
   static float larger_f32(float x, float y) { return x != x || y > x ? y : x; }
+  // As wrong as the device may be.
+  static float quotient_f32(float x, float y) {
+    return x / y * (1 + 1.1920929e-7f);
+  }
   // As wrong as the device may be: two units in the last place up, or down, or neither, by
   // the bits of x.
   static float exp2_f32(float x) {

@@ -51,3 +51,31 @@ module attributes {kernel.strict} {
     kernel.return
   }
 }
+
+// -----
+
+// Quotients of a function may be two units in the last place off.
+// CHECK-LABEL: kernel.func @quotient
+// CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
+kernel.func @quotient(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = gpu.thread_id x
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.erf %0 : f32
+  memref.store %1, %x[%i] : memref<32xf32>
+  kernel.return
+}
+
+// -----
+
+// CHECK-LABEL: kernel.func @strict_quotient
+// CHECK-NOT: arcp
+// CHECK: kernel.return
+module attributes {kernel.strict} {
+  kernel.func @strict_quotient(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+    %i = gpu.thread_id x
+    %0 = memref.load %x[%i] : memref<32xf32>
+    %1 = math.erf %0 : f32
+    memref.store %1, %x[%i] : memref<32xf32>
+    kernel.return
+  }
+}

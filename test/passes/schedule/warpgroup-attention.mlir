@@ -16,7 +16,7 @@
 // CHECK: %[[QMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 150, 80> strides [12000, 80, 1] box [1, 128, 64]
 // CHECK: %[[KMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 300, 80> strides [24000, 80, 1] box [1, 128, 64]
 // CHECK: %[[VMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 300, 64> strides [19200, 64, 1] box [1, 128, 64]
-// CHECK: kernel.set_registers 232
+// CHECK: kernel.set_registers 224
 // CHECK: %[[SCORES:.*]] = memref.alloca() : memref<64xf32>
 // CHECK: %[[SUMS:.*]] = memref.alloca() : memref<32xf32>
 // CHECK: %[[WORDS:.*]] = memref.alloca() : memref<32xi32>
@@ -44,7 +44,7 @@
 // CHECK: kernel.round_pair
 // CHECK-COUNT-8: kernel.tile_product %[[WORDS]]
 // CHECK: kernel.store_piece
-// CHECK: kernel.set_registers 40 fewer
+// CHECK: kernel.set_registers 56 fewer
 // CHECK: kernel.expect_bytes %[[GATES]][%c4], 32768
 // CHECK-COUNT-2: kernel.copy_tile %[[QMAP]]{{.*}} to %[[QUERIES]]
 // CHECK: scf.for
