@@ -215,13 +215,13 @@ def hopper_cases(work):
             *units, r"IGMMA\.64x\d+x32\.S8\.S8"]
     yield "f8_warpgroups", save_bytes_of_floats(work, "f8_warpgroups", [512, 1024, 320]), [
         *tiles, r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k32\.f32\.e4m3\.e4m3"], [*units, r"QGMMA\.64x\d+x32\.F32\.E4M3\.E4M3"]
-    for kind, product in (("f16", r"HGMMA\.64x\d+x16\.F32 "), ("bf16", r"HGMMA\.64x\d+x16\.F32\.BF16")):
+    for kind, instruction in (("f16", r"HGMMA\.64x\d+x16\.F32 "), ("bf16", r"HGMMA\.64x\d+x16\.F32\.BF16")):
         name = kind + "_warpgroup_attention"
         os.makedirs(os.path.join(work, name), exist_ok=True)
         yield name, Attention(name, "", kind, 512, 700, 64, heads=8, stored=True).save(os.path.join(work, name))[0], [
             r"cp\.async\.bulk\.tensor\.\dd\.shared::cluster\.global\.tile",
             rf"wgmma\.mma_async\.sync\.aligned\.m64n64k16\.f32\.{kind}\.{kind}", r"ex2\.approx\.ftz\.f32"], [
-                r"UTMALDG\.\dD", product, r"MUFU\.EX2", r"FMNMX", r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])
+                r"UTMALDG\.\dD", instruction, r"MUFU\.EX2", r"FMNMX", r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])
     # Columns of the right operand side by side, and a matrix for each batch.
     yield "operands_warpgroups", save_node(work, "operands_warpgroups", helper.make_node("MatMul", ["x", "w"], ["y"]), [
         ("x", [2, 264, 512]), ("w", [2, 512, 328])], [2, 264, 328], None, np.float16), [
