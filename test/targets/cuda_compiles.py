@@ -228,7 +228,7 @@ def hopper_cases(work):
             r"cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global\.tile", r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.f16\.f16"], [
                 r"UTMALDG\.3D", r"HGMMA\.64x\d+x16\.F32 .*tnspB"]
     # Blocks of a cluster that fetch for each other.
-    for name, dtype, shape in ("clusters", np.float16, [1024, 520, 1024]), ("clusters_turned", ml_dtypes.bfloat16, [1024, 520, 1024]):
+    for name, dtype, shape in ("clusters", np.float16, [2048, 1032, 1024]), ("clusters_turned", ml_dtypes.bfloat16, [2048, 1032, 1024]):
         node, tensors, result, weights = product(shape, name)[1:]
         if name == "clusters_turned":
             tensors, weights = [*tensors, weights], None

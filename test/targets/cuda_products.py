@@ -148,7 +148,7 @@ class OperandsCase(Case):
 
 
 def with_plan(case, numbers):
-    case.numbers = numbers
+    case.plan_numbers = numbers
     return case
 
 
@@ -263,7 +263,7 @@ def planned(args, folder, model, options, case):
     subprocess.run([args.ingot, model, *options, "--stop-after", "lower", "-o", path], check=True)
     with open(path) as file:
         text = file.read()
-    numbers = ", ".join(f"{key} = {number} : i64" for key, number in sorted(case.numbers.items()))
+    numbers = ", ".join(f"{key} = {number} : i64" for key, number in sorted(case.plan_numbers.items()))
     text, edited = re.subn(r'plan = {[^}]*}(.*strategy = )"[\w-]+-product"', rf'plan = {{{numbers}}}\g<1>"{case.strategy}"', text)
     if edited != 1:
         sys.exit(f"{case.name}: {edited} kernels have a plan")
@@ -294,7 +294,7 @@ def check(cases, description):
         if getattr(case, "says", None):
             said = subprocess.run([args.ingot, "inspect", model, *options], capture_output=True, text=True, check=True).stdout
             isTaken = isTaken and case.says in said
-        built = planned if getattr(case, "numbers", None) else compiled if getattr(case, "open", None) else None
+        built = planned if getattr(case, "plan_numbers", None) else compiled if getattr(case, "open", None) else None
         isTaken = isTaken or built is planned
         run = built(args, folder, model, options, case) if built else [
             args.ingot, "run", model, *options, "--output-dir", folder,

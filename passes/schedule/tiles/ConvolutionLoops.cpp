@@ -366,7 +366,9 @@ private:
   void pooled() {
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
-    b.parallelFor(product(ArrayRef(out).drop_back(2)), panels.fullPanels,
+    // Of rows threads have some each, with all panels.
+    Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
+    b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
                   [&](Expr row, const KernelBuilder::Piece &piece) {
                     Exprs position = rowPosition(b, row, out);
                     forColumnTiles(
