@@ -5,8 +5,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-static Value sharedAt(int64_t alignment, KernelBuilder &b,
-                      ArrayRef<int64_t> shape, Type type, const Twine &name) {
+Value sharedAt(int64_t alignment, KernelBuilder &b, ArrayRef<int64_t> shape,
+               Type type, const Twine &name) {
   Value buffer = b.shared(shape, type, name);
   buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
   return buffer;
@@ -27,8 +27,8 @@ Expr StageRing::further(int64_t number) const {
   return b.index(2 * stages + number);
 }
 
-void StageRing::setUp(Expr thread, int64_t readers,
-                      ArrayRef<int64_t> arrivals) const {
+void StageRing::setUp(Expr thread, int64_t readers, ArrayRef<int64_t> arrivals,
+                      bool hasCluster) const {
   b.when(equal(thread, 0.0), [&] {
     auto init = [&](Expr gate, int64_t count) {
       kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value, count);
@@ -41,15 +41,18 @@ void StageRing::setUp(Expr thread, int64_t readers,
       init(further(int64_t(number)), count);
     kernel::PublishGatesOp::create(b.builder, b.loc);
   });
-  b.barrier();
+  if (hasCluster)
+    kernel::ClusterBarrierOp::create(b.builder, b.loc);
+  else
+    b.barrier();
 }
 
 void StageRing::await(Expr gate, Expr parity) const {
   kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
                               parity.value);
 }
-void StageRing::arrive(Expr gate) const {
-  kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value, Value());
+void StageRing::arrive(Expr gate, Value block) const {
+  kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value, block);
 }
 void StageRing::expect(Expr gate, int64_t bytes) const {
   kernel::ExpectBytesOp::create(b.builder, b.loc, gates, gate.value, bytes);

@@ -19,11 +19,13 @@ public:
   graph::Expr further(int64_t number) const;
 
   /// One thread sets the gates up: of each stage `readers` threads say that it has been read,
-  /// and for each of the further gates so many arrive. All others wait.
+  /// and for each of the further gates so many arrive. All others wait, those of the block's
+  /// cluster as well where it has one.
   void setUp(graph::Expr thread, int64_t readers,
-             llvm::ArrayRef<int64_t> arrivals) const;
+             llvm::ArrayRef<int64_t> arrivals, bool hasCluster = false) const;
   void await(graph::Expr gate, graph::Expr parity) const;
-  void arrive(graph::Expr gate) const;
+  /// Arrives at a gate of this block, or of another one of its cluster.
+  void arrive(graph::Expr gate, mlir::Value block = {}) const;
   void expect(graph::Expr gate, int64_t bytes) const;
 
   /// Of what is fetched in turn: the stage, and the parity of its opening.
@@ -37,7 +39,11 @@ private:
   int64_t stages;
 };
 
-/// Memory of the block for tiles that copies bring.
+/// Memory of the block that begins at a multiple of `alignment` bytes.
+mlir::Value sharedAt(int64_t alignment, KernelBuilder &b,
+                     llvm::ArrayRef<int64_t> shape, mlir::Type type,
+                     const llvm::Twine &name);
+/// The same for tiles that copies bring.
 mlir::Value sharedForCopies(KernelBuilder &b, llvm::ArrayRef<int64_t> shape,
                             mlir::Type type, const llvm::Twine &name);
 

@@ -14,14 +14,12 @@
 #include "passes/schedule/gpu/WarpgroupCopies.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/StageRing.h"
 
 using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
-
-/// Pieces are exchanged by bits of the address: rows 0 and 8 have to have the same.
-static constexpr int64_t tileAlignment = 1024;
 
 WarpgroupCopies::WarpgroupCopies(KernelBuilder &b,
                                  const BlockOperands &operands,
@@ -44,11 +42,10 @@ bool WarpgroupCopies::findStored(Value tensor, Stored &stored) const {
     return false;
   int64_t piece = pieceBytes / bytesOf(operands.leftType()), offset = 0;
   auto type = cast<MemRefType>(stored.buffer.getType());
-  ArrayRef<int64_t> strides = stored.strides;
   if (failed(type.getStridesAndOffset(stored.strides, offset)) || offset != 0 ||
       stored.strides.size() < 2 || stored.strides.back() != 1)
     return false;
-  strides = stored.strides;
+  ArrayRef<int64_t> strides = stored.strides;
   // Axes that are one in the map follow each other without a gap.
   if (!window && !isBatched)
     for (size_t axis = 0; axis + 2 < strides.size(); ++axis)
@@ -69,36 +66,31 @@ bool WarpgroupCopies::areMapped() {
   return right.buffer && isa<BlockArgument>(right.buffer);
 }
 
-Value WarpgroupCopies::shared(ArrayRef<int64_t> shape, Type type,
-                              const Twine &name) const {
-  Value buffer = b.shared(shape, type, name);
-  buffer.getDefiningOp<memref::AllocaOp>().setAlignment(tileAlignment);
-  return buffer;
-}
-
 void WarpgroupCopies::declareTiles() {
   auto shape = [&](int64_t size, bool isTurned) {
     return isTurned ? SmallVector<int64_t>{tile.stages, size / turnedWidth,
                                            strip, turnedWidth}
                     : SmallVector<int64_t>{tile.stages, size, strip};
   };
-  leftTile = shared(shape(tile.rows, isLeftTurned()), operands.leftType(),
-                    "left_tile");
-  rightTile = shared(shape(tile.columns, isRightTurned()), operands.rightType(),
-                     "right_tile");
+  leftTile = sharedForCopies(b, shape(tile.rows, isLeftTurned()),
+                             operands.leftType(), "left_tile");
+  rightTile = sharedForCopies(b, shape(tile.columns, isRightTurned()),
+                              operands.rightType(), "right_tile");
 }
 
 void WarpgroupCopies::makeMaps(int64_t units) {
   this->units = units;
   int64_t rows = tile.rows / tile.beside, columns = tile.columns / tile.below;
-  if (window)
-    leftMap = mapOfWindows();
-  else
-    leftMap = isLeftTurned()
-                  ? mapOfMatrices(left, operands.steps, operands.rows,
-                                  {strip, turnedWidth}, "row_tiles")
-                  : mapOfMatrices(left, operands.rows, operands.steps,
-                                  {rows, strip}, "row_tiles");
+  auto mapOf = [&](const Stored &stored, bool isTurned, const Dim &size,
+                   int64_t ofTile, const Twine &name) {
+    return isTurned ? mapOfMatrices(stored, operands.steps, size,
+                                    {strip, turnedWidth}, name)
+                    : mapOfMatrices(stored, size, operands.steps,
+                                    {ofTile, strip}, name);
+  };
+  leftMap = window
+                ? mapOfWindows()
+                : mapOf(left, isLeftTurned(), operands.rows, rows, "row_tiles");
   int64_t piece = pieceBytes / bytesOf(operands.rightType());
   if (rightOrder == TileOrder::Packed)
     right.strides = {int64_t(llvm::alignTo(operands.steps, piece)), 1};
@@ -109,11 +101,8 @@ void WarpgroupCopies::makeMaps(int64_t units) {
     rightMap = map(right, {operands.columns, columnStride}, right.strides,
                    {columns, strip}, "weight_tiles");
   else
-    rightMap = isRightTurned()
-                   ? mapOfMatrices(right, operands.steps, operands.columns,
-                                   {strip, turnedWidth}, "column_tiles")
-                   : mapOfMatrices(right, operands.columns, operands.steps,
-                                   {columns, strip}, "column_tiles");
+    rightMap = mapOf(right, isRightTurned(), operands.columns, columns,
+                     "column_tiles");
 }
 
 Value WarpgroupCopies::map(const Stored &stored, const Dims &sizes,

@@ -51,8 +51,6 @@ private:
     llvm::SmallVector<int64_t> strides;
   };
   bool findStored(mlir::Value tensor, Stored &stored) const;
-  mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
-                     const llvm::Twine &name) const;
   mlir::Value map(const Stored &stored, const graph::Dims &sizes,
                   llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> box,
                   const llvm::Twine &name) const;

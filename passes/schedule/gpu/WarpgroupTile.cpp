@@ -22,6 +22,7 @@
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/gpu/StageRing.h"
 #include "passes/schedule/gpu/WarpgroupCopies.h"
 
 using namespace mlir;
@@ -46,9 +47,10 @@ public:
   void emit() {
     copies.declareTiles();
     if (tile.slices > 1)
-      parts = shared({tile.slices - 1, tile.sums(), ofSlice()}, sumType(),
-                     "parts_of_sums", pieceBytes);
-    gates = shared({tile.gates()}, b.builder.getI64Type(), "gates", 8);
+      parts = sharedAt(pieceBytes, b, {tile.slices - 1, tile.sums(), ofSlice()},
+                       sumType(), "parts_of_sums");
+    // Slices meet at one more gate.
+    ring.emplace(b, tile.stages, /*further=*/tile.slices > 1);
     copies.makeMaps(pieces.units());
 
     rowTiles = tile.tilesBelow(operands);
@@ -61,12 +63,17 @@ public:
       this->block = named(block, "block");
       this->thread = named(thread, "thread");
       findInCluster();
-      setUpGates();
+      // Of each warp one thread says that it has read a stage.
+      ring->setUp(
+          thread, ofSlice() / int64_t(b.target.device.warp) * tile.providers(),
+          tile.slices > 1 ? ArrayRef<int64_t>{(tile.slices - 1) * ofSlice()}
+                          : ArrayRef<int64_t>(),
+          tile.cluster() > 1);
       double first = double(tile.consumers() * groupThreads);
       b.branch(
           thread < first, [&] { multiply(); },
           [&] {
-            setRegisters(WarpgroupTile::ofFetching, /*fewer=*/true);
+            setRegistersOfFetching(b, tile);
             b.when(equal(thread, first), [&] { fetch(); });
           });
       // Others copy to this block, and tell its gates, until their end.
@@ -83,45 +90,6 @@ private:
   int64_t ofSlice() const { return tile.groups * groupThreads; }
   int64_t stripsOfSlice() const { return strips / tile.slices; }
 
-  Value shared(ArrayRef<int64_t> shape, Type type, const Twine &name,
-               int64_t alignment) {
-    Value buffer = b.shared(shape, type, name);
-    buffer.getDefiningOp<memref::AllocaOp>().setAlignment(alignment);
-    return buffer;
-  }
-
-  void setRegisters(int64_t count, bool fewer) {
-    const Device &device = b.target.device;
-    if (tile.registersOfSums(device) > tile.registersAtStart(device))
-      kernel::SetRegistersOp::create(b.builder, b.loc, count, fewer);
-  }
-
-  // Gates: of full stages, of empty ones, and one where slices meet.
-  Expr full(Expr stage) { return stage; }
-  Expr empty(Expr stage) { return stage + double(tile.stages); }
-  Expr meeting() { return b.index(2 * tile.stages); }
-
-  void setUpGates() {
-    b.when(equal(thread, 0.0), [&] {
-      auto init = [&](Expr gate, int64_t arrivals) {
-        kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value,
-                                   arrivals);
-      };
-      for (int64_t stage = 0; stage < tile.stages; ++stage) {
-        init(full(b.index(stage)), 1);
-        // One thread of each warp.
-        init(b.index(tile.stages + stage),
-             ofSlice() / int64_t(b.target.device.warp) * tile.providers());
-      }
-      if (tile.slices > 1)
-        init(meeting(), (tile.slices - 1) * ofSlice());
-      kernel::PublishGatesOp::create(b.builder, b.loc);
-    });
-    if (tile.cluster() > 1)
-      kernel::ClusterBarrierOp::create(b.builder, b.loc);
-    else
-      b.barrier();
-  }
   /// The number of the block's cluster, and its place there.
   void findInCluster() {
     place.below = place.beside = b.index(0);
@@ -137,32 +105,18 @@ private:
                        ? inCluster
                        : named(inCluster % double(tile.beside), "beside");
   }
-  void await(Expr gate, Expr parity) {
-    kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
-                                parity.value);
-  }
-  void arrive(Expr gate, Value block = {}) {
-    kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value, block);
-  }
   /// Arrives there in all blocks that fetch for this one.
   void arriveAtProviders(Expr gate) {
     if (tile.cluster() == 1)
-      return arrive(gate);
+      return ring->arrive(gate);
     auto at = [&](Expr below, Expr beside) {
-      arrive(gate, (below * double(tile.beside) + beside).value);
+      ring->arrive(gate, (below * double(tile.beside) + beside).value);
     };
     for (int64_t i = 0; i < tile.beside; ++i)
       at(place.below, b.index(i));
     for (int64_t i = 1; i < tile.below; ++i)
       at((place.below + double(i)) % double(tile.below), place.beside);
   }
-  Expr stageOf(Expr count) {
-    return named(count % double(tile.stages), "stage");
-  }
-  Expr parityOf(Expr count) {
-    return named(count / double(tile.stages) % 2.0, "parity");
-  }
-
   /// Runs `body` for each tile of this block, with the number of strips before it.
   void forTiles(llvm::function_ref<void(Expr)> body) {
     Dim tiles = rowTiles * columnTiles * operands.batches;
@@ -243,25 +197,25 @@ private:
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
                named(at, "strip");
                Expr count = named(before + at, "count");
-               Expr stage = stageOf(count);
+               Expr stage = ring->stageOf(count);
                b.when(count >= double(ahead), [&] {
-                 await(empty(stage), 1.0 - parityOf(count));
+                 ring->await(ring->empty(stage), 1.0 - ring->parityOf(count));
                  copyRight(at, stage);
                });
-               copies.copyLeft(place, at, stage, gates, full(stage));
+               copies.copyLeft(place, at, stage, ring->gates,
+                               ring->full(stage));
                return {};
              });
     });
   }
 
   void copyRight(Expr at, Expr stage) {
-    kernel::ExpectBytesOp::create(b.builder, b.loc, gates, full(stage).value,
-                                  tile.bytesOfStrip());
-    copies.copyRight(place, at, stage, gates, full(stage));
+    ring->expect(ring->full(stage), tile.bytesOfStrip());
+    copies.copyRight(place, at, stage, ring->gates, ring->full(stage));
   }
 
   void multiply() {
-    setRegisters(tile.registersOfSums(b.target.device), /*fewer=*/false);
+    setRegistersOfSums(b, tile);
     double warpThreads = b.target.device.warp;
     lane = named(thread % warpThreads, "lane");
     warp = named(thread % double(groupThreads) / warpThreads, "warp");
@@ -306,12 +260,13 @@ private:
   /// One thread of the warp says that the stage of a strip may be written again.
   void giveBack(Expr at, Expr before) {
     Expr stage = countOf(at, before) % double(tile.stages);
-    b.when(equal(lane, 0.0), [&] { arriveAtProviders(empty(stage)); });
+    b.when(equal(lane, 0.0), [&] { arriveAtProviders(ring->empty(stage)); });
   }
 
   void multiplyStrip(Expr at, Expr before) {
-    Expr count = named(countOf(at, before), "count"), stage = stageOf(count);
-    await(full(stage), parityOf(count));
+    Expr count = named(countOf(at, before), "count"),
+         stage = ring->stageOf(count);
+    ring->await(ring->full(stage), ring->parityOf(count));
     kernel::BeginProductsOp::create(b.builder, b.loc, sums);
     int64_t size = bytesOf(operands.leftType());
     for (int64_t step = 0; step < stripBytes / size; step += 32 / size)
@@ -385,10 +340,10 @@ private:
               b.store(parts, b.loadFrom(array, sumType(), {n}),
                       {slice - 1.0, place(i, n), inSlice});
             });
-          arrive(meeting());
+          ring->arrive(ring->further(0));
         },
         [&] {
-          await(meeting(), b.index(0));
+          ring->await(ring->further(0), b.index(0));
           for (auto [i, array] : llvm::enumerate(sums))
             unrolled(groups(), "group", [&](Expr group) {
               for (int64_t half : {0, 1})
@@ -559,7 +514,8 @@ private:
   WarpgroupCopies copies;
   ResultPieces pieces;
   int64_t strips;
-  Value parts, gates;
+  Value parts;
+  std::optional<StageRing> ring;
   SmallVector<Value> sums;
   SmallVector<Operand, 1> epilogueOperands;
   Dim rowTiles = 1, blocks = 1;
