@@ -159,11 +159,15 @@ static bool reloads(Operation *writer, Operation *reader) {
   return false;
 }
 
+/// Rounds a number to a narrower type.
+static bool narrows(Operation *op) {
+  return isa<arith::TruncFOp>(op) && isa<FloatType>(op->getResult(0).getType());
+}
+
 /// Whether `op` would stand between two stores that compilers of devices join where nothing
 /// does: they do not look through an instruction that narrows a number.
 static bool separates(Operation *op, Operation *store) {
-  return isa<memref::StoreOp>(store) && isa<arith::TruncFOp>(op) &&
-         isa<FloatType>(op->getResult(0).getType());
+  return isa<memref::StoreOp>(store) && narrows(op);
 }
 
 Placement::Placement(Region &body) {
@@ -401,6 +405,17 @@ void Placement::findNested(Block &block) {
   }
 }
 
+/// Whether a load would stand behind an instruction that narrows what is computed of the
+/// load beside it, so that the two would not be joined.
+bool Placement::leavesOthers(Operation *load) const {
+  if (!load->hasAttr(kernel::kSideBySideAttr))
+    return false;
+  Operation *op = load;
+  while (isNested(op) && !op->use_empty() && !narrows(op))
+    op = *op->getResult(0).user_begin();
+  return narrows(op);
+}
+
 Operation *Placement::statementOf(Operation *op) const {
   while (isNested(op) && !op->use_empty())
     op = *op->getResult(0).user_begin();
@@ -412,6 +427,10 @@ void Placement::confirmNested(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     if (!nested.contains(&op) || isTransparent(&op))
       continue;
+    if (leavesOthers(&op)) {
+      nested.erase(&op);
+      continue;
+    }
     Operation *place = statementOf(&op);
     for (Operation *between = op.getNextNode(); between && between != place;
          between = between->getNextNode())

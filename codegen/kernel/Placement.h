@@ -58,6 +58,7 @@ private:
   bool followToYield(mlir::Value carried, mlir::Value yielded,
                      llvm::SmallVectorImpl<mlir::Value> &path);
   unsigned occurrences(mlir::Value value) const;
+  bool leavesOthers(mlir::Operation *load) const;
   mlir::Operation *statementOf(mlir::Operation *op) const;
   bool standsBefore(mlir::Operation *reader, mlir::Operation *update) const;
 

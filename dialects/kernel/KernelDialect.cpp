@@ -234,6 +234,12 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kUnrolledAttr
                                    << "' says true or false of loops";
+  if (attr.getName() == kSideBySideAttr)
+    return op->getName().getStringRef() == "memref.load" &&
+                   isa<UnitAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kSideBySideAttr
+                                   << "' is one of loads, without a value";
   if (attr.getName() != kStrictAttr)
     return op->emitOpError()
            << "attribute '" << attr.getName().getValue() << "' is unknown";

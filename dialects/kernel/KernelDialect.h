@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
 /// of loops, in text alone (ValueNames.h),
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
+/// of loads (of neighbouring elements by one thread, that its device can make one of),
+inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
 /// of functions that kernels call,
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
 /// of programs (pairs of sizes that have to be equal in a run, one after the other),

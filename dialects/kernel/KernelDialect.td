@@ -19,6 +19,9 @@ def Kernel_Dialect : Dialect {
     - `kernel.unrolled` (bool): compilers write all passes one after the other, so that
       what these index stays in registers; false: each by itself, since one pass fills
       the registers.
+    Attributes of loads:
+    - `kernel.side_by_side` (unit): one of several that a thread makes of neighbouring
+      elements, and its device can make one of.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
     - `kernel.near_least` (i64): the least near memory with which vectors read nothing

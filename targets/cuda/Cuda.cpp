@@ -41,6 +41,8 @@ static TargetDescription base() {
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
       {"arith.maxnumf", "f32", "f32", "device::larger_f32({0}, {1})"},
       {"kernel.exp2", "f32", "f32", "device::exp2_f32({0})"},
+      {"math.sqrt", "f32", "f32", "device::root_f32({0})"},
+      {"math.sqrt", "f64", "f64", "device::root_f64({0})"},
       {"arith.divf[arcp]", "f32", "f32", "device::quotient_f32({0}, {1})"},
       {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
       {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},

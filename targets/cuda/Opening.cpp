@@ -223,6 +223,21 @@ PRODUCTS
     return x / y;
 #endif
   }
+  // Square roots, each bit as IEEE wants it.
+  static __host__ __device__ float root_f32(float x) {
+#ifdef __CUDA_ARCH__
+    return __fsqrt_rn(x);
+#else
+    return __builtin_sqrtf(x);
+#endif
+  }
+  static __host__ __device__ double root_f64(double x) {
+#ifdef __CUDA_ARCH__
+    return __dsqrt_rn(x);
+#else
+    return __builtin_sqrt(x);
+#endif
+  }
   // 2^x within two units in the last place; what would be subnormal is 0.
   static __device__ float exp2_f32(float x) {
     float power;

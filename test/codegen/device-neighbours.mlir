@@ -19,11 +19,21 @@
 // CHECK-NEXT: y[element_2] = t
 // CHECK-NEXT: y[element_3] = t
 
+// Scales of a norm that are read as its results are rounded.
+// CHECK: void layer_norm
+// CHECK: const float [[S0:t[0-9]+]] = x1[term];
+// CHECK-NEXT: const float [[S1:t[0-9]+]] = x1[term_1];
+// CHECK-NOT: narrow
+// CHECK: = x2[term_7];
+// CHECK: 1.0f / device::root_f32(
+// CHECK: const uint16_t t{{.*}} = device::narrow_bf16({{.*}}[[S1]]
+
 // CHECK: ingot_status net_run_alone(
 // CHECK: } else {
 // CHECK: if ((uintptr_t)io->input0 % NET_TENSOR_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
-func.func @main(%x: tensor<1024x1024xbf16>, %v: tensor<1024x1024xbf16>) -> (tensor<1024x1024xbf16>) {
+func.func @main(%x: tensor<1024x1024xbf16>, %v: tensor<1024x1024xbf16>, %scale: tensor<1024xf32>, %bias: tensor<1024xf32>) -> (tensor<1024x1024xbf16>, tensor<1024x1024xbf16>) {
   %s = graph.add %x, %v : (tensor<1024x1024xbf16>, tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16>
   %y = graph.relu %s : (tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16>
-  return %y : tensor<1024x1024xbf16>
+  %n = graph.layer_norm %x, %scale, %bias {center = true, epsilon = 1.0e-05 : f32} : (tensor<1024x1024xbf16>, tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024x1024xbf16>
+  return %y, %n : tensor<1024x1024xbf16>, tensor<1024x1024xbf16>
 }

@@ -103,10 +103,13 @@ private:
     }
     Lanes lanes;
     if (auto load = dyn_cast<vector::LoadOp>(op)) {
-      for (int64_t lane = 0; lane < count; ++lane)
-        lanes.push_back(memref::LoadOp::create(
+      for (int64_t lane = 0; lane < count; ++lane) {
+        auto own = memref::LoadOp::create(
             builder, locationOf(op, lane), load.getBase(),
-            placeOf(builder, op, load.getIndices(), lane)));
+            placeOf(builder, op, load.getIndices(), lane));
+        own->setAttr(kernel::kSideBySideAttr, builder.getUnitAttr());
+        lanes.push_back(own);
+      }
       return lanes;
     }
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {

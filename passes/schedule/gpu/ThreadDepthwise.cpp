@@ -157,21 +157,27 @@ private:
     return x;
   }
 
+  /// Nothing is computed between the stores of neighbouring channels, so that they become one.
   void store(ArrayRef<Expr> sums) {
     for (int64_t p = 0; p < tile.columns; ++p) {
       Expr column = named(firstColumn + double(p), "column_" + Twine(p));
       auto one = [&] {
+        Exprs results;
+        auto placeOf = [&](int64_t c) {
+          Exprs at(position);
+          at.append({column, channelAt(c)});
+          return at;
+        };
         for (int64_t c = 0; c < tile.channels; ++c) {
           Expr sum = sums[p * tile.channels + c];
           if (conv.getBias() && !startsWithBias())
             sum = sum + b.load(conv.getBias(), {channelAt(c)});
-          Exprs at(position);
-          at.push_back(column);
-          at.push_back(channelAt(c));
           b.bindElement(conv.getResult(), sum);
-          b.store(0u, b.load(b.result(), at), at);
+          results.push_back(b.load(b.result(), placeOf(c)));
         }
         b.unbindElement(conv.getResult());
+        for (int64_t c = 0; c < tile.channels; ++c)
+          b.store(0u, results[c], placeOf(c));
       };
       p == 0 || fitsColumns() ? one()
                               : b.when(column < b.size(last.output), one);
