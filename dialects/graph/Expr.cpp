@@ -273,11 +273,13 @@ Expr sign(Expr x) {
 }
 Expr sqrt(Expr x) { return unary<math::SqrtOp>(x); }
 Expr exp(Expr x) { return unary<math::ExpOp>(x); }
-Expr expOrZero(Expr x) {
+/// Applies a function that may be approximated.
+template <typename Op> static Expr approximated(Expr x) {
   auto flags = arith::FastMathFlagsAttr::get(x.type.getContext(),
                                              arith::FastMathFlags::afn);
-  return {x.builder, make<math::ExpOp>(x, x.value, flags), x.type};
+  return {x.builder, make<Op>(x, x.value, flags), x.type};
 }
+Expr expOrZero(Expr x) { return approximated<math::ExpOp>(x); }
 Expr log(Expr x) { return unary<math::LogOp>(x); }
 Expr log1p(Expr x) { return unary<math::Log1pOp>(x); }
 Expr expm1(Expr x) { return unary<math::ExpM1Op>(x); }
@@ -294,6 +296,7 @@ Expr asinh(Expr x) { return unary<math::AsinhOp>(x); }
 Expr acosh(Expr x) { return unary<math::AcoshOp>(x); }
 Expr atanh(Expr x) { return unary<math::AtanhOp>(x); }
 Expr erf(Expr x) { return unary<math::ErfOp>(x); }
+Expr erfBesideOne(Expr x) { return approximated<math::ErfOp>(x); }
 Expr floor(Expr x) { return isFloat(x) ? unary<math::FloorOp>(x) : x; }
 Expr ceil(Expr x) { return isFloat(x) ? unary<math::CeilOp>(x) : x; }
 Expr trunc(Expr x) { return isFloat(x) ? unary<math::TruncOp>(x) : x; }

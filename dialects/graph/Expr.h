@@ -87,6 +87,8 @@ Expr exp(Expr x);
 /// e^x, but 0 where that is next to nothing beside 1: terms of sums that are subnormal
 /// would be slower to compute.
 Expr expOrZero(Expr x);
+/// erf(x) to which 1 is added, so that it may be off by what is next to nothing beside 1.
+Expr erfBesideOne(Expr x);
 Expr log(Expr x);
 Expr log1p(Expr x);
 Expr expm1(Expr x);

@@ -218,7 +218,9 @@ PRODUCTS
   // Within two units in the last place, unless y is above 2^126.
   static __host__ __device__ float quotient_f32(float x, float y) {
 #ifdef __CUDA_ARCH__
-    return __fdividef(x, y);
+    float reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(y));
+    return x * reciprocal;
 #else
     return x / y;
 #endif

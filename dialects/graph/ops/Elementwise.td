@@ -178,7 +178,7 @@ def Graph_MishOp : Graph_Function<"mish", "Mish", [{
 def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
       if (getApproximate() == "tanh")
         return timesSigmoid(x, (x + x * x * x * 0.044715) * (2.0 * 0.79788456080286535588));
-      return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0);
+      return x * 0.5 * (erfBesideOne(x * 0.70710678118654752440) + 1.0);
     }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
       double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();

@@ -138,21 +138,22 @@ bool isExpOrZero(Operation *op) {
                                           arith::FastMathFlags::afn);
 }
 
+/// Whether 1 is added to it: one with fastmath<afn>.
+static bool isErfBesideOne(Operation *op) {
+  auto erf = dyn_cast<math::ErfOp>(op);
+  return erf && arith::bitEnumContainsAll(erf.getFastmath(),
+                                          arith::FastMathFlags::afn);
+}
+
 bool isByExp2(Operation *op, const TargetDescription &target) {
   auto kernel = op->getParentOfType<kernel::FuncOp>();
   Type f32 = Float32Type::get(op->getContext()),
-       type = isExpOrZero(op) ? op->getResult(0).getType() : Type();
+       type = isExpOrZero(op) || isErfBesideOne(op) ? op->getResult(0).getType()
+                                                    : Type();
   return type && (type.isF32() || type.isF16() || type.isBF16()) && kernel &&
          kernel.getThreads() &&
          target.intrinsic(kernel::Exp2Op::getOperationName(), f32, f32) &&
          !kernel->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
-}
-
-/// e^x = 2^(x log2 e). The product's rounding is that of a step of |x| / 2^24 of the result.
-static Num expByExp2(Num x) {
-  Num product = named(x * kLog2E, "exponent");
-  return x.b->wrap(kernel::Exp2Op::create(x.b->builder, x.b->loc,
-                                          product.v.getType(), product.v));
 }
 
 /// Where a function of f16 and narrower floats is computed.
@@ -201,7 +202,8 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   }
   SmallVector<Num> results;
   if (isByExp2(op, target))
-    results = {expByExp2(operands[0])};
+    results = {isa<math::ErfOp>(op) ? expandErfByExp2(operands[0])
+                                    : expandExpByExp2(operands[0])};
   else if (isExpOrZero(op))
     results = {expandExpOrZero(operands[0])};
   else if (unary)

@@ -17,8 +17,8 @@ namespace ingot::legalize {
 mlir::LogicalResult expandMath(mlir::Operation *root,
                                const TargetDescription &target);
 
-/// Whether it is computed by the target's own 2^x (kernel.exp2): an exponential of a thread
-/// that may be 0, where the order of floats is free.
+/// Whether it is computed by the target's own 2^x (kernel.exp2): by a thread, an exponential
+/// that may be 0 or an error function beside 1, where the order of floats is free.
 bool isByExp2(mlir::Operation *op, const TargetDescription &target);
 
 /// Whether it is an exponential that may be 0 where it is next to nothing beside 1: one

@@ -3,6 +3,8 @@
 // erf in f32, the core of GELU, is a quotient of two polynomials in x^2. Else:
 // a polynomial up to 1, beyond it 1 - erfc(x) with
 // erfc(x) = e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3)).
+// Beside 1, where a target has 2^x itself: an exponential and a quotient, as both take an
+// instruction there.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -36,6 +38,15 @@ Num expandErf(Num x) {
   Num a = named(abs(x), "a");
   Num small = named(a * polynomial(a * a, kErfSmall), "small");
   return withSign(select(a < 1, small, 1 - erfcOfLarge(a)), signOf(x));
+}
+
+/// 1 - e^(-x^2) t P(t) with t = 1 / (1 + c x), of |x|.
+Num expandErfByExp2(Num x) {
+  MathBuilder &b = *x.b;
+  Num a = named(abs(x), "a");
+  Num t = named(1 / fma(a, b.constant(kErfScale), b.constant(1)), "t");
+  Num power = named(exp2OfTarget(a * a * -kLog2E), "power");
+  return withSign(1 - polynomial(t, kErfBesideOne) * t * power, signOf(x));
 }
 
 Num expandErfc(Num x) {

@@ -11,6 +11,7 @@
 // x^y = 2^(y log2 x) with log2 x and the product in twice the precision. An
 // error there counts up to 128 (1024) fold.
 
+#include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
 
@@ -80,6 +81,16 @@ Num expandExpOfSum(Num high, Num low, double scale) {
 }
 
 Num expandExp(Num x, double scale) { return expandExpOfSum(x, {}, scale); }
+
+Num exp2OfTarget(Num x) {
+  return x.b->wrap(
+      kernel::Exp2Op::create(x.b->builder, x.b->loc, x.v.getType(), x.v));
+}
+
+/// 2^(x log2 e). The product's rounding is that of a step of |x| / 2^24 of the result.
+Num expandExpByExp2(Num x) {
+  return exp2OfTarget(named(x * kLog2E, "exponent"));
+}
 
 Num expandExpOrZero(Num x) {
   MathBuilder &b = *x.b;

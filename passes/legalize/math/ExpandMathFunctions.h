@@ -11,6 +11,9 @@
 namespace ingot::legalize {
 
 // ExpandMathExpLog.cpp (exp, expm1, log, log1p are in MathNum.h)
+/// 2^x by the target's own instruction (kernel.exp2), and e^x by it.
+Num exp2OfTarget(Num x);
+Num expandExpByExp2(Num x);
 Num expandExp2(Num x);
 Num expandLog2(Num x);
 Num expandLog10(Num x);
@@ -34,6 +37,8 @@ Num expandAcosh(Num x);
 Num expandAtanh(Num x);
 
 // ExpandMathErf.cpp
+/// erf(x) beside 1, by the target's own 2^x.
+Num expandErfByExp2(Num x);
 Num expandErfc(Num x);
 
 // ExpandMathRounding.cpp (floor, trunc, roundeven are in MathNum.h)

@@ -14,6 +14,28 @@ kernel.func @of_threads(%x: memref<32xf32>) attributes {extent = 1 : index, thre
   kernel.return
 }
 
+// As is an error function beside 1, which has an exponential and a quotient then.
+// CHECK-LABEL: kernel.func @erf_of_threads
+// CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
+// CHECK: kernel.exp2
+kernel.func @erf_of_threads(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = gpu.thread_id x
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.erf %0 fastmath<afn> : f32
+  memref.store %1, %x[%i] : memref<32xf32>
+  kernel.return
+}
+// CHECK-LABEL: kernel.func @erf_alone
+// CHECK-NOT: kernel.exp2
+// CHECK: kernel.return
+kernel.func @erf_alone(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = gpu.thread_id x
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.erf %0 : f32
+  memref.store %1, %x[%i] : memref<32xf32>
+  kernel.return
+}
+
 // As accurate as elsewhere where it is asked for as such, and where the host runs the kernel.
 // CHECK-LABEL: kernel.func @accurate
 // CHECK-NOT: kernel.exp2
