@@ -214,6 +214,9 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   // When launches are in their last order.
   if (!options.evaluating && options.target->fetchesRanges())
     pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
+  // When it is known what is between launches.
+  if (!options.evaluating)
+    pm.addPass(plan::createFormTeams({options.target->name.str()}));
 }
 
 /// Only operations are left that the printer knows on this target.

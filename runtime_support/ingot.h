@@ -44,8 +44,9 @@ typedef struct ingot_context {
                        void *argument);
   void *user;
   /* Called before (finished = 0) and after (finished = 1) each kernel, by its
-   * number in the order of the run; only by models compiled with --trace, which
-   * have a function <name>_kernel_name for that number. */
+   * number in the order of the run, by one thread at a time; only by models
+   * compiled with --trace, which have a function <name>_kernel_name for that
+   * number. */
   void (*trace)(void *trace_user, int32_t kernel, int32_t finished);
   void *trace_user;
 } ingot_context;

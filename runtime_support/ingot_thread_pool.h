@@ -4,8 +4,8 @@
 //     ingot_context context = pool.context();
 //     mnist_run(&io, arena, &context);
 //
-// A model calls parallel_for once per kernel, often for a few microseconds of
-// work, so workers spin for a while before they sleep, and parts are handed out
+// A model calls parallel_for once per kernel, or per team of short ones, often for a
+// few microseconds of work, so workers spin for a while before they sleep, and parts are handed out
 // through one atomic word: the first ones to the caller, the last ones to workers,
 // so that a kernel's rows are mostly read by the thread that has written them. One
 // run at a time may use a pool; a second one that comes meanwhile runs on its own

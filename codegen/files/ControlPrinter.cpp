@@ -61,24 +61,62 @@ void ControlPrinter::printMade() {
              madeSizesType + " made = {};");
 }
 
-void ControlPrinter::printOperations(kernel::ProgramOp program) {
-  for (Operation &op : program.getBody().front()) {
+/// Prints a team from its first launch on, and what is between its launches; returns the
+/// last one. Buffers that launches behind the team use are declared in front of it.
+Operation *ControlPrinter::printTeam(kernel::LaunchOp first) {
+  Operation *last = first;
+  for (Operation *op = first; op; op = op->getNextNode())
     if (auto launch = dyn_cast<kernel::LaunchOp>(op))
-      printLaunch(launch);
-    else if (auto choice = dyn_cast<kernel::IfOp>(op))
-      printIf(choice);
-    else if (auto loop = dyn_cast<kernel::LoopOp>(op))
-      printLoop(loop);
-    else if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
-      printReadSizes(read);
-    else if (auto check = dyn_cast<kernel::CheckSizesOp>(op))
-      printCheckSizes(check);
-    else if (auto buffer = dyn_cast<kernel::ArenaOp>(op)) {
-      if (!buffer->use_empty())
+      if (launch.getTeam() == first.getTeam())
+        last = launch;
+  Operation *end = last->getNextNode();
+  for (Operation *op = first; op != end; op = op->getNextNode())
+    if (auto buffer = dyn_cast<kernel::ArenaOp>(op))
+      if (llvm::any_of(stepsThatUse(buffer), [&](Operation *step) {
+            return !step->isBeforeInBlock(end);
+          }))
         printArenaValue(buffer);
-    } else {
-      printOther(&op);
-    }
+  NameScope outside = names;
+  auto outsideArena = arenaNames;
+  beginTeam();
+  if (hasWeightsBase())
+    printWeightPointers(cast<kernel::ProgramOp>(first->getParentOp()),
+                        weightsBase, first.getTeam());
+  for (Operation *op = first; op != end; op = op->getNextNode())
+    printOperation(*op);
+  endTeam();
+  names = std::move(outside);
+  arenaNames = std::move(outsideArena);
+  return last;
+}
+
+void ControlPrinter::printOperations(kernel::ProgramOp program) {
+  Block &block = program.getBody().front();
+  for (Operation *op = &block.front(); op; op = op->getNextNode()) {
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (launch && launch.getTeam())
+      op = printTeam(launch);
+    else
+      printOperation(*op);
+  }
+}
+
+void ControlPrinter::printOperation(Operation &op) {
+  if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+    printLaunch(launch);
+  else if (auto choice = dyn_cast<kernel::IfOp>(op))
+    printIf(choice);
+  else if (auto loop = dyn_cast<kernel::LoopOp>(op))
+    printLoop(loop);
+  else if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
+    printReadSizes(read);
+  else if (auto check = dyn_cast<kernel::CheckSizesOp>(op))
+    printCheckSizes(check);
+  else if (auto buffer = dyn_cast<kernel::ArenaOp>(op)) {
+    if (!buffer->use_empty())
+      printArenaValue(buffer);
+  } else {
+    printOther(&op);
   }
 }
 

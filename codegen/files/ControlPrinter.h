@@ -23,6 +23,9 @@ public:
 
 protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
+  /// Are called around the launches of a team, which are a scope.
+  virtual void beginTeam() {}
+  virtual void endTeam() {}
   /// Prints what is neither a launch nor decided by the run.
   virtual void printOther(mlir::Operation *op) = 0;
   /// Is called at the begin of a program's function.
@@ -83,6 +86,8 @@ private:
   void addSizes(kernel::SizesAttr sizes, Needs &needs) const;
   bool hasWeightsBase() const;
   bool readsMadeSizes() const;
+  mlir::Operation *printTeam(kernel::LaunchOp first);
+  void printOperation(mlir::Operation &op);
   void printProgram(kernel::ProgramOp program);
   std::string nameOfArgument(kernel::ProgramOp program, unsigned argument);
   void printCall(kernel::ProgramOp program, std::string buffers,

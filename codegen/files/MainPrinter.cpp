@@ -3,6 +3,7 @@
 #include "codegen/files/MainPrinter.h"
 
 #include "codegen/files/NodeNames.h"
+#include "codegen/files/RuntimeHeader.h"
 #include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,6 +71,17 @@ void MainPrinter::printParallel(StringRef parallel, bool called,
   out.close();
   out.blank();
 }
+
+void MainPrinter::printTeam(TextWriter &out) {
+  out.raw() << kTeamText;
+  out.blank();
+}
+
+void MainPrinter::beginTeam() {
+  out.open("in_team(context, [=](auto &team) {");
+}
+
+void MainPrinter::endTeam() { out.close("});"); }
 
 void MainPrinter::printChecks() {
   std::string missing = "!io" + missingTensors();
@@ -155,23 +167,28 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   bool comma = !arguments.empty();
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
+  bool isInTeam = launch.getTeam().has_value();
+  auto printOnce = [&](const std::string &statement) {
+    out.line(isInTeam ? "team.once([=] { " + statement + " });" : statement);
+  };
   auto trace = [&](int finished) {
     if (options.trace)
-      out.line("if (context && context->trace) "
-               "context->trace(context->trace_user, " +
-               Twine(numbers.lookup(launch)) + ", " + Twine(finished) + ");");
+      printOnce("if (context && context->trace) "
+                "context->trace(context->trace_user, " +
+                std::to_string(numbers.lookup(launch)) + ", " +
+                std::to_string(finished) + ");");
   };
   trace(0);
   std::optional<kernel::Dim> extent = kernel::extentOf(callee);
   if (!extent)
-    out.line(call + ");");
+    printOnce(call + ");");
   else if (extent->most() <= 1)
-    out.line(call + (comma ? ", " : "") + "0, " +
-             interface.sizeText(*extent, "io->") + ");");
+    printOnce(call + (comma ? ", " : "") + "0, " +
+              interface.sizeText(*extent, "io->") + ");");
   else {
     // By value: what is captured by reference has to live on the stack, which
     // would then grow with the number of kernels.
-    out.open(context.parallel + "(context, " +
+    out.open((isInTeam ? "team.share(" : context.parallel + "(context, ") +
              interface.sizeText(*extent, "io->") +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");

@@ -22,6 +22,8 @@ public:
   /// `called` or part of its callers.
   static void printParallel(llvm::StringRef parallel, bool called,
                             TextWriter &out);
+  /// Prints what threads are that do several kernels together.
+  static void printTeam(TextWriter &out);
   /// Prints what the function of the entry point calls, in the anonymous namespace of
   /// the kernels.
   using ControlPrinter::printHelpers;
@@ -39,6 +41,8 @@ private:
   /// Checks the state that the caller passes, and names what is in it.
   void printState();
   void printLaunch(kernel::LaunchOp launch) override;
+  void beginTeam() override;
+  void endTeam() override;
   void printOther(mlir::Operation *op) override;
 
   /// What the trace hook calls each launch.

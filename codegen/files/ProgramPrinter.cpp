@@ -158,11 +158,33 @@ void ProgramPrinter::printSizeChecks() {
                "INGOT_ERROR_SHAPE");
 }
 
+SmallVector<Operation *> ProgramPrinter::stepsThatUse(Value buffer) {
+  SmallVector<Operation *> steps;
+  for (Operation *user : buffer.getUsers())
+    if (auto view = dyn_cast<kernel::ViewOp>(user))
+      llvm::append_range(steps, stepsThatUse(view));
+    else
+      steps.push_back(user);
+  return steps;
+}
+
 void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
-                                         StringRef base) {
+                                         StringRef base,
+                                         std::optional<uint64_t> team) {
+  // Weights that launches of several teams read, or others, are of none.
+  llvm::StringMap<std::optional<uint64_t>> teams;
+  program->walk([&](memref::GetGlobalOp op) {
+    for (Operation *step : stepsThatUse(op)) {
+      auto launch = dyn_cast<kernel::LaunchOp>(step);
+      auto [known, isNew] = teams.try_emplace(
+          op.getName(), launch ? launch.getTeam() : std::nullopt);
+      if (!isNew && (!launch || known->second != launch.getTeam()))
+        known->second = std::nullopt;
+    }
+  });
   llvm::StringSet<> declared;
   program->walk([&](memref::GetGlobalOp op) {
-    if (!isNamedWeight(op))
+    if (!isNamedWeight(op) || teams.lookup(op.getName()) != team)
       return;
     const Weight &weight = weightOf(op);
     std::string element = storageTypeName(op.getType().getElementType());

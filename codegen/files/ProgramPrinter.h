@@ -41,8 +41,12 @@ protected:
   void printSizeChecks();
   void printStringChecks();
   void printArenaValue(kernel::ArenaOp buffer);
-  /// Declares a pointer for each weight of a program that lies behind `base`.
-  void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base);
+  /// Declares a pointer for each weight of a program that lies behind `base` and that
+  /// launches of this team alone read; without a team, for each other one.
+  void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base,
+                           std::optional<uint64_t> team = std::nullopt);
+  /// The operations of a program that use a buffer, or a part of it.
+  static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
   /// Declares a pointer for each tensor in the state, which begins at `state`; `phases` is
   /// where the bytes are that say which of two places counts.
   void printStatePointers(llvm::StringRef phases);

@@ -11,6 +11,8 @@ namespace ingot {
 extern const llvm::StringRef kRuntimeHeaderText;
 /// runtime_support/ingot_test.h likewise.
 extern const llvm::StringRef kTestHeaderText;
+/// runtime_support/ingot_team.h likewise.
+extern const llvm::StringRef kTeamText;
 
 } // namespace ingot
 

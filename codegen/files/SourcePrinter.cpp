@@ -286,12 +286,28 @@ private:
       out.blank();
     }
     printTables();
-    if (!target.isDevice() && llvm::any_of(kernels, [](Operation *function) {
-          auto kernel = dyn_cast<kernel::FuncOp>(function);
-          return kernel && kernel::usesThreads(kernel);
-        }))
-      MainPrinter::printParallel(context.parallel, isLongProgram(), out);
+    if (!target.isDevice()) {
+      SymbolTable symbols(module);
+      if (hasLaunch([&](kernel::LaunchOp launch) {
+            return !launch.getTeam() &&
+                   kernel::usesThreads(
+                       symbols.lookup<kernel::FuncOp>(launch.getCallee()));
+          }))
+        MainPrinter::printParallel(context.parallel, isLongProgram(), out);
+      if (hasLaunch([](kernel::LaunchOp launch) {
+            return launch.getTeam().has_value();
+          }))
+        MainPrinter::printTeam(out);
+    }
     out.raw() << text;
+  }
+
+  bool hasLaunch(llvm::function_ref<bool(kernel::LaunchOp)> is) {
+    return module
+        .walk([&](kernel::LaunchOp launch) {
+          return is(launch) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   /// Compilers compare each condition of a function with those before it: a program that
@@ -435,6 +451,9 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   // What the main function calls its own, and what the header declares.
   for (const char *local :
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
+    names.reserve(local);
+  // What threads are that do several kernels together.
+  for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
     names.reserve(local);
   for (const Interface &entry : interfaces)
     if (!entry.madeSizes.empty())

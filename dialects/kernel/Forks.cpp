@@ -1,7 +1,8 @@
 // Branches of a program that run at the same time.
 //
 // Launches with the same `fork` follow each other. A branch of them sees what came before
-// the fork and its own values, and none of what other branches write.
+// the fork and its own values, and none of what other branches write. Launches with the same
+// `team` follow each other as well, and run one after the other.
 
 #include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
@@ -54,6 +55,23 @@ LogicalResult verifyForks(ProgramOp program) {
       if (LaunchOp other = ofOtherBranch(operand, launch))
         return launch.emitOpError("asks for what branch ")
                << *other.getBranch() << " of its fork computes";
+  }
+  return success();
+}
+
+LogicalResult verifyTeams(ProgramOp program) {
+  std::optional<uint64_t> open, last;
+  for (Operation &op : program.getBody().front()) {
+    if (!isStep(&op))
+      continue;
+    auto launch = dyn_cast<LaunchOp>(op);
+    std::optional<uint64_t> team = launch ? launch.getTeam() : std::nullopt;
+    if (team && team != open && last && *team <= *last)
+      return launch.emitOpError("is of team ")
+             << *team << ", which is not behind team " << *last;
+    open = team;
+    if (team)
+      last = team;
   }
   return success();
 }

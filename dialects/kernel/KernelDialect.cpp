@@ -362,8 +362,10 @@ void ProgramOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 LogicalResult ProgramOp::verify() {
   if (isExternal())
     return success();
+  if (failed(verifyForks(*this)) || failed(verifyTeams(*this)))
+    return failure();
   if (isOnTensors(*this))
-    return verifyForks(*this);
+    return success();
   if (!getResultTypes().empty() ||
       !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
     return emitOpError("on buffers takes all of them as arguments");
@@ -373,7 +375,7 @@ LogicalResult ProgramOp::verify() {
              ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
                             "launches kernels and runs programs");
-  return verifyForks(*this);
+  return success();
 }
 
 LogicalResult ReadSizesOp::verify() {
@@ -505,6 +507,9 @@ LogicalResult LaunchOp::verify() {
       return emitOpError("'inplace' names a result or operand that is not");
   if (getFork().has_value() != getBranch().has_value())
     return emitOpError("has one of 'fork' and 'branch' without the other");
+  if (getTeam() && getFork())
+    return emitOpError("is in a team, of threads of the host, and in a fork, "
+                       "of a device");
   for (Value operand : getOperands())
     if (getNear() && isa<MemRefType>(operand.getType()) && !isInNear(operand))
       return emitOpError("runs on the host, on what is not in near memory");
@@ -544,6 +549,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getNear() && callee.getThreads())
     return emitOpError() << "has '" << getCallee()
                          << "' in near memory, where a device has no threads";
+  if (getTeam() && (callee.getThreads() || sharesSteps(callee)))
+    return emitOpError() << "has '" << getCallee()
+                         << "' in a team, whose threads it divides by itself";
   SmallVector<Type> declared(callee.getArgumentTypes());
   declared.pop_back_n(partArguments(callee));
   if (auto sizes = callee.getSizes())

@@ -82,6 +82,9 @@ bool usesThreads(FuncOp kernel);
 /// Checks that launches of a fork follow each other, and that none asks for what another
 /// of its branches computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
+/// Checks that launches of a team follow each other, and that nothing but launches is
+/// among them that takes time or ends the run.
+llvm::LogicalResult verifyTeams(ProgramOp program);
 
 /// Bytes of one element in memory: i1 is one byte, narrower types round up.
 int64_t elementBytes(mlir::Type elementType);

@@ -216,12 +216,17 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     `branch` run one after the other, those of different ones at the same time. What comes
     before a fork is done when it begins, and all its branches are before what comes next.
 
+    Launches that follow each other with the same `team` are steps of threads of the host
+    that stay together: they are called once, and wait for each other after each step.
+
         %y = kernel.launch @relu(%x) {inplace = array<i64: 0, 0>}
              : (tensor<8xf32>) -> tensor<8xf32>
         kernel.launch @relu(%a, %b) : (memref<8xf32>, memref<8xf32>) -> ()
         kernel.launch @any_relu(%a, %b) {values = array<i64: 8>}
              : (memref<8xf32>, memref<8xf32>) -> ()
         kernel.launch @relu(%c, %d) {fork = 0 : i64, branch = 1 : i64}
+             : (memref<8xf32>, memref<8xf32>) -> ()
+        kernel.launch @relu(%e, %f) {team = 0 : i64}
              : (memref<8xf32>, memref<8xf32>) -> ()
   }];
   let arguments = (ins
@@ -230,14 +235,16 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     OptionalAttr<DenseI64ArrayAttr>:$inplace,
     OptionalAttr<DenseI64ArrayAttr>:$values,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$fork,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$branch, UnitAttr:$near);
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$branch, UnitAttr:$near,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$team);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
                                  "::mlir::FlatSymbolRefAttr":$callee,
                                  "::mlir::ValueRange":$operands,
                                  "::mlir::DenseI64ArrayAttr":$inplace), [{
     build($_builder, $_state, results, callee, operands, inplace,
           /*values=*/::mlir::DenseI64ArrayAttr(), /*fork=*/::mlir::IntegerAttr(),
-          /*branch=*/::mlir::IntegerAttr());
+          /*branch=*/::mlir::IntegerAttr(), /*near=*/::mlir::UnitAttr(),
+          /*team=*/::mlir::IntegerAttr());
   }]>];
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{

@@ -19,6 +19,11 @@ def ForkBranches : Pass<"plan-fork-branches", "::mlir::ModuleOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose device runs them">];
 }
 
+def FormTeams : Pass<"plan-form-teams", "::mlir::ModuleOp"> {
+  let summary = "Let threads of the host stay together for short launches that follow each other";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose threads run them">];
+}
+
 def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every tensor of @main a place: argument, constant or arena offset";
   let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];

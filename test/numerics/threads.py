@@ -2,8 +2,8 @@
 
     threads.py --ingot INGOT
 
-Networks whose kernels are divided in all the ways that there are run with the caller's own thread and with a
-pool of three, once as they are and once under the thread sanitizer.
+Networks whose kernels are divided in all the ways that there are run with the caller's own thread, with pools
+of two, three and eight, and with parts one after the other; as they are and under sanitizers.
 """
 import argparse
 import os
@@ -30,14 +30,19 @@ static float x[NET_X_ELEMENTS], alone[NET_Y_ELEMENTS], shared[NET_Y_ELEMENTS];
 int main() {
   for (size_t i = 0; i < NET_X_ELEMENTS; ++i)
     x[i] = float(i * 7919 % 1009) / 504.0f - 1.0f;
-  ingot::ThreadPool pool(3);
   // What the networks are chosen for: threads are asked for as often as they should be.
   static unsigned forks = 0;
-  static ingot_context inner = pool.context();
-  ingot_context context = inner;
-  context.parallel_for = [](void *user, ptrdiff_t extent, ingot_body body, void *argument) {
+  static ingot_context inner;
+  static const auto counted = [](void *user, ptrdiff_t extent, ingot_body body, void *argument) {
     ++forks;
-    inner.parallel_for(user, extent, body, argument);
+    inner.parallel_for(inner.user, extent, body, argument);
+  };
+  ingot::ThreadPool two(2), three(3), many(8);
+  ingot_context contexts[] = {three.context(), two.context(), many.context(), {}};
+  // Part after part on one thread, the last one first.
+  contexts[3].parallel_for = [](void *, ptrdiff_t extent, ingot_body body, void *argument) {
+    while (extent-- > 0)
+      body(argument, extent, extent + 1);
   };
   net_io io{};
   io.x = x;
@@ -45,7 +50,10 @@ int main() {
   if (net_run(&io, arena, nullptr))
     return 1;
   io.y = shared;
-  for (int run = 0; run < RUNS; ++run) {
+  for (int run = 0; run < 4 * RUNS; ++run) {
+    inner = contexts[run % 4];
+    ingot_context context = {};
+    context.parallel_for = counted;
     std::memset(shared, 0, sizeof shared);
     forks = 0;
     if (net_run(&io, arena, &context))
@@ -60,8 +68,9 @@ int main() {
 """
 
 
-def network(nodes, weights, x, y):
+def network(nodes, weights, x, y, shapes={}):
     initializers = [numpy_helper.from_array((rng.standard_normal(shape) / 8).astype(np.float32), name) for name, shape in weights.items()]
+    initializers += [numpy_helper.from_array(np.array(values, np.int64), name) for name, values in shapes.items()]
 
     def info(name, shape):
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
@@ -77,7 +86,16 @@ def networks():
     yield "pieces", network(
         [node("Conv", ["x", "wd"], ["d"], group=576, pads=[2] * 4), node("Relu", ["d"], ["r"]),
          node("GlobalAveragePool", ["r"], ["m"]), node("Mul", ["r", "m"], ["s"]), node("Conv", ["s", "wp"], ["y"])],
-        {"wd": (576, 1, 5, 5), "wp": (200, 576, 1, 1)}, [1, 576, 7, 7], [1, 200, 7, 7]), 2
+        {"wd": (576, 1, 5, 5), "wp": (200, 576, 1, 1)}, [1, 576, 7, 7], [1, 200, 7, 7]), 1
+    # Small kernels that follow each other: threads stay together.
+    yield "team", network(
+        [node("Conv", ["x", "wa"], ["a"], pads=[1] * 4), node("Relu", ["a"], ["b"]),
+         node("Conv", ["b", "wd"], ["d"], group=32, pads=[1] * 4), node("Relu", ["d"], ["r"]),
+         node("Conv", ["r", "wp"], ["p"]), node("Relu", ["p"], ["q"]), node("GlobalAveragePool", ["q"], ["m"]),
+         node("Flatten", ["m"], ["f"]), node("MatMul", ["f", "wm"], ["l"]), node("Softmax", ["l"], ["s"]),
+         node("Reshape", ["s", "four"], ["t"]), node("Mul", ["q", "t"], ["u"]), node("Conv", ["u", "wq"], ["y"])],
+        {"wa": (32, 3, 3, 3), "wd": (32, 1, 3, 3), "wp": (48, 32, 1, 1), "wm": (48, 48), "wq": (40, 48, 1, 1)},
+        [1, 3, 25, 25], [1, 40, 25, 25], {"four": [1, 48, 1, 1]}), 1
     yield "winograd", network([node("Conv", ["x", "w"], ["y"], pads=[1] * 4)], {"w": (96, 64, 3, 3)}, [1, 64, 28, 28], [1, 96, 28, 28]), 1
     yield "rows", network([node("Softmax", ["x"], ["s"]), node("MatMul", ["s", "w"], ["y"])], {"w": (300, 1000)}, [97, 300], [97, 1000]), 2
     # Three convolutions row by row, twice; rows that no number of parts divides.
@@ -120,7 +138,7 @@ def main():
             subprocess.run([ingot, path("net.onnx"), "-o", path("net.cpp"), "--target", "x86-64-v3", "--weights", "source"], check=True)
             with open(path("main.cpp"), "w") as file:
                 file.write(PROGRAM)
-            for sanitizer, runs in [([], 200), (["-fsanitize=thread"], 3)]:
+            for sanitizer, runs in [([], 50), (["-fsanitize=thread"], 3), (["-fsanitize=address,undefined"], 3)]:
                 subprocess.run(["clang++-22", "-std=c++17", "-O1", "-pthread", f"-DRUNS={runs}", "-I", folder, "-I", runtime, *sanitizer,
                                 path("main.cpp"), path("net.cpp"), "-o", path("main")], check=True)
                 done = subprocess.run([path("main")], capture_output=True, text=True)

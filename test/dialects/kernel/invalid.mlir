@@ -510,3 +510,38 @@ kernel.program @crossed(%x: tensor<4xf32>) -> tensor<4xf32> {
   %b = kernel.launch @k(%a) {fork = 0 : i64, branch = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   kernel.return %b : tensor<4xf32>
 }
+
+// -----
+
+kernel.func private @k(memref<4xf32>, memref<4xf32>)
+kernel.program @torn_team(%x: memref<4xf32>, %y: memref<4xf32>) {
+  kernel.launch @k(%x, %y) {team = 0 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.launch @k(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+  // expected-error @+1 {{is of team 0, which is not behind team 0}}
+  kernel.launch @k(%x, %y) {team = 0 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.func private @k(memref<4xf32>, memref<4xf32>)
+kernel.program @team_of_a_fork(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{is in a team, of threads of the host, and in a fork, of a device}}
+  kernel.launch @k(%x, %y) {fork = 0 : i64, branch = 0 : i64, team = 0 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.func @steps() {
+  kernel.parallel 2 {
+  ^bb0(%begin: index, %end: index):
+    kernel.return
+  }
+  kernel.return
+}
+kernel.program @team_of_steps() {
+  // expected-error @+1 {{has 'steps' in a team, whose threads it divides by itself}}
+  kernel.launch @steps() {team = 0 : i64} : () -> ()
+  kernel.return
+}

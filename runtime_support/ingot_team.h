@@ -1,0 +1,181 @@
+// Threads that go through the kernels of a run together.
+//
+// Each thread that the caller lends is a member of the team, and all do the same steps in
+// the same order: of a shared step a member takes parts as long as there are any, and goes
+// on when all are done. One word says where the team is, so that no member waits for a
+// thread that has not come: one that comes late finds earlier steps done and goes on, and
+// one alone does everything. Parts are taken from both ends, so that a member mostly reads
+// what it has written.
+
+// The thread that runs a model by itself.
+struct Alone {
+  template <typename Body>
+  void share(ptrdiff_t extent, const Body &body) const {
+    body(0, extent);
+  }
+  template <typename Body> void once(const Body &body) const { body(); }
+};
+
+// Where a team is: the number of the step, and of its parts those taken from the front,
+// those taken from the back, and those that are done.
+struct TeamProgress {
+  static constexpr uint64_t most_parts = 0xfff, finished = ~uint64_t(0);
+
+  alignas(64) uint64_t word = 0;
+  alignas(64) uint64_t members = 0;
+
+  static uint64_t load(const uint64_t &from) {
+    return __atomic_load_n(&from, __ATOMIC_ACQUIRE);
+  }
+  uint64_t load() const { return load(word); }
+  void store(uint64_t next) { __atomic_store_n(&word, next, __ATOMIC_RELEASE); }
+#if defined(__aarch64__)
+  // By instructions, where compilers would call their library.
+  __attribute__((target("no-outline-atomics"), noinline))
+#endif
+  static bool exchange(uint64_t &at, uint64_t &now, uint64_t next) {
+    return __atomic_compare_exchange_n(&at, &now, next, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+  }
+  // Changes the number of members; returns what it was.
+  uint64_t count(uint64_t more) {
+    uint64_t now = load(members);
+    while (!exchange(members, now, now + more))
+      ;
+    return now;
+  }
+  static uint64_t step_of(uint64_t word) { return word >> 36; }
+  static uint64_t front_of(uint64_t word) { return word >> 24 & most_parts; }
+  static uint64_t back_of(uint64_t word) { return word >> 12 & most_parts; }
+  static uint64_t done_of(uint64_t word) { return word & most_parts; }
+};
+
+// A member of a team.
+class Team {
+public:
+  // So many members may come soon.
+  Team(TeamProgress &progress, uint64_t expected)
+      : progress(progress), expected(expected), number(progress.count(1)) {}
+  Team(const Team &) = delete;
+  Team &operator=(const Team &) = delete;
+  // Has to be called behind the last step.
+  void finish() {
+    if (leads)
+      progress.store(progress.finished);
+  }
+
+  // Runs body(begin, end) for parts of [0, extent); returns when all are done.
+  template <typename Body> void share(ptrdiff_t extent, const Body &body) {
+    const ingot_body part = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
+      (*static_cast<const Body *>(argument))(begin, end);
+    };
+    share_parts(extent, part, const_cast<Body *>(&body));
+  }
+  // Runs body() on one of the members.
+  template <typename Body> void once(const Body &body) {
+    share(1, [=](ptrdiff_t, ptrdiff_t) { body(); });
+  }
+
+private:
+  void share_parts(ptrdiff_t extent, ingot_body body, void *argument);
+
+  TeamProgress &progress;
+  uint64_t expected, number, step = 0;
+  // All parts of the step before are done, and no other member knows: nobody else changes
+  // the word.
+  bool leads = false;
+  // Another member has kept this one waiting for too long: it leaves the rest to others,
+  // as its processor may be the one that they need.
+  bool left = false;
+};
+
+[[gnu::noinline]] void Team::share_parts(ptrdiff_t extent, ingot_body body,
+                                         void *argument) {
+  // 10 to 50 us: longer than any step of a team where all members have a processor.
+  constexpr unsigned most_waits = 1000;
+  if (extent <= 0 || left)
+    return;
+  const uint64_t here = step++, rows = uint64_t(extent),
+                 parts =
+                     rows < progress.most_parts ? rows : progress.most_parts;
+  const bool from_back = number % 2 != 0;
+  uint64_t members = progress.load(progress.members);
+  // In the first step others are on their way.
+  const uint64_t least = here == 0 && expected > 2 ? expected : 2;
+  members = members < least ? least : members;
+  // At first a fair share, but half of one where there are many parts, which may take
+  // unequal times; then a share of what is left.
+  const uint64_t fair = parts / members;
+  uint64_t share = fair < 16 ? fair : fair / 2, done = 0;
+  uint64_t now = leads ? here << 36 : progress.load();
+  for (unsigned waits = 0;;) {
+    const uint64_t at = progress.step_of(now), front = progress.front_of(now),
+                   back = progress.back_of(now);
+    if (at > here)
+      return;
+    const uint64_t remaining = at < here ? 0 : parts - front - back;
+    uint64_t taken = share < 1 ? 1 : share;
+    taken = taken < remaining ? taken : remaining;
+    if (taken == 0 && progress.done_of(now) + done == parts) {
+      leads = true;
+      return;
+    }
+    if (taken == 0 && done == 0) {
+      if (++waits == most_waits) {
+        left = true;
+        progress.count(~uint64_t(0));
+        return;
+      }
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      __asm__ volatile("isb");
+#endif
+      now = progress.load();
+      continue;
+    }
+    const uint64_t next = now + done + (taken << (from_back ? 12 : 24));
+    if (leads)
+      progress.store(next);
+    else if (!progress.exchange(progress.word, now, next))
+      continue;
+    leads = false;
+    done = taken;
+    if (taken > 0) {
+      // The parts that are one row longer lie evenly among the others.
+      const uint64_t first = from_back ? parts - back - taken : front,
+                     last = first + taken, length = rows / parts,
+                     longer = rows % parts;
+      body(argument, ptrdiff_t(first * length + first * longer / parts),
+           ptrdiff_t(last * length + last * longer / parts));
+    }
+    now = progress.load();
+    share = (parts - progress.front_of(now) - progress.back_of(now)) / members;
+  }
+}
+
+// Calls body(team) on each thread that the caller lends, or alone.
+template <typename Body>
+inline void in_team(const ingot_context *context, const Body &body) {
+  if (!context || !context->parallel_for) {
+    Alone alone;
+    body(alone);
+    return;
+  }
+  struct Run {
+    const Body &body;
+    TeamProgress progress;
+  } run = {body, {}};
+  // More than there are threads: who comes last finds nothing to do. Half of a fair share
+  // is what hooks often give a thread at first, which tells how many there are.
+  constexpr ptrdiff_t most_members = 64;
+  const ingot_body member = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
+    Run &run = *static_cast<Run *>(argument);
+    if (begin >= end || run.progress.load() == run.progress.finished)
+      return;
+    Team team(run.progress, uint64_t(most_members / (2 * (end - begin))));
+    run.body(team);
+    team.finish();
+  };
+  context->parallel_for(context->user, most_members, member, &run);
+}
