@@ -18,7 +18,7 @@
 // every returned value is the result of a group, and none is returned twice.
 
 #include "dialects/graph/GraphDialect.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/decide/OperatorGroup.h"
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Anchors.h"
@@ -39,13 +39,6 @@ namespace ingot::decide {
 #include "passes/decide/Passes.h.inc"
 
 namespace {
-
-bool isSmallConstant(Operation *op) {
-  auto constant = dyn_cast_or_null<ConstantOp>(op);
-  auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                        : DenseElementsAttr();
-  return value && !value.empty() && value.isSplat();
-}
 
 /// Row-major strides of a shape.
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
@@ -117,13 +110,6 @@ private:
       return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
              (isView(user) && needsItsPlace(user->getResult(0)));
     });
-  }
-
-  static Value emptyConstant(OpBuilder &builder, Value like) {
-    auto value =
-        DenseElementsAttr::get(tensorType(like), ArrayRef<Attribute>());
-    return ConstantOp::create(builder, like.getLoc(),
-                              cast<ElementsAttr>(value));
   }
 
   /// Tensors without elements need no kernel, unless they have sizes that a run makes.
@@ -531,59 +517,9 @@ private:
       buildGroup(rest);
   }
 
-  /// Moves `ordered` into a group placed at the last of them.
   GroupOp buildGroup(ArrayRef<Operation *> ordered) {
-    Operation *last = ordered.back();
-    OpBuilder builder(last);
-    llvm::SetVector<Value> inputs;
-    llvm::SetVector<Operation *> inside(ordered.begin(), ordered.end());
-    llvm::SetVector<Operation *> constants;
-    llvm::SetVector<Value> empty;
-    SmallVector<Location> locations;
-    for (Operation *op : ordered) {
-      locations.push_back(op->getLoc());
-      // Packed weights are read from a buffer, also if they are all the same.
-      OpOperand *weights =
-          packs ? schedule::packableWeights(op, target) : nullptr;
-      if (weights)
-        inputs.insert(weights->get());
-      for (Value operand : op->getOperands()) {
-        if (isSmallConstant(operand.getDefiningOp()) &&
-            !isa<UnpackPanelsOp, StringsOp>(op) && !inputs.contains(operand))
-          constants.insert(operand.getDefiningOp());
-        else if (tensorType(operand).getNumElements() == 0 &&
-                 !hasRunTimeSizes(operand.getType()))
-          empty.insert(operand);
-        else if (!operand.getDefiningOp() ||
-                 !inside.contains(operand.getDefiningOp()))
-          inputs.insert(operand);
-      }
-    }
-    auto group = GroupOp::create(builder, builder.getFusedLoc(locations),
-                                 last->getResultTypes(), inputs.getArrayRef(),
-                                 builder.getStringAttr(""), DenseI64ArrayAttr(),
-                                 ArrayAttr(), DictionaryAttr());
-    Block *body = builder.createBlock(&group.getBody());
-    IRMapping mapping;
-    for (Value input : inputs)
-      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-    for (Operation *constant : constants)
-      if (!inputs.contains(constant->getResult(0)))
-        builder.clone(*constant, mapping);
-    for (Value operand : empty)
-      mapping.map(operand, emptyConstant(builder, operand));
-    for (Operation *op : ordered)
-      builder.clone(*op, mapping);
-    SmallVector<Value> yielded;
-    for (Value result : last->getResults())
-      yielded.push_back(mapping.lookup(result));
-    YieldOp::create(builder, last->getLoc(), yielded);
-    schedule::decideStrategy(group, target, packs, savesMemory);
-    last->replaceAllUsesWith(group);
     grouped.insert(ordered.begin(), ordered.end());
-    for (Operation *op : llvm::reverse(ordered))
-      op->erase();
-    return group;
+    return moveToGroup(ordered, target, packs, savesMemory);
   }
 
   func::FuncOp function;
