@@ -6,15 +6,13 @@
 //     namespace unit3 { source }       the function has C linkage
 //
 // Where this machine has the target's instructions, they become a library,
-// which is loaded; else a program for the target's emulator.
+// which is loaded; else a program for the target's emulator (EmulatedBatch.cpp).
 
-#include "Batch.h"
-#include "Runner.h"
+#include "UnitBatch.h"
 
 #include "codegen/files/Interface.h"
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
-#include "compiler/run/EmulatedProgram.h"
 #include "compiler/run/RunTimeSizes.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,9 +20,7 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/xxhash.h"
 
 #include <dlfcn.h>
 #include <map>
@@ -34,106 +30,20 @@ using namespace mlir;
 
 namespace ingot::conformance {
 
-namespace {
+static constexpr StringLiteral mark = "qunitq", macroMark = "QUNITQ";
 
-constexpr StringLiteral mark = "qunitq", macroMark = "QUNITQ";
-
-/// A generated text and where it is built into.
-struct Text {
-  std::string header, source;
-  /// The file with its weights, if they are not in the source, and the hash of
-  /// what is in it; such a text is a library of its own, and optimized.
-  std::string object;
-  llvm::XXH128_hash_t weights = {};
-  std::string error;
-  Function function = nullptr;
-};
-
-/// What one case's compilations have in common.
-struct Prepared {
-  int unit;
-  int text;
-  Signature signature;
-};
-
-class Batch {
-public:
-  Batch(ArrayRef<Unit> units, const Settings &settings, StringRef folder,
-        const Listener &listener)
-      : units(units), settings(settings), folder(folder), listener(listener),
-        context(makeContext()) {}
-
-  void run() {
-    for (int unit = 0, e = units.size(); unit < e; ++unit) {
-      listener.begin(unit, "compile");
-      prepare(unit);
-    }
-    const TargetDescription &target = *settings.target;
-    if (!target.runsOnThisHost || !target.runsOnThisHost())
-      return emulate();
-    build();
-    for (const Prepared &prepared : ready)
-      call(prepared);
-  }
-
-private:
-  std::string path(const Twine &name) const {
-    SmallString<256> result(folder);
-    llvm::sys::path::append(result, name);
-    return result.str().str();
-  }
-  std::string caseFolder(const Unit &unit) const {
-    return settings.suite + "/" + unit.kind + "/" + unit.name;
-  }
-
-  Signature atSizesOf(const Prepared &prepared,
-                      std::vector<std::vector<char>> &outputs);
-  int64_t boundFor(const Unit &unit);
-  void prepare(int unit);
-  int addText(Compilation &compilation, int unit);
-  void build();
-  void buildWithWeights(int text);
-  std::string nameOf(int text) const;
-  std::vector<std::string> writeSource(ArrayRef<int> which, StringRef name);
-  bool buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
-                    std::string &error);
-  bool readData(const Prepared &prepared, InputData &data, std::string &reason);
-  void call(const Prepared &prepared);
-
-  void emulate();
-  void emulate(ArrayRef<int> which, StringRef level);
-  /// Units of one case with one text: they share a call.
-  using Modes = SmallVector<const Prepared *>;
-  void runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
-                ArrayRef<EmulatedProgram::Call> calls);
-
-  ArrayRef<Unit> units;
-  const Settings &settings;
-  std::string folder;
-  const Listener &listener;
-  std::unique_ptr<MLIRContext> context;
-  std::vector<Text> texts;
-  std::vector<Prepared> ready;
-  /// Of the case at hand: imported module to result.
-  std::string currentCase;
-  std::vector<std::pair<std::string, Prepared>> imported;
-};
-
-} // namespace
-
-StringRef statusName(Status status) {
-  static constexpr StringLiteral names[] = {"pass", "unsupported", "mismatch",
-                                            "error", "crash"};
-  return names[static_cast<int>(status)];
-}
-
-/// The first complaint, with the operator it is about.
-static std::string firstReason(const Diagnostics &diagnostics) {
+std::string firstReason(const Diagnostics &diagnostics) {
   const Diagnostic &first = diagnostics.list().front();
   std::string reason = (infoOf(first.id).name + ": ").str();
   if (!first.operatorName.empty())
     reason += first.operatorName + ": ";
   return reason + first.message;
+}
+
+StringRef statusName(Status status) {
+  static constexpr StringLiteral names[] = {"pass", "unsupported", "mismatch",
+                                            "error", "crash"};
+  return names[static_cast<int>(status)];
 }
 
 static std::string textOf(ModuleOp module) {
@@ -182,10 +92,6 @@ int Batch::addText(Compilation &compilation, int unit) {
   }
   texts.push_back(std::move(text));
   return texts.size() - 1;
-}
-
-static int64_t sumOf(ArrayRef<int64_t> numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), int64_t(0));
 }
 
 /// The unit's signature at the sizes of its own data and those that the run has made,
@@ -451,151 +357,6 @@ void Batch::call(const Prepared &prepared) {
     status = runFunction(text.function, prepared.signature, data, unit,
                          caseFolder(unit), context.get(), reason);
   listener.end(prepared.unit, status, reason);
-}
-
-//===----------------------------------------------------------------------===//
-// Under an emulator
-//===----------------------------------------------------------------------===//
-
-void Batch::emulate() {
-  SmallVector<int> together;
-  for (int text = 0, e = texts.size(); text < e; ++text) {
-    if (texts[text].object.empty())
-      together.push_back(text);
-    else
-      emulate(text, "-O1");
-  }
-  if (!together.empty())
-    emulate(together, "-O0");
-}
-
-/// Builds and runs a program of these texts; in halves if that is too large, or
-/// one of them does not compile.
-void Batch::emulate(ArrayRef<int> which, StringRef level) {
-  listener.begin(-1, "build");
-  std::vector<Modes> prepared;
-  std::vector<InputData> data;
-  for (const Prepared &candidate : ready) {
-    if (!llvm::is_contained(which, candidate.text))
-      continue;
-    if (!prepared.empty() && prepared.back()[0]->text == candidate.text &&
-        units[prepared.back()[0]->unit].name == units[candidate.unit].name) {
-      prepared.back().push_back(&candidate);
-      continue;
-    }
-    std::string reason;
-    InputData read;
-    bool isDynamic =
-        StringRef(units[candidate.unit].mode).starts_with("dynamic-");
-    if (!readData(candidate, read, reason)) {
-      // Of what its operators need, a size may have one value within the bounds.
-      listener.end(candidate.unit,
-                   isDynamic ? Status::Unsupported : Status::Error, reason);
-      continue;
-    }
-    Signature here = candidate.signature;
-    if (fixSizes(here, read, reason).size() != here.sizes.size()) {
-      listener.end(candidate.unit, Status::Unsupported, equalSizes(reason));
-      continue;
-    }
-    if (int64_t most =
-            settings.target->programText.empty() ? 64 << 20 : 2 << 20;
-        isDynamic &&
-        here.arenaBytes + sumOf(here.inputBytes()) + sumOf(here.outputBytes()) >
-            most) {
-      listener.end(candidate.unit, Status::Unsupported,
-                   "emulated: too large at its bounds");
-      continue;
-    }
-    prepared.push_back({&candidate});
-    data.push_back(std::move(read));
-  }
-  Diagnostics diagnostics;
-  EmulatedProgram program(*settings.target, folder);
-  // One text may run at several sizes: then each case is a model of its own.
-  std::map<std::pair<int, std::vector<int64_t>>, unsigned> models;
-  std::vector<unsigned> modelOf;
-  for (auto [modes, inputs] : llvm::zip(prepared, data)) {
-    Signature s = modes[0]->signature;
-    std::string why;
-    std::vector<int64_t> values = fixSizes(s, inputs, why);
-    auto [known, isNew] = models.try_emplace({modes[0]->text, values}, 0);
-    if (isNew) {
-      EmulatedProgram::Model model{nameOf(modes[0]->text), s.arenaBytes,
-                                   s.arenaAlign, s.inputBytes(),
-                                   s.outputBytes()};
-      for (auto [size, value] : llvm::zip(s.sizes, values)) {
-        model.sizes.push_back(size.isMade ? std::nullopt
-                                          : std::optional(value));
-        if (size.isMade)
-          model.outputBytes.push_back(EmulatedProgram::madeBytes);
-      }
-      known->second = program.add(std::move(model));
-    }
-    modelOf.push_back(known->second);
-  }
-  std::vector<std::string> objects = writeSource(which, "batch");
-  if (!program.build(path("batch.cpp"), path("batch.h"), level.str(), objects,
-                     diagnostics)) {
-    if (which.size() > 1) {
-      emulate(which.take_front(which.size() / 2), level);
-      return emulate(which.drop_front(which.size() / 2), level);
-    }
-    for (const Modes &modes : prepared)
-      for (const Prepared *one : modes)
-        listener.end(one->unit, Status::Error, firstReason(diagnostics));
-    return;
-  }
-  std::vector<EmulatedProgram::Call> calls;
-  for (auto [model, inputs] : llvm::zip(modelOf, data)) {
-    EmulatedProgram::Call &call = calls.emplace_back();
-    call.model = model;
-    for (const std::optional<Tensor> &tensor : inputs)
-      call.inputs.push_back(tensor->bytes);
-  }
-  runCalls(program, prepared, calls);
-}
-
-void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
-                     ArrayRef<EmulatedProgram::Call> calls) {
-  // A program that dies takes only the call with it that it was at.
-  while (!calls.empty()) {
-    listener.begin(-1, "run");
-    llvm::Error error = llvm::Error::success();
-    auto results = program.run(calls, settings.seconds, error);
-    std::string died = firstError(llvm::toString(std::move(error)));
-    for (auto [modes, result] : llvm::zip(prepared, results)) {
-      std::string reason;
-      Status status = Status::Error;
-      const Unit &unit = units[modes[0]->unit];
-      bool isBeyond = result.status == INGOT_ERROR_SHAPE &&
-                      StringRef(unit.mode).starts_with("dynamic-");
-      if (result.status != INGOT_OK)
-        reason = (isBeyond ? "made-size: " : "the function returns: ") +
-                 statusText(result.status).str();
-      else if (result.overflow)
-        reason = "memory beside a buffer was written";
-      else if (result.inputWritten)
-        reason = "an input was written";
-      else {
-        Signature signature = atSizesOf(*modes[0], result.outputs);
-        status = compareOutputs(std::move(result.outputs), signature, unit,
-                                caseFolder(unit), context.get(), reason);
-      }
-      if (isBeyond)
-        status = Status::Unsupported;
-      for (const Prepared *one : modes)
-        listener.end(one->unit, status, reason);
-    }
-    prepared = prepared.drop_front(results.size());
-    calls = calls.drop_front(results.size());
-    if (calls.empty())
-      return;
-    for (const Prepared *one : prepared.front())
-      listener.end(one->unit, Status::Crash, died);
-    prepared = prepared.drop_front();
-    calls = calls.drop_front();
-  }
 }
 
 void runBatch(ArrayRef<Unit> units, const Settings &settings, StringRef folder,
