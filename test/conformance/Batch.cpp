@@ -3,6 +3,7 @@
 //
 //     #include <stdint.h> ...          what the texts include
 //     header of unit3                  one after the other, guards are unique
+//     its first directives             what it includes belongs to no namespace
 //     namespace unit3 { source }       the function has C linkage
 //
 // Where this machine has the target's instructions, they become a library,
@@ -234,6 +235,23 @@ std::string Batch::nameOf(int text) const {
   return texts[text].object.empty() ? "unit" + llvm::utostr(text) : mark.str();
 }
 
+/// How much of a source is comments and whole directives, before anything else.
+static size_t bytesOfDirectives(StringRef source) {
+  size_t end = 0;
+  int depth = 0;
+  for (StringRef rest = source; !rest.empty();) {
+    auto [line, after] = rest.split('\n');
+    if (!line.empty() && !line.starts_with("#") && !line.starts_with("//"))
+      break;
+    depth += line.starts_with("#if");
+    depth -= line.starts_with("#endif");
+    rest = after;
+    if (depth == 0)
+      end = source.size() - rest.size();
+  }
+  return end;
+}
+
 /// Writes `name`.cpp with the texts, `name`.h with their headers; returns the
 /// objects with their weights.
 std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
@@ -250,9 +268,13 @@ std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
     auto renamed = [&](const std::string &text) {
       return replaced(replaced(text, mark, to), macroMark, macro);
     };
-    headers << renamed(texts[text].header);
-    os << renamed(texts[text].header) << "namespace space_" << to << " {\n"
-       << renamed(texts[text].source) << "}\n";
+    std::string header = renamed(texts[text].header),
+                source = renamed(texts[text].source);
+    size_t directives = bytesOfDirectives(source);
+    headers << header;
+    os << header << source.substr(0, directives) << "namespace space_" << to
+       << " {\n"
+       << source.substr(directives) << "}\n";
     if (!texts[text].object.empty())
       objects.push_back(texts[text].object);
   }
