@@ -134,6 +134,8 @@ private:
   void printInitGate(kernel::InitGateOp init);
   void printExpectBytes(kernel::ExpectBytesOp expect);
   void printArrive(kernel::ArriveOp arrive);
+  void printClusterBarrier(kernel::ClusterBarrierOp barrier);
+  void printSend(kernel::SendOp send);
   void printAwaitGate(kernel::AwaitGateOp await);
   void printTiles(kernel::TilesOp) {}
   void printCopyTile(kernel::CopyTileOp copy);

@@ -95,6 +95,8 @@ static Value writtenBuffer(Operation *op) {
     return kernel::bufferRoot(copy.getTo());
   if (auto copy = dyn_cast<kernel::CopyTileOp>(op))
     return kernel::bufferRoot(copy.getTo());
+  if (auto send = dyn_cast<kernel::SendOp>(op))
+    return kernel::bufferRoot(send.getTo());
   if (auto product = dyn_cast<kernel::TileProductOp>(op))
     return kernel::bufferRoot(product.getSums());
   if (auto store = dyn_cast<kernel::StoreTileOp>(op))

@@ -60,6 +60,19 @@ void KernelPrinter::printArrive(kernel::ArriveOp arrive) {
   out.line(calledBy(kernel::warpgroupIntrinsic(arrive)) + "(" + text + ");");
 }
 
+void KernelPrinter::printClusterBarrier(kernel::ClusterBarrierOp barrier) {
+  out.line(calledBy(kernel::warpgroupIntrinsic(barrier)) + ";");
+}
+
+void KernelPrinter::printSend(kernel::SendOp send) {
+  std::string text = "(&" + address(send.getTo(), send.getToIndices()) + ", " +
+                     gateText(send.getGates(), send.getGate()) + ", " +
+                     integer(send.getBlock(), Sign::Signed).text;
+  for (Value part : send.getValues())
+    text += ", " + value(part).text;
+  out.line(calledBy(send->getName().getStringRef()) + text + ");");
+}
+
 void KernelPrinter::printAwaitGate(kernel::AwaitGateOp await) {
   out.line(calledBy(await->getName().getStringRef()) + "(" +
            gateText(await.getGates(), await.getGate()) + ", " +

@@ -90,7 +90,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1024>]>>:$threads,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$resident,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<4>]>>:$cluster,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<8>]>>:$cluster,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$multiply_adds,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,

@@ -33,6 +33,22 @@ LogicalResult ArriveOp::verify() {
     return failure();
   return verifyGates(*this, getGates());
 }
+LogicalResult SendOp::verify() {
+  auto to = cast<MemRefType>(getTo().getType());
+  Type element = to.getElementType();
+  if (!isShared(getTo()) || to.getRank() == 0 || to.getShape().back() != 4 ||
+      getValues().size() != 4 ||
+      llvm::any_of(getValues().getTypes(),
+                   [&](Type type) { return type != element; }))
+    return emitOpError("sends ")
+           << getValues().getTypes() << " to " << to
+           << ", not four numbers to a row of four of them that blocks share";
+  if (!fitsRank(getTo(), getToIndices()))
+    return emitOpError("has indices of another rank than its buffer");
+  if (failed(verifyInCluster(*this)))
+    return failure();
+  return verifyGates(*this, getGates());
+}
 LogicalResult AwaitGateOp::verify() { return verifyGates(*this, getGates()); }
 LogicalResult PublishGatesOp::verify() { return verifyOnDevice(*this); }
 
@@ -170,11 +186,12 @@ std::string ingot::kernel::warpgroupIntrinsic(Operation *op) {
                                            : "[windows]");
   if (auto arrive = dyn_cast<ArriveOp>(op))
     return name + (arrive.getBlock() ? "[block]" : "");
+  if (auto barrier = dyn_cast<ClusterBarrierOp>(op))
+    return name + (barrier.getShown() ? "[shown]" : "");
   if (auto set = dyn_cast<SetRegistersOp>(op))
     return name + (set.getFewer() ? "[fewer]" : "");
-  return isa<InitGateOp, PublishGatesOp, ExpectBytesOp, AwaitGateOp,
-             ClusterBarrierOp, TilesOp, BeginProductsOp, CloseProductsOp,
-             AwaitProductsOp>(op)
+  return isa<InitGateOp, PublishGatesOp, ExpectBytesOp, AwaitGateOp, SendOp,
+             TilesOp, BeginProductsOp, CloseProductsOp, AwaitProductsOp>(op)
              ? name
              : "";
 }

@@ -90,7 +90,30 @@ def Kernel_ArriveOp : Kernel_GateOp<"arrive", (ins Optional<Index>:$block)> {
 }
 def Kernel_ClusterBarrierOp : Kernel_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits until all threads of all blocks of the cluster are here";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    What was written before is seen by all behind it, unless that is not `shown`: gates, which are
+    published, are seen all the same.
+  }];
+  let arguments = (ins UnitAttr:$shown);
+  let assemblyFormat = "(`shown` $shown^)? attr-dict";
+  let hasVerifier = 1;
+}
+def Kernel_SendOp : Kernel_Op<"send", [AttrSizedOperandSegments]> {
+  let summary = "Begins to store 16 bytes in the shared memory of a block of the cluster";
+  let description = [{
+    Four numbers of f32 or i32 become an innermost row of `to` in the memory of the block with that
+    number, whose gate counts their bytes when they are there. That block sees them behind the gate's
+    opening; nothing else orders them.
+
+        kernel.send %a, %b, %c, %d to %parts[%rank, %thread, %c0] of %block at %gates[%c8]
+            : (f32, f32, f32, f32) to memref<2x128x4xf32, #gpu.address_space<workgroup>>, memref<9xi64, #gpu.address_space<workgroup>>
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[F32, I32]>>:$values, Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$to,
+    Variadic<Index>:$to_indices, Index:$block, Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gates, Index:$gate);
+  let assemblyFormat = [{
+    $values `to` $to `[` $to_indices `]` `of` $block `at` $gates `[` $gate `]` attr-dict
+    `:` `(` type($values) `)` `to` type($to) `,` type($gates)
+  }];
   let hasVerifier = 1;
 }
 def Kernel_AwaitGateOp : Kernel_GateOp<"await_gate", (ins Index:$parity)> {

@@ -50,7 +50,7 @@ static constexpr llvm::StringLiteral gates =
 
   // Copies of tiles, the place in a tensor innermost first.
 TILES
-//? cluster_barrier(
+//? arrive_at(
   // The same for a gate of another block of the cluster, at the same place of its memory. It
   // says that this thread has read, not that others see what it wrote: no fence.
   static __device__ void arrive_at(int64_t *gate, ptrdiff_t block) {
@@ -59,10 +59,40 @@ TILES
                  "mbarrier.arrive.shared::cluster.b64 _, [its_gate];\n\t}"
                  :: "r"(shared_address(gate)), "r"(static_cast<unsigned>(block)) : "memory");
   }
+//?
+//? cluster_barrier(
   // All threads of all blocks of the cluster wait for each other. What they see of each other
   // are gates, which are published.
   static __device__ void cluster_barrier() {
+    asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+  }
+//?
+//? cluster_barrier_shown(
+  // The same, and what they have told each other's gates has arrived.
+  static __device__ void cluster_barrier_shown() {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+  }
+//?
+//? send(
+  // 16 bytes for the memory of another block of the cluster, whose gate counts them.
+  static __device__ void send(float *to, int64_t *gate, ptrdiff_t block, float a, float b, float c, float d) {
+    asm volatile("{\n\t.reg .b32 its_place, its_gate;\n\t"
+                 "mapa.shared::cluster.u32 its_place, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 its_gate, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
+                 "[its_place], {%3, %4, %5, %6}, [its_gate];\n\t}"
+                 :: "r"(shared_address(to)), "r"(shared_address(gate)), "r"(static_cast<unsigned>(block)),
+                    "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+  }
+  static __device__ void send(int32_t *to, int64_t *gate, ptrdiff_t block, int32_t a, int32_t b, int32_t c,
+                              int32_t d) {
+    asm volatile("{\n\t.reg .b32 its_place, its_gate;\n\t"
+                 "mapa.shared::cluster.u32 its_place, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 its_gate, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 "
+                 "[its_place], {%3, %4, %5, %6}, [its_gate];\n\t}"
+                 :: "r"(shared_address(to)), "r"(shared_address(gate)), "r"(static_cast<unsigned>(block)),
+                    "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
   }
 //?
   // Products of warpgroups. Sums are held in registers from their last use before the

@@ -236,6 +236,9 @@ def hopper_cases(work):
             r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes\.multicast::cluster",
             r"mapa\.shared::cluster", r"mbarrier\.arrive\.shared::cluster", r"barrier\.cluster\.wait"], [
                 r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"]
+    # Blocks of a cluster that divide the strips of a tile.
+    yield "behind", save_node(work, *product([128, 3072, 768], "behind"), np.float16), [
+        *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [*units, "UCGABAR_WAIT", "STAS", "HGMMA"]
     yield "windows", save_node(
         work, "windows", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
         [("x", [4, 64, 31, 31])], [4, 128, 16, 16], ("w", [128, 64, 3, 3]), np.float16), [

@@ -190,6 +190,18 @@ def cases():
                                      tolerance=1e-3), tile)
     yield with_plan(Case("clusters-in-turn", "warpgroup-product", "sm_90a", (9000, 72), (72, 136), dtype=np.float16, tolerance=1e-3),
                     {**tile, "below": 2, "beside": 1})
+    # Blocks of a cluster that divide the strips of one tile, and complete a part of it each.
+    for behind in (2, 4, 8):
+        tile = {"behind": behind, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 2}
+        name = f"behind-{behind}"
+        yield with_plan(Case(name, "warpgroup-product", "sm_90a", (100, 1000), (1000, 264), dtype=np.float16, tolerance=1e-3), tile)
+        yield with_plan(Case(name + "-windows", "warpgroup-product", "sm_90a", (1, 64 * behind, 9, 11), (136, 64 * behind, 3, 3), stride=2,
+                             dtype=np.float16, tolerance=1e-3), tile)
+        yield with_plan(OperandsCase(name + "-operands", "warpgroup-product", "sm_90a", (2, 100, 1000), (2, 1000, 264), dtype=np.float16,
+                                     tolerance=1e-3), tile)
+    yield with_plan(Case("behind-sum", "warpgroup-product", "sm_90a", (100, 256), (256, 256), dtype=np.float16, tolerance=1e-3, has_sum=True),
+                    {**tile, "behind": 2})
+    yield with_plan(Case("behind-s8", "warpgroup-product", "sm_90a", (100, 512), (512, 144), ("u8", "s8")), {**tile, "behind": 2, "rows": 128, "groups": 2})
     yield Case("groups-f32", "block-product", "sm_75", (1, 64, 32, 32), (64, 32, 3, 3), groups=2)
     yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
     yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)

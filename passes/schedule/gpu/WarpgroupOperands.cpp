@@ -29,11 +29,12 @@ int64_t WarpgroupTile::tilesBeside(const BlockOperands &operands) const {
 
 Dim warpgroupBlocks(const BlockOperands &operands, const WarpgroupTile &tile,
                     const Device &device) {
-  Dim tiles =
-      tile.tilesBelow(operands) * tile.tilesBeside(operands) * operands.batches;
+  Dim tiles = tile.tilesBelow(operands) * tile.tilesBeside(operands) *
+              operands.batches * tile.behind;
   int64_t atOnce = int64_t(device.processors) * tile.resident / tile.cluster() *
                    tile.cluster();
-  return tiles.known() && *tiles.known() > atOnce && tile.slices == 1
+  return tiles.known() && *tiles.known() > atOnce && tile.slices == 1 &&
+                 tile.behind == 1
              ? Dim(atOnce)
              : tiles;
 }

@@ -14,7 +14,8 @@ namespace {
 class WarpgroupProductStrategy : public BlockStrategy {
 public:
   ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"below", 1, 2, {}, /*isOptional=*/true},
+    static const PlanKey keys[] = {{"behind", 1, 8, {}, /*isOptional=*/true},
+                                   {"below", 1, 2, {}, /*isOptional=*/true},
                                    {"beside", 1, 2, {}, /*isOptional=*/true},
                                    {"columns", 64, 256},
                                    {"groups", 1, 4},
@@ -31,7 +32,8 @@ public:
     return plansOf(rank(*operands, group, target).ranked(smallest),
                    [&](const WarpgroupTile &tile) {
                      return Plan(group.anchor()->getContext(),
-                                 {{"below", tile.below},
+                                 {{"behind", tile.behind},
+                                  {"below", tile.below},
                                   {"beside", tile.beside},
                                   {"columns", tile.columns},
                                   {"groups", tile.groups},
@@ -46,8 +48,9 @@ public:
                      const TargetDescription &target) const override {
     auto operands = BlockOperands::of(group);
     WarpgroupTile tile = tileOf(plan);
-    std::string why = refuse(tile, stripsOf(*operands, group), target.device);
-    return why.empty() ? refuseCluster(*operands, group, tile) : why;
+    int64_t strips = stripsOf(*operands, group);
+    std::string why = refuse(tile, strips, target.device);
+    return why.empty() ? refuseCluster(*operands, group, tile, strips) : why;
   }
 
   void pack(GroupOp group, const Plan &,
@@ -93,11 +96,7 @@ private:
         for (int64_t resident : {1, 2}) {
           tile.slices = slices;
           tile.resident = resident;
-          tile.stages = 8;
-          while (tile.stages > 2 &&
-                 (tile.stages > strips ||
-                  tile.sharedBytes() > sharedOfBlock(tile, device)))
-            --tile.stages;
+          tile.stages = stagesOf(tile, strips, device);
           if (!refuse(tile, strips, device).empty())
             continue;
           ranking.add(tile, seconds(operands, tile, strips, device));
@@ -106,12 +105,35 @@ private:
             WarpgroupTile shared = tile;
             shared.below = cluster[0];
             shared.beside = cluster[1];
-            if (refuseCluster(operands, group, shared).empty() &&
-                isWorthwhile(operands, tile, shared, strips, device))
+            if (refuseCluster(operands, group, shared, strips).empty() &&
+                isWorthwhile(operands, shared,
+                             seconds(operands, tile, strips, device), strips,
+                             device))
               ranking.add(shared, seconds(operands, shared, strips, device));
           }
         }
+    double alone = ranking.leastCost();
+    for (WarpgroupTile tile : tiles)
+      for (int64_t behind : {2, 4, 8}) {
+        tile.behind = behind;
+        tile.stages = stagesOf(tile, strips / behind, device);
+        if (refuse(tile, strips, device).empty() &&
+            refuseCluster(operands, group, tile, strips).empty() &&
+            isWorthwhile(operands, tile, alone, strips, device))
+          ranking.add(tile, seconds(operands, tile, strips, device));
+      }
     return ranking;
+  }
+
+  /// As many stages as there is memory for, if there are so many strips.
+  static int64_t stagesOf(WarpgroupTile tile, int64_t strips,
+                          const Device &device) {
+    tile.stages = 8;
+    while (tile.stages > 2 &&
+           (tile.stages > strips ||
+            tile.sharedBytes() > sharedOfBlock(tile, device)))
+      --tile.stages;
+    return tile.stages;
   }
 
   /// Blocks of a cluster wait for each other when they begin and when they end, about a
@@ -122,9 +144,8 @@ private:
   /// Of groups of 16 to 18 processors (H100 SXM: 132) clusters of four leave up to two idle,
   /// so that there have to be few enough of these for all to run at once.
   static bool isWorthwhile(const BlockOperands &operands,
-                           const WarpgroupTile &alone,
-                           const WarpgroupTile &shared, int64_t strips,
-                           const Device &device) {
+                           const WarpgroupTile &shared, double alone,
+                           int64_t strips, const Device &device) {
     constexpr double clearly = 0.8, waiting = 1e-6;
     constexpr int64_t ofGroup = 18, usedOfGroup = 16;
     Dim blocks = warpgroupBlocks(operands, shared, device);
@@ -133,14 +154,19 @@ private:
             blocks.most() <=
                 device.processors * shared.resident * usedOfGroup / ofGroup) &&
            waiting + seconds(operands, shared, strips, device) <
-               clearly * seconds(operands, alone, strips, device);
+               clearly * alone;
   }
 
   /// Says why blocks with such tiles cannot share what they fetch.
   static std::string refuseCluster(const BlockOperands &operands,
-                                   GroupView group, const WarpgroupTile &tile) {
+                                   GroupView group, const WarpgroupTile &tile,
+                                   int64_t strips) {
     if (tile.cluster() == 1)
       return "";
+    if (!operands.rows.known() || !operands.batches.known())
+      return "blocks share what they fetch only of tiles whose number is known";
+    if (tile.behind > 1)
+      return refuseBehind(tile, strips);
     if (tile.slices > 1)
       return "blocks that share what they fetch have no slices";
     // Whole groups of columns that are dealt out, or tiles of 64 that are turned.
@@ -151,8 +177,21 @@ private:
     if (!isDivided(tile.columns, tile.below, rightOrderOf(operands, group)) ||
         !isDivided(tile.rows, tile.beside, leftOrderOf(operands, group)))
       return "its tiles have too few rows or columns for blocks to share them";
-    if (!operands.rows.known() || !operands.batches.known())
-      return "blocks share what they fetch only of tiles whose number is known";
+    return "";
+  }
+  /// The same of blocks behind each other, each of which completes a part of the groups of
+  /// columns that threads have.
+  static std::string refuseBehind(const WarpgroupTile &tile, int64_t strips) {
+    if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
+      return "blocks behind each other have no slices, and share nothing that "
+             "they fetch";
+    if (strips % tile.behind || strips == tile.behind)
+      return std::to_string(strips) + " strips are not divided by " +
+             std::to_string(tile.behind) + " blocks";
+    // 8 columns of a group for results of 16 bits.
+    if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
+      return "a thread has too few sums for " + std::to_string(tile.behind) +
+             " blocks to divide them";
     return "";
   }
 
@@ -164,7 +203,8 @@ private:
             plan.number("stages"),
             plan.number("resident"),
             plan.optionalNumber("below").value_or(1),
-            plan.optionalNumber("beside").value_or(1)};
+            plan.optionalNumber("beside").value_or(1),
+            plan.optionalNumber("behind").value_or(1)};
   }
 
   /// Of each block the device takes 1 KB for itself (NVIDIA's C++ Programming Guide,
@@ -220,7 +260,7 @@ private:
     double size = double(bytesOf(operands.leftType()));
     double tiles = double(tile.tilesBelow(operands).most()) *
                    double(tile.tilesBeside(operands)) *
-                   double(operands.batches.most());
+                   double(operands.batches.most()) * double(tile.behind);
     double cycle = 1 / clock;
     double multiplying =
         double(tile.rows * tile.columns) * (double(stripBytes) / size) /
@@ -229,7 +269,7 @@ private:
                      double(groupRows + tile.columns) * stripBytes / 128 *
                      cycle;
     StripLoop loop;
-    loop.strips = double(strips);
+    loop.strips = double(strips / tile.behind);
     loop.bytes = double(tile.bytesOfStrip());
     loop.fetched = double(tile.fetchedBytes());
     loop.ahead = double(tile.stages);
@@ -237,11 +277,21 @@ private:
     loop.busy = std::max(multiplying, loading);
     loop.waiting =
         (multiplying / double(tile.groups) + 60 * cycle) / double(tile.slices);
-    loop.closing = 0.3e-6 + storingSeconds * double(tile.sums());
+    loop.closing =
+        0.3e-6 + storingSeconds * double(tile.sums()) / double(tile.behind);
     if (tile.slices > 1)
       loop.closing += (double(tile.sumBytes()) * 2 / 128 + 100) * cycle;
+    if (tile.behind > 1)
+      loop.closing +=
+          double(tile.sumBytes()) *
+          (cycle / 128 + double(tile.behind - 1) / double(tile.behind) /
+                             betweenBlocksBytesPerSecond);
     return secondsOf(loop, tiles, double(tile.resident), device) + 300 * cycle;
   }
+  /// What a processor gets of the shared memory of others in its cluster: 3.3 TB/s of all
+  /// 132 (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture",
+  /// 2024).
+  static constexpr double betweenBlocksBytesPerSecond = 2.5e10;
   /// For each sum of a thread (H100 SXM, November 2026: products of 1024, 2048 and 4096, and
   /// convolutions of 98 blocks, within 5 %); less than where warps have tiles of their own.
   static constexpr double storingSeconds = 0.016e-6;

@@ -13,11 +13,12 @@ inline constexpr int64_t stripBytes = 128, groupThreads = 128, groupRows = 64;
 /// The tile of a block. `groups` warpgroups divide its rows; in each of `slices` such parts
 /// they compute the whole tile, of strips of their own. One more warpgroup fetches. Blocks of
 /// a cluster have neighbouring tiles: those beside each other share what they fetch of the
-/// left operand, those below each other of the right one.
+/// left operand, those below each other of the right one. Or they are behind each other: all
+/// have one tile, and divide its strips.
 struct WarpgroupTile {
   int64_t rows, columns, groups, slices = 1, stages = 2, resident = 1;
-  int64_t below = 1, beside = 1;
-  int64_t cluster() const { return below * beside; }
+  int64_t below = 1, beside = 1, behind = 1;
+  int64_t cluster() const { return below * beside * behind; }
   /// Tiles of the result below and beside each other, in whole clusters.
   graph::Dim tilesBelow(const BlockOperands &operands) const;
   int64_t tilesBeside(const BlockOperands &operands) const;
@@ -29,14 +30,17 @@ struct WarpgroupTile {
   }
 
   int64_t consumers() const { return groups * slices; }
+  int64_t ofSlice() const { return groups * groupThreads; }
   int64_t threads() const { return (consumers() + 1) * groupThreads; }
   /// Products of a warpgroup one below the other, and sums that a thread has of each.
   int64_t productsDown() const { return rows / groups / groupRows; }
   int64_t sumsOfProduct() const { return columns / 2; }
   int64_t sums() const { return productsDown() * sumsOfProduct(); }
   int64_t bytesOfStrip() const { return (rows + columns) * stripBytes; }
-  int64_t sumBytes() const { return (slices - 1) * rows * columns * 4; }
-  int64_t gates() const { return 2 * stages + (slices > 1); }
+  int64_t sumBytes() const {
+    return (slices - 1 + (behind > 1)) * rows * columns * 4;
+  }
+  int64_t gates() const { return 2 * stages + (slices > 1 || behind > 1); }
   int64_t sharedBytes() const {
     return stages * bytesOfStrip() + sumBytes() + gates() * 8;
   }

@@ -96,7 +96,7 @@ inline EMULATED_PER_THREAD dim3 threadIdx(0, 0, 0),
 // their threads. Shared memory of the next one is so many bytes further on.
 inline EMULATED_PER_THREAD unsigned emulated_cluster = 1;
 inline EMULATED_PER_THREAD ptrdiff_t emulated_block_bytes = 0;
-constexpr unsigned emulated_most_blocks = 4, emulated_most_threads = 4096;
+constexpr unsigned emulated_most_blocks = 8, emulated_most_threads = 4096;
 inline unsigned emulated_rank() { return blockIdx.x % emulated_cluster; }
 inline unsigned emulated_thread() {
   return emulated_rank() * blockDim.x + threadIdx.x;

@@ -147,6 +147,13 @@ public:
     emulated_release(word);
     gate.put(word);
   }
+  // So many bytes that this thread has written have arrived.
+  void count(int64_t *word, unsigned bytes) {
+    EmulatedGate gate = EmulatedGate::of(word);
+    gate.bytes -= int32_t(bytes);
+    emulated_arrived(word, emulated_thread(), emulated_issue());
+    gate.put(word);
+  }
   void add(Copy copy) {
     emulated_read(copy.gate, 8);
     for (const auto &one : unpublished)

@@ -146,6 +146,22 @@ struct emulated_group_instructions : emulated_instructions {
   static void cluster_barrier() {
     EmulatedBlock::current()->wait(/*isWarp=*/false);
   }
+  static void cluster_barrier_shown() { cluster_barrier(); }
+  template <typename Number>
+  static void send(Number *to, int64_t *gate, ptrdiff_t block, Number a,
+                   Number b, Number c, Number d) {
+    EmulatedKernelCode pause(false);
+    ptrdiff_t distance = distance_of(unsigned(block));
+    char *there = reinterpret_cast<char *>(to) + distance;
+    if (reinterpret_cast<uintptr_t>(there) % 16 != 0)
+      EmulatedGate::fail("16 bytes are sent to no multiple of 16");
+    Number numbers[] = {a, b, c, d};
+    emulated_write(there, sizeof numbers);
+    memcpy(there, numbers, sizeof numbers);
+    EmulatedTiles::ofBlock().count(
+        reinterpret_cast<int64_t *>(reinterpret_cast<char *>(gate) + distance),
+        sizeof numbers);
+  }
   static void expect_bytes(int64_t *gate, unsigned bytes) {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(gate, bytes);

@@ -212,3 +212,36 @@ func.func @too_many_groups() {
   kernel.await_products but 9
   return
 }
+
+// -----
+
+kernel.func @send_to_own(%n: index) attributes {threads = 128 : i64, extent = 2 : index, cluster = 2 : i64} {
+  %a = arith.constant 0.0 : f32
+  %g = memref.alloca() : memref<4xi64, #gpu.address_space<workgroup>>
+  %own = memref.alloca() : memref<2x4xf32>
+  // expected-error @+1 {{not four numbers to a row of four of them that blocks share}}
+  kernel.send %a, %a, %a, %a to %own[%n, %n] of %n at %g[%n] : (f32, f32, f32, f32) to memref<2x4xf32>, memref<4xi64, #gpu.address_space<workgroup>>
+  kernel.return
+}
+
+// -----
+
+kernel.func @send_three(%n: index) attributes {threads = 128 : i64, extent = 2 : index, cluster = 2 : i64} {
+  %a = arith.constant 0.0 : f32
+  %g = memref.alloca() : memref<4xi64, #gpu.address_space<workgroup>>
+  %parts = memref.alloca() : memref<4x4xf32, #gpu.address_space<workgroup>>
+  // expected-error @+1 {{not four numbers to a row of four of them that blocks share}}
+  kernel.send %a, %a, %a to %parts[%n, %n] of %n at %g[%n] : (f32, f32, f32) to memref<4x4xf32, #gpu.address_space<workgroup>>, memref<4xi64, #gpu.address_space<workgroup>>
+  kernel.return
+}
+
+// -----
+
+kernel.func @send_without_cluster(%n: index) attributes {threads = 128 : i64, extent = 2 : index} {
+  %a = arith.constant 0.0 : f32
+  %g = memref.alloca() : memref<4xi64, #gpu.address_space<workgroup>>
+  %parts = memref.alloca() : memref<4x4xf32, #gpu.address_space<workgroup>>
+  // expected-error @+1 {{is about other blocks, but its kernel has no cluster}}
+  kernel.send %a, %a, %a, %a to %parts[%n, %n] of %n at %g[%n] : (f32, f32, f32, f32) to memref<4x4xf32, #gpu.address_space<workgroup>>, memref<4xi64, #gpu.address_space<workgroup>>
+  kernel.return
+}

@@ -112,11 +112,37 @@ kernel.func @turned(%x: tensor<2x1x512x264xf16>, %w: tensor<1x3x264x512xf16>) ->
 // CHECK: kernel.copy_tile %{{.*}} to %[[CRIGHT]]{{.*}} for %
 // CHECK: kernel.copy_tile %{{.*}} to %[[CLEFT]]{{.*}} for %
 // CHECK: }
-// CHECK: kernel.cluster_barrier
+// CHECK: kernel.cluster_barrier shown
 kernel.func @clusters(%x: tensor<400x136xf16>, %w: tensor<34816xf16>) -> tensor<400x256xf16> attributes {strategy = "warpgroup-product", plan = {below = 2, beside = 2, columns = 128, groups = 1, resident = 1, rows = 64, slices = 1, stages = 3}} {
   %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8} : (tensor<34816xf16>) -> tensor<136x256xf16>
   %y = graph.matmul %x, %p : (tensor<400x136xf16>, tensor<136x256xf16>) -> tensor<400x256xf16>
   kernel.return %y : tensor<400x256xf16>
+}
+
+// Two blocks of a cluster have one tile, and three of its six strips each. Each completes the groups
+// of columns of one half of the rows, sends the sums of the others' to the other block, and awaits
+// 16 KB of parts: half of 32 sums of 128 threads, from either block.
+// CHECK-LABEL: kernel.func @behind(
+// CHECK-SAME: cluster = 2 : i64
+// CHECK-SAME: extent = 4 : index
+// CHECK: %[[PARTS:.*]] = memref.alloca() {alignment = 16 : i64} : memref<2x4x128x4xf32, #gpu.address_space<workgroup>>
+// CHECK: kernel.init_gate %{{.*}}[%c6{{.*}}] for 1
+// CHECK: kernel.cluster_barrier{{$}}
+// CHECK: kernel.tile_product
+// CHECK: kernel.await_products but 0
+// CHECK-COUNT-4: kernel.send {{.*}} to %[[PARTS]][%{{.*}}] of %c0
+// CHECK-COUNT-4: kernel.send {{.*}} to %[[PARTS]][%{{.*}}] of %c1
+// CHECK-NOT: kernel.send
+// CHECK: kernel.await_gate %{{.*}}[%c6
+// CHECK: memref.load %[[PARTS]]
+// CHECK: } else {
+// CHECK: kernel.expect_bytes %{{.*}}[%c6{{.*}}], 16384
+// CHECK: kernel.copy_tile
+// CHECK-NOT: kernel.cluster_barrier
+kernel.func @behind(%x: tensor<100x384xf16>, %w: tensor<24576xf16>) -> tensor<100x64xf16> attributes {strategy = "warpgroup-product", plan = {behind = 2, columns = 64, groups = 1, resident = 1, rows = 64, slices = 1, stages = 3}} {
+  %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8} : (tensor<24576xf16>) -> tensor<384x64xf16>
+  %y = graph.matmul %x, %p : (tensor<100x384xf16>, tensor<384x64xf16>) -> tensor<100x64xf16>
+  kernel.return %y : tensor<100x64xf16>
 }
 
 // What is added to a product is loaded before its strips; of 128 sums of a thread that would
