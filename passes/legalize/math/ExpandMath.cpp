@@ -156,6 +156,20 @@ bool isByExp2(Operation *op, const TargetDescription &target) {
          !kernel->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
 }
 
+/// Quotients by 1 + e^x, which sigmoid and its like are, may be two units in the last place
+/// off where e^x is by `exp2`.
+static void approximateQuotients(Value power) {
+  for (Operation *user : power.getUsers()) {
+    auto sum = dyn_cast<arith::AddFOp>(user);
+    if (!sum)
+      continue;
+    for (Operation *reader : sum->getUsers())
+      if (auto quotient = dyn_cast<arith::DivFOp>(reader);
+          quotient && quotient.getRhs() == sum)
+        quotient.setFastmath(arith::FastMathFlags::arcp);
+  }
+}
+
 /// Where a function of f16 and narrower floats is computed.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
@@ -247,6 +261,8 @@ LogicalResult expandMath(Operation *root, const TargetDescription &target) {
     SmallVector<Value> values = expand(op, builder, target);
     if (values.empty())
       return op->emitError("has no expansion to arithmetic");
+    if (isExpOrZero(op) && isByExp2(op, target))
+      approximateQuotients(op->getResult(0));
     kernel::KeepNames().notifyOperationReplaced(op, values);
     op->replaceAllUsesWith(values);
     op->erase();

@@ -89,6 +89,25 @@ kernel.func @quotient(%x: memref<32xf32>) attributes {extent = 1 : index, thread
 
 // -----
 
+// So may those of a sigmoid, but no other ones.
+// CHECK-LABEL: kernel.func @sigmoid
+// CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %cst
+// CHECK: arith.divf %{{.*}}, %[[SUM]] fastmath<arcp> : f32
+// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+kernel.func @sigmoid(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = gpu.thread_id x
+  %one = arith.constant 1.0 : f32
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.exp %0 fastmath<afn> : f32
+  %2 = arith.addf %1, %one : f32
+  %3 = arith.divf %0, %2 : f32
+  %4 = arith.divf %2, %3 : f32
+  memref.store %4, %x[%i] : memref<32xf32>
+  kernel.return
+}
+
+// -----
+
 // CHECK-LABEL: kernel.func @strict_quotient
 // CHECK-NOT: arcp
 // CHECK: kernel.return
