@@ -29,6 +29,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 from run import find_model  # noqa: E402
 sys.path.insert(0, HERE)
 from cuda_attention import Case as Attention  # noqa: E402
+from cuda_products import save_with_plan  # noqa: E402
 
 EXAMPLE = os.path.join(HERE, "..", "..", "examples", "mnist", "model.onnx")
 TARGETS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"]
@@ -238,7 +239,8 @@ def hopper_cases(work):
                 r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"]
     # Blocks of a cluster that divide the strips of a tile.
     yield "behind", save_node(work, *product([128, 3072, 768], "behind"), np.float16), [
-        *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [*units, "UCGABAR_WAIT", "STAS", "HGMMA"]
+        *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [
+            *units, "UCGABAR_WAIT", "STAS", "HGMMA"], {"behind": 4, "rows": 128, "columns": 128, "groups": 2, "slices": 1, "resident": 1, "stages": 6}
     yield "windows", save_node(
         work, "windows", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
         [("x", [4, 64, 31, 31])], [4, 128, 16, 16], ("w", [128, 64, 3, 3]), np.float16), [
@@ -282,7 +284,12 @@ def missing_instructions(ingot, nvcc, work):
         print("nvdisasm is not installed: PTX alone is looked at")
     for target, name, model, in_ptx, on_machine, *options in all_cases(work):
         source, ptx, cubin = (os.path.join(work, name + ending) for ending in (".cu", ".ptx", ".cubin"))
-        subprocess.run([ingot, model, "-o", source, "--target", target, *options], check=True)
+        options = ["--target", target, *options]
+        if isinstance(options[-1], dict):
+            planned = os.path.join(work, name + ".mlir")
+            save_with_plan(ingot, planned, model, options[:-1], "warpgroup-product", options[-1])
+            model, options = planned, [*options[:-1], "--start-from", "lower"]
+        subprocess.run([ingot, model, "-o", source, *options], check=True)
         compiler = [nvcc, "-std=c++17", "-O2", source]
         virtual = target.replace("sm", "compute")
         subprocess.run([*compiler, f"-gencode=arch={virtual},code={virtual}", "-ptx", "-o", ptx], check=True)

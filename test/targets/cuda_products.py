@@ -269,18 +269,23 @@ def compiled(args, folder, model, options, case):
     return ["sh", "-c", f"cd '{folder}' && ./program y.bin && '{sys.executable}' -c \"{npy}\""]
 
 
+def save_with_plan(ingot, path, model, options, strategy, numbers):
+    """Saves a model's kernels where its product has this plan."""
+    subprocess.run([ingot, model, *options, "--stop-after", "lower", "-o", path], check=True)
+    with open(path) as file:
+        text = file.read()
+    plan = ", ".join(f"{key} = {number} : i64" for key, number in sorted(numbers.items()))
+    text, edited = re.subn(r'plan = {[^}]*}(.*strategy = )"[\w-]+-product"', rf'plan = {{{plan}}}\g<1>"{strategy}"', text)
+    if edited != 1:
+        sys.exit(f"{model}: {edited} kernels have a plan")
+    with open(path, "w") as file:
+        file.write(text)
+
+
 def planned(args, folder, model, options, case):
     """The same of a model whose kernel of the case's strategy is built by the case's plan."""
     path = os.path.join(folder, "model.mlir")
-    subprocess.run([args.ingot, model, *options, "--stop-after", "lower", "-o", path], check=True)
-    with open(path) as file:
-        text = file.read()
-    numbers = ", ".join(f"{key} = {number} : i64" for key, number in sorted(case.plan_numbers.items()))
-    text, edited = re.subn(r'plan = {[^}]*}(.*strategy = )"[\w-]+-product"', rf'plan = {{{numbers}}}\g<1>"{case.strategy}"', text)
-    if edited != 1:
-        sys.exit(f"{case.name}: {edited} kernels have a plan")
-    with open(path, "w") as file:
-        file.write(text)
+    save_with_plan(args.ingot, path, model, options, case.strategy, case.plan_numbers)
     return compiled(args, folder, path, [*options, "--start-from", "lower"], case)
 
 

@@ -112,6 +112,8 @@ private:
               ranking.add(shared, seconds(operands, shared, strips, device));
           }
         }
+    // These have not run on a device yet, so that an estimate alone does not choose them:
+    // they stand behind all others, for --tune to measure.
     double alone = ranking.leastCost();
     for (WarpgroupTile tile : tiles)
       for (int64_t behind : {2, 4, 8}) {
@@ -120,7 +122,7 @@ private:
         if (refuse(tile, strips, device).empty() &&
             refuseCluster(operands, group, tile, strips).empty() &&
             isWorthwhile(operands, tile, alone, strips, device))
-          ranking.add(tile, seconds(operands, tile, strips, device));
+          ranking.add(tile, alone);
       }
     return ranking;
   }
