@@ -240,7 +240,7 @@ def hopper_cases(work):
     # Blocks of a cluster that divide the strips of a tile.
     yield "behind", save_node(work, *product([128, 3072, 768], "behind"), np.float16), [
         *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [
-            *units, "UCGABAR_WAIT", "STAS", "HGMMA"], {"behind": 4, "rows": 128, "columns": 128, "groups": 2, "slices": 1, "resident": 1, "stages": 6}
+            *units, "UCGABAR_WAIT", "STAS", "HGMMA"], {"behind": 4, "rows": 128, "columns": 128, "groups": 2, "slices": 1, "resident": 1, "stages": 4}
     yield "windows", save_node(
         work, "windows", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
         [("x", [4, 64, 31, 31])], [4, 128, 16, 16], ("w", [128, 64, 3, 3]), np.float16), [
@@ -278,18 +278,23 @@ def all_cases(work):
             yield target, *case
 
 
+def with_own_plan(ingot, work, target, name, model, options):
+    """The model and the options of a case; its kernels and where to start from if the last of its options is a plan of its product."""
+    if not options or not isinstance(options[-1], dict):
+        return model, options
+    path, plan = os.path.join(work, name + ".mlir"), options[-1]
+    save_with_plan(ingot, path, model, ["--target", target, *options[:-1]], "warpgroup-product", plan)
+    return path, [*options[:-1], "--start-from", "lower"]
+
+
 def missing_instructions(ingot, nvcc, work):
     missing, nvdisasm = [], find_nvdisasm()
     if not nvdisasm:
         print("nvdisasm is not installed: PTX alone is looked at")
     for target, name, model, in_ptx, on_machine, *options in all_cases(work):
         source, ptx, cubin = (os.path.join(work, name + ending) for ending in (".cu", ".ptx", ".cubin"))
-        options = ["--target", target, *options]
-        if isinstance(options[-1], dict):
-            planned = os.path.join(work, name + ".mlir")
-            save_with_plan(ingot, planned, model, options[:-1], "warpgroup-product", options[-1])
-            model, options = planned, [*options[:-1], "--start-from", "lower"]
-        subprocess.run([ingot, model, "-o", source, *options], check=True)
+        model, options = with_own_plan(ingot, work, target, name, model, options)
+        subprocess.run([ingot, model, "-o", source, "--target", target, *options], check=True)
         compiler = [nvcc, "-std=c++17", "-O2", source]
         virtual = target.replace("sm", "compute")
         subprocess.run([*compiler, f"-gencode=arch={virtual},code={virtual}", "-ptx", "-o", ptx], check=True)

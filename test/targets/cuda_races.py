@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
-from cuda_compiles import all_cases, path_of  # noqa: E402
+from cuda_compiles import all_cases, path_of, with_own_plan  # noqa: E402
 
 EMULATION = os.path.join(HERE, "..", "..", "targets", "cuda", "emulation")
 FLAGS = ["-std=c++17", "-O1", "-DEMULATED_GPU_CHECK", "-fsanitize=bounds", "-fsanitize-trap=bounds",
@@ -91,7 +91,9 @@ def main():
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
     models = {name: (path_of(name, args.work), "sm_80", ()) for name in args.networks.split(",")}
-    models.update((name, (model, target, options)) for target, name, model, _, _, *options in all_cases(args.work))
+    for target, name, model, _, _, *options in all_cases(args.work):
+        model, options = with_own_plan(args.ingot, args.work, target, name, model, options)
+        models[name] = model, target, options
     models["branches"] = save_branches(args.work), "sm_80", ()
     failed = False
     for name, (model, target, options) in models.items():
