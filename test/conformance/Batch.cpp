@@ -239,14 +239,17 @@ std::string Batch::nameOf(int text) const {
 static size_t bytesOfDirectives(StringRef source) {
   size_t end = 0;
   int depth = 0;
+  bool continues = false;
   for (StringRef rest = source; !rest.empty();) {
     auto [line, after] = rest.split('\n');
-    if (!line.empty() && !line.starts_with("#") && !line.starts_with("//"))
+    if (!continues && !line.empty() && !line.starts_with("#") &&
+        !line.starts_with("//"))
       break;
     depth += line.starts_with("#if");
     depth -= line.starts_with("#endif");
+    continues = line.ends_with("\\");
     rest = after;
-    if (depth == 0)
+    if (depth == 0 && !continues)
       end = source.size() - rest.size();
   }
   return end;
