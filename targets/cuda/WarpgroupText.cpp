@@ -75,24 +75,19 @@ TILES
 //?
 //? send(
   // 16 bytes for the memory of another block of the cluster, whose gate counts them.
-  static __device__ void send(float *to, int64_t *gate, ptrdiff_t block, float a, float b, float c, float d) {
-    asm volatile("{\n\t.reg .b32 its_place, its_gate;\n\t"
-                 "mapa.shared::cluster.u32 its_place, %0, %2;\n\t"
-                 "mapa.shared::cluster.u32 its_gate, %1, %2;\n\t"
-                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
-                 "[its_place], {%3, %4, %5, %6}, [its_gate];\n\t}"
-                 :: "r"(shared_address(to)), "r"(shared_address(gate)), "r"(static_cast<unsigned>(block)),
-                    "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
-  }
   static __device__ void send(int32_t *to, int64_t *gate, ptrdiff_t block, int32_t a, int32_t b, int32_t c,
                               int32_t d) {
     asm volatile("{\n\t.reg .b32 its_place, its_gate;\n\t"
                  "mapa.shared::cluster.u32 its_place, %0, %2;\n\t"
                  "mapa.shared::cluster.u32 its_gate, %1, %2;\n\t"
-                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 "
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 "
                  "[its_place], {%3, %4, %5, %6}, [its_gate];\n\t}"
                  :: "r"(shared_address(to)), "r"(shared_address(gate)), "r"(static_cast<unsigned>(block)),
                     "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  }
+  static __device__ void send(float *to, int64_t *gate, ptrdiff_t block, float a, float b, float c, float d) {
+    send(reinterpret_cast<int32_t *>(to), gate, block, __float_as_int(a), __float_as_int(b), __float_as_int(c),
+         __float_as_int(d));
   }
 //?
   // Products of warpgroups. Sums are held in registers from their last use before the

@@ -132,24 +132,20 @@ static Unary integerExpansion(Operation *op) {
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 
-bool isExpOrZero(Operation *op) {
-  auto exp = dyn_cast<math::ExpOp>(op);
-  return exp && arith::bitEnumContainsAll(exp.getFastmath(),
-                                          arith::FastMathFlags::afn);
+template <typename Op> static bool isApproximated(Operation *op) {
+  auto function = dyn_cast<Op>(op);
+  return function && arith::bitEnumContainsAll(function.getFastmath(),
+                                               arith::FastMathFlags::afn);
 }
 
-/// Whether 1 is added to it: one with fastmath<afn>.
-static bool isErfBesideOne(Operation *op) {
-  auto erf = dyn_cast<math::ErfOp>(op);
-  return erf && arith::bitEnumContainsAll(erf.getFastmath(),
-                                          arith::FastMathFlags::afn);
-}
+bool isExpOrZero(Operation *op) { return isApproximated<math::ExpOp>(op); }
 
 bool isByExp2(Operation *op, const TargetDescription &target) {
   auto kernel = op->getParentOfType<kernel::FuncOp>();
   Type f32 = Float32Type::get(op->getContext()),
-       type = isExpOrZero(op) || isErfBesideOne(op) ? op->getResult(0).getType()
-                                                    : Type();
+       type = isExpOrZero(op) || isApproximated<math::ErfOp>(op)
+                  ? op->getResult(0).getType()
+                  : Type();
   return type && (type.isF32() || type.isF16() || type.isBF16()) && kernel &&
          kernel.getThreads() &&
          target.intrinsic(kernel::Exp2Op::getOperationName(), f32, f32) &&
