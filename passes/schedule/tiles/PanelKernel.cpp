@@ -58,6 +58,7 @@ TileModel::TileModel(int64_t rows, int64_t columns, int64_t steps,
                      int64_t rowBytes)
     : rows(rows),
       vectorsNeeded(llvm::divideCeil(columns, target.maxLanes(type))),
+      wholeVectors(columns / target.maxLanes(type)),
       steps(std::max<int64_t>(steps, 1)),
       factors(factorLanes(target, type, steps)), rowBytes(rowBytes),
       vectorBytes(target.maxLanes(type) * type.getIntOrFloatBitWidth() / 8),
@@ -131,7 +132,14 @@ double TileModel::cycles(const TileChoice &tile) const {
     total += overColumns(count) * 1.02;
   if (rest)
     total *= 1.005;
-  return total * static_cast<double>(steps);
+  total *= static_cast<double>(steps);
+  // Threads share whole tiles: one that is the whole product, if it takes longer than to share
+  // it, is worth a little less than several.
+  constexpr double worthSharing = 1000, single = 1.02;
+  bool isSingle =
+      (rows / tile.rows) * std::max<int64_t>(wholeVectors / tile.vectors, 1) <=
+      1;
+  return isSingle && total > worthSharing ? total * single : total;
 }
 
 int64_t TileModel::mostRows(int64_t vectors) const {

@@ -59,7 +59,8 @@ private:
   /// in few of its sets: then each step of each row loads its line again.
   bool evictEachOther(int64_t rows) const;
 
-  int64_t rows, vectorsNeeded, steps, factors, rowBytes, vectorBytes;
+  int64_t rows, vectorsNeeded, wholeVectors, steps, factors, rowBytes,
+      vectorBytes;
   bool isScalar;
   const TargetDescription &target;
 };

@@ -31,6 +31,19 @@ func.func @product(%x: tensor<5x6xf32>) -> tensor<5x16xf32> {
   return %y : tensor<5x16xf32>
 }
 
+// One row by 128 columns fits into the registers, but as two panels threads can share it;
+// where one of two would be narrower, which are not shared, it is one.
+// CHECK-LABEL: @one_row(
+// CHECK: graph.pack_panels %{{.*}} {panel = 64 : i64, tail = 0 : i64} : (tensor<640x128xf32>)
+// CHECK: graph.pack_panels %{{.*}} {panel = 128 : i64, tail = 120 : i64} : (tensor<640x120xf32>)
+func.func @one_row(%x: tensor<1x640xf32>) -> (tensor<1x128xf32>, tensor<1x120xf32>) {
+  %w0 = graph.constant dense<1.0> : tensor<640x128xf32> : tensor<640x128xf32>
+  %w1 = graph.constant dense<1.0> : tensor<640x120xf32> : tensor<640x120xf32>
+  %y0 = graph.matmul %x, %w0 : (tensor<1x640xf32>, tensor<640x128xf32>) -> tensor<1x128xf32>
+  %y1 = graph.matmul %x, %w1 : (tensor<1x640xf32>, tensor<640x120xf32>) -> tensor<1x120xf32>
+  return %y0, %y1 : tensor<1x128xf32>, tensor<1x120xf32>
+}
+
 // Operands that are computed stay as they are
 // CHECK-LABEL: @unknown(
 // CHECK-NEXT: graph.group "matrix-product"(%arg0, %arg1)
