@@ -117,9 +117,9 @@ struct Device {
   /// Of multiply-adds of f16 that are summed in f32 by matrix units; of bytes twice that.
   double matrixMultiplyAddsPerSecond = 0;
   /// The part of that which products of single warps reach, where there are also products
-  /// of warpgroups; and what processors read from the second cache per second, 0 where
-  /// nothing was found.
-  double ofWarps = 1, cacheBytesPerSecond = 0;
+  /// of warpgroups; and what processors read from the second cache per second, also where
+  /// many whole tiles are copied, 0 where nothing was found.
+  double ofWarps = 1, cacheBytesPerSecond = 0, tileBytesPerSecond = 0;
   /// What another branch of a graph costs where it begins and ends; 0: launches follow each
   /// other in any case.
   double branchSeconds = 0;

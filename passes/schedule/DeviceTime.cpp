@@ -23,6 +23,15 @@ double cacheRate(const Device &device) {
                                         : 3 * device.bytesPerSecond;
 }
 
+/// What the second cache yields to such loops: of a few strips the larger part comes from
+/// memory.
+static double cacheRate(const StripLoop &loop, const Device &device) {
+  constexpr double many = 8;
+  return loop.areTiles && loop.strips >= many
+             ? std::max(device.tileBytesPerSecond, cacheRate(device))
+             : cacheRate(device);
+}
+
 double secondsOf(const StripLoop &loop, double tiles, double resident,
                  const Device &device) {
   double ofProcessor = std::ceil(tiles / device.processors),
@@ -33,7 +42,7 @@ double secondsOf(const StripLoop &loop, double tiles, double resident,
   double strip =
       std::max({ofProcessor * loop.busy,
                 ofProcessor * loop.bytes / processorBytesPerSecond,
-                ofProcessor * fetched * used / cacheRate(device),
+                ofProcessor * fetched * used / cacheRate(loop, device),
                 rounds * std::max(arrivalSeconds / loop.ahead, loop.waiting)});
   double again = loop.goesOn ? 0 : arrivalSeconds / together;
   return loop.strips * strip + loop.closing +
@@ -60,6 +69,7 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
     work.loop.strips = tripsAround(copy);
     work.loop.goesOn = true;
   });
+  work.loop.areTiles = true;
   // What is fetched of a strip is copied to the place of one in one block of the kernel.
   llvm::MapVector<Value, std::pair<Block *, double>> fetched;
   kernel.walk([&](kernel::CopyTileOp copy) {

@@ -22,6 +22,8 @@ struct StripLoop {
   double closing = 0;
   /// Whether a block brings strips of its next tile while it stores the sums of this one.
   bool goesOn = false;
+  /// Whether strips are copied as whole tiles, many of which the second cache yields faster.
+  bool areTiles = false;
 };
 
 /// What so many tiles take by such loops, from the first strip's arrival on. A

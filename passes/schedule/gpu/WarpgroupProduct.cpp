@@ -90,6 +90,7 @@ private:
         {128, 64, 2},  {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
     const Device &device = target.device;
     int64_t strips = stripsOf(operands, group);
+    bool areWindows = leftOrderOf(operands, group) == TileOrder::Windows;
     Ranking<WarpgroupTile> ranking;
     for (WarpgroupTile tile : tiles)
       for (int64_t slices : {1, 2, 3, 4})
@@ -99,30 +100,32 @@ private:
           tile.stages = stagesOf(tile, strips, device);
           if (!refuse(tile, strips, device).empty())
             continue;
-          ranking.add(tile, seconds(operands, tile, strips, device));
+          double alone = seconds(operands, tile, strips, device);
+          ranking.add(tile, alone);
           static constexpr int64_t clusters[][2] = {{2, 1}, {1, 2}, {2, 2}};
           for (const auto &cluster : clusters) {
             WarpgroupTile shared = tile;
             shared.below = cluster[0];
             shared.beside = cluster[1];
-            if (refuseCluster(operands, group, shared, strips).empty() &&
-                isWorthwhile(operands, shared,
-                             seconds(operands, tile, strips, device), strips,
-                             device))
-              ranking.add(shared, seconds(operands, shared, strips, device));
+            if (!areWindows &&
+                refuseCluster(operands, group, shared, strips).empty() &&
+                isWorthSharing(operands, tile, shared, strips, device))
+              ranking.add(shared, sharedPart * alone);
           }
         }
-    // These have not run on a device yet, so that an estimate alone does not choose them:
-    // they stand behind all others, for --tune to measure.
     double alone = ranking.leastCost();
     for (WarpgroupTile tile : tiles)
       for (int64_t behind : {2, 4, 8}) {
         tile.behind = behind;
         tile.stages = stagesOf(tile, strips / behind, device);
-        if (refuse(tile, strips, device).empty() &&
+        // Blocks wait for each other when they begin and when they end, and send their sums.
+        constexpr double waiting = 0.65e-6, clearly = 0.95;
+        if (double cost = seconds(operands, tile, strips, device);
+            refuse(tile, strips, device).empty() &&
             refuseCluster(operands, group, tile, strips).empty() &&
-            isWorthwhile(operands, tile, alone, strips, device))
-          ranking.add(tile, alone);
+            runsAtOnce(operands, tile, device) &&
+            waiting + cost < clearly * alone)
+          ranking.add(tile, cost);
       }
     return ranking;
   }
@@ -138,26 +141,33 @@ private:
     return tile.stages;
   }
 
-  /// Blocks of a cluster wait for each other when they begin and when they end, about a
-  /// microsecond, and it has to be clearly faster: on an H100 products of bert with 32
-  /// sequences, which were to take three quarters of the time, took 0.95 of it, and those of
-  /// yolov8n, which were to take 0.85, 1.03. 1024 x 1024 x 1024 took 9.2 us, 8.1 without clusters,
-  /// and 10.2 where two such blocks share a processor.
   /// Of groups of 16 to 18 processors (H100 SXM: 132) clusters of four leave up to two idle,
   /// so that there have to be few enough of these for all to run at once.
-  static bool isWorthwhile(const BlockOperands &operands,
-                           const WarpgroupTile &shared, double alone,
-                           int64_t strips, const Device &device) {
-    constexpr double clearly = 0.8, waiting = 1e-6;
+  static bool runsAtOnce(const BlockOperands &operands,
+                         const WarpgroupTile &cluster, const Device &device) {
     constexpr int64_t ofGroup = 18, usedOfGroup = 16;
-    Dim blocks = warpgroupBlocks(operands, shared, device);
-    return shared.resident == 1 &&
-           (shared.cluster() == 2 ||
+    Dim blocks = warpgroupBlocks(operands, cluster, device);
+    return cluster.resident == 1 &&
+           (cluster.cluster() == 2 ||
             blocks.most() <=
-                device.processors * shared.resident * usedOfGroup / ofGroup) &&
-           waiting + seconds(operands, shared, strips, device) <
-               clearly * alone;
+                device.processors * cluster.resident * usedOfGroup / ofGroup);
   }
+  /// Blocks that share what they fetch keep in step, and wait for each other when they begin
+  /// and when they end. That pays where the second cache would bound a product for long: by
+  /// two of them 4096 x 4096 x 4096 takes 180 us, 193 alone, 6304 x 768 x 3072 about 9 % less,
+  /// but 4096 x 768 x 3072 7 % more and 2048 x 2048 x 2048 24.7 us, 24.2 alone; windows of
+  /// 3 x 3 6 to 30 % more (H200, November 2026, in chains).
+  static bool isWorthSharing(const BlockOperands &operands,
+                             const WarpgroupTile &tile,
+                             const WarpgroupTile &shared, int64_t strips,
+                             const Device &device) {
+    constexpr double clearly = 0.83, waiting = 3e-6;
+    return runsAtOnce(operands, shared, device) &&
+           waiting + seconds(operands, shared, strips, device, false) <
+               clearly * seconds(operands, tile, strips, device, false);
+  }
+  /// What the time of a product becomes by that.
+  static constexpr double sharedPart = 0.93;
 
   /// Says why blocks with such tiles cannot share what they fetch.
   static std::string refuseCluster(const BlockOperands &operands,
@@ -258,7 +268,7 @@ private:
   /// through shared memory twice.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t strips,
-                        const Device &device) {
+                        const Device &device, bool areTiles = true) {
     double size = double(bytesOf(operands.leftType()));
     double tiles = double(tile.tilesBelow(operands).most()) *
                    double(tile.tilesBeside(operands)) *
@@ -276,6 +286,7 @@ private:
     loop.fetched = double(tile.fetchedBytes());
     loop.ahead = double(tile.stages);
     loop.goesOn = true;
+    loop.areTiles = areTiles;
     loop.busy = std::max(multiplying, loading);
     loop.waiting =
         (multiplying / double(tile.groups) + 60 * cycle) / double(tile.slices);
