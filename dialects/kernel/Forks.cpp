@@ -34,8 +34,35 @@ static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
   return {};
 }
 
-LogicalResult verifyForks(ProgramOp program) {
+namespace {
+
+/// What holds of forks and of teams: launches of the same one follow each other, and their
+/// numbers grow.
+class Order {
+public:
+  explicit Order(StringRef kind) : kind(kind) {}
+
+  /// The next step, of a launch where it has a number.
+  LogicalResult next(LaunchOp launch, std::optional<uint64_t> number) {
+    if (number && number != open && last && *number <= *last)
+      return launch.emitOpError("is of ")
+             << kind << ' ' << *number << ", which is not behind " << kind
+             << ' ' << *last;
+    open = number;
+    if (number)
+      last = number;
+    return success();
+  }
+
+private:
+  StringRef kind;
   std::optional<uint64_t> open, last;
+};
+
+} // namespace
+
+LogicalResult verifyForks(ProgramOp program) {
+  Order order("fork");
   for (Operation &op : program.getBody().front()) {
     if (!isStep(&op))
       continue;
@@ -44,13 +71,10 @@ LogicalResult verifyForks(ProgramOp program) {
     if (fork && (!program.isPublic() || decidesOnHost(program)))
       return launch.emitOpError("is in a branch of what is not recorded: the "
                                 "host decides what comes next");
-    if (fork && fork != open && last && *fork <= *last)
-      return launch.emitOpError("is of fork ")
-             << *fork << ", which is not behind fork " << *last;
-    open = fork;
+    if (failed(order.next(launch, fork)))
+      return failure();
     if (!fork)
       continue;
-    last = fork;
     for (Value operand : launch.getOperands())
       if (LaunchOp other = ofOtherBranch(operand, launch))
         return launch.emitOpError("asks for what branch ")
@@ -60,18 +84,13 @@ LogicalResult verifyForks(ProgramOp program) {
 }
 
 LogicalResult verifyTeams(ProgramOp program) {
-  std::optional<uint64_t> open, last;
+  Order order("team");
   for (Operation &op : program.getBody().front()) {
     if (!isStep(&op))
       continue;
     auto launch = dyn_cast<LaunchOp>(op);
-    std::optional<uint64_t> team = launch ? launch.getTeam() : std::nullopt;
-    if (team && team != open && last && *team <= *last)
-      return launch.emitOpError("is of team ")
-             << *team << ", which is not behind team " << *last;
-    open = team;
-    if (team)
-      last = team;
+    if (failed(order.next(launch, launch ? launch.getTeam() : std::nullopt)))
+      return failure();
   }
   return success();
 }

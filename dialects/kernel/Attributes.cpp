@@ -1,0 +1,156 @@
+// Verifiers of the attributes of the kernel dialect that operations of any dialect have.
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+
+/// Checks one of the dialect's attributes on an argument or result of `op`.
+static LogicalResult verifyValueAttribute(Operation *op, Type type,
+                                          NamedAttribute attr) {
+  StringRef name = attr.getName();
+  auto refuse = [&](StringRef what) {
+    return op->emitOpError() << "attribute '" << name << "' " << what
+                             << ", not " << attr.getValue() << " of " << type;
+  };
+  if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr ||
+      name == kStateAttr)
+    return isa<StringAttr>(attr.getValue()) ? success()
+                                            : refuse("must be a string");
+  if (name == kReadAttr || name == kMayAliasAttr || name == kOutputAttr ||
+      name == kClearedAttr) {
+    if (!isa<UnitAttr>(attr.getValue()))
+      return refuse("has no value");
+    return isa<ShapedType>(type) ? success() : refuse("is for buffers");
+  }
+  if (name == kAlignAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(attr.getValue());
+    return bytes && isa<MemRefType>(type) &&
+                   llvm::isPowerOf2_64(bytes.getValue().getZExtValue())
+               ? success()
+               : refuse("must be the power of two that a buffer is aligned to");
+  }
+  if (name == kSizesAttr) {
+    auto sizes = dyn_cast<SizesAttr>(attr.getValue());
+    auto shaped = dyn_cast<ShapedType>(type);
+    int64_t elements = 1;
+    for (const Dim &size : sizes ? dimsOf(sizes) : Dims())
+      elements *= size.most();
+    // A product of sizes may be bounded less closely than each of them.
+    return sizes && shaped && shaped.getNumElements() >= elements
+               ? success()
+               : refuse("must be the sizes of a buffer");
+  }
+  if (name == kBoundAttr) {
+    auto bound = dyn_cast<DenseElementsAttr>(attr.getValue());
+    auto shaped = dyn_cast<ShapedType>(type);
+    return bound && shaped && bound.getType().getShape() == shaped.getShape()
+               ? success()
+               : refuse("must have the shape of what it is the value of");
+  }
+  if (name == kPartAttr) {
+    auto part = dyn_cast<StringAttr>(attr.getValue());
+    return part && llvm::is_contained(
+                       {kElementsPart, kShapesPart, kPresentPart}, part)
+               ? success()
+               : refuse("must be `elements`, `shapes` or `present`");
+  }
+  if (name == kSlotsAttr) {
+    auto slots = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    return slots && slots.size() == 2 && slots[0] >= 0 && slots[1] >= 0
+               ? success()
+               : refuse("must be two places");
+  }
+  if (name == kPhaseAttr) {
+    auto phase = dyn_cast<IntegerAttr>(attr.getValue());
+    return phase && phase.getInt() >= 0 ? success()
+                                        : refuse("must be the place of a byte");
+  }
+  if (name == kElementAttr)
+    return isa<SizesAttr>(attr.getValue()) ? success()
+                                           : refuse("must be sizes");
+  return refuse("is unknown on an argument or result");
+}
+
+LogicalResult KernelDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                      unsigned argument,
+                                                      NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError() << "has no arguments to describe";
+  return verifyValueAttribute(op, function.getArgumentTypes()[argument], attr);
+}
+
+LogicalResult KernelDialect::verifyRegionResultAttribute(Operation *op,
+                                                         unsigned,
+                                                         unsigned result,
+                                                         NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError() << "has no results to describe";
+  return verifyValueAttribute(op, function.getResultTypes()[result], attr);
+}
+
+LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
+                                                      NamedAttribute attr) {
+  if (attr.getName() == kMacsRecomputedAttr || attr.getName() == kNearLeastAttr)
+    return isa<FunctionOpInterface>(op) && isa<IntegerAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << attr.getName().getValue()
+                                   << "' is an integer of programs";
+  if (attr.getName() == kEqualSizesAttr) {
+    auto sizes = dyn_cast<SizesAttr>(attr.getValue());
+    return isa<FunctionOpInterface>(op) && sizes &&
+                   sizes.getSizes().size() % 2 == 0
+               ? success()
+               : op->emitOpError() << "attribute '" << kEqualSizesAttr
+                                   << "' is pairs of sizes of programs";
+  }
+  if (attr.getName() == kStateBytesAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(attr.getValue());
+    return isa<ModuleOp>(op) && bytes && bytes.getInt() >= 0
+               ? success()
+               : op->emitOpError() << "attribute '" << kStateBytesAttr
+                                   << "' is a number of bytes of modules";
+  }
+  if (attr.getName() == kCommentAttr)
+    return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kCommentAttr
+                                   << "' is a string of functions";
+  if (attr.getName() == kTargetAttr || attr.getName() == kModelAttr)
+    return isa<ModuleOp>(op) && isa<StringAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << attr.getName().getValue()
+                                   << "' is a string of modules";
+  if (attr.getName() == kNamesAttr) {
+    auto names = dyn_cast<ArrayAttr>(attr.getValue());
+    return names && llvm::all_of(names, llvm::IsaPred<StringAttr>)
+               ? success()
+               : op->emitOpError()
+                     << "attribute '" << kNamesAttr << "' is a list of strings";
+  }
+  if (attr.getName() == kUnrolledAttr)
+    return op->getName().getStringRef() == "scf.for" &&
+                   isa<BoolAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kUnrolledAttr
+                                   << "' says true or false of loops";
+  if (attr.getName() == kSideBySideAttr)
+    return op->getName().getStringRef() == "memref.load" &&
+                   isa<UnitAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kSideBySideAttr
+                                   << "' is one of loads, without a value";
+  if (attr.getName() != kStrictAttr)
+    return op->emitOpError()
+           << "attribute '" << attr.getName().getValue() << "' is unknown";
+  if (!isa<ModuleOp>(op) || !isa<UnitAttr>(attr.getValue()))
+    return op->emitOpError() << "attribute '" << kStrictAttr
+                             << "' is one of modules, without a value";
+  return success();
+}
