@@ -125,9 +125,10 @@ static bool clobbers(Operation *writer, Operation *reader) {
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
         // Behind a barrier there is what other threads have written; and what is loaded in
-        // front of a device's store is not to wait for it.
+        // front of a device's store, or of the end of another kernel, is not to wait for it.
         if (isa<gpu::BarrierOp, kernel::AwaitGateOp, kernel::AwaitProductsOp,
-                kernel::CountOp, kernel::StorePieceOp>(op) ||
+                kernel::AwaitInputsOp, kernel::CountOp, kernel::StorePieceOp>(
+                op) ||
             (isa<func::CallOp>(op) && !isPureCall(op)))
           return WalkResult::interrupt();
         if (!written)

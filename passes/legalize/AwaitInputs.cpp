@@ -6,7 +6,8 @@
 //
 // What comes before that place reads nothing but arguments for which all launches of the
 // kernel pass constants, and stores to none: what is done there takes place while the
-// kernel in front still runs. Of a branch whose two sides go on by themselves each waits
+// kernel in front still runs. What else is read of constants by all threads is read there as
+// well, as far as there are registers for it. Of a branch whose two sides go on by themselves each waits
 // on its own. Compilers may read what is const and restrict wherever they like, also before
 // that place: other arguments that are only read are marked as what others may write
 // (kernel.may_alias). Nothing is done on targets whose kernels do not begin early.
@@ -15,6 +16,9 @@
 #include "dialects/kernel/KernelModule.h"
 #include "passes/legalize/Passes.h"
 #include "targets/TargetDescription.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -62,6 +66,8 @@ private:
         if (!first)
           first = &op;
       }
+    if (first)
+      readAhead(first);
     auto branch = dyn_cast_or_null<scf::IfOp>(first);
     // Where all threads come to the end of a kernel without having waited it would end
     // before the one in front, so that each way through it waits.
@@ -75,6 +81,43 @@ private:
     }
     place(branch.getThenRegion().front(), /*isInBranch=*/true);
     place(branch.getElseRegion().front(), /*isInBranch=*/true);
+  }
+  /// Moves what is read of constants behind `late` in its block, up to a loop or a branch, to
+  /// the place in front of it.
+  void readAhead(Operation *late) {
+    constexpr int64_t mostBytes = 256;
+    SmallVector<memref::LoadOp> loads;
+    // What is read behind a loop would take registers from it.
+    for (Operation *op = late; op->getNumRegions() == 0 && op->getNextNode();
+         op = op->getNextNode())
+      if (auto load = dyn_cast<memref::LoadOp>(op); load && isEarly(*load))
+        loads.push_back(load);
+    int64_t moved = 0;
+    for (memref::LoadOp load : loads) {
+      int64_t bytes = kernel::elementBytes(load.getType());
+      llvm::SetVector<Operation *> needed;
+      if (moved + bytes > mostBytes || !mayMove(load, late, needed))
+        continue;
+      for (Operation *op : needed)
+        op->moveBefore(late);
+      moved += bytes;
+    }
+  }
+  /// Whether an operation may be in front of `late`, with the `needed` ones behind it, in
+  /// their order.
+  bool mayMove(Operation *op, Operation *late,
+               llvm::SetVector<Operation *> &needed) const {
+    if (op->getBlock() != late->getBlock() || op->isBeforeInBlock(late))
+      return true;
+    bool isRead = isa<memref::LoadOp>(op) && isEarly(*op);
+    if (op->getNumRegions() > 0 || !(isRead || isPure(op)))
+      return false;
+    for (Value operand : op->getOperands())
+      if (Operation *of = operand.getDefiningOp();
+          of && !mayMove(of, late, needed))
+        return false;
+    needed.insert(op);
+    return true;
   }
   void insertAt(Operation *op) {
     OpBuilder builder(op);

@@ -113,19 +113,29 @@ private:
   }
 
   /// Calls `step(i, sums)` for i = first, first + by, ... below `count`. All threads have
-  /// `trips` of them, which compilers know, and some one more.
+  /// `trips` of them, which compilers know, and some one more; others do the last of all once
+  /// more and leave it out, so that what it reads is asked for without a branch.
   Exprs overOwn(Expr first, int64_t by, int64_t count, Exprs sums,
                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
     int64_t trips = count / by;
-    if (trips > 0)
+    // As many pieces of weights on their way as there are registers for.
+    constexpr int64_t mostPieces = 8;
+    if (packed && trips * allColumns() <= mostPieces)
+      for (int64_t trip = 0; trip < trips; ++trip)
+        sums = step(trip ? first + double(trip * by) : first, sums);
+    else if (trips > 0)
       sums = b.loop(Dim(trips), sums, [&](Expr trip, ArrayRef<Expr> carried) {
         named(trip, "trip");
         return step(trip * double(by) + first, carried);
       });
     if (count % by == 0)
       return sums;
-    return b.loop(trips ? first + double(trips * by) : first, b.index(count),
-                  by, sums, step);
+    Expr last = named(trips ? first + double(trips * by) : first, "last");
+    Exprs more = step(named(min(last, double(count - 1)), "last_inside"), sums);
+    Expr isInside = named(last < double(count), "is_inside");
+    for (auto [sum, withLast] : llvm::zip_equal(sums, more))
+      sum = named(select(isInside, withLast, sum), "sum");
+    return sums;
   }
 
   /// The columns of one product after the other of which a thread has sums.
@@ -209,15 +219,19 @@ private:
                 zeros(), [&](Expr at, ArrayRef<Expr> carried) {
                   Exprs sums(carried);
                   Expr step = named(at * double(piece), "step");
+                  // Weights are there before the kernel in front has ended.
+                  SmallVector<Exprs> weights(piece);
+                  for (Value buffer : buffers)
+                    for (int64_t j = 0; j < tile.warpColumns; ++j)
+                      for (int64_t i = 0; i < piece; ++i)
+                        weights[i].push_back(
+                            b.loadFrom(buffer, operands.rightType(),
+                                       {begins[j] + step + double(i)}));
                   for (int64_t i = 0; i < piece; ++i) {
                     Exprs right;
-                    for (Value buffer : buffers)
-                      for (int64_t j = 0; j < tile.warpColumns; ++j)
-                        right.push_back(named(
-                            convert(b.loadFrom(buffer, operands.rightType(),
-                                               {begins[j] + step + double(i)}),
-                                    type),
-                            "w_" + Twine(right.size())));
+                    for (const Expr &weight : weights[i])
+                      right.push_back(named(convert(weight, type),
+                                            "w_" + Twine(right.size())));
                     bool mayBeOutside = padded != operands.steps;
                     scale(right, step + double(i), mayBeOutside);
                     add(sums, leftAt(step + double(i), mayBeOutside), right);

@@ -21,6 +21,28 @@ kernel.func @sum(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {kernel
   kernel.return
 }
 
+// What is read of constants behind the first other operand is read in front of it as well, with what its
+// place is computed from.
+// CHECK-LABEL: kernel.func @behind(
+// CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: kernel.await_inputs
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: arith.addf
+kernel.func @behind(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {kernel.read}, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %c32 = arith.constant 32 : index
+  %at = gpu.thread_id x
+  %v = memref.load %x[%at] : memref<64xf32>
+  %b = memref.load %bias[%at] : memref<64xf32>
+  %s = arith.addf %b, %v : f32
+  %next = arith.addi %at, %c32 : index
+  %b1 = memref.load %bias[%next] : memref<64xf32>
+  %s1 = arith.addf %b1, %s : f32
+  memref.store %s1, %y[%at] : memref<64xf32>
+  kernel.return
+}
+
 // The same argument is a constant in one launch alone; and threads that a condition keeps from all that would end
 // without having waited.
 // CHECK-LABEL: kernel.func @some(
@@ -75,6 +97,7 @@ kernel.func @sides(%x: memref<64xf32>, %bias: memref<64xf32>, %y: memref<64xf32>
 kernel.program @main(%x: memref<64xf32>, %y: memref<64xf32> {kernel.output}) attributes {arena_bytes = 256 : i64, arena_align = 64 : i64} {
   %bias = memref.get_global @bias : memref<64xf32>
   %h = kernel.arena 0 : memref<64xf32>
+  kernel.launch @behind(%x, %bias, %h) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
   kernel.launch @sum(%x, %bias, %h) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
   kernel.launch @sides(%h, %bias, %y) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
   kernel.launch @some(%bias, %h) : (memref<64xf32>, memref<64xf32>) -> ()

@@ -3,15 +3,21 @@
 
 // Weights are packed with the steps of each column side by side, in pieces of four: a warp
 // takes a column, two warps divide its steps. 520 steps are 130 pieces: two for each of the
-// 64 threads, and one more for two of them. What the warps have meets in shared memory.
+// 64 threads, and one more for two of them, which others do the last of and leave out. What
+// the warps have meets in shared memory.
 // CHECK-LABEL: kernel.func @packed(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 128 : i64
 // CHECK: %[[PARTS:.*]] = memref.alloca() : memref<2x1x2xf32, #gpu.address_space<workgroup>>
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2{{.*}}
+// CHECK: arith.mulf
+// CHECK-COUNT-7: math.fma
+// CHECK: arith.minsi %[[LAST:.*]], %c129
+// CHECK-COUNT-4: memref.load %arg1
 // CHECK-COUNT-4: math.fma
-// CHECK: scf.for %{{.*}} to %c130{{.*}} step %c64
-// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[LAST]], %c130
+// CHECK: %[[SUM:.*]] = arith.select %[[INSIDE]]
+// CHECK: gpu.shuffle xor %[[SUM]]
+// CHECK-COUNT-4: gpu.shuffle xor
 // CHECK: memref.store %{{.*}}, %[[PARTS]]
 // CHECK: gpu.barrier
 // CHECK-COUNT-2: memref.load %[[PARTS]]
