@@ -57,9 +57,14 @@ struct Heads {
   int64_t sizeOfHead() { return shapeOf(heads.getResult()).back(); }
 
 private:
-  /// Whether all axes but the columns stay, and these become two.
+  /// Whether all axes but the columns stay, and these become two. Of one row, of which
+  /// transposes are reshapes, heads are at any axis but the last.
   bool splitsColumns() {
     Dims from = dimsOf(product.getResult()), to = dimsOf(heads.getResult());
+    auto isOne = [](const Dim &size) { return size == 1; };
+    if (llvm::all_of(ArrayRef(from).drop_back(), isOne))
+      return to.size() > 1 && to.back().known() &&
+             llvm::count_if(ArrayRef(to).drop_back(), std::not_fn(isOne)) <= 1;
     return to.size() == from.size() + 1 &&
            ArrayRef(from).drop_back() == ArrayRef(to).drop_back(2);
   }
@@ -114,11 +119,15 @@ void join(MutableArrayRef<Heads> parts) {
   joined = buildReshape(builder, loc, joined, ArrayRef<Dim>(sizes));
   SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
   for (Heads &part : parts) {
-    Value slice =
-        SliceOp::create(builder, part.heads.getLoc(), joined, starts, steps,
-                        ArrayRef<Dim>(dimsOf(part.heads.getResult())));
+    Location loc = part.heads.getLoc();
+    sizes.end()[-2] = part.columns() / size;
+    Value slice = SliceOp::create(builder, loc, joined, starts, steps,
+                                  ArrayRef<Dim>(sizes));
     starts.end()[-2] += part.columns() / size;
-    part.heads.replaceAllUsesWith(slice);
+    Dims own = dimsOf(part.heads.getResult());
+    part.heads.replaceAllUsesWith(
+        own == sizes ? slice
+                     : buildReshape(builder, loc, slice, ArrayRef<Dim>(own)));
   }
   for (Heads &part : parts) {
     part.heads.erase();

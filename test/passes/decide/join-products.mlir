@@ -37,3 +37,21 @@ func.func @others(%x: tensor<16x32xf32>, %y: tensor<16x32xf32>) -> (tensor<16x4x
   %v = graph.reshape %s : (tensor<16x32xf32>) -> tensor<16x8x4xf32>
   return %q, %k, %v : tensor<16x4x8xf32>, tensor<16x4x8xf32>, tensor<16x8x4xf32>
 }
+
+// Of one row heads may be in front of it.
+// CHECK-LABEL: func.func @one_row(
+// CHECK: graph.matmul %arg0, %{{.*}} -> tensor<1x1x48xf32>
+// CHECK: %[[H:.*]] = graph.reshape %{{.*}} -> tensor<1x1x6x8xf32>
+// CHECK: %[[Q:.*]] = graph.slice %[[H]] {starts = array<i64: 0, 0, 0, 0>, {{.*}} -> tensor<1x1x4x8xf32>
+// CHECK: %[[V:.*]] = graph.slice %[[H]] {starts = array<i64: 0, 0, 4, 0>, {{.*}} -> tensor<1x1x2x8xf32>
+// CHECK: %[[T:.*]] = graph.reshape %[[V]] : {{.*}} -> tensor<1x2x1x8xf32>
+// CHECK: return %[[Q]], %[[T]]
+func.func @one_row(%x: tensor<1x1x32xf32>) -> (tensor<1x1x4x8xf32>, tensor<1x2x1x8xf32>) {
+  %w = graph.constant dense<1.0> : tensor<32x32xf32> : tensor<32x32xf32>
+  %p = graph.matmul %x, %w : (tensor<1x1x32xf32>, tensor<32x32xf32>) -> tensor<1x1x32xf32>
+  %q = graph.reshape %p : (tensor<1x1x32xf32>) -> tensor<1x1x4x8xf32>
+  %u = graph.constant dense<3.0> : tensor<32x16xf32> : tensor<32x16xf32>
+  %r = graph.matmul %x, %u : (tensor<1x1x32xf32>, tensor<32x16xf32>) -> tensor<1x1x16xf32>
+  %v = graph.reshape %r : (tensor<1x1x16xf32>) -> tensor<1x2x1x8xf32>
+  return %q, %v : tensor<1x1x4x8xf32>, tensor<1x2x1x8xf32>
+}
