@@ -236,7 +236,8 @@ def hopper_cases(work):
         yield name, save_node(work, name, node, tensors, result, weights, dtype), [
             r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes\.multicast::cluster",
             r"mapa\.shared::cluster", r"mbarrier\.arrive\.shared::cluster", r"barrier\.cluster\.wait"], [
-                r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"]
+                r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"], {
+                    "below": 2, "rows": 128, "columns": 256, "groups": 2, "slices": 1, "resident": 1, "stages": 4}
     # Blocks of a cluster that divide the strips of a tile.
     yield "behind", save_node(work, *product([128, 3072, 768], "behind"), np.float16), [
         *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [
