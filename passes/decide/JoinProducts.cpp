@@ -62,9 +62,9 @@ private:
   bool splitsColumns() {
     Dims from = dimsOf(product.getResult()), to = dimsOf(heads.getResult());
     auto isOne = [](const Dim &size) { return size == 1; };
-    if (llvm::all_of(ArrayRef(from).drop_back(), isOne))
-      return to.size() > 1 && to.back().known() &&
-             llvm::count_if(ArrayRef(to).drop_back(), std::not_fn(isOne)) <= 1;
+    if (llvm::all_of(ArrayRef(from).drop_back(), isOne) && to.back().known() &&
+        llvm::count_if(ArrayRef(to).drop_back(), std::not_fn(isOne)) == 1)
+      return true;
     return to.size() == from.size() + 1 &&
            ArrayRef(from).drop_back() == ArrayRef(to).drop_back(2);
   }
