@@ -109,9 +109,20 @@ private:
       return;
     Best best{least, nullptr};
     StripePlanner planner(main, target());
-    build(main, planner, most, /*keeps=*/true, best);
+    build(main, planner, most, most, /*keeps=*/true, best);
+    // Estimates may be too large as well: what is planned for more may fit, and compute
+    // fewer rows again.
+    if (maxBytes > 0 &&
+        (!best.function || multiplyAdds(*best.function) > multiplyAdds(main))) {
+      Best other{least, nullptr};
+      build(main, planner, most, most + most / 4, /*keeps=*/true, other);
+      if (other.function && other.bytes <= most &&
+          (best.bytes > most ||
+           multiplyAdds(*other.function) < multiplyAdds(*best.function)))
+        best = std::move(other);
+    }
     if (maxBytes > 0 && best.bytes > most)
-      build(main, planner, most, /*keeps=*/false, best);
+      build(main, planner, most, most, /*keeps=*/false, best);
     if (!best.function)
       return;
     int64_t recomputed = multiplyAdds(*best.function) - multiplyAdds(main);
@@ -127,11 +138,13 @@ private:
     OwningOpRef<func::FuncOp> function;
   };
 
+  /// Builds what is planned for `first` bytes, and for less as long as it takes more than
+  /// `most`.
   void build(func::FuncOp main, StripePlanner &planner, int64_t most,
-             bool keeps, Best &best) const {
+             int64_t first, bool keeps, Best &best) const {
     // The plan is an estimate: what it comes to is measured, and the limit
     // lowered by what it was off. By default gaps alone are a reason to try again.
-    int64_t limit = most, step = 0;
+    int64_t limit = first, step = 0;
     std::vector<Chain> before;
     int attempts = maxBytes > 0 ? 16 : 4;
     for (int attempt = 0; attempt < attempts && limit > 0;
