@@ -119,15 +119,16 @@ void join(MutableArrayRef<Heads> parts) {
   joined = buildReshape(builder, loc, joined, ArrayRef<Dim>(sizes));
   SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
   for (Heads &part : parts) {
-    Location loc = part.heads.getLoc();
+    Location ofPart = part.heads.getLoc();
     sizes.end()[-2] = part.columns() / size;
-    Value slice = SliceOp::create(builder, loc, joined, starts, steps,
+    Value slice = SliceOp::create(builder, ofPart, joined, starts, steps,
                                   ArrayRef<Dim>(sizes));
     starts.end()[-2] += part.columns() / size;
     Dims own = dimsOf(part.heads.getResult());
     part.heads.replaceAllUsesWith(
-        own == sizes ? slice
-                     : buildReshape(builder, loc, slice, ArrayRef<Dim>(own)));
+        own == sizes
+            ? slice
+            : buildReshape(builder, ofPart, slice, ArrayRef<Dim>(own)));
   }
   for (Heads &part : parts) {
     part.heads.erase();

@@ -90,8 +90,8 @@ private:
     // What is read behind a loop would take registers from it.
     for (Operation *op = late; op->getNumRegions() == 0 && op->getNextNode();
          op = op->getNextNode())
-      if (auto load = dyn_cast<memref::LoadOp>(op); load && isEarly(*load))
-        loads.push_back(load);
+      if (readsConstant(op))
+        loads.push_back(cast<memref::LoadOp>(op));
     int64_t moved = 0;
     for (memref::LoadOp load : loads) {
       int64_t bytes = kernel::elementBytes(load.getType());
@@ -103,14 +103,19 @@ private:
       moved += bytes;
     }
   }
+  /// Not what threads share, or have on the stack: that is stored to in between.
+  bool readsConstant(Operation *op) const {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    return load && isa<BlockArgument>(kernel::bufferRoot(load.getMemRef())) &&
+           isEarly(*op);
+  }
   /// Whether an operation may be in front of `late`, with the `needed` ones behind it, in
   /// their order.
   bool mayMove(Operation *op, Operation *late,
                llvm::SetVector<Operation *> &needed) const {
     if (op->getBlock() != late->getBlock() || op->isBeforeInBlock(late))
       return true;
-    bool isRead = isa<memref::LoadOp>(op) && isEarly(*op);
-    if (op->getNumRegions() > 0 || !(isRead || isPure(op)))
+    if (op->getNumRegions() > 0 || !(readsConstant(op) || isPure(op)))
       return false;
     for (Value operand : op->getOperands())
       if (Operation *of = operand.getDefiningOp();

@@ -68,8 +68,8 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
   kernel.walk([&](kernel::CopyTileOp copy) {
     work.loop.strips = tripsAround(copy);
     work.loop.goesOn = true;
+    work.loop.areTiles = true;
   });
-  work.loop.areTiles = true;
   // What is fetched of a strip is copied to the place of one in one block of the kernel.
   llvm::MapVector<Value, std::pair<Block *, double>> fetched;
   kernel.walk([&](kernel::CopyTileOp copy) {

@@ -163,8 +163,10 @@ private:
                              const Device &device) {
     constexpr double clearly = 0.83, waiting = 3e-6;
     return runsAtOnce(operands, shared, device) &&
-           waiting + seconds(operands, shared, strips, device, false) <
-               clearly * seconds(operands, tile, strips, device, false);
+           waiting + seconds(operands, shared, strips, device,
+                             /*areTiles=*/false) <
+               clearly * seconds(operands, tile, strips, device,
+                                 /*areTiles=*/false);
   }
   /// What the time of a product becomes by that.
   static constexpr double sharedPart = 0.93;

@@ -43,6 +43,26 @@ kernel.func @behind(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {ker
   kernel.return
 }
 
+// What threads share is no constant: it is read behind the barrier.
+// CHECK-LABEL: kernel.func @shared(
+// CHECK: kernel.await_inputs
+// CHECK-NEXT: memref.load %arg0
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: memref.load %alloca
+kernel.func @shared(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 64 : i64} {
+  %c63 = arith.constant 63 : index
+  %at = gpu.thread_id x
+  %other = arith.subi %c63, %at : index
+  %parts = memref.alloca() : memref<64xf32, #gpu.address_space<workgroup>>
+  %v = memref.load %x[%at] : memref<64xf32>
+  memref.store %v, %parts[%at] : memref<64xf32, #gpu.address_space<workgroup>>
+  gpu.barrier
+  %w = memref.load %parts[%other] : memref<64xf32, #gpu.address_space<workgroup>>
+  memref.store %w, %y[%at] : memref<64xf32>
+  kernel.return
+}
+
 // The same argument is a constant in one launch alone; and threads that a condition keeps from all that would end
 // without having waited.
 // CHECK-LABEL: kernel.func @some(
@@ -97,6 +117,7 @@ kernel.func @sides(%x: memref<64xf32>, %bias: memref<64xf32>, %y: memref<64xf32>
 kernel.program @main(%x: memref<64xf32>, %y: memref<64xf32> {kernel.output}) attributes {arena_bytes = 256 : i64, arena_align = 64 : i64} {
   %bias = memref.get_global @bias : memref<64xf32>
   %h = kernel.arena 0 : memref<64xf32>
+  kernel.launch @shared(%x, %h) : (memref<64xf32>, memref<64xf32>) -> ()
   kernel.launch @behind(%x, %bias, %h) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
   kernel.launch @sum(%x, %bias, %h) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
   kernel.launch @sides(%h, %bias, %y) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
