@@ -2,7 +2,7 @@
 #
 # Substitutions: %ingot, %ingot-opt, %ingot-translate, FileCheck, not, split-file, %python (with
 # onnx and numpy), %models (networks; feature `models`), %examples, %runtime, %cxx (the
-# system compiler, g++), %clangxx, and lit's own %s, %t, %S.
+# system compiler, g++), %clangxx, %without-tiles (runs a program without AMX), and lit's own %s, %t, %S.
 import os
 import shutil
 
@@ -50,3 +50,5 @@ try:
     config.available_features.update("cpu-" + flag for flag in flags)
 except OSError:
     pass
+# A processor without tiles: this one, or an emulated one.
+config.substitutions.append(("%without-tiles", "qemu-x86_64" if "cpu-amx_tile" in config.available_features else ""))

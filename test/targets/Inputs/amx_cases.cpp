@@ -244,9 +244,10 @@ int main(int argc, char **argv) {
                           [] { _tile_dpbssd(0, 1, 2); });
   }
   AmxCounts counts = amx_counts();
-  expect(counts.products == 16 && counts.loads == 48 && counts.stores == 16 &&
-             counts.configurations == 16 && counts.zeros == 0,
-         "instructions are counted");
+  if (amx_is_emulated())
+    expect(counts.products == 16 && counts.loads == 48 && counts.stores == 16 &&
+               counts.configurations == 16 && counts.zeros == 0,
+           "instructions are counted");
   bfloats();
   addresses();
   if (failures == 0)
