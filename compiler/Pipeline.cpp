@@ -53,6 +53,8 @@ LogicalResult widenContractions(ModuleOp module,
 static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (options.evaluating)
     return;
+  // Before the layouts of all that reads states follow.
+  pm.addPass(simplify::createLayOutStates({options.stateInOnePlace}));
   // Before dequantized weights become constants.
   addWiden(pm.nest<func::FuncOp>(), options);
   pm.addNestedPass<func::FuncOp>(simplify::createNarrowWeights());
@@ -101,6 +103,8 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
+    // Before keys and values are moved for heads that share them.
+    functions.addPass(decide::createShareHeads({options.target->name.str()}));
     // Before what they read and store is narrowed.
     functions.addPass(decide::createJoinProducts({options.target->name.str()}));
     functions.addPass(decide::createNarrowContractions(

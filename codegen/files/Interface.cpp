@@ -177,6 +177,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (auto slots = main.getArgAttrOfType<DenseI64ArrayAttr>(
             index, kernel::kSlotsAttr)) {
       tensor.slots = {text(kernel::kStateAttr), slots[0], slots[1], {}};
+      tensor.slots->isAppended =
+          main.getArgAttr(index, kernel::kAppendedAttr) != nullptr;
       if (auto phase =
               main.getArgAttrOfType<IntegerAttr>(index, kernel::kPhaseAttr))
         tensor.slots->phase = phase.getInt();

@@ -34,6 +34,8 @@ struct InterfaceTensor {
     std::string state;
     int64_t even, odd;
     std::optional<int64_t> phase;
+    /// Whether an output is in the place of its input.
+    bool isAppended = false;
   };
   std::optional<Slots> slots = std::nullopt;
 

@@ -101,7 +101,8 @@ void ProgramPrinter::printStatePointers(StringRef phases) {
 
 void ProgramPrinter::printStateChange(StringRef phases) {
   for (const InterfaceTensor &tensor : interface.tensors)
-    if (tensor.slots && tensor.slots->phase && tensor.isOutput)
+    if (tensor.slots && tensor.slots->phase && tensor.isOutput &&
+        !tensor.slots->isAppended)
       out.line(phases + "[" + Twine(*tensor.slots->phase) +
                "] ^= 1; // the next run reads what is " + tensor.field +
                " now");

@@ -17,7 +17,7 @@ struct StateValue {
   /// Where the next run reads it.
   InterfaceTensor::Slots slots() const {
     InterfaceTensor::Slots slots = *tensor->slots;
-    if (tensor->isOutput)
+    if (tensor->isOutput && !slots.isAppended)
       std::swap(slots.even, slots.odd);
     return slots;
   }

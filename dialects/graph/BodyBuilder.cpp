@@ -78,8 +78,8 @@ static Exprs overShare(BodyBuilder &b, int64_t threads, Expr thread,
   return carried;
 }
 
-/// Merges the lanes of an accumulator half by half.
-static Expr mergeLanes(Expr acc, llvm::function_ref<Expr(Expr, Expr)> merge) {
+Expr BodyBuilder::mergeLanes(Expr acc,
+                             llvm::function_ref<Expr(Expr, Expr)> merge) {
   ElementBuilder &b = *acc.builder;
   auto vector = dyn_cast<VectorType>(acc.value.getType());
   if (!vector)

@@ -203,6 +203,9 @@ public:
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
 
+  /// Merges the lanes of a vector half by half; a scalar stays as it is.
+  static Expr mergeLanes(Expr acc, llvm::function_ref<Expr(Expr, Expr)> merge);
+
   /// As many of `trips` as whole vectors have.
   Dim tripsInLanes(const Dim &trips) const {
     return vectorLanes > 1 ? trips.floorDiv(vectorLanes) * vectorLanes : 0;

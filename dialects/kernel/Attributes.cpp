@@ -22,7 +22,7 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     return isa<StringAttr>(attr.getValue()) ? success()
                                             : refuse("must be a string");
   if (name == kReadAttr || name == kMayAliasAttr || name == kOutputAttr ||
-      name == kClearedAttr) {
+      name == kClearedAttr || name == kAppendedAttr) {
     if (!isa<UnitAttr>(attr.getValue()))
       return refuse("has no value");
     return isa<ShapedType>(type) ? success() : refuse("is for buffers");

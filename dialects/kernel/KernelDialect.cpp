@@ -364,6 +364,11 @@ LogicalResult LaunchOp::verify() {
   if (getTeam() && getFork())
     return emitOpError("is in a team, of threads of the host, and in a fork, "
                        "of a device");
+  if (getAppends() &&
+      (getNumResults() != 1 || getOperands().empty() ||
+       cast<ShapedType>(getResult(0).getType()).getElementType() !=
+           cast<ShapedType>(getOperand(0).getType()).getElementType()))
+    return emitOpError("appends to no operand of the result's type");
   for (Value operand : getOperands())
     if (getNear() && isa<MemRefType>(operand.getType()) && !isInNear(operand))
       return emitOpError("runs on the host, on what is not in near memory");

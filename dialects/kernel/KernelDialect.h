@@ -63,6 +63,7 @@ inline constexpr llvm::StringLiteral kElementAttr = "kernel.element";
 inline constexpr llvm::StringLiteral kStateAttr = "kernel.state";
 inline constexpr llvm::StringLiteral kSlotsAttr = "kernel.slots";
 inline constexpr llvm::StringLiteral kPhaseAttr = "kernel.phase";
+inline constexpr llvm::StringLiteral kAppendedAttr = "kernel.appended";
 /// What kPartAttr can say.
 inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";

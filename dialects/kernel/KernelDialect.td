@@ -44,6 +44,8 @@ def Kernel_Dialect : Dialect {
     - `kernel.slots` (two i64), after planning of such a tensor: its place in the state,
       and its place where the byte at `kernel.phase` (i64) of the state is odd. A run
       that writes the output changes that byte. Without it both places are one.
+    - `kernel.appended` (unit), after planning of such an output: the run has stored it in
+      the memory of the input with the same name.
     - `kernel.sizes` (sizes): of a buffer, whose type says the most: the sizes at
       run time.
     - `kernel.part` (string): what the tensor is of a value that is a sequence or

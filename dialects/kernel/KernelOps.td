@@ -210,7 +210,8 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     whoever runs it, not by the launch; a kernel for several shapes takes buffers
     of any size, and the integers that it lacks, `values`, behind them;
     `inplace` says which result may take which operand's buffer, as flat pairs
-    (result, operand); and with `near` the first result is in near memory.
+    (result, operand); with `appends` the only result is the buffer of the first operand,
+    which lives from run to run; and with `near` the first result is in near memory.
 
     Launches that follow each other with the same `fork` are in branches: those of one
     `branch` run one after the other, those of different ones at the same time. What comes
@@ -236,7 +237,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     OptionalAttr<DenseI64ArrayAttr>:$values,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$fork,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$branch, UnitAttr:$near,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$team);
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$team, UnitAttr:$appends);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
                                  "::mlir::FlatSymbolRefAttr":$callee,
                                  "::mlir::ValueRange":$operands,
@@ -244,7 +245,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     build($_builder, $_state, results, callee, operands, inplace,
           /*values=*/::mlir::DenseI64ArrayAttr(), /*fork=*/::mlir::IntegerAttr(),
           /*branch=*/::mlir::IntegerAttr(), /*near=*/::mlir::UnitAttr(),
-          /*team=*/::mlir::IntegerAttr());
+          /*team=*/::mlir::IntegerAttr(), /*appends=*/::mlir::UnitAttr());
   }]>];
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{

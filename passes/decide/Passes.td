@@ -13,6 +13,12 @@ def NarrowContractions : Pass<"decide-narrow-contractions", "::mlir::func::FuncO
                         "What the operands of contractions of f32 are rounded to: bf16, f16 or tf32; empty: nothing">];
 }
 
+def ShareHeads : Pass<"decide-share-heads", "::mlir::func::FuncOp"> {
+  let summary = "One product of the queries of all heads that share keys and values, where each has one query";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"",
+                        "The target: one without vectors keeps repetitions, which are computed">];
+}
+
 def AgreeSigns : Pass<"decide-agree-signs", "::mlir::func::FuncOp"> {
   let summary = "Bytes between layers of the sign that the target multiplies faster, where core registers take them";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

@@ -191,6 +191,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
           FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
           DenseI64ArrayAttr());
       launch.setNear(group.getNear());
+      launch.setAppends(!group.getBody().getOps<graph::AppendOp>().empty());
       group->replaceAllUsesWith(launch);
     }
     for (graph::GroupOp group : groups)

@@ -149,6 +149,14 @@ static size_t countNear(Operation *op) {
              : 1;
 }
 
+/// Whether a step stores its result in the memory of its first operand.
+static bool isAppending(Operation *op) {
+  if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+    return launch.getAppends();
+  auto group = dyn_cast<GroupOp>(op);
+  return group && !group.getBody().getOps<AppendOp>().empty();
+}
+
 void Buffers::read(Operation *op) {
   int64_t time = stepOps.size();
   for (Value operand : op->getOperands())
@@ -170,6 +178,10 @@ void Buffers::read(Operation *op) {
   stepOps.push_back(op);
   if (isa<ConcatOp>(op))
     return placeParts(op, time);
+  if (isAppending(op)) {
+    places[op->getResult(0)] = places.lookup(op->getOperand(0));
+    return;
+  }
   for (Value result : op->getResults())
     places[result] = {newBuffer(Arena, bytesOf(result.getType()), time), 0};
   for (Value result : op->getResults().take_front(countNear(op)))
@@ -206,8 +218,10 @@ void Buffers::readReturned(FunctionOpInterface main) {
     buffer.last = time;
     if (tensorType(operand.get()).getNumElements() == 0)
       continue;
-    assert(buffer.kind == Arena &&
+    // Of a state that was appended to, the input is nowhere else.
+    assert((buffer.kind == Arena || buffer.kind == Input) &&
            "outputs were separated when groups were formed");
+    buffer.isAppended = buffer.kind == Input;
     buffer.kind = Output;
     buffer.argument = arguments + operand.getOperandNumber();
   }

@@ -45,6 +45,7 @@ public:
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // bytes from the begin of the parent
     bool isNear = false;         // in near memory instead of the arena
+    bool isAppended = false; // an output that is in the memory of an input
   };
   struct Place {
     unsigned buffer;
@@ -54,6 +55,12 @@ public:
   Place placeOf(mlir::Value value) const;
   unsigned size() const { return buffers.size(); }
   const Buffer &operator[](unsigned buffer) const { return buffers[buffer]; }
+  /// Whether the result `number` of the program is in the memory of an argument.
+  bool isAppended(unsigned number) const {
+    return llvm::any_of(buffers, [&](const Buffer &buffer) {
+      return buffer.isAppended && buffer.argument == arguments + number;
+    });
+  }
   /// What is to be placed in the arena, or in near memory, and for each request its
   /// buffer.
   std::vector<ArenaRequest> requests(int64_t alignment,

@@ -110,6 +110,9 @@ private:
       if (DictionaryAttr attrs = main.getResultAttrDict(i))
         planned.setArgAttrs(argument, attrs);
       planned.setArgAttr(argument, kernel::kOutputAttr, builder.getUnitAttr());
+      if (buffers.isAppended(i))
+        planned.setArgAttr(argument, kernel::kAppendedAttr,
+                           builder.getUnitAttr());
     }
     for (auto [i, type] : llvm::enumerate(llvm::concat<const Type>(
              main.getArgumentTypes(), main.getResultTypes())))

@@ -6,6 +6,7 @@
 // value: a run reads that one, writes the other, and changes the byte when it is done. So
 // a run that is refused half way leaves the value as it was. Where a program has read the
 // input for the last time before it begins to write the output, one place does for both.
+// An output that is appended to its input is in the same place, and its byte stays.
 //
 //   program @main(%x {kernel.state = "cache"}, %y {kernel.state = "cache", kernel.output})
 //     ->
@@ -57,10 +58,16 @@ private:
   }
 };
 
-bool isOutput(BlockArgument argument) {
+bool has(BlockArgument argument, StringRef attr) {
   auto program = cast<kernel::ProgramOp>(argument.getOwner()->getParentOp());
-  return program.getArgAttr(argument.getArgNumber(), kernel::kOutputAttr) !=
-         nullptr;
+  return program.getArgAttr(argument.getArgNumber(), attr) != nullptr;
+}
+
+bool isOutput(BlockArgument argument) {
+  return has(argument, kernel::kOutputAttr);
+}
+bool isAppended(BlockArgument argument) {
+  return has(argument, kernel::kAppendedAttr);
 }
 
 /// Whether a run that has begun to write `output` can still be refused.
@@ -101,6 +108,8 @@ bool takesOnePlace(const State &state, kernel::ProgramOp program) {
     if (argument.getOwner()->getParentOp() == program)
       (isOutput(argument) ? outputs : inputs).push_back(argument);
   for (BlockArgument output : outputs) {
+    if (isAppended(output))
+      continue;
     Uses written(output);
     if (!written.first || mayBeRefusedBehind(written.first))
       return false;
@@ -145,7 +154,7 @@ struct PlanStatePass : impl::PlanStateBase<PlanStatePass> {
         auto program =
             cast<kernel::ProgramOp>(argument.getOwner()->getParentOp());
         unsigned index = argument.getArgNumber();
-        bool swaps = isOutput(argument);
+        bool swaps = isOutput(argument) && !isAppended(argument);
         program.setArgAttr(
             index, kernel::kSlotsAttr,
             builder.getDenseI64ArrayAttr(

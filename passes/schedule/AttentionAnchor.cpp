@@ -254,6 +254,23 @@ takeAttention(Operation *producer,
   return taken;
 }
 
+Value AttentionAnchor::keyRows() const {
+  auto transpose = scores.getB().getDefiningOp<TransposeOp>();
+  if (!transpose)
+    return {};
+  ArrayRef<int64_t> perm = transpose.getPerm();
+  return perm[perm.size() - 2] + 1 == int64_t(perm.size()) ? transpose.getX()
+                                                           : Value();
+}
+
+Exprs AttentionAnchor::atKeyRows(ArrayRef<Expr> place) const {
+  auto transpose = scores.getB().getDefiningOp<TransposeOp>();
+  Exprs at(place.size());
+  for (auto [axis, from] : llvm::enumerate(transpose.getPerm()))
+    at[from] = place[axis];
+  return at;
+}
+
 SmallVector<int64_t> AttentionAnchor::axesOf(Value result) {
   SmallVector<int64_t> axes =
       llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(result).size()));

@@ -50,6 +50,12 @@ struct AttentionAnchor {
     return sizes;
   }
 
+  /// Returns the tensor whose transpose the keys are, if its last axis has the elements of
+  /// a key; null otherwise.
+  mlir::Value keyRows() const;
+  /// Where that tensor has the element (head..., element, key) of the keys.
+  graph::Exprs atKeyRows(llvm::ArrayRef<graph::Expr> place) const;
+
   /// For each axis of `result` (of the group), the axis of the product that it is.
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };

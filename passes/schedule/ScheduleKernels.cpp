@@ -253,6 +253,7 @@ private:
                          pairs.empty() ? DenseI64ArrayAttr()
                                        : builder.getDenseI64ArrayAttr(pairs));
     copy.setNear(launch.getNear());
+    copy.setAppends(launch.getAppends());
     launch->replaceAllUsesWith(
         copy->getResults().take_front(launch.getNumResults()));
     launch->erase();

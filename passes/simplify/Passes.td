@@ -10,6 +10,13 @@ def FoldConstants : Pass<"simplify-fold-constants", "::mlir::ModuleOp"> {
   let summary = "Evaluate what depends on constants alone";
 }
 
+/// Of the module, since entry points share states.
+def LayOutStates : Pass<"simplify-lay-out-states", "::mlir::ModuleOp"> {
+  let summary = "Give states the axis along which they grow first, and append to them in place";
+  let options = [Option<"onePlace", "one-place", "bool", "true",
+                        "A run may write a state where it reads it">];
+}
+
 def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> {
   let summary = "Find normalizations, softmax and activations that exporters have spelled out";
 }

@@ -47,6 +47,25 @@ def decoder():
         [("x", [1, "seq", 8]), ("past", [1, "past", 16])], [("y", [1, "seq", 16]), ("present", [1, "total", 16])])
 
 
+def decoder_of_heads():
+    """Three heads of 16 elements, with a cache of keys and one of values, [1, 3, past, 16]."""
+    node = helper.make_node
+    nodes = []
+    for name in "qkv":
+        nodes += [node("MatMul", ["x", "w" + name], [name + "_flat"]), node("Reshape", [name + "_flat", "split"], [name + "_apart"]),
+                  node("Transpose", [name + "_apart"], [name], perm=[0, 2, 1, 3])]
+    nodes += [node("Concat", ["keys", "k"], ["all_keys"], axis=2), node("Concat", ["values", "v"], ["all_values"], axis=2),
+              node("Transpose", ["all_keys"], ["turned"], perm=[0, 1, 3, 2]), node("MatMul", ["q", "turned"], ["products"]),
+              node("Mul", ["products", "scale"], ["scores"]), node("Softmax", ["scores"], ["shares"], axis=-1),
+              node("MatMul", ["shares", "all_values"], ["heads"]), node("Transpose", ["heads"], ["joined"], perm=[0, 2, 1, 3]),
+              node("Reshape", ["joined", "flat"], ["y"])]
+    weights = {"w" + name: rng.standard_normal((8, 48)) / 3 for name in "qkv"}
+    weights.update(split=np.array([1, -1, 3, 16]), flat=np.array([1, -1, 48]), scale=np.float32(0.25))
+    caches = [(name, [1, 3, "past", 16]) for name in ("keys", "values")]
+    return model(nodes, weights, [("x", [1, "seq", 8]), *caches],
+                 [("y", [1, "seq", 48]), *(("all_" + name, [1, 3, "total", 16]) for name, _ in caches)])
+
+
 def streamed_filter():
     """The input follows the end of what came before; the last three samples are kept."""
     node = helper.make_node
@@ -232,6 +251,39 @@ def check_decoder(ingot, folder, options, compiler, weights):
         expect(f"{what}: odd state", library.run("token", {"y": (1, 1, 16)}, x=x, **sizes)[0], STATUS["alignment"])
 
 
+def check_heads(ingot, folder, options, compiler="g++"):
+    """Prompts and tokens of a decoder whose caches grow along their third axis: they are in the state with that axis first."""
+    network = decoder_of_heads()
+    session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
+    kind = library_for(options)
+    library = kind(ingot, folder, "heads", network,
+                   ["--entry", "prompt:seq=1..16,past=0..31", "--entry", "token:seq=1,past=0..31", "--state", "keys=all_keys",
+                    "--state", "values=all_values", *options], compiler)
+    what = f"heads {' '.join(options)}, {compiler}"
+    # Each cache is there once, for as many steps as a prompt leaves at most, and no run moves it.
+    if library.macro("STATE_BYTES") > 2 * (31 + 16) * 3 * 16 * 4 + 256 and kind is Library and "," not in options[1]:
+        failures.append(f"{what}: {library.macro('STATE_BYTES')} bytes of state")
+    caches = {name: np.zeros((1, 3, 0, 16), np.float32) for name in ("keys", "values")}
+    for step, (entry, count) in enumerate([("prompt", 5), ("token", 1), ("token", 1), ("prompt", 3), ("token", 1), ("token", 1)]):
+        x = rng.standard_normal((1, count, 8)).astype(np.float32)
+        y, *present = session.run(None, {"x": x, **caches})
+        sizes = {"seq": count, "past": caches["keys"].shape[2]}
+        fields = {name for kind, star, name in library.fields("heads_" + entry) if kind == "ptrdiff_t" and not star}
+        given = {name: size for name, size in sizes.items() if name in fields}
+        if step == 2:
+            # What is refused changes nothing that the caches hold.
+            status, _ = library.run(entry, {"y": y.shape}, **{**given, "x": x, "past": 32})
+            expect(f"{what}: too long", status, STATUS["shape"])
+        status, got = library.run(entry, {"y": y.shape}, x=x, **given)
+        expect(f"{what}: status", status, STATUS["ok"])
+        expect(f"{what}: step {step}", got["y"], y)
+        caches = dict(zip(caches, present))
+        for name, cache in caches.items():
+            expect(f"{what}: {name} after step {step}", library.value(name, cache.size), cache.transpose(2, 0, 1, 3).reshape(-1))
+    if kind is DeviceLibrary:
+        library.end()
+
+
 def check_steps(ingot, folder, name, network, state, bytes_of_state, first=None, options=()):
     """Runs `network` five times, its state (an input and an output) in memory of `bytes_of_state`."""
     source, target = state
@@ -294,6 +346,9 @@ def main():
                                   (["--target", "sm_80", "--strict", "--weights", "object", "--state", "past=present"], "g++")):
             check_decoder(ingot, folder, options, compiler, 1024)
         print("decoder: a prompt and four tokens agree")
+        for target, compiler in (("generic", "clang++-22"), ("x86-64-v3", "g++"), ("x86-64-v2,x86-64-v3", "clang++-22"), ("sm_80", "g++")):
+            check_heads(ingot, folder, ["--target", target], compiler)
+        print("decoder of heads: two prompts and four tokens agree")
         # 4 x 3 numbers are read before the next ones are written: one place.
         check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 64)
         # A sum is read where the next one is written: two places, and which of them counts.

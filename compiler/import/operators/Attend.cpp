@@ -173,7 +173,10 @@ static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
   Dims sizes = dimsOf(products), column = sizes;
   column.back() = 1;
   Value more = node.build<ExpandOp>(
-      node.reshape(sink, ArrayRef<Dim>{1, sizes[1], 1, 1}), ArrayRef(column));
+      node.reshape(sink, dimsOf(sink).size() == 1
+                             ? Dims{1, sizes[1], 1, 1}
+                             : Dims{1, sizes[1], sizes[2], 1}),
+      ArrayRef(column));
   Value all = node.build<SoftmaxOp>(
       node.build<ConcatOp>(ValueRange{products, more}, 3), 3);
   return node.builder.createOrFold<SliceOp>(
@@ -199,10 +202,48 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
   return isOpen ? node.broadcastTo(bias, sizes) : bias;
 }
 
+/// The attention of one query for each head, where `times` heads of queries share one of
+/// keys and values: these are as many queries of one head.
+static Value attendByShared(OnnxNode &node, AttentionOperands o,
+                            int64_t times) {
+  int64_t heads = shapeOf(o.query)[1], shared = heads / times;
+  // [.., N, 1, any] as [.., its heads, times, any]; one row for all heads stays.
+  auto byShared = [&](Value x) {
+    if (!x || dimsOf(x).size() < 3)
+      return x;
+    Dims sizes = dimsOf(x);
+    auto head = sizes.end() - 3;
+    if (!(head[0] == heads) || !(head[1] == 1))
+      return x;
+    head[0] = shared;
+    head[1] = times;
+    return node.reshape(x, sizes);
+  };
+  o.query = byShared(o.query);
+  o.visible = byShared(o.visible);
+  for (Value &bias : o.biases)
+    bias = byShared(bias);
+  if (o.sink)
+    o.sink = node.reshape(o.sink, {shared, times});
+  Value y = attend(node, o);
+  if (!y)
+    return {};
+  // [B, times, its heads * any], from [B, its heads, times, any].
+  Dims sizes = dimsOf(y);
+  int64_t width = shapeOf(y)[2] / shared;
+  Value apart = node.reshape(y, ArrayRef<Dim>{sizes[0], times, shared, width});
+  return node.reshape(
+      buildTranspose(node.builder, node.loc, apart, {0, 2, 1, 3}),
+      ArrayRef<Dim>{sizes[0], 1, heads * width});
+}
+
 Value attend(OnnxNode &node, const AttentionOperands &o) {
   Type type = elementOf(o.query);
   auto number = [&](double value) { return node.scalarConstant(value, type); };
   int64_t heads = shapeOf(o.query)[1], shared = shapeOf(o.key)[1];
+  if (shared > 0 && heads != shared && heads % shared == 0 &&
+      dimsOf(o.query)[2] == 1)
+    return attendByShared(node, o, heads / shared);
   if (shared < 1 || heads % shared != 0 || shapeOf(o.value)[1] != shared) {
     (void)node.invalid("heads of keys and values do not divide those of "
                        "queries");

@@ -291,15 +291,9 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
 static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
   if (g.keys == g.steps)
     return now;
-  Value all = lengthened(node, g, old, elementOf(now));
-  if (g.steps != 1)
-    return node.build<TensorScatterOp>(all, now, g.past, /*axis=*/2,
-                                       /*circular=*/false);
-  Value key = node.reshape(positions(node, g.keys, int64(node)),
-                           ArrayRef<Dim>{1, 1, g.keys, 1});
-  Value isNew = node.elementwise<EqualOp>(
-      {key, node.reshape(g.past, ArrayRef<Dim>{g.batch, 1, 1, 1})});
-  return node.elementwise<WhereOp>({isNew, now, all});
+  return node.build<TensorScatterOp>(lengthened(node, g, old, elementOf(now)),
+                                     now, g.past, /*axis=*/2,
+                                     /*circular=*/false);
 }
 
 /// Which keys each query reads: truths [B, 1, S, T].

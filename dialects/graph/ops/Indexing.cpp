@@ -136,6 +136,46 @@ bool TensorScatterOp::passesLanes() {
   return getAxis() + 1 < shapeOf(getPast()).size();
 }
 
+LogicalResult AppendOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Value state = op.getState(), rows = op.getRows();
+  uint64_t axis = op.getAxis();
+  Dims all = rule.statedDims();
+  if (failed(rule.axis(axis, state)) || failed(rule.alike({state, rows})) ||
+      failed(rule.shape(op.getAt(), ArrayRef<int64_t>(), "the position")))
+    return failure();
+  auto isBeside = [&](Value part) {
+    return dimsOf(part).size() == all.size() &&
+           resized(ArrayRef<Dim>(dimsOf(part)), axis, all[axis]) == all;
+  };
+  if (!isBeside(state) || !isBeside(rows) ||
+      (all[axis] - dimsOf(rows)[axis]).most() < 0)
+    return rule.refuse("has rows that do not fit");
+  // Another size must not move what is stored.
+  bool hasKnownStrides =
+      dimsOf(state)[axis] == all[axis]
+          ? llvm::all_of(ArrayRef(all).drop_front(axis + 1),
+                         [](const Dim &size) { return size.known(); })
+          : isCompact(all) &&
+                llvm::all_of(ArrayRef(all).take_front(axis),
+                             [](const Dim &size) { return size == 1; });
+  if (!hasKnownStrides)
+    return rule.refuse("has other strides than the state");
+  return rule.result(all, elementOf(state));
+}
+
+void AppendOp::emitBody(BodyBuilder &b) {
+  uint64_t axis = getAxis();
+  Dims sizes = dimsOf(getRows());
+  Dim length = dimsOf(getResult())[axis];
+  Expr first = min(wrapIndex(b, b.loadScalar(getAt(), {}), length),
+                   b.size(length - sizes[axis]));
+  b.forColumns(sizes, [&](ArrayRef<Expr> from) {
+    Exprs to(from);
+    to[axis] = first + from[axis];
+    b.store(0, b.load(getRows(), from), to);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of the index
 //===----------------------------------------------------------------------===//

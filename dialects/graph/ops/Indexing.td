@@ -34,6 +34,24 @@ def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_RunTimeSizes]> {
                    UnitAttr:$circular);
 }
 
+def Graph_AppendOp : Graph_BodyOp<"append", [Graph_RunTimeSizes], Graph_StatedTypes> {
+  let summary = "A state in which rows are stored in place, from a position on along an axis";
+  let description = [{
+    The result has the memory of `state`: an argument of the function that lives from run
+    to run (`kernel.state`), or the result of another `append`, which nothing else reads.
+    Only `rows` are stored, from position `at` on along `axis`, where -1 is the last
+    position and a position that leaves no room for them is clamped. Along `axis` the
+    result may be longer than the state; elements that were never stored are those that
+    the memory has. Sizes of the axes before `axis` are numbers, and if its size is not,
+    they are 1.
+
+        graph.append %past, %rows, %at {axis = 0} : (tensor<63x192xf32, #kernel.sizes<"n" in 0 to 63 : s0, 192>>,
+            tensor<1x192xf32>, tensor<si64>) -> tensor<64x192xf32, #kernel.sizes<"n" in 0 to 63 : s0 + 1, 192>>
+  }];
+  let arguments = (ins Graph_Tensor:$state, Graph_Tensor:$rows, Graph_Integers:$at, I64Attr:$axis);
+  let results = (outs Graph_Tensor:$result);
+}
+
 def Graph_OneHotOp : Graph_Move<"one_hot", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "values[1] where the index along `axis` is the one that `indices` says, else values[0]";
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, I64Attr:$axis);

@@ -21,9 +21,9 @@ struct Rows {
 
 class AttentionLoops {
 public:
-  AttentionLoops(KernelBuilder &b, AttentionAnchor anchor)
-      : b(b), anchor(anchor), axes(anchor.axesOf(b.result())),
-        type(b.builder.getF32Type()),
+  AttentionLoops(KernelBuilder &b, AttentionAnchor anchor, bool byElements)
+      : b(b), anchor(anchor), byElements(byElements),
+        axes(anchor.axesOf(b.result())), type(b.builder.getF32Type()),
         operandType(elementOf(anchor.scores.getA())),
         dots(dotForm(anchor.scores, b.target)), lanes(b.target.maxLanes(type)),
         block(b.plan.number("queries")),
@@ -115,10 +115,13 @@ private:
   /// One block of `count` keys, for the first `rows` queries.
   void overBlock(const Rows &rows, Expr firstKey, const Dim &count) {
     hideBehind(rows, count);
-    overTiles(rows, count, "score",
-              [&](Expr row, int64_t rows, Expr column, int64_t columns) {
-                scoreTile(row, rows, firstKey, column, columns);
-              });
+    if (byElements)
+      scoreKeys(rows, firstKey, count);
+    else
+      overTiles(rows, count, "score",
+                [&](Expr row, int64_t rows, Expr column, int64_t columns) {
+                  scoreTile(row, rows, firstKey, column, columns);
+                });
     overRows(rows, [&](Expr row) { weigh(row, count); });
     overTiles(rows, anchor.width(), "value",
               [&](Expr row, int64_t rows, Expr column, int64_t columns) {
@@ -280,6 +283,77 @@ private:
     b.unbindElement(product);
   }
 
+  /// The scores of all queries of a block and `count` keys from `firstKey` on, where the
+  /// elements of a key lie side by side.
+  void scoreKeys(const Rows &rows, Expr firstKey, const Dim &count) {
+    // As many sums as hide the latency of one, and few enough to stay in registers.
+    int64_t together =
+        std::max<int64_t>(1, BodyBuilder::sumsAtOnce / *rows.known);
+    Dim groups = count.floorDiv(together), left = count - groups * together;
+    if (groups != 0)
+      overRange(groups, "group_of_keys", [&](Expr number) {
+        Expr column = named(number * double(together), "column");
+        multiplyKeys(*rows.known, firstKey, column, together);
+      });
+    if (left != 0)
+      overRange(left, "key_left", [&](Expr i) {
+        Expr column = named(b.size(groups * together) + i, "column");
+        multiplyKeys(*rows.known, firstKey, column, 1);
+      });
+    if (anchor.between.empty())
+      return;
+    Value product = anchor.scores.getResult();
+    overRows(rows, [&](Expr row) {
+      b.BodyBuilder::forLanes(count, [&](Expr i) {
+        b.bindElement(product, b.loadFrom(scores, type, {row, i}));
+        Exprs at(batch);
+        at.push_back(queryAt(row));
+        at.push_back(named(firstKey + i, "key"));
+        b.store(scores, b.load(anchor.softmax.getInput(), at), {row, i});
+      });
+    });
+    b.unbindElement(product);
+  }
+
+  /// Stores the products of `rows` queries and the `count` keys from column `column` of
+  /// the block on.
+  void multiplyKeys(int64_t rows, Expr firstKey, Expr column, int64_t count) {
+    Value keyRows = anchor.keyRows();
+    SmallVector<Exprs> places;
+    for (int64_t u = 0; u < count; ++u) {
+      Exprs place =
+          operandAt(anchor.scores.getB(), b.index(0),
+                    named(firstKey + column + double(u), "key_" + Twine(u)));
+      places.push_back(place);
+    }
+    Exprs products;
+    b.withLanes(lanes, [&]() -> Expr {
+      products.assign(count * rows, b.broadcast(b.constant(0, type), lanes));
+      for (int64_t element = 0; element < anchor.depth(); element += lanes) {
+        Exprs ofQueries;
+        for (int64_t row = 0; row < rows; ++row)
+          ofQueries.push_back(
+              named(b.loadFrom(queries, type, {b.index(row), b.index(element)}),
+                    "query_" + Twine(row)));
+        for (int64_t u = 0; u < count; ++u) {
+          places[u][places[u].size() - 2] = b.index(element);
+          Expr key = named(b.load(keyRows, anchor.atKeyRows(places[u])),
+                           "of_key_" + Twine(u));
+          for (int64_t row = 0; row < rows; ++row) {
+            Expr &sum = products[u * rows + row];
+            sum = named(fma(ofQueries[row], key, sum),
+                        "product_" + Twine(u) + "_" + Twine(row));
+          }
+        }
+      }
+      return {};
+    });
+    for (int64_t u = 0; u < count; ++u)
+      for (int64_t row = 0; row < rows; ++row)
+        b.store(scores, BodyBuilder::mergeLanes(products[u * rows + row], plus),
+                {b.index(row), column + double(u)});
+  }
+
   /// Adds the products of the rows of `left` from `row` on by the `steps` rows of `right`
   /// from `first` on, at the columns from `column` on.
   void addProducts(Tile &tile, Value left, Expr row, Value right, Expr first,
@@ -408,6 +482,8 @@ private:
 
   KernelBuilder &b;
   AttentionAnchor anchor;
+  /// Whether keys are read along their elements.
+  bool byElements;
   SmallVector<int64_t> axes;
   /// Of sums, and of what is multiplied.
   Type type, operandType;
@@ -426,7 +502,11 @@ private:
 } // namespace
 
 void buildAttention(KernelBuilder &b, AttentionAnchor anchor) {
-  AttentionLoops(b, anchor).emit();
+  AttentionLoops(b, anchor, /*byElements=*/false).emit();
+}
+
+void buildDecodeAttention(KernelBuilder &b, AttentionAnchor anchor) {
+  AttentionLoops(b, anchor, /*byElements=*/true).emit();
 }
 
 } // namespace ingot::schedule

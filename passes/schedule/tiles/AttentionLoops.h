@@ -24,6 +24,10 @@
 // scores is that of its last keys: it may compute some again that the vector before has
 // computed. Fewer keys than a vector has lanes are scored one by one.
 
+// With few queries all of this takes as long as keys and values come from memory. Then a
+// block has all queries of a head, and keys are read where they lie, along their own elements,
+// as a cache stores them: a score is the sum of the lanes of products.
+
 #ifndef INGOT_PASSES_SCHEDULE_TILES_ATTENTIONLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_ATTENTIONLOOPS_H
 
@@ -35,6 +39,9 @@ namespace ingot::schedule {
 /// Builds the kernel of the group around `anchor`, by the builder's plan: {queries, keys}
 /// of a block, and the {columns, rows} of the tiles of both products.
 void buildAttention(KernelBuilder &b, AttentionAnchor anchor);
+/// The same for few queries, with keys along their elements (AttentionAnchor::keyRows): the
+/// plan has {queries, keys} of a block and the {columns, rows} of tiles of values.
+void buildDecodeAttention(KernelBuilder &b, AttentionAnchor anchor);
 
 } // namespace ingot::schedule
 
