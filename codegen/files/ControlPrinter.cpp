@@ -134,7 +134,7 @@ void ControlPrinter::printCarried(const std::string &to,
 }
 
 void ControlPrinter::addSizes(const kernel::Dim &size, Needs &needs) const {
-  for (kernel::SymbolAttr symbol : size.symbols()) {
+  for (kernel::SymbolAttr symbol : size.given()) {
     bool isMade =
         llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
           return made.symbol == symbol;

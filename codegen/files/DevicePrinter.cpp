@@ -248,7 +248,7 @@ void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
 bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
   bool isSized = false;
   for (const kernel::Dim &size : tensor.sizes)
-    for (kernel::SymbolAttr symbol : size.symbols()) {
+    for (kernel::SymbolAttr symbol : size.given()) {
       auto own = llvm::find_if(interface.sizes, [&](const InterfaceSize &own) {
         return own.symbol == symbol;
       });

@@ -88,8 +88,9 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   llvm::StringMap<kernel::SymbolAttr> symbols;
   llvm::StringMap<kernel::Dim> equalTo;
   auto addSymbols = [&](kernel::SizesAttr attr) {
-    for (kernel::SymbolAttr symbol : attr.getSymbols())
-      symbols[symbol.getName()] = symbol;
+    for (const kernel::Dim &size : kernel::dimsOf(attr))
+      for (kernel::SymbolAttr symbol : size.given())
+        symbols[symbol.getName()] = symbol;
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (auto attr =
@@ -115,14 +116,16 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto attr =
               main.getArgAttrOfType<kernel::SizesAttr>(i, kernel::kSizesAttr);
-          attr && !main.getArgAttr(i, kernel::kOutputAttr) &&
-          llvm::is_contained(attr.getSymbols(), symbol))
-        return true;
+          attr && !main.getArgAttr(i, kernel::kOutputAttr))
+        for (const kernel::Dim &size : kernel::dimsOf(attr))
+          if (llvm::is_contained(size.given(), symbol))
+            return true;
     return false;
   };
   auto addMade = [&](kernel::ProgramOp program, const kernel::Dim &size) {
     if (size.symbols().size() != 1 ||
-        size != kernel::Dim(size.symbols().front()))
+        !(size == kernel::Dim(size.symbols().front())) ||
+        !size.symbols().front().isGiven())
       return;
     kernel::SymbolAttr symbol = size.symbols().front();
     bool isKnown = llvm::any_of(madeSizes, [&](const InterfaceSize &other) {
@@ -259,12 +262,56 @@ static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                                            : text;
 }
 
+/// The text of a symbol that is a choice, by the texts of its operands: an operand of any
+/// operator.
+static std::string choiceText(kernel::SymbolAttr symbol,
+                              llvm::ArrayRef<std::string> x) {
+  kernel::Dims operands =
+      kernel::dimsOf(cast<kernel::SizesAttr>(symbol.getOperands()));
+  auto part = [](const std::string &text) {
+    return llvm::StringRef(text).contains(' ') ? "(" + text + ")" : text;
+  };
+  auto chosen = [&](const char *by, const std::string &a,
+                    const std::string &b) {
+    return "(" + part(x[0]) + by + part(x[1]) + " ? " + a + " : " + b + ")";
+  };
+  switch (symbol.getChoice()) {
+  case kernel::SizeChoice::Smaller:
+    return chosen(" < ", x[0], x[1]);
+  case kernel::SizeChoice::Larger:
+    return chosen(" > ", x[0], x[1]);
+  case kernel::SizeChoice::IfLess:
+    return chosen(" < ", x[2], x[3]);
+  case kernel::SizeChoice::IfEqual:
+    return chosen(" == ", x[2], x[3]);
+  case kernel::SizeChoice::Quotient: {
+    std::string quotient = part(x[0]) + " / " + part(x[1]);
+    if (operands[0].least() >= 0)
+      return "(" + quotient + ")";
+    // C rounds towards zero.
+    return "(" + part(x[0]) + " >= 0 ? " + quotient + " : -((" + part(x[1]) +
+           " - 1 - " + part(x[0]) + ") / " + part(x[1]) + "))";
+  }
+  case kernel::SizeChoice::None:
+    break;
+  }
+  llvm_unreachable("a symbol that is given has a field");
+}
+
 std::string Interface::sizeText(const kernel::Dim &size,
                                 llvm::StringRef object) const {
   if (auto known = size.known())
     return std::to_string(*known);
   llvm::SmallVector<std::string> fields;
   for (kernel::SymbolAttr symbol : size.symbols()) {
+    if (!symbol.isGiven()) {
+      llvm::SmallVector<std::string> operands;
+      for (const kernel::Dim &x :
+           kernel::dimsOf(cast<kernel::SizesAttr>(symbol.getOperands())))
+        operands.push_back(sizeText(x, object));
+      fields.push_back(choiceText(symbol, operands));
+      continue;
+    }
     for (const InterfaceSize &own : sizes)
       if (own.symbol == symbol && !own.isMade)
         fields.push_back((object + own.field).str());

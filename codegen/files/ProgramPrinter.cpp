@@ -286,9 +286,12 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
   };
   // Floats that C has are compared as numbers, the others by their bits.
   bool isNumber = isa<Float32Type, Float64Type>(type.getElementType());
+  bool hasNaN = false;
   for (Attribute value : expected.getValues<Attribute>()) {
     if (isNumber) {
-      append(floatLiteral(cast<FloatAttr>(value).getValue()));
+      APFloat number = cast<FloatAttr>(value).getValue();
+      hasNaN |= number.isNaN();
+      append(floatLiteral(number));
       continue;
     }
     APInt bits = isa<FloatAttr>(value)
@@ -304,8 +307,12 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
            given + ";");
   out.open("for (int element = 0; element < " + Twine(count) +
            "; ++element) {");
-  out.line("if (given[element] != expected[element]) return "
-           "INGOT_ERROR_SPECIALIZED;");
+  // A NaN differs from itself; any will do for any other.
+  std::string differs = "given[element] != expected[element]";
+  if (hasNaN)
+    differs += " && (given[element] == given[element] || expected[element] == "
+               "expected[element])";
+  out.line("if (" + differs + ") return INGOT_ERROR_SPECIALIZED;");
   out.close();
   out.close();
 }

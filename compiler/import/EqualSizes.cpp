@@ -8,8 +8,14 @@
 // or a multiple of another size (the heads that it is divided into). Nothing is assumed of
 // sizes that may broadcast, since each may be 1: see MadeSizes.cpp. With --dim N=2..64 the
 // user says that one cannot be.
+//
+// Within a branch of `If` nothing is assumed: what the branch needs, a run of the other one
+// does not. There, and where no symbol can be taken to be what makes two sizes equal, an
+// operand is restated: it gets the other size, and the run checks that this is its own.
 
 #include "compiler/import/GraphImporter.h"
+#include "compiler/import/ProtoNode.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -20,8 +26,9 @@ namespace ingot {
 
 /// The symbol that a size is; null if it is a number or computed from symbols.
 static kernel::SymbolAttr symbolOf(const Dim &size) {
-  bool isOne =
-      size.symbols().size() == 1 && size == Dim(size.symbols().front());
+  bool isOne = size.symbols().size() == 1 &&
+               size.symbols().front().isGiven() &&
+               size == Dim(size.symbols().front());
   return isOne ? size.symbols().front() : kernel::SymbolAttr();
 }
 
@@ -70,7 +77,8 @@ bool GraphImporter::isMade(kernel::SymbolAttr symbol) const {
 
 bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   kernel::SymbolAttr a = symbolOf(x), b = symbolOf(y);
-  if (!a || !b)
+  // What a branch needs, a run of the other branch does not.
+  if (!a || !b || branchDepth > 0)
     return false;
   // Both are what comes first by name, within the bounds of both; or what the caller
   // gives, which is known from the beginning.
@@ -91,16 +99,19 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
 /// The two symbols that sizes differ by: n and m of k + n and k + m.
 static std::optional<std::pair<Dim, Dim>> apartBy(const Dim &x, const Dim &y) {
   Dim difference = x - y;
-  if (difference.symbols().size() != 2)
+  if (difference.symbols().size() != 2 || difference.given().size() != 2)
     return std::nullopt;
   Dim a(difference.symbols()[0]), b(difference.symbols()[1]);
-  bool isOnly = difference == a - b || difference == b - a;
+  bool isOnly = symbolOf(a) && symbolOf(b) &&
+                (difference == a - b || difference == b - a);
   return isOnly ? std::optional(std::pair(a, b)) : std::nullopt;
 }
 
 bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
   if (x == y || assumeEqual(x, y))
     return true;
+  if (branchDepth > 0)
+    return false;
   if (auto apart = apartBy(x, y); apart && !isMade(symbolOf(apart->first)) &&
                                   !isMade(symbolOf(apart->second)))
     return assumeEqual(apart->first, apart->second);
@@ -117,9 +128,10 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
   }
   // A size that the run makes is not known to the checks at its beginning.
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
-  if (llvm::any_of(y.symbols(), isOfRun))
+  SmallVector<kernel::SymbolAttr> given = y.given();
+  if (llvm::any_of(given, isOfRun))
     return false;
-  if (llvm::is_contained(y.symbols(), a))
+  if (llvm::is_contained(given, a))
     return y == x.floorDiv(y.divisor()) * y.divisor() &&
            requireMultiple(x, y.divisor());
   if (y.least() >= a.getLeast() && y.most() <= a.getMost()) {
@@ -127,9 +139,9 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
     return true;
   }
   // Where it follows from one symbol, that has narrower bounds.
-  if (y.symbols().size() != 1)
+  if (given.size() != 1)
     return false;
-  kernel::SymbolAttr b = y.symbols().front();
+  kernel::SymbolAttr b = given.front();
   std::optional<Dim> fitting = boundedBy(b, y, a.getLeast(), a.getMost());
   if (!fitting)
     return false;
@@ -139,9 +151,13 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
 }
 
 bool GraphImporter::solve(const Dim &size, int64_t number) {
-  if (size.symbols().size() != 1)
+  // More values are not looked at one by one.
+  constexpr int64_t mostValues = int64_t(1) << 20;
+  SmallVector<kernel::SymbolAttr> given = size.given();
+  if (given.size() != 1 ||
+      given.front().getMost() - given.front().getLeast() > mostValues)
     return false;
-  kernel::SymbolAttr a = size.symbols().front();
+  kernel::SymbolAttr a = given.front();
   Dim own = sizeInProgram(a);
   std::optional<int64_t> found;
   for (int64_t value = a.getLeast(); value <= a.getMost(); ++value) {
@@ -162,11 +178,12 @@ bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
   if (divisor <= 0 || x.divisor() % divisor == 0)
     return divisor > 0;
   kernel::SymbolAttr a = symbolOf(x);
-  if (!a || isMade(a))
+  if (!a || isMade(a) || branchDepth > 0)
     return false;
   std::optional<Dim> fitting = narrowed(a, llvm::alignTo(a.getLeast(), divisor),
                                         a.getMost() - a.getMost() % divisor);
-  if (!fitting)
+  // That none but 0 is a multiple is no reason to take the size to be 0.
+  if (!fitting || (fitting->most() == 0 && a.getMost() > 0))
     return false;
   takeAs({{a, fitting->floorDiv(divisor) * divisor}});
   return true;
@@ -176,19 +193,27 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   if (x.least() >= least)
     return true;
   // A size is a multiple of one symbol and a number, or of nothing known.
-  if (x.symbols().size() != 1)
+  SmallVector<kernel::SymbolAttr> given = x.given();
+  if (given.size() != 1 || isMade(given.front()) || branchDepth > 0)
     return false;
-  kernel::SymbolAttr a = x.symbols().front();
+  kernel::SymbolAttr a = given.front();
   auto at = [&](int64_t value) {
     return x.at([&](kernel::SymbolAttr) { return value; });
   };
   if (at(a.getLeast()) > at(a.getMost()))
     return false;
-  int64_t fitting = a.getLeast();
-  while (fitting < a.getMost() && at(fitting) < least)
-    ++fitting;
+  int64_t fitting = a.getLeast(), high = a.getMost();
+  while (fitting < high) {
+    int64_t middle = fitting + (high - fitting) / 2;
+    if (at(middle) >= least)
+      high = middle;
+    else
+      fitting = middle + 1;
+  }
   std::optional<Dim> within = narrowed(a, fitting, a.getMost());
-  if (!within || at(fitting) < least)
+  // A size need not grow with its symbol.
+  if (!within || x.with([&](kernel::SymbolAttr) { return *within; }).least() <
+                     least)
     return false;
   takeAs({{a, *within}});
   return true;
@@ -198,7 +223,7 @@ bool GraphImporter::requireAtMost(const Dim &x, int64_t most) {
   if (x.most() <= most)
     return true;
   kernel::SymbolAttr a = symbolOf(x);
-  if (!a || isMade(a))
+  if (!a || isMade(a) || branchDepth > 0)
     return false;
   std::optional<Dim> within = narrowed(a, a.getLeast(), most);
   if (within)
@@ -222,20 +247,26 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
       *size = size->with(sizeOf);
 
   AttrTypeReplacer replacer;
-  replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
-    if (!hasRunTimeSizes(type))
-      return std::nullopt;
-    Dims sizes = dimsOf(type);
+  // Symbols that are choices have sizes of their own, which `with` has seen.
+  auto replaced = [&](Dims sizes) {
     for (Dim &size : sizes)
       size = size.with(sizeOf);
-    return tensorOf(sizes, type.getElementType());
+    return sizes;
+  };
+  using Replaced = AttrTypeReplacer::ReplaceFnResult<Type>;
+  replacer.addReplacement([&](RankedTensorType type) -> Replaced {
+    if (!hasRunTimeSizes(type))
+      return std::nullopt;
+    return std::pair<Type, WalkResult>(
+        tensorOf(replaced(dimsOf(type)), type.getElementType()),
+        WalkResult::skip());
   });
   replacer.addReplacement(
-      [&](kernel::SizesAttr attr) -> std::optional<Attribute> {
-        Dims sizes = dimsOf(attr);
-        for (Dim &size : sizes)
-          size = size.with(sizeOf);
-        return kernel::sizesAttr(sizes, &context);
+      [&](kernel::SizesAttr attr)
+          -> AttrTypeReplacer::ReplaceFnResult<Attribute> {
+        return std::pair<Attribute, WalkResult>(
+            kernel::sizesAttr(replaced(dimsOf(attr)), &context),
+            WalkResult::skip());
       });
   replacer.recursivelyReplaceElementsIn(main->getParentOp(),
                                         /*replaceAttrs=*/true,
@@ -247,17 +278,39 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
       for (auto [part, other] :
            {std::pair(whole.x, whole.y), std::pair(whole.y, whole.x)})
         if (Dim size = part == 1 ? other : part;
-            part.known() && size != whole.size)
+            part.known() && !(size == whole.size))
           return takeAs({{symbol, size}});
   foldSizes();
 }
 
 /// Assumes of sizes that are known only at run time what the rule of the operator's
 /// inputs needs.
-void GraphImporter::assumeFitting(const NodePlace &at) {
+void GraphImporter::assumeFitting(NodePlace &at) {
   for (const auto &[x, y] : neededSizes(at.node, *at.schema, at.inputs))
-    if (!requireEqual(inProgram(x), inProgram(y)))
+    if (!requireEqual(inProgram(x), inProgram(y)) &&
+        !restate(at, inProgram(x), inProgram(y)))
       return;
+}
+
+bool GraphImporter::restate(NodePlace &at, Dim x, Dim y) {
+  if (x.known())
+    std::swap(x, y);
+  if (x.known() || surelyDiffer(x, y))
+    return false;
+  ProtoNode node(*this, at);
+  bool isFound = false;
+  for (auto [input, binding] : llvm::zip_equal(at.inputs, at.bindings)) {
+    if (!input)
+      continue;
+    for (size_t axis = 0; axis < shapeOf(input).size(); ++axis)
+      if (dimsOf(input)[axis] == x) {
+        input = binding.value = resizedAlong(node, input, axis, y);
+        isFound = true;
+      }
+  }
+  if (isFound)
+    checkEqual(at, x, y);
+  return isFound;
 }
 
 void GraphImporter::assumeAlike(ArrayRef<Value> tensors,
@@ -267,7 +320,8 @@ void GraphImporter::assumeAlike(ArrayRef<Value> tensors,
                        shapeOf(tensor).size() == shapeOf(tensors[0]).size() &&
                        i < shapeOf(tensor).size();
          ++i)
-      if (int64_t(i) != otherAxis && dimsOf(tensor)[i] != dimsOf(tensors[0])[i])
+      if (int64_t(i) != otherAxis &&
+          !(dimsOf(tensor)[i] == dimsOf(tensors[0])[i]))
         (void)assumeEqual(dimsOf(tensor)[i], dimsOf(tensors[0])[i]);
 }
 

@@ -131,9 +131,9 @@ Location GraphImporter::locationOf(const NodePlace &at) {
 static llvm::SetVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
   llvm::SetVector<kernel::SymbolAttr> found;
   auto add = [&](Value input) {
-    if (auto sizes = input ? kernel::SizesAttr::of(input.getType())
-                           : kernel::SizesAttr())
-      found.insert_range(sizes.getSymbols());
+    for (const graph::Dim &size :
+         input ? graph::dimsOf(input) : graph::Dims())
+      found.insert_range(size.given());
   };
   llvm::for_each(at.inputs, add);
   for (Binding binding : at.bindings)
@@ -264,15 +264,17 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
 
 /// The rules of the graph's operators say whether they hold for such sizes.
 /// What is computed from sizes alone does not: it would be of the bounds. Shape and
-/// Size know that, and CastLike reads a type.
+/// Size know that, and CastLike reads a type. The nodes of bodies have been asked.
 bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
                                       ArrayRef<Binding> results,
                                       Operation *before) {
   if (runTimeSizes(at).empty())
     return true;
-  bool knows = llvm::is_contained(
-      {"Shape", "Size", "CastLike", "SequenceLength", "OptionalHasElement"},
-      at.node.op_type());
+  bool knows = at.isExpanded ||
+               llvm::is_contained({"Shape", "Size", "CastLike",
+                                   "SequenceLength", "OptionalHasElement",
+                                   "If", "Loop", "Scan"},
+                                  at.node.op_type());
   bool holds = knows || llvm::all_of(results, [](const Binding &result) {
                  return !result.value || !isComputable(result.value);
                });

@@ -169,6 +169,9 @@ public:
   /// The same where the sizes cannot be meant to differ: one of them may also have to
   /// be a number or a product.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
+  /// Gives the operands of a node that have the size x along an axis the size y, which a
+  /// run checks x to be. Returns whether there is one, and the sizes may be equal.
+  bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
   /// Takes a size to be a multiple of a number.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
   /// Takes a size to be at least a number.
@@ -282,7 +285,7 @@ private:
   NodeResults reportRunTimeSize(const NodePlace &at, const llvm::Twine &what);
   bool checkRunTimeSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
-  void assumeFitting(const NodePlace &at);
+  void assumeFitting(NodePlace &at);
   bool checkTensorAttributes(NodePlace &at);
   /// Refuses strings where an operator does not take them (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);

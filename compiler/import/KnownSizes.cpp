@@ -2,8 +2,8 @@
 //
 // Exporters compute shapes with operators: Shape, Gather, Concat, Reshape. Where
 // sizes are known only at run time, such integers are expressions of them, which
-// are computed here element by element. An integer that is no such expression
-// (a maximum that depends on the run) has none.
+// are computed here element by element, with comparisons and choices among them. An
+// integer that is no such expression (a value of the run) has none.
 
 #include "compiler/import/KnownSizes.h"
 
@@ -20,62 +20,47 @@ namespace {
 
 using Known = std::optional<Dim>;
 
-/// Whether x < y, where that holds or fails whatever the sizes are.
-std::optional<bool> isLess(const Dim &x, const Dim &y) {
-  Dim distance = y - x;
-  if (distance.least() > 0)
-    return true;
-  return distance.most() <= 0 ? std::optional(false) : std::nullopt;
-}
-
-std::optional<bool> isEqual(const Dim &x, const Dim &y) {
-  if (x == y)
-    return true;
-  Dim distance = y - x;
-  return distance.least() > 0 || distance.most() < 0 ? std::optional(false)
-                                                     : std::nullopt;
-}
-
-Known truth(std::optional<bool> value, bool isNegated = false) {
-  return value ? Known(Dim(*value != isNegated)) : std::nullopt;
-}
-
-Known pick(std::optional<bool> first, const Dim &x, const Dim &y) {
-  return first ? Known(*first ? x : y) : std::nullopt;
+/// x / y rounded towards zero; y is a number, or positive in each run.
+Known quotientOf(const Dim &x, const Dim &y) {
+  if (auto even = x.dividedBy(y))
+    return even;
+  Dim none = 0;
+  if (y.most() < 0 && y.known())
+    return quotientOf(none - x, none - y);
+  if (y.least() < 0 || y == 0)
+    return std::nullopt;
+  // No run divides by 0.
+  Dim by = largerOf(y, 1);
+  Dim down = floorDiv(x, by);
+  return x.least() >= 0 ? down
+                        : ifLess(x, 0, none - floorDiv(none - x, by), down);
 }
 
 /// One element of the result of an operator on integers or truth values.
 Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
+  // Of integers these work on bits.
+  if (isa<NotOp, AndOp, OrOp>(op) && !elementOf(op->getResult(0)).isInteger(1))
+    return std::nullopt;
   return llvm::TypeSwitch<Operation *, Known>(op)
       .Case([&](AddOp) { return x[0] + x[1]; })
       .Case([&](SubOp) { return x[0] - x[1]; })
       .Case([&](MulOp) { return x[0] * x[1]; })
-      .Case([&](DivOp) -> Known {
-        // Rounded towards zero, which is down for what is not negative.
-        auto divisor = x[1].known();
-        if (divisor && *divisor > 0 && x[0].least() >= 0)
-          return x[0].floorDiv(*divisor);
-        return x[0].dividedBy(x[1]);
-      })
-      .Case([&](MaximumOp) { return pick(isLess(x[1], x[0]), x[0], x[1]); })
-      .Case([&](MinimumOp) { return pick(isLess(x[0], x[1]), x[0], x[1]); })
+      .Case([&](DivOp) { return quotientOf(x[0], x[1]); })
+      .Case([&](MaximumOp) { return largerOf(x[0], x[1]); })
+      .Case([&](MinimumOp) { return smallerOf(x[0], x[1]); })
       .Case([&](NegOp) { return Dim(0) - x[0]; })
-      .Case([&](EqualOp) { return truth(isEqual(x[0], x[1])); })
-      .Case([&](LessOp) { return truth(isLess(x[0], x[1])); })
-      .Case([&](GreaterOp) { return truth(isLess(x[1], x[0])); })
-      .Case([&](LessOrEqualOp) { return truth(isLess(x[1], x[0]), true); })
-      .Case([&](GreaterOrEqualOp) { return truth(isLess(x[0], x[1]), true); })
+      .Case([&](EqualOp) { return ifEqual(x[0], x[1], 1, 0); })
+      .Case([&](LessOp) { return ifLess(x[0], x[1], 1, 0); })
+      .Case([&](GreaterOp) { return ifLess(x[1], x[0], 1, 0); })
+      .Case([&](LessOrEqualOp) { return ifLess(x[1], x[0], 0, 1); })
+      .Case([&](GreaterOrEqualOp) { return ifLess(x[0], x[1], 0, 1); })
       .Case([&](NotOp) { return Dim(1) - x[0]; })
-      .Case([&](AndOp) { return x[0] * x[1]; })
-      .Case([&](WhereOp) -> Known {
-        auto condition = x[0].known();
-        return condition ? pick(*condition != 0, x[1], x[2]) : std::nullopt;
-      })
-      .Case([&](CastOp cast) -> Known {
-        // Sizes are far from the bounds of all but the narrowest integers.
-        if (!elementOf(cast.getResult()).isInteger(1))
-          return x[0];
-        return truth(isEqual(x[0], 0), /*isNegated=*/true);
+      .Case([&](AndOp) { return smallerOf(x[0], x[1]); })
+      .Case([&](OrOp) { return largerOf(x[0], x[1]); })
+      .Case([&](WhereOp) { return ifEqual(x[0], 0, x[2], x[1]); })
+      .Case([&](CastOp cast) {
+        return elementOf(cast.getResult()).isInteger(1) ? ifEqual(x[0], 0, 0, 1)
+                                                        : x[0];
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -89,7 +74,8 @@ public:
     if (isNew) {
       KnownElements elements = compute(value);
       for (Known &x : elements)
-        x = inRange(x);
+        if (x && !isCounted(*x, elementOf(value)))
+          x.reset();
       all[value] = std::move(elements);
     }
     return all[value];
@@ -129,16 +115,31 @@ private:
     return result(op, operands).value_or(unknown);
   }
 
-  /// Larger numbers (as Slice takes them for "all") are not computed with.
-  static Known inRange(const Known &x) {
-    constexpr int64_t bound = int64_t(1) << 40;
-    bool isFar = x && !x->known() && (x->least() < -bound || x->most() > bound);
-    return isFar ? std::nullopt : x;
+  /// Whether a size is no larger than what the machine counts with and the type holds,
+  /// and its definition no longer than is worth computing where it is used.
+  static bool isCounted(const Dim &x, Type type) {
+    if (x.known())
+      return true;
+    constexpr size_t longestDefinition = 400;
+    bool isShort = llvm::all_of(x.symbols(), [](kernel::SymbolAttr symbol) {
+      return symbol.isGiven() || symbol.getName().size() <= longestDefinition;
+    });
+    int64_t most = type.getIntOrFloatBitWidth() > 32 ? mostCounted : INT32_MAX;
+    return isShort && x.least() >= -most && x.most() <= most;
   }
 
+  /// Numbers beyond (as Slice takes them for "all") are compared and moved, but not
+  /// computed with.
+  static constexpr int64_t mostCounted = int64_t(1) << 40;
   static bool isSmall(const Dim &x) {
-    constexpr int64_t bound = int64_t(1) << 20;
-    return x.least() >= -bound && x.most() <= bound;
+    return x.least() >= -mostCounted && x.most() <= mostCounted;
+  }
+  /// Whether the result of an operator is computed without overflow.
+  static bool isExact(Operation *op, ArrayRef<Dim> x) {
+    if (!isa<AddOp, SubOp, MulOp, DivOp, NegOp>(op))
+      return true;
+    Dim product = isa<MulOp>(op) ? x[0] * x[1] : Dim(0);
+    return llvm::all_of(x, isSmall) && isSmall(product);
   }
 
   /// Empty for other operators than these.
@@ -172,11 +173,28 @@ private:
         llvm::append_range(joined, part);
       return joined;
     }
-    if (auto product = dyn_cast<ReduceProdOp>(op);
-        product && elementsOf(product.getResult()) == 1)
-      if (auto factors = allOf(operands[0]))
-        return KnownElements{graph::product(ArrayRef<Dim>(*factors))};
+    if (isa<ReduceProdOp, ReduceSumOp, ReduceMaxOp, ReduceMinOp>(op) &&
+        elementsOf(op->getResult(0)) == 1)
+      return reduced(op, operands[0]);
     return std::nullopt;
+  }
+
+  /// All elements as one.
+  static std::optional<KnownElements> reduced(Operation *op,
+                                              const KnownElements &x) {
+    auto all = allOf(x);
+    if (!all || all->empty() || !llvm::all_of(*all, isSmall))
+      return std::nullopt;
+    Dim one = all->front();
+    for (const Dim &next : ArrayRef(*all).drop_front()) {
+      one = isa<ReduceProdOp>(op)  ? one * next
+            : isa<ReduceSumOp>(op) ? one + next
+            : isa<ReduceMaxOp>(op) ? largerOf(one, next)
+                                   : smallerOf(one, next);
+      if (!isSmall(one))
+        return std::nullopt;
+    }
+    return KnownElements{one};
   }
 
   static int64_t elementsOf(Value value) {
@@ -236,14 +254,13 @@ private:
                                    ArrayRef<KnownElements> operands) {
     KnownElements elements;
     Value result = op->getResult(0);
-    bool isArithmetic = !isa<WhereOp, CastOp>(op);
     for (int64_t i = 0; i < elementsOf(result); ++i) {
       SmallVector<int64_t> at = placeOf(i, shapeOf(result));
       KnownElements in;
       for (auto [operand, x] : llvm::zip(op->getOperands(), operands))
         in.push_back(elementAt(x, shapeOf(operand), at));
       auto all = allOf(in);
-      if (all && isArithmetic && !llvm::all_of(*all, isSmall))
+      if (all && !isExact(op, *all))
         all.reset();
       elements.push_back(all ? elementOfResult(op, *all) : std::nullopt);
     }

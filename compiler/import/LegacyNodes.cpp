@@ -41,15 +41,11 @@ bool GraphImporter::checkEqualShapes(NodePlace &at) {
   static const llvm::StringSet<> names{"Sum", "Mean", "Max", "Min"};
   if (!names.contains(at.node.op_type()))
     return true;
-  for (Value input : at.inputs)
-    if (graph::shapeOf(input) != graph::shapeOf(at.inputs[0])) {
-      report(DiagnosticId::InvalidNode,
-             "`" + at.node.op_type() +
-                 "`: shapes that differ broadcast since opset 8",
-             at);
-      return false;
-    }
-  return true;
+  ProtoNode view(*this, at);
+  return llvm::all_of(at.inputs, [&](Value input) {
+    return succeeded(view.requireAlike(
+        at.inputs[0], input, "shapes that differ broadcast since opset 8"));
+  });
 }
 
 /// Up to opset 6 only the second operand broadcasts, where `broadcast` says so,
@@ -80,17 +76,25 @@ bool GraphImporter::alignSecond(NodePlace &at) {
     rest = rest.drop_front();
   if (axis < 0 || int64_t(rest.size()) > room())
     return refuse("the second input does not fit at `axis`");
-  graph::Dims aligned(rank, 1), whole(first);
+  graph::Dims aligned(rank, 1);
   llvm::copy(rest,
              hasAxis ? aligned.begin() + axis : aligned.end() - rest.size());
-  for (auto [mine, its, size] : llvm::zip_equal(aligned, first, whole)) {
-    if (mine.known() && mine != 1 && mine != its)
+  Value other = view.reshape(at.inputs[1], ArrayRef(aligned));
+  for (int64_t i = 0; i < rank; ++i) {
+    graph::Dim mine = graph::dimsOf(other)[i];
+    if (mine.mayBe(1))
+      continue;
+    if (surelyDiffer(mine, graph::dimsOf(at.inputs[0])[i]))
       return refuse("the second input does not broadcast to the first");
+    if (failed(view.fitAxis(at.inputs[0], i, other, i,
+                            "the sizes of the inputs")))
+      return false;
+  }
+  graph::Dims whole = graph::dimsOf(at.inputs[0]);
+  for (auto [mine, size] : llvm::zip_equal(graph::dimsOf(other), whole))
     if (mine == 1)
       size = 1;
-  }
-  Value grown =
-      view.broadcastTo(view.reshape(at.inputs[1], ArrayRef(aligned)), whole);
+  Value grown = view.broadcastTo(other, whole);
   if (!grown)
     return refuse("the second input does not broadcast to the first");
   at.inputs[1] = grown;

@@ -416,7 +416,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     isOpen = false;
   }
   std::optional<OpenParts> open;
-  if (!parts.empty() && isOpen && count != graph::Dim(0)) {
+  if (!parts.empty() && isOpen && !(count == graph::Dim(0))) {
     SmallVector<Value> from;
     for (Value value : {limit, condition})
       if (value)

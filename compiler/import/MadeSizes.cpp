@@ -37,20 +37,23 @@ static bool reads(func::FuncOp function, kernel::SymbolAttr symbol) {
 }
 
 kernel::SymbolAttr GraphImporter::madeIn(func::FuncOp body, Type type) const {
-  auto sizes = kernel::SizesAttr::of(type);
   auto module = cast<ModuleOp>(body->getParentOp());
-  for (kernel::SymbolAttr symbol :
-       sizes ? sizes.getSymbols() : ArrayRef<kernel::SymbolAttr>())
-    if (isMade(symbol) && reads(body, symbol) &&
-        llvm::none_of(module.getOps<func::FuncOp>(), [&](func::FuncOp other) {
-          return other != body && reads(other, symbol);
-        }))
-      return symbol;
+  auto isOfBody = [&](kernel::SymbolAttr symbol) {
+    return isMade(symbol) && reads(body, symbol) &&
+           llvm::none_of(module.getOps<func::FuncOp>(),
+                         [&](func::FuncOp other) {
+                           return other != body && reads(other, symbol);
+                         });
+  };
+  for (const Dim &size : dimsOf(cast<RankedTensorType>(type)))
+    for (kernel::SymbolAttr symbol : size.given())
+      if (isOfBody(symbol))
+        return symbol;
   return {};
 }
 
 bool GraphImporter::mayBe(const Dim &size, int64_t number) {
-  return size.least() <= number && number <= size.most();
+  return size.mayBe(number);
 }
 
 void GraphImporter::takeAsDeclared(NodePlace &at, BodyFunction &body,
@@ -162,6 +165,12 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
       return failure();
     sizes.push_back(*size);
   }
+  // What follows from sizes needs no run to read it.
+  bool isKnown = llvm::all_of(known, [](const std::optional<Dim> &size) {
+    return size && size->least() >= 0;
+  });
+  if (isKnown)
+    return sizes;
   ReadSizesOp::create(builder, locationOf(at), counts,
                       kernel::sizesAttr(sizes, &context));
   return sizes;
@@ -183,7 +192,8 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
     return;
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   OpBuilder::InsertionGuard guard(builder);
-  if (!llvm::any_of(distance.symbols(), isOfRun))
+  // What a branch asks of sizes, a run of the other branch does not need.
+  if (branchDepth == 0 && !llvm::any_of(distance.given(), isOfRun))
     builder.setInsertionPointToStart(&main.getBody().front());
   // What a body has checked, it has not where it does not run.
   if (builder.getInsertionBlock() == &main.getBody().front())
@@ -197,13 +207,13 @@ void GraphImporter::leaveBodies(const Dim &size) {
   };
   Block &block = main.getBody().front();
   if (builder.getInsertionBlock() != &block && branchDepth == 0 &&
-      !llvm::any_of(size.symbols(), isInside))
+      !llvm::any_of(size.given(), isInside))
     builder.setInsertionPointToEnd(&block);
 }
 
 void GraphImporter::moveToSize(const Dim &size) {
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
-  if (llvm::any_of(size.symbols(), isOfRun))
+  if (llvm::any_of(size.given(), isOfRun))
     return leaveBodies(size);
   builder.setInsertionPointToStart(&main.getBody().front());
 }
@@ -230,9 +240,13 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
         whole.block == block || whole.block == builder.getInsertionBlock();
     bool isSame =
         (whole.x == x && whole.y == y) || (whole.x == y && whole.y == x);
-    if (isHere && isSame)
-      return whole.size;
+    if (isHere && isSame) {
+      Dim size = whole.size;
+      checkOneOr(at, whole.y, size);
+      return size;
+    }
   }
+  OpBuilder::InsertPoint place = builder.saveInsertionPoint();
   OpBuilder::InsertionGuard guard(builder);
   moveToSize(x + y);
   bool isFirst = builder.getInsertionPoint() != builder.getBlock()->end();
@@ -246,7 +260,9 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
                                     std::max(x.most(), y.most())));
   ReadSizesOp::create(builder, locationOf(at), counts,
                       kernel::sizesAttr(whole, &context));
-  buildCheck(at, (y - 1) * (y - whole), 0);
+  if (branchDepth > 0)
+    builder.restoreInsertionPoint(place);
+  checkOneOr(at, y, whole);
   wholes.push_back({name, whole, x, y, block, isFirst});
   return whole;
 }

@@ -205,6 +205,10 @@ LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {
   return failure();
 }
 
+bool ProtoNode::isConstant(unsigned i) {
+  return static_cast<bool>(importer.requireConstant(input(i)));
+}
+
 bool ProtoNode::isKnown(unsigned i) {
   return importer.requireConstant(input(i)) || importer.sizesIn(input(i));
 }
@@ -222,6 +226,10 @@ LogicalResult ProtoNode::requireEqual(const graph::Dim &x, const graph::Dim &y,
                                       const Twine &what) {
   if (importer.requireEqual(x, y))
     return success();
+  if (importer.restate(at, x, y)) {
+    llvm::copy(ArrayRef(at.inputs).take_front(inputs.size()), inputs.begin());
+    return success();
+  }
   return invalid(what + ": " + kernel::sizeText(x) + " and " +
                  kernel::sizeText(y) + " would have to be equal");
 }

@@ -45,6 +45,7 @@ public:
   mlir::LogicalResult requireEqual(const graph::Dim &x, const graph::Dim &y,
                                    const llvm::Twine &what) override;
   bool isKnown(unsigned i) override;
+  bool isConstant(unsigned i) override;
   llvm::SmallVector<std::optional<graph::Dim>>
   elementsIn(mlir::Value value) override {
     return importer.elementsIn(value);

@@ -109,7 +109,15 @@ std::string describe(Type type) {
     os << dataTypeName(onnxDataType(element));
   if (tensor) {
     os << "[";
-    llvm::interleave(tensor.getShape(), os, ",");
+    // Of a size that is open, its bounds.
+    llvm::interleave(
+        kernel::dimsOf(tensor), os,
+        [&](const kernel::Dim &size) {
+          if (!size.known())
+            os << size.least() << "..";
+          os << size.most();
+        },
+        ",");
     os << "]";
   }
   return text;

@@ -111,12 +111,12 @@ void BodyBuilder::forLanes(const Dim &trips,
     overShare(*this, sharing->threads, sharing->thread, trips, {}, step);
     return;
   }
-  if (inLanes != 0)
+  if (!(inLanes == 0))
     withLanes(vectorLanes, [&]() -> Expr {
       loop(index(0), size(inLanes), vectorLanes, {}, step);
       return {};
     });
-  if (inLanes != trips)
+  if (mayDiffer(inLanes, trips))
     loop(size(inLanes), size(trips), 1, {}, step);
 }
 
@@ -133,7 +133,7 @@ Expr BodyBuilder::reduceLanes(const Dim &trips, Expr init,
                     {broadcast(init, vectorLanes)}, step)[0];
     return acrossThreads(mergeLanes(acc, merge), merge);
   }
-  if (inLanes != 0) {
+  if (!(inLanes == 0)) {
     acc = withLanes(vectorLanes, [&] {
       return loop(index(0), size(inLanes), vectorLanes,
                   {broadcast(init, vectorLanes)}, step)[0];

@@ -25,9 +25,11 @@ template <typename Size> struct Shapes {
     for (ArrayRef<Size> shape : shapes)
       for (auto [i, size] : enumerate(shape)) {
         Size &to = result[rank - shape.size() + i];
-        if (size != Size(1) && to != Size(1) && size != to)
+        // What may be 1 grows in no known way.
+        bool isOne = size == Size(1), isFirst = to == Size(1);
+        if (!isOne && !isFirst && !(size == to))
           return std::nullopt;
-        if (size != Size(1))
+        if (!isOne)
           to = size;
       }
     return result;

@@ -15,6 +15,8 @@ using kernel::Dim;
 using kernel::Dims;
 using kernel::dimsOf;
 using kernel::hasRunTimeSizes;
+using kernel::mayDiffer;
+using kernel::surelyDiffer;
 using kernel::isCompact;
 using kernel::tensorOf;
 

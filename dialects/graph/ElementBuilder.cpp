@@ -433,7 +433,7 @@ Exprs ElementBuilder::delinearize(Expr position, ArrayRef<Dim> sizes) {
   // remainder.
   std::optional<size_t> outermost;
   for (auto [axis, size] : llvm::enumerate(sizes))
-    if (size != 1 && !outermost)
+    if (!(size == 1) && !outermost)
       outermost = axis;
   for (size_t axis = sizes.size(); axis-- > 0;) {
     if (sizes[axis] == 1) {

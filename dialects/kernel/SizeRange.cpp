@@ -1,11 +1,26 @@
 #include "dialects/kernel/SizeRange.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace ingot::kernel {
+
+int64_t saturatingAdd(int64_t x, int64_t y) {
+  int64_t sum;
+  return llvm::AddOverflow(x, y, sum) == 0 ? sum
+         : x < 0                           ? INT64_MIN
+                                           : INT64_MAX;
+}
+
+int64_t saturatingMul(int64_t x, int64_t y) {
+  int64_t product;
+  return llvm::MulOverflow(x, y, product) == 0 ? product
+         : (x < 0) == (y < 0)                  ? INT64_MAX
+                                               : INT64_MIN;
+}
 
 namespace {
 /// (c0 * s0 + c1 * s1 + ... + constant) / divisor
@@ -39,18 +54,59 @@ struct Linear {
   }
 };
 
-/// What an expression is at least and at most, as linear functions of its symbols: a
+struct Interval {
+  int64_t least, most;
+};
+
+/// What linear functions are of: the symbols of an expression, and its parts that are
+/// no linear functions of these, each with its bounds.
+class Variables {
+public:
+  Variables(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
+    for (SymbolAttr symbol : symbols)
+      bounds.push_back({symbol.getLeast(), symbol.getMost()});
+    // Operands are visited before what they are operands of.
+    value.walk([&](AffineExpr part) {
+      if (!isLinear(part) && places.try_emplace(part, bounds.size()).second)
+        bounds.push_back({INT64_MIN, INT64_MAX});
+    });
+  }
+  size_t count() const { return bounds.size(); }
+  Interval boundsOf(size_t place) const { return bounds[place]; }
+  /// The place of a part that is no linear function.
+  std::optional<unsigned> find(AffineExpr part, Interval range) {
+    auto it = places.find(part);
+    if (it == places.end())
+      return std::nullopt;
+    bounds[it->second] = range;
+    return it->second;
+  }
+
+private:
+  static bool isLinear(AffineExpr part) {
+    auto parts = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!parts || part.getKind() == AffineExprKind::Add)
+      return true;
+    return part.getKind() != AffineExprKind::Mod &&
+           isa<AffineConstantExpr>(parts.getRHS());
+  }
+
+  llvm::DenseMap<AffineExpr, unsigned> places;
+  SmallVector<Interval> bounds;
+};
+
+/// What an expression is at least and at most, as linear functions of variables: a
 /// quotient is less than 1 below the fraction. Tells that s0 - s0 floordiv 2 is not
 /// negative, which bounds of the parts do not.
 struct LinearBounds {
   Linear least, most;
 
-  static LinearBounds number(int64_t value, size_t symbols) {
-    Linear same{SmallVector<int64_t>(symbols, 0), value};
+  static LinearBounds number(int64_t value, size_t variables) {
+    Linear same{SmallVector<int64_t>(variables, 0), value};
     return {same, same};
   }
-  static LinearBounds symbol(unsigned position, size_t symbols) {
-    LinearBounds bounds = number(0, symbols);
+  static LinearBounds variable(unsigned position, size_t variables) {
+    LinearBounds bounds = number(0, variables);
     bounds.least.factors[position] = bounds.most.factors[position] = 1;
     return bounds;
   }
@@ -81,12 +137,14 @@ struct LinearBounds {
   }
 
   static std::optional<int64_t>
-  atBounds(const Linear &x, ArrayRef<SymbolAttr> symbols, bool isLeast) {
+  atBounds(const Linear &x, const Variables &variables, bool isLeast) {
     bool overflows = x.overflows;
     int64_t sum = x.constant;
-    for (auto [factor, symbol] : llvm::zip_equal(x.factors, symbols)) {
-      int64_t value =
-          (factor > 0) == isLeast ? symbol.getLeast() : symbol.getMost();
+    for (auto [place, factor] : llvm::enumerate(x.factors)) {
+      if (factor == 0)
+        continue;
+      Interval range = variables.boundsOf(place);
+      int64_t value = (factor > 0) == isLeast ? range.least : range.most;
       overflows |= llvm::MulOverflow(factor, value, value) != 0 ||
                    llvm::AddOverflow(sum, value, sum) != 0;
     }
@@ -97,62 +155,78 @@ struct LinearBounds {
   }
 };
 
-/// What an expression is at least and at most, and that as functions of its symbols.
+/// What an expression is at least and at most, and that as functions of variables.
 struct Bounds {
-  int64_t least, most;
+  Interval range;
   std::optional<LinearBounds> linear;
 
   /// By the bounds of the parts, each of which is seen once.
-  static Bounds of(AffineExpr value, ArrayRef<SymbolAttr> symbols);
+  static Bounds of(AffineExpr value, Variables &variables);
 };
 } // namespace
 
-Bounds Bounds::of(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
-  if (auto number = dyn_cast<AffineConstantExpr>(value))
-    return {number.getValue(), number.getValue(),
-            LinearBounds::number(number.getValue(), symbols.size())};
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(value)) {
-    unsigned position = symbol.getPosition();
-    return {symbols[position].getLeast(), symbols[position].getMost(),
-            LinearBounds::symbol(position, symbols.size())};
-  }
-  auto parts = cast<AffineBinaryOpExpr>(value);
-  Bounds x = of(parts.getLHS(), symbols), y = of(parts.getRHS(), symbols);
-  auto number = dyn_cast<AffineConstantExpr>(parts.getRHS());
-  auto linear = LinearBounds::of(value.getKind(), std::move(x.linear), y.linear,
-                                 number ? number.getValue() : 0);
-  switch (value.getKind()) {
-  case AffineExprKind::Add: {
-    Bounds sum{x.least + y.least, x.most + y.most, std::move(linear)};
-    if (sum.linear) {
-      auto least = LinearBounds::atBounds(sum.linear->least, symbols, true),
-           most = LinearBounds::atBounds(sum.linear->most, symbols, false);
-      sum.least = std::max(sum.least, least.value_or(sum.least));
-      sum.most = std::min(sum.most, most.value_or(sum.most));
-    }
-    return sum;
-  }
+/// A bound divided by a positive number: what is too large to be known stays so.
+static int64_t dividedBound(int64_t bound, int64_t by, bool isUp) {
+  if (bound == INT64_MIN || bound == INT64_MAX || by < 1)
+    return bound;
+  return isUp ? llvm::divideCeilSigned(bound, by)
+              : llvm::divideFloorSigned(bound, by);
+}
+
+/// What an operation on parts with the bounds x and y is at least and at most.
+static Interval rangeOf(AffineExprKind kind, Interval x, Interval y) {
+  switch (kind) {
+  case AffineExprKind::Add:
+    return {saturatingAdd(x.least, y.least), saturatingAdd(x.most, y.most)};
   case AffineExprKind::Mul: {
-    auto [least, most] = std::minmax({x.least * y.least, x.least * y.most,
-                                      x.most * y.least, x.most * y.most});
-    return {least, most, std::move(linear)};
+    auto [least, most] = std::minmax(
+        {saturatingMul(x.least, y.least), saturatingMul(x.least, y.most),
+         saturatingMul(x.most, y.least), saturatingMul(x.most, y.most)});
+    return {least, most};
   }
   case AffineExprKind::FloorDiv:
-    return {llvm::divideFloorSigned(x.least, y.most),
-            llvm::divideFloorSigned(x.most, y.most), std::move(linear)};
-  case AffineExprKind::CeilDiv:
-    return {llvm::divideCeilSigned(x.least, y.most),
-            llvm::divideCeilSigned(x.most, y.most), std::move(linear)};
+  case AffineExprKind::CeilDiv: {
+    bool isUp = kind == AffineExprKind::CeilDiv;
+    return {dividedBound(x.least, y.most, isUp),
+            dividedBound(x.most, y.most, isUp)};
+  }
   case AffineExprKind::Mod:
-    return {0, y.most - 1, std::move(linear)};
+    return {0, y.most - 1};
   default:
     llvm_unreachable("no other expressions are made");
   }
 }
 
+Bounds Bounds::of(AffineExpr value, Variables &variables) {
+  if (auto number = dyn_cast<AffineConstantExpr>(value))
+    return {{number.getValue(), number.getValue()},
+            LinearBounds::number(number.getValue(), variables.count())};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value)) {
+    unsigned position = symbol.getPosition();
+    return {variables.boundsOf(position),
+            LinearBounds::variable(position, variables.count())};
+  }
+  auto parts = cast<AffineBinaryOpExpr>(value);
+  Bounds x = of(parts.getLHS(), variables), y = of(parts.getRHS(), variables);
+  Interval range = kernel::rangeOf(value.getKind(), x.range, y.range);
+  if (auto place = variables.find(value, range))
+    return {range, LinearBounds::variable(*place, variables.count())};
+  auto number = dyn_cast<AffineConstantExpr>(parts.getRHS());
+  auto linear = LinearBounds::of(value.getKind(), std::move(x.linear), y.linear,
+                                 number ? number.getValue() : 0);
+  if (linear && value.getKind() == AffineExprKind::Add) {
+    auto least = LinearBounds::atBounds(linear->least, variables, true),
+         most = LinearBounds::atBounds(linear->most, variables, false);
+    range.least = std::max(range.least, least.value_or(range.least));
+    range.most = std::min(range.most, most.value_or(range.most));
+  }
+  return {range, std::move(linear)};
+}
+
 SizeRange rangeOf(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
-  Bounds bounds = Bounds::of(value, symbols);
-  return {bounds.least, bounds.most};
+  Variables variables(value, symbols);
+  Interval range = Bounds::of(value, variables).range;
+  return {range.least, range.most};
 }
 
 } // namespace ingot::kernel

@@ -7,6 +7,11 @@
 
 namespace ingot::kernel {
 
+/// Sums and products that stay at the largest and the smallest integer where they would
+/// pass it: as bounds these hold all the same.
+int64_t saturatingAdd(int64_t x, int64_t y);
+int64_t saturatingMul(int64_t x, int64_t y);
+
 struct SizeRange {
   int64_t least, most;
 };

@@ -26,8 +26,11 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
+/// The order of symbols: by name. The name of a symbol that is given may be the text of
+/// another one's definition.
 static bool byName(SymbolAttr a, SymbolAttr b) {
-  return a.getName() < b.getName();
+  return std::pair(a.getName(), a.getChoice()) <
+         std::pair(b.getName(), b.getChoice());
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,6 +117,7 @@ Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   if (used.size() > 1 || !value.isPureAffine())
     value = inOrder(value);
   range = rangeOf(value, used);
+  narrowByChoices();
   if (auto number = dyn_cast<AffineConstantExpr>(value)) {
     range = {number.getValue(), number.getValue()};
     value = {};
@@ -148,14 +152,12 @@ Dim Dim::combine(const Dim &x, const Dim &y, AffineExprKind kind) {
 }
 
 Dim operator+(const Dim &x, const Dim &y) {
-  return !x.value && !y.value ? Dim(x.most() + y.most())
+  return !x.value && !y.value ? Dim(saturatingAdd(x.most(), y.most()))
                               : Dim::combine(x, y, AffineExprKind::Add);
 }
-Dim operator-(const Dim &x, const Dim &y) {
-  return !x.value && !y.value ? Dim(x.most() - y.most()) : x + y * -1;
-}
+Dim operator-(const Dim &x, const Dim &y) { return x + y * -1; }
 Dim operator*(const Dim &x, const Dim &y) {
-  return !x.value && !y.value ? Dim(x.most() * y.most())
+  return !x.value && !y.value ? Dim(saturatingMul(x.most(), y.most()))
                               : Dim::combine(x, y, AffineExprKind::Mul);
 }
 Dim Dim::floorDiv(int64_t divisor) const {
@@ -237,20 +239,285 @@ static Dim evaluated(AffineExpr value, ArrayRef<Dim> symbols) {
   }
 }
 
+/// What a symbol is chosen of.
+static Dims operandsOf(SymbolAttr symbol) {
+  return dimsOf(cast<SizesAttr>(symbol.getOperands()));
+}
+
 Dim Dim::with(function_ref<Dim(SymbolAttr)> sizeOf) const {
-  return value ? evaluated(value, llvm::map_to_vector(used, sizeOf)) : *this;
+  auto sizeOfAny = [&](SymbolAttr symbol) -> Dim {
+    if (symbol.isGiven())
+      return sizeOf(symbol);
+    return chosen(symbol.getChoice(),
+                  llvm::map_to_vector(operandsOf(symbol), [&](const Dim &x) {
+                    return x.with(sizeOf);
+                  }));
+  };
+  return value ? evaluated(value, llvm::map_to_vector(used, sizeOfAny)) : *this;
 }
 
 int64_t Dim::at(function_ref<int64_t(SymbolAttr)> valueOf) const {
   if (!value)
     return range.most;
   SmallVector<AffineExpr> values;
-  for (SymbolAttr symbol : used)
-    values.push_back(
-        getAffineConstantExpr(valueOf(symbol), value.getContext()));
+  for (SymbolAttr symbol : used) {
+    int64_t number =
+        symbol.isGiven()
+            ? valueOf(symbol)
+            : *chosen(symbol.getChoice(),
+                      llvm::map_to_vector(
+                          operandsOf(symbol),
+                          [&](const Dim &x) { return Dim(x.at(valueOf)); }))
+                   .known();
+    values.push_back(getAffineConstantExpr(number, value.getContext()));
+  }
   return cast<AffineConstantExpr>(
              simplifyAffineExpr(value.replaceSymbols(values), 0, 0))
       .getValue();
+}
+
+SmallVector<SymbolAttr> Dim::given() const {
+  SmallVector<SymbolAttr> found;
+  for (SymbolAttr symbol : used) {
+    SmallVector<SymbolAttr> parts;
+    if (symbol.isGiven())
+      parts.push_back(symbol);
+    else
+      for (const Dim &x : operandsOf(symbol))
+        llvm::append_range(parts, x.given());
+    for (SymbolAttr part : parts)
+      if (!llvm::is_contained(found, part))
+        found.push_back(part);
+  }
+  return found;
+}
+
+std::optional<bool> Dim::is(int64_t number) const {
+  return isEqual(*this, number);
+}
+
+Dim Dim::withSymbol(size_t i, const Dim &size) const {
+  SmallVector<SymbolAttr> symbols(used.begin(), used.end());
+  symbols.erase(symbols.begin() + i);
+  for (SymbolAttr symbol : size.used)
+    if (!llvm::is_contained(symbols, symbol))
+      symbols.push_back(symbol);
+  llvm::sort(symbols, byName);
+  auto over = [&](SymbolAttr symbol) {
+    return getAffineSymbolExpr(llvm::find(symbols, symbol) - symbols.begin(),
+                               value.getContext());
+  };
+  AffineExpr other =
+      getAffineConstantExpr(size.range.most, value.getContext());
+  if (size.value) {
+    SmallVector<AffineExpr> places;
+    for (SymbolAttr symbol : size.used)
+      places.push_back(over(symbol));
+    other = size.value.replaceSymbols(places);
+  }
+  SmallVector<AffineExpr> replacements;
+  for (auto [j, symbol] : llvm::enumerate(used))
+    replacements.push_back(j == i ? other : over(symbol));
+  return Dim(value.replaceSymbols(replacements), symbols);
+}
+
+/// The number that symbol `position` is multiplied by in a sum that has it in one part;
+/// 0 where it is there in another way.
+static int64_t factorOf(AffineExpr value, unsigned position) {
+  auto parts = dyn_cast<AffineBinaryOpExpr>(value);
+  bool isSum = parts && value.getKind() == AffineExprKind::Add;
+  if (isSum && parts.getLHS().isFunctionOfSymbol(position))
+    return parts.getRHS().isFunctionOfSymbol(position)
+               ? 0
+               : factorOf(parts.getLHS(), position);
+  if (isSum)
+    return factorOf(parts.getRHS(), position);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
+    return symbol.getPosition() == position;
+  if (!parts || value.getKind() != AffineExprKind::Mul)
+    return 0;
+  auto factor = dyn_cast<AffineConstantExpr>(parts.getRHS());
+  auto symbol = dyn_cast<AffineSymbolExpr>(parts.getLHS());
+  return factor && symbol && symbol.getPosition() == position
+             ? factor.getValue()
+             : 0;
+}
+
+void Dim::narrowByChoices() {
+  auto isChoice = [](SymbolAttr symbol) {
+    return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
+  };
+  // Each choice doubles what is looked at.
+  constexpr int64_t mostChoices = 4;
+  int64_t choices = llvm::count_if(used, isChoice);
+  bool isAlone = isa<AffineSymbolExpr>(value);
+  if (choices == 0 || choices > mostChoices || isAlone)
+    return;
+  size_t i = llvm::find_if(used, isChoice) - used.begin();
+  Dims operands = operandsOf(used[i]);
+  SizeChoice choice = used[i].getChoice();
+  bool isOrder = choice == SizeChoice::Smaller || choice == SizeChoice::Larger;
+  Range x = withSymbol(i, operands[isOrder ? 0 : 2]).range,
+        y = withSymbol(i, operands[isOrder ? 1 : 3]).range;
+  Range either{std::min(x.least, y.least), std::max(x.most, y.most)};
+  // The larger one of two times a positive number is the larger one of the products.
+  if (int64_t factor = isOrder ? factorOf(value, i) : 0; factor != 0) {
+    if ((choice == SizeChoice::Larger) == (factor > 0))
+      either.least = std::max(x.least, y.least);
+    else
+      either.most = std::min(x.most, y.most);
+  }
+  range.least = std::max(range.least, either.least);
+  range.most = std::min(range.most, either.most);
+}
+
+//===----------------------------------------------------------------------===//
+// Questions and choices
+//===----------------------------------------------------------------------===//
+
+std::optional<bool> isEqual(const Dim &x, const Dim &y) {
+  if (x == y)
+    return true;
+  Dim distance = y - x;
+  if (auto known = distance.known())
+    return *known == 0;
+  return distance.least() > 0 || distance.most() < 0 ? std::optional(false)
+                                                     : std::nullopt;
+}
+
+std::optional<bool> isLess(const Dim &x, const Dim &y) {
+  Dim distance = y - x;
+  if (distance.least() > 0)
+    return true;
+  return distance.most() <= 0 ? std::optional(false) : std::nullopt;
+}
+
+/// The text of a definition, which is the name of the symbol.
+static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
+  auto text = [&](size_t i) { return sizeText(operands[i]); };
+  auto compared = [&](const char *by) {
+    return "(" + text(0) + by + text(1) + " ? " + text(2) + " : " + text(3) +
+           ")";
+  };
+  switch (choice) {
+  case SizeChoice::Smaller:
+    return "min(" + text(0) + ", " + text(1) + ")";
+  case SizeChoice::Larger:
+    return "max(" + text(0) + ", " + text(1) + ")";
+  case SizeChoice::IfLess:
+    return compared(" < ");
+  case SizeChoice::IfEqual:
+    return compared(" == ");
+  case SizeChoice::Quotient:
+    return "((" + text(0) + ") floordiv (" + text(1) + "))";
+  case SizeChoice::None:
+    break;
+  }
+  llvm_unreachable("a symbol that is given has no definition");
+}
+
+/// A symbol for a choice that depends on the run.
+static Dim choiceOf(SizeChoice choice, ArrayRef<Dim> operands, int64_t least,
+                    int64_t most) {
+  if (least == most)
+    return least;
+  MLIRContext *context = nullptr;
+  for (const Dim &x : operands)
+    if (!x.known())
+      context = x.expression().getContext();
+  return Dim(SymbolAttr::get(context, textOf(choice, operands), least, most,
+                             choice, sizesAttr(operands, context)));
+}
+
+Dim smallerOf(const Dim &x, const Dim &y) {
+  Dim distance = y - x;
+  if (distance.least() >= 0)
+    return x;
+  if (distance.most() <= 0)
+    return y;
+  bool isOrdered = sizeText(x) < sizeText(y);
+  return choiceOf(SizeChoice::Smaller, {isOrdered ? x : y, isOrdered ? y : x},
+                  std::min(x.least(), y.least()),
+                  std::min(x.most(), y.most()));
+}
+
+Dim largerOf(const Dim &x, const Dim &y) {
+  Dim distance = y - x;
+  if (distance.least() >= 0)
+    return y;
+  if (distance.most() <= 0)
+    return x;
+  bool isOrdered = sizeText(x) < sizeText(y);
+  return choiceOf(SizeChoice::Larger, {isOrdered ? x : y, isOrdered ? y : x},
+                  std::max(x.least(), y.least()),
+                  std::max(x.most(), y.most()));
+}
+
+Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
+  if (a == b)
+    return a;
+  if (auto known = isLess(x, y))
+    return *known ? a : b;
+  if (a == x && b == y)
+    return smallerOf(x, y);
+  if (a == y && b == x)
+    return largerOf(x, y);
+  return choiceOf(SizeChoice::IfLess, {x, y, a, b},
+                  std::min(a.least(), b.least()),
+                  std::max(a.most(), b.most()));
+}
+
+Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
+  if (a == b || (a == y && b == x))
+    return b;
+  if (auto known = isEqual(x, y))
+    return *known ? a : b;
+  // A truth value that is compared with a number is the comparison.
+  SymbolAttr inner = x.symbols().size() == 1 ? x.symbols()[0] : SymbolAttr();
+  if (inner && x == Dim(inner) && y.known() &&
+      (inner.getChoice() == SizeChoice::IfLess ||
+       inner.getChoice() == SizeChoice::IfEqual)) {
+    Dims of = operandsOf(inner);
+    auto first = isEqual(of[2], y), second = isEqual(of[3], y);
+    if (first && second)
+      return chosen(inner.getChoice(),
+                    {of[0], of[1], *first ? a : b, *second ? a : b});
+  }
+  return choiceOf(SizeChoice::IfEqual, {x, y, a, b},
+                  std::min(a.least(), b.least()),
+                  std::max(a.most(), b.most()));
+}
+
+Dim floorDiv(const Dim &x, const Dim &y) {
+  // What divides by less is not asked for.
+  if (auto number = y.known())
+    return x.floorDiv(std::max<int64_t>(*number, 1));
+  if (auto quotient = x.dividedBy(y))
+    return *quotient;
+  auto bound = [&](int64_t value, int64_t small, int64_t large) {
+    return llvm::divideFloorSigned(value, value >= 0 ? large : small);
+  };
+  int64_t low = std::max<int64_t>(y.least(), 1);
+  return choiceOf(SizeChoice::Quotient, {x, y}, bound(x.least(), low, y.most()),
+                  bound(x.most(), y.most(), low));
+}
+
+Dim chosen(SizeChoice choice, ArrayRef<Dim> operands) {
+  switch (choice) {
+  case SizeChoice::Smaller:
+    return smallerOf(operands[0], operands[1]);
+  case SizeChoice::Larger:
+    return largerOf(operands[0], operands[1]);
+  case SizeChoice::IfLess:
+    return ifLess(operands[0], operands[1], operands[2], operands[3]);
+  case SizeChoice::IfEqual:
+    return ifEqual(operands[0], operands[1], operands[2], operands[3]);
+  case SizeChoice::Quotient:
+    return floorDiv(operands[0], operands[1]);
+  case SizeChoice::None:
+    break;
+  }
+  llvm_unreachable("a symbol that is given is no choice");
 }
 
 std::string sizeText(const Dim &size) {
@@ -374,11 +641,20 @@ RankedTensorType tensorOf(ArrayRef<Dim> sizes, Type element) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SymbolAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 StringRef name, int64_t least, int64_t most) {
+                                 StringRef name, int64_t least, int64_t most,
+                                 SizeChoice choice, Attribute operands) {
   if (name.empty())
     return emitError() << "a symbol needs a name";
-  if (least < 0 || least > most)
+  if ((choice == SizeChoice::None && least < 0) || least > most)
     return emitError() << "no size is in " << least << " to " << most;
+  auto sizes = dyn_cast_or_null<SizesAttr>(operands);
+  size_t wanted = choice == SizeChoice::None      ? 0
+                  : choice == SizeChoice::IfLess  ? 4
+                  : choice == SizeChoice::IfEqual ? 4
+                                                  : 2;
+  if ((sizes ? sizes.getSizes().size() : 0) != wanted)
+    return emitError() << "a symbol of this kind follows from " << wanted
+                       << " sizes";
   return success();
 }
 
@@ -389,7 +665,7 @@ LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (size.getKind() == AffineExprKind::DimId)
       return emitError() << "sizes are expressions of symbols";
   for (size_t i = 1; i < symbols.size(); ++i)
-    if (symbols[i - 1].getName() >= symbols[i].getName())
+    if (!byName(symbols[i - 1], symbols[i]))
       return emitError() << "the symbols are not in the order of their names";
   return success();
 }
@@ -411,21 +687,85 @@ SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   return success();
 }
 
+static StringRef keywordOf(SizeChoice choice) {
+  switch (choice) {
+  case SizeChoice::Smaller:
+    return "min";
+  case SizeChoice::Larger:
+    return "max";
+  case SizeChoice::IfLess:
+    return "if_less";
+  case SizeChoice::IfEqual:
+    return "if_equal";
+  case SizeChoice::Quotient:
+    return "quotient";
+  case SizeChoice::None:
+    break;
+  }
+  return "";
+}
+
+/// `"batch" in 1 to 64`, and ` = max <sizes>` of a choice. Where the name is parsed
+/// already, it is `name`.
+static SymbolAttr parseSymbol(AsmParser &parser, std::string name) {
+  int64_t least, most;
+  if ((name.empty() && parser.parseString(&name)) ||
+      parser.parseKeyword("in") || parser.parseInteger(least) ||
+      parser.parseKeyword("to") || parser.parseInteger(most))
+    return {};
+  SizeChoice choice = SizeChoice::None;
+  Attribute operands;
+  if (succeeded(parser.parseOptionalEqual())) {
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return {};
+    for (SizeChoice each : {SizeChoice::Smaller, SizeChoice::Larger,
+                            SizeChoice::IfLess, SizeChoice::IfEqual,
+                            SizeChoice::Quotient})
+      if (keyword == keywordOf(each))
+        choice = each;
+    if (choice == SizeChoice::None)
+      return parser.emitError(parser.getNameLoc(), "no choice is called ")
+                 << keyword,
+             SymbolAttr();
+    operands = SizesAttr::parse(parser, Type());
+    if (!operands)
+      return {};
+  }
+  return SymbolAttr::getChecked(
+      [&] { return parser.emitError(parser.getNameLoc()); },
+      parser.getContext(), name, least, most, choice, operands);
+}
+
+static void printSymbol(AsmPrinter &printer, SymbolAttr symbol) {
+  printer.printString(symbol.getName());
+  printer << " in " << symbol.getLeast() << " to " << symbol.getMost();
+  if (symbol.isGiven())
+    return;
+  printer << " = " << keywordOf(symbol.getChoice()) << ' ';
+  cast<SizesAttr>(symbol.getOperands()).print(printer);
+}
+
+Attribute SymbolAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  SymbolAttr symbol = parseSymbol(parser, "");
+  return symbol && succeeded(parser.parseGreater()) ? symbol : SymbolAttr();
+}
+
+void SymbolAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printSymbol(printer, *this);
+  printer << '>';
+}
+
 /// `<"batch" in 1 to 64, "time" in 1 to 9 : s0, s1 * 4, 28>`, and `<28>` of numbers alone
 Attribute SizesAttr::parse(AsmParser &parser, Type) {
   SmallVector<SymbolAttr> symbols;
   SmallVector<std::string> names;
   std::string first;
   auto symbol = [&]() -> ParseResult {
-    std::string name = std::exchange(first, "");
-    int64_t least, most;
-    if ((name.empty() && parser.parseString(&name)) ||
-        parser.parseKeyword("in") || parser.parseInteger(least) ||
-        parser.parseKeyword("to") || parser.parseInteger(most))
-      return failure();
-    auto attr = SymbolAttr::getChecked(
-        [&] { return parser.emitError(parser.getNameLoc()); },
-        parser.getContext(), name, least, most);
+    SymbolAttr attr = parseSymbol(parser, std::exchange(first, ""));
     symbols.push_back(attr);
     return success(static_cast<bool>(attr));
   };
@@ -459,8 +799,7 @@ Attribute SizesAttr::parse(AsmParser &parser, Type) {
 void SizesAttr::print(AsmPrinter &printer) const {
   printer << '<';
   llvm::interleaveComma(getSymbols(), printer, [&](SymbolAttr symbol) {
-    printer.printString(symbol.getName());
-    printer << " in " << symbol.getLeast() << " to " << symbol.getMost();
+    printSymbol(printer, symbol);
   });
   if (!getSymbols().empty())
     printer << " : ";

@@ -3,6 +3,10 @@
 // A `Dim` is the size of one axis: a number, or an expression of symbols, which
 // have bounds. Shape rules compute with it; what they compute is part of the
 // tensors' types.
+//
+// A question about sizes has three answers: yes, no, and unknown (`isEqual`, `isLess`,
+// `Dim::is`). Unknown is never no: code that must not go wrong where a size may be 1
+// asks whether it is surely not 1.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZES_H
 #define INGOT_DIALECTS_KERNEL_SIZES_H
@@ -12,6 +16,14 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TensorEncoding.h"
 #include <optional>
+
+namespace ingot::kernel {
+
+/// How a symbol follows from its operands x, y (and a, b): the smaller, the larger,
+/// x < y ? a : b, x == y ? a : b, x / y rounded down.
+enum class SizeChoice { None, Smaller, Larger, IfLess, IfEqual, Quotient };
+
+} // namespace ingot::kernel
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttrs.h.inc"
@@ -34,12 +46,20 @@ public:
   llvm::ArrayRef<SymbolAttr> symbols() const { return used; }
   mlir::AffineExpr expression() const { return value; }
 
-  /// Equal whatever the symbols are.
+  /// The symbols of the expression that are given to the run, also those that other
+  /// symbols follow from.
+  llvm::SmallVector<SymbolAttr> given() const;
+
+  /// Whether both are the same expression: equal whatever the symbols are. That they
+  /// are not does not say that the sizes differ (there is no operator!=): see isEqual.
   friend bool operator==(const Dim &x, const Dim &y) {
     return x.value == y.value && x.used == y.used &&
            (x.value || x.range.most == y.range.most);
   }
-  friend bool operator!=(const Dim &x, const Dim &y) { return !(x == y); }
+  /// Whether the size is a number; none where that depends on the run.
+  std::optional<bool> is(int64_t number) const;
+  /// Whether the size is the number in some run.
+  bool mayBe(int64_t number) const { return is(number).value_or(true); }
   friend Dim operator+(const Dim &x, const Dim &y);
   friend Dim operator-(const Dim &x, const Dim &y);
   friend Dim operator*(const Dim &x, const Dim &y);
@@ -59,6 +79,7 @@ public:
 
 private:
   friend class Sizes;
+  friend Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
   struct Range {
     int64_t least, most;
   };
@@ -67,6 +88,10 @@ private:
   static Range rangeOf(mlir::AffineExpr value,
                        llvm::ArrayRef<SymbolAttr> symbols);
   static Dim combine(const Dim &x, const Dim &y, mlir::AffineExprKind kind);
+  /// The size with another one in the place of symbol `i`.
+  Dim withSymbol(size_t i, const Dim &size) const;
+  /// Narrows the range by what the first symbol that is a choice is chosen of.
+  void narrowByChoices();
 
   mlir::AffineExpr value;
   llvm::SmallVector<SymbolAttr, 1> used;
@@ -74,6 +99,28 @@ private:
 };
 
 using Dims = llvm::SmallVector<Dim>;
+
+/// Whether two sizes are equal, and whether one is less; none where that depends on the
+/// run.
+std::optional<bool> isEqual(const Dim &x, const Dim &y);
+std::optional<bool> isLess(const Dim &x, const Dim &y);
+/// Whether nothing shows that two sizes are equal.
+inline bool mayDiffer(const Dim &x, const Dim &y) { return !(x == y); }
+/// Whether two sizes are equal in no run.
+inline bool surelyDiffer(const Dim &x, const Dim &y) {
+  return isEqual(x, y) == false;
+}
+
+/// The smaller and the larger of two sizes.
+Dim smallerOf(const Dim &x, const Dim &y);
+Dim largerOf(const Dim &x, const Dim &y);
+/// `a` where x < y (x == y), else `b`.
+Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
+Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
+/// x / y rounded down; y is positive in each run.
+Dim floorDiv(const Dim &x, const Dim &y);
+/// The size that a choice of these operands is.
+Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
 
 /// "batch * 4 + 1", with the names of the symbols; "28".
 std::string sizeText(const Dim &size);

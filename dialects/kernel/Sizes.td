@@ -12,14 +12,31 @@ class Kernel_Attr<string name, string mnemonic_, list<Trait> traits = []>
 }
 
 def Kernel_SymbolAttr : Kernel_Attr<"Symbol", "symbol"> {
-  let summary = "A size that the caller names at run time, and its bounds";
+  let summary = "A size that is known only at run time, and its bounds";
   let description = [{
     At least `least` and at most `most`; a model has one symbol of a name.
 
         #kernel.symbol<"batch" in 1 to 64>
+
+    A symbol that is not given to the run but follows from other sizes in a way that
+    affine expressions cannot state has a choice and its operands: the smaller or the
+    larger of two sizes, one of two sizes by a comparison of two others, or a quotient
+    of two sizes (rounded down). Its name is the text of its definition. Such a symbol
+    may be negative.
+
+        #kernel.symbol<"max(batch, 4)" in 4 to 64 = max <"batch" in 1 to 64 : s0, 4>>
   }];
-  let parameters = (ins StringRefParameter<>:$name, "int64_t":$least, "int64_t":$most);
-  let assemblyFormat = "`<` $name `in` $least `to` $most `>`";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$least, "int64_t":$most,
+                        "SizeChoice":$choice, "::mlir::Attribute":$operands);
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$name, "int64_t":$least,
+                                   "int64_t":$most), [{
+    return $_get($_ctxt, name, least, most, SizeChoice::None, ::mlir::Attribute());
+  }]>];
+  let extraClassDeclaration = [{
+    /// Whether the run is given the symbol, by the caller or by a kernel.
+    bool isGiven() const { return getChoice() == SizeChoice::None; }
+  }];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

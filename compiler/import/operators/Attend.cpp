@@ -13,8 +13,8 @@ LogicalResult refuseOpen(OnnxNode &node, const Dim &size, const Twine &what) {
   return node.unsupported(
       what + " (" + name + ") is known only at run time",
       "give it one size" +
-          (size.symbols().size() == 1
-               ? ": --dim " + size.symbols().front().getName().str() + "=SIZE"
+          (size.given().size() == 1
+               ? ": --dim " + size.given().front().getName().str() + "=SIZE"
                : std::string()));
 }
 
@@ -120,7 +120,7 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
   auto is = [&](llvm::function_ref<Dims()> shape) {
     size_t rank = shape().size();
     for (size_t i = 0; i < rank && dimsOf(mask).size() == rank; ++i)
-      if (Dim own = dimsOf(mask)[i], other = shape()[i]; own != other)
+      if (Dim own = dimsOf(mask)[i], other = shape()[i]; !(own == other))
         (void)(rank > 1 ? node.takeEqual(own, other)
                         : node.assumeEqual(own, other));
     return dimsOf(mask) == shape();
@@ -196,8 +196,8 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
   bool isOpen = llvm::any_of(
       llvm::zip(dimsOf(bias), ArrayRef(sizes).take_back(dimsOf(bias).size())),
       [](auto pair) {
-        return std::get<0>(pair) != 1 && !std::get<0>(pair).known() &&
-               std::get<0>(pair) != std::get<1>(pair);
+        return !std::get<0>(pair).known() &&
+               mayDiffer(std::get<0>(pair), std::get<1>(pair));
       });
   return isOpen ? node.broadcastTo(bias, sizes) : bias;
 }

@@ -10,13 +10,17 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// Has the inner sizes of a product be equal where they are known only at run time.
-static LogicalResult fitInner(OnnxNode &node, Value a, Value b) {
-  Dim x = dimsOf(a).back(),
-      y = dimsOf(b).end()[shapeOf(b).size() == 1 ? -1 : -2];
-  if (x.known() && y.known() && x != y)
+static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
+  int64_t last = int64_t(shapeOf(a).size()) - 1,
+          rank = int64_t(shapeOf(b).size()), other = std::max<int64_t>(rank - 2, 0);
+  Dim x = dimsOf(a)[last], y = dimsOf(b)[other];
+  if (x.known() && y.known() && !(x == y))
     return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
                         " and " + kernel::sizeText(y));
-  return node.requireEqual(x, y, "the inner sizes of a product");
+  // A number tells more than a size of the run.
+  return x.known()
+             ? node.fitAxis(b, other, a, last, "the inner sizes of a product")
+             : node.fitAxis(a, last, b, other, "the inner sizes of a product");
 }
 
 /// The product in elements of `type`.

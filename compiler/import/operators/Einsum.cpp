@@ -128,11 +128,11 @@ LogicalResult Einsum::fitSizes() {
           known = dimsOf(other.first)[other.second];
       if (known == 1)
         other = {term.x, axis};
-      else if (size.known() && known.known() && size != 1 && size != known)
+      else if (!size.mayBe(1) && !known.mayBe(1) && surelyDiffer(size, known))
         return node.invalid("a label stands for axes of sizes " +
-                            Twine(*known.known()) + " and " +
-                            Twine(*size.known()));
-      else if (size != 1 &&
+                            kernel::sizeText(known) + " and " +
+                            kernel::sizeText(size));
+      else if (!(size == 1) &&
                failed(node.requireEqual(size, known, "axes of one label")))
         return failure();
     }
@@ -177,7 +177,7 @@ void Einsum::dropBroadcastAxes(Term &term) {
   for (auto [label, size] : llvm::zip(term.labels, dimsOf(term.x))) {
     Label current = label;
     bool longer = llvm::any_of(terms, [&](Term &other) {
-      return other.has(current) && other.sizeOf(current) != 1;
+      return other.has(current) && !(other.sizeOf(current) == 1);
     });
     if (size == 1 && longer)
       continue;
@@ -264,7 +264,7 @@ ImportResult Einsum::import() {
       if (again == term.labels.end())
         continue;
       size_t second = again - term.labels.begin();
-      if (dimsOf(term.x)[second] != dimsOf(term.x)[i])
+      if (!(dimsOf(term.x)[second] == dimsOf(term.x)[i]))
         return node.unsupported("a label repeats on axes of different size");
       takeDiagonal(term, i, second);
       i = static_cast<size_t>(-1); // the axes moved: look again

@@ -70,9 +70,12 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   for (const Dim &size : *sizes) {
     if (size.most() < 0)
       return node.invalid("a size is negative");
-    if (size.least() < 0)
-      return node.unsupported("the size `" + kernel::sizeText(size) +
-                              "`, which may be negative");
+  }
+  for (Dim &size : *sizes) {
+    FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
+    if (failed(checked))
+      return failure();
+    size = *checked;
   }
   Type type = node.builder.getF32Type();
   Attribute value = node.builder.getF32FloatAttr(0);
@@ -121,7 +124,7 @@ static ImportResult importEyeLike(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// A range whose bounds follow from sizes, so that its length does too. Empty if the
-/// length could be negative, or if the step is known only at run time.
+/// step is known only at run time.
 static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   auto start = node.requireSizes(0, "start"),
        limit = node.requireSizes(1, "limit"),
@@ -132,15 +135,15 @@ static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   int64_t step = delta->front().known().value_or(0);
   if (step < 0)
     distance = distance * -1;
-  if (step == 0 || step == std::numeric_limits<int64_t>::min() ||
-      distance.least() < 0)
+  if (step == 0 || step == std::numeric_limits<int64_t>::min())
     return std::nullopt;
+  distance = kernel::largerOf(distance, 0);
   RunTimeInts ints(node);
   Value numbers =
       node.countTo((distance + (std::abs(step) - 1)).floorDiv(std::abs(step)));
   if (step != 1)
     numbers = ints.mul(numbers, ints.number(step));
-  if (first != 0)
+  if (!(first == 0))
     numbers = ints.add(numbers, ints.sizes(first));
   return one(node.cast(numbers, elementOf(node.input(0))));
 }
@@ -248,13 +251,12 @@ static ImportResult importOneHot(OnnxNode &node) {
     return node.invalid("needs one depth and two values");
   RunTimeInts integers(node);
   FailureOr<Dims> depth = Dims();
-  if (node.isKnown(1)) {
-    auto known = node.requireInts(1, "depth");
-    if (failed(known))
-      return failure();
-    depth = Dims(known->begin(), known->end());
-  } else {
-    depth = readBoundedSizes(node, integers.input(1));
+  depth = node.isKnown(1) ? node.requireSizes(1, "depth")
+                          : readBoundedSizes(node, integers.input(1));
+  if (succeeded(depth) && depth->front().least() < 0 &&
+      depth->front().most() >= 0) {
+    auto checked = checkedSize(node, depth->front());
+    depth = succeeded(checked) ? FailureOr<Dims>(Dims{*checked}) : failure();
   }
   if (failed(depth))
     return failure();
@@ -283,7 +285,7 @@ static ImportResult triluByInput(OnnxNode &node) {
 
 static ImportResult importTrilu(OnnxNode &node) {
   Value x = node.input(0);
-  if (node.hasInput(1) && !node.isKnown(1) && shapeOf(x).size() >= 2 &&
+  if (node.hasInput(1) && !node.isConstant(1) && shapeOf(x).size() >= 2 &&
       tensorType(node.input(1)).getNumElements() == 1)
     return triluByInput(node);
   FailureOr<SmallVector<int64_t>> k = SmallVector<int64_t>{0};
@@ -329,7 +331,7 @@ static ImportResult nonZeroByInput(OnnxNode &node) {
 }
 
 static ImportResult importNonZero(OnnxNode &node) {
-  if (!node.isKnown(0))
+  if (!node.isConstant(0))
     return nonZeroByInput(node);
   auto values = node.requireFloats(0, "the input");
   if (failed(values))
@@ -425,7 +427,7 @@ static ImportResult uniqueByInput(OnnxNode &node) {
 /// What is distinct is decided here; the elements are then gathered.
 static ImportResult importUnique(OnnxNode &node) {
   Value x = node.input(0);
-  if (!node.isKnown(0))
+  if (!node.isConstant(0))
     return uniqueByInput(node);
   auto values = node.requireFloats(0, "the input");
   if (failed(values))

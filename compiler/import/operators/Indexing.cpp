@@ -17,9 +17,9 @@ static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
 }
 
 /// Whether all indices are known to be in [0, size), so that nothing has to be
-/// wrapped or clamped at run time; fails if one is known to be out of range.
+/// wrapped or clamped at run time; fails if one is known to be out of range in each run.
 static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
-                                    int64_t size) {
+                                    const Dim &size) {
   DenseElementsAttr known = node.constantInput(input);
   if (!known || !known.getElementType().isIntOrIndex())
     return false;
@@ -28,10 +28,11 @@ static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
     int64_t i = known.getElementType().isUnsignedInteger()
                     ? value.getZExtValue()
                     : value.getSExtValue();
-    if (i < -size || i >= size)
+    if (i < -size.most() || i >= size.most())
       return node.invalid("index " + Twine(i) +
-                          " is outside of an axis of size " + Twine(size));
-    inRange &= i >= 0;
+                          " is outside of an axis of size " +
+                          kernel::sizeText(size));
+    inRange &= i >= 0 && i < size.least();
   }
   return inRange;
 }
@@ -43,19 +44,18 @@ static ImportResult importGather(OnnxNode &node) {
     return failure();
   if (!isIndex(indices))
     return node.invalid("the indices are not integers");
-  int64_t size = shapeOf(x)[*axis];
-  auto inRange = knownInRange(node, 1, size);
+  auto inRange = knownInRange(node, 1, dimsOf(x)[*axis]);
   if (failed(inRange))
     return failure();
-  if (size == 0 && tensorType(indices).getNumElements() != 0)
+  if (dimsOf(x)[*axis] == 0 && tensorType(indices).getNumElements() != 0)
     return node.invalid("takes elements of an empty axis");
   return SmallVector<Value>{
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
 
-/// Refuses indices that are longer than the data in another axis than `axis`. Of sizes
-/// that are known only at run time, the data have those of the indices.
-static LogicalResult checkLengths(OnnxNode &node, Value indices, Value x,
+/// Refuses indices that are longer than the data in another axis than `axis`. Where that
+/// depends on the run, it is checked there, and the indices get a size that shows it.
+static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
                                   int64_t axis) {
   for (int64_t i = 0; i < int64_t(shapeOf(indices).size()); ++i) {
     Dim size = dimsOf(indices)[i], whole = dimsOf(x)[i];
@@ -63,11 +63,12 @@ static LogicalResult checkLengths(OnnxNode &node, Value indices, Value x,
       continue;
     if (size.known() && node.requireAtLeast(whole, *size.known()))
       continue;
-    if (failed(node.requireEqual(size, whole,
-                                 "the indices are longer than the data in "
-                                 "axis " +
-                                     Twine(i))))
+    if ((whole - size).most() < 0)
+      return node.invalid("the indices are longer than the data in axis " +
+                          Twine(i));
+    if (failed(checkedSize(node, whole - size)))
       return failure();
+    indices = resizedAlong(node, indices, i, kernel::smallerOf(size, whole));
   }
   return success();
 }
@@ -144,6 +145,18 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
                                              shapeOf(x).size() - 1)};
 }
 
+/// Has an axis be as long as a size at least.
+static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
+                                   const Dim &size) {
+  Dim more = dimsOf(x)[axis] - size;
+  if (more.least() >= 0 ||
+      (size.known() && node.requireAtLeast(dimsOf(x)[axis], *size.known())))
+    return success();
+  if (more.most() < 0)
+    return failure();
+  return checkedSize(node, more);
+}
+
 /// Elements where a condition is true, which is a tensor of the run.
 static ImportResult compressByInput(OnnxNode &node) {
   Value x = node.input(0), condition = node.input(1);
@@ -152,7 +165,7 @@ static ImportResult compressByInput(OnnxNode &node) {
     return failure();
   int64_t axis = *along;
   if (shapeOf(condition).size() != 1 ||
-      (dimsOf(x)[axis] - dimsOf(condition)[0]).most() < 0)
+      failed(requireLength(node, x, axis, dimsOf(condition)[0])))
     return node.invalid("the condition is longer than the axis");
   auto places = positionsOf(node, condition);
   if (failed(places))
@@ -162,7 +175,7 @@ static ImportResult compressByInput(OnnxNode &node) {
 
 /// Elements where a condition is true.
 static ImportResult importCompress(OnnxNode &node) {
-  if (!node.isKnown(1))
+  if (!node.isConstant(1))
     return compressByInput(node);
   Value x = node.input(0);
   auto condition = node.requireInts(1, "condition");
@@ -176,7 +189,7 @@ static ImportResult importCompress(OnnxNode &node) {
   for (auto [i, keep] : llvm::enumerate(*condition))
     if (keep != 0)
       kept.push_back(i);
-  if (static_cast<int64_t>(condition->size()) > shapeOf(x)[axis])
+  if (failed(requireLength(node, x, axis, int64_t(condition->size()))))
     return node.invalid("the condition is longer than the axis");
   auto type = RankedTensorType::get({static_cast<int64_t>(kept.size())},
                                     node.builder.getIntegerType(64, true));
@@ -209,7 +222,7 @@ static ImportResult importTensorScatter(OnnxNode &node) {
   if (failed(axis))
     return failure();
   if (*axis == 0 || shapeOf(update).size() != shapeOf(past).size() ||
-      (dimsOf(past)[*axis] - dimsOf(update)[*axis]).most() < 0)
+      failed(requireLength(node, past, *axis, dimsOf(update)[*axis])))
     return node.invalid(
         "the update does not fit into the cache, or the axis is the batch");
   auto others = [&](Value v) {
@@ -261,6 +274,8 @@ static ImportResult importScatterElements(OnnxNode &node) {
           "indices and updates differ in shape")) ||
       failed(checkLengths(node, indices, x, *axis)))
     return failure();
+  for (auto [i, size] : llvm::enumerate(dimsOf(indices)))
+    updates = resizedAlong(node, updates, i, size);
   return SmallVector<Value>{
       node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis)};
 }
@@ -398,9 +413,13 @@ static ImportResult importTopK(OnnxNode &node) {
     k = node.requireSizes(1, "K");
   if (failed(k))
     return failure();
-  if (k->front().least() < 0 ||
-      (k->front().known() &&
-       !node.requireAtLeast(dimsOf(x)[*axis], *k->front().known())))
+  if (!k->front().known() && k->front().least() < 0) {
+    auto checked = checkedSize(node, k->front());
+    if (failed(checked))
+      return failure();
+    k->front() = *checked;
+  }
+  if (k->front().least() < 0 || failed(requireLength(node, x, *axis, k->front())))
     return node.invalid("K is not between 0 and the size of the axis");
   Dims sizes = dimsOf(x);
   Dims shape = resized(ArrayRef(sizes), *axis, k->front());
@@ -457,7 +476,7 @@ static ImportResult importDet(OnnxNode &node) {
                                "the sides of a matrix")))
     return failure();
   Dims sizes = dimsOf(x);
-  if (sizes.size() < 2 || sizes.back() != sizes.end()[-2] ||
+  if (sizes.size() < 2 || !(sizes.back() == sizes.end()[-2]) ||
       !isa<FloatType>(elementOf(x)))
     return node.invalid("needs square matrices of floats");
   // That of a matrix without elements is a product of none.

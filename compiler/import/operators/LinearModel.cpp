@@ -127,7 +127,7 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
       x = node.builder.createOrFold<PadOp>(
           node.loc, x, node.scalarConstant(0, f32), ArrayRef<int64_t>{0, 0},
           ArrayRef<int64_t>{0, missing});
-    if (dimsOf(x)[1] != sizes[i])
+    if (!(dimsOf(x)[1] == sizes[i]))
       x = slice(node.builder, node.loc, x, 1, 0, sizes[i]);
     if (i > 0 && !node.takeEqual(dimsOf(x)[0], dimsOf(parts[0])[0]))
       return node.invalid("the inputs differ in their number of rows");

@@ -29,36 +29,38 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// How often `divisor` goes into `count`: evenly, or both are numbers, or 0.
+/// How often `divisor` goes into `count`, rounded down where it is a number; 0 where that
+/// is no expression of sizes.
 static Dim quotient(const Dim &count, const Dim &divisor) {
-  auto known = divisor.known();
-  if (known && *known && count.known())
-    return count.floorDiv(*known);
-  return count.dividedBy(divisor).value_or(0);
+  if (auto even = count.dividedBy(divisor))
+    return *even;
+  int64_t number = divisor.known().value_or(0);
+  return number > 0 ? count.floorDiv(number) : Dim(0);
 }
 
-/// Where `count` is a product that `divisor`, a number, does not divide evenly, takes the
-/// last of its symbols that could be to be a multiple of what is missing. Returns whether
-/// sizes have changed.
+/// Where `count` is a symbol times a number, and `divisor`, a number, does not divide it
+/// evenly, takes the symbol to be a multiple of what is missing. Of several symbols only
+/// the product has to be a multiple: the run checks that. Returns whether sizes have
+/// changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
   // Factors in common cancel.
-  Dim rest = divisor;
+  Dim rest = divisor, own = count;
   for (kernel::SymbolAttr symbol : count.symbols())
     if (auto less = rest.dividedBy(Dim(symbol)))
-      rest = *less;
+      if (auto fewer = own.dividedBy(Dim(symbol))) {
+        rest = *less;
+        own = *fewer;
+      }
   auto number = rest.known();
-  if (!number || *number < 1 || count.known())
+  if (!number || *number < 1 || own.symbols().size() != 1)
     return false;
   int64_t missing =
-      *number / std::gcd(*number, std::max<int64_t>(count.divisor(), 1));
-  if (missing == 1)
-    return false;
-  for (kernel::SymbolAttr symbol : llvm::reverse(count.symbols()))
-    if (count.dividedBy(Dim(symbol)) &&
-        node.requireMultiple(Dim(symbol), missing))
-      return true;
-  return false;
+      *number / std::gcd(*number, std::max<int64_t>(own.divisor(), 1));
+  Dim symbol(own.symbols().front());
+  auto factor = own.dividedBy(symbol);
+  return missing != 1 && factor && factor->known() &&
+         node.requireMultiple(symbol, missing);
 }
 
 static ImportResult importReshape(OnnxNode &node) {
@@ -79,6 +81,12 @@ static ImportResult importReshape(OnnxNode &node) {
       continue;
     }
     bool isInferred = size == -1;
+    if (!size.known() && size.least() < 0) {
+      FailureOr<Dim> checked = checkedSize(node, size);
+      if (failed(checked))
+        return failure();
+      size = *checked;
+    }
     if (size.least() < 0 && (!isInferred || inferred))
       return node.invalid(
           "shape has more than one -1 or another negative size");
@@ -99,14 +107,17 @@ static ImportResult importReshape(OnnxNode &node) {
   Dim count = product(from);
   if (inferred)
     to[*inferred] = quotient(count, product(to));
+  Dim made = product(to);
+  if (made == count)
+    return reshaped(node, to);
   // Sizes that only the run can compare.
-  bool isKnown = count.known() && (inferred || product(to).known());
-  if (product(to) != count && !isKnown)
-    return reshapeInferring(node, to, inferred);
-  if (product(to) != count)
-    return node.invalid("shape has " + kernel::sizeText(product(to)) +
-                        " elements, the input " + kernel::sizeText(count));
-  return reshaped(node, to);
+  if (inferred && !count.known() && to[*inferred].most() > 0)
+    return one(reshapeAtRunTime(node, node.input(0), to));
+  if (!surelyDiffer(made, count) || inferred)
+    if (!(count.known() && (inferred || made.known())))
+      return reshapeInferring(node, to, inferred);
+  return node.invalid("shape has " + kernel::sizeText(made) +
+                      " elements, the input " + kernel::sizeText(count));
 }
 
 /// Of Squeeze and Unsqueeze.
@@ -118,8 +129,23 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
   return axes;
 }
 
+/// An axis that may or may not be 1 is no axis of a result of known rank.
+static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
+                                   const Dim &size) {
+  std::string text = kernel::sizeText(size),
+              hint = "bound it away from 1";
+  if (size.symbols().size() == 1 && size == Dim(size.symbols().front()))
+    hint += ": --dim " + text + "=2.." +
+            std::to_string(std::max<int64_t>(size.most(), 2));
+  return node.unsupported("without axes, of axis " + Twine(axis) +
+                              ", whose size `" + text +
+                              "` may be 1: the result's rank would depend on "
+                              "the run",
+                          hint + ", or name the axes");
+}
+
 static ImportResult importSqueeze(OnnxNode &node) {
-  if (node.opset >= 13 && node.hasInput(1) && !node.isKnown(1))
+  if (node.opset >= 13 && node.hasInput(1) && !node.isConstant(1))
     return squeezeByInput(node);
   ArrayRef<int64_t> from = shapeOf(node.input(0));
   bool given = node.opset < 13 ? node.hasAttr("axes") : node.hasInput(1);
@@ -130,21 +156,36 @@ static ImportResult importSqueeze(OnnxNode &node) {
   if (failed(normal))
     return failure();
   Dims shape;
-  for (auto [axis, size] : llvm::enumerate(dimsOf(node.input(0)))) {
-    bool dropped = given ? llvm::is_contained(*normal, axis) : size == 1;
-    if (dropped && !size.known())
-      (void)node.requireEqual(size, 1, "the size of a squeezed axis");
-    if (dropped && dimsOf(node.input(0))[axis] != 1)
+  bool isChecked = false;
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    Dim size = dimsOf(node.input(0))[axis];
+    std::optional<bool> dropped =
+        given ? llvm::is_contained(*normal, axis) : size.is(1);
+    if (!dropped)
+      return refuseOpenRank(node, axis, size);
+    if (!*dropped) {
+      shape.push_back(size);
+      continue;
+    }
+    if (!size.mayBe(1))
       return node.invalid("axis " + Twine(axis) + " has size " +
                           kernel::sizeText(size) + ", not 1");
-    if (!dropped)
-      shape.push_back(size);
+    if (node.takeEqual(size, 1))
+      continue;
+    node.checkEqual(size, 1);
+    isChecked = true;
   }
-  return reshaped(node, shape);
+  // Symbols change where they are taken to be something else.
+  size_t next = 0;
+  for (size_t axis = 0; axis < from.size() && given; ++axis)
+    if (!llvm::is_contained(*normal, axis))
+      shape[next++] = dimsOf(node.input(0))[axis];
+  return isChecked ? one(reshapeAtRunTime(node, node.input(0), shape))
+                   : reshaped(node, shape);
 }
 
 static ImportResult importUnsqueeze(OnnxNode &node) {
-  if (node.opset >= 13 && !node.isKnown(1))
+  if (node.opset >= 13 && !node.isConstant(1))
     return unsqueezeByInput(node);
   ArrayRef<int64_t> from = shapeOf(node.input(0));
   auto axes = axesOfSqueeze(node);
@@ -190,7 +231,7 @@ static ImportResult importTranspose(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Pads by `low` and `high`, cropping where they are negative.
-static Value padOrCrop(OnnxNode &node, Value x, Value value,
+static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
                        SmallVector<int64_t> low, SmallVector<int64_t> high,
                        StringRef mode) {
   Dims sizes = dimsOf(x);
@@ -201,6 +242,12 @@ static Value padOrCrop(OnnxNode &node, Value x, Value value,
     size = size - start - std::max<int64_t>(0, -after);
     if (size.known())
       size = std::max<int64_t>(0, *size.known());
+    if (size.least() < 0) {
+      FailureOr<Dim> checked = checkedSize(node, size);
+      if (failed(checked))
+        return failure();
+      size = *checked;
+    }
     before = std::max<int64_t>(0, before);
     after = std::max<int64_t>(0, after);
   }
@@ -214,7 +261,8 @@ static Value padOrCrop(OnnxNode &node, Value x, Value value,
                    sizes[axis] + (low[axis] + high[axis]), mode, value);
       low[axis] = high[axis] = 0;
     }
-  return node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode);
+  return Value(
+      node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode));
 }
 
 /// What constant padding consists of.
@@ -225,6 +273,15 @@ static Value paddingOf(OnnxNode &node) {
                              elementOf(node.input(0)));
 }
 
+/// Has an axis at least one element in each run.
+static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
+  if (dimsOf(x)[axis].most() < 1)
+    return failure();
+  if (node.requireAtLeast(dimsOf(x)[axis], 1))
+    return success();
+  return checkedSize(node, dimsOf(x)[axis] - 1);
+}
+
 static ImportResult importPad(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
@@ -232,8 +289,8 @@ static ImportResult importPad(OnnxNode &node) {
   if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, mode))
     return node.invalid("unknown mode `" + mode + "`");
   if (node.opset >= 11 &&
-      (!node.isKnown(1) || !node.constantInput(1) ||
-       (node.opset >= 18 && node.hasInput(3) && !node.isKnown(3))))
+      (!node.isConstant(1) ||
+       (node.opset >= 18 && node.hasInput(3) && !node.isConstant(3))))
     return padByInput(node, mode, paddingOf(node));
   auto pads = node.opset < 2 ? node.intsAttr("paddings")
                              : attrOrInput(node, "pads", 11, 1);
@@ -252,37 +309,42 @@ static ImportResult importPad(OnnxNode &node) {
   for (auto [i, axis] : llvm::enumerate(*normal)) {
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[count + i];
-    if (mode != "constant" && shapeOf(x)[axis] == 0 &&
-        (low[axis] > 0 || high[axis] > 0))
+    bool isRepeated =
+        mode != "constant" && (low[axis] > 0 || high[axis] > 0);
+    if (isRepeated && failed(requireElements(node, x, axis)))
       return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
                           ", which is empty");
-    if (shapeOf(x)[axis] + low[axis] + high[axis] < 0)
+    if ((dimsOf(x)[axis] + low[axis] + high[axis]).most() < 0)
       return node.invalid("pads crop more than axis " + Twine(axis) + " has");
   }
-  return SmallVector<Value>{
-      padOrCrop(node, x, paddingOf(node), low, high, mode)};
+  return one(padOrCrop(node, x, paddingOf(node), low, high, mode));
 }
 
 static ImportResult importCenterCropPad(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
   auto axes = normalizeAxes(node, node.intsAttr("axes", iota(rank)), rank);
-  if (succeeded(axes) && !node.isKnown(1))
+  if (failed(axes))
+    return failure();
+  bool isOpen = llvm::any_of(*axes, [&](int64_t axis) {
+    return !dimsOf(x)[axis].known();
+  });
+  if (isOpen || !node.isConstant(1))
     return centerCropPadByInput(node, *axes);
   auto target = node.requireInts(1, "shape");
-  if (failed(axes) || failed(target))
+  if (failed(target))
     return failure();
   if (axes->size() != target->size())
     return node.invalid("shape does not have one entry for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [axis, size] : llvm::zip(*axes, *target)) {
     // The odd element is added or dropped behind; rounding is towards zero.
-    int64_t change = size - shapeOf(x)[axis];
+    int64_t change = size - *dimsOf(x)[axis].known();
     low[axis] = change / 2;
     high[axis] = change - low[axis];
   }
-  return SmallVector<Value>{padOrCrop(
-      node, x, node.scalarConstant(0, elementOf(x)), low, high, "constant")};
+  return one(padOrCrop(node, x, node.scalarConstant(0, elementOf(x)), low, high,
+                       "constant"));
 }
 
 static ImportResult importExpand(OnnxNode &node) {
@@ -299,7 +361,7 @@ static ImportResult importExpand(OnnxNode &node) {
       sizes.push_back(axis <= each.size() ? each.end()[-int64_t(axis)]
                                           : Dim(1));
     to.push_back(node.wholeSize(sizes));
-    if (axis <= shape->size() && !sizes[1].known() && sizes[1] != to.back())
+    if (axis <= shape->size() && !sizes[1].known() && !(sizes[1] == to.back()))
       node.checkOneOr(sizes[1], to.back());
   }
   Value result = node.broadcastTo(node.input(0), to);
@@ -313,12 +375,35 @@ static ImportResult importExpand(OnnxNode &node) {
   return one(result);
 }
 
+/// `x` as many times along each axis.
+static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> others;
+  for (auto [axis, times] : llvm::enumerate(repeats)) {
+    Dim whole = sizes[axis] * times;
+    if (TileOp::isMultiple(whole, sizes[axis]))
+      sizes[axis] = whole;
+    else
+      others.push_back(axis);
+  }
+  x = node.builder.createOrFold<TileOp>(node.loc, x, ArrayRef<Dim>(sizes));
+  // That the product is a multiple of the size is no fact of the expression.
+  RunTimeInts ints(node);
+  for (int64_t axis : others) {
+    Dim own = dimsOf(x)[axis];
+    x = gatherAlong(
+        node, x, axis,
+        ints.modulo(node.countTo(own * repeats[axis]), ints.sizes(own)));
+  }
+  return x;
+}
+
 static ImportResult importTile(OnnxNode &node) {
   Value x = node.input(0);
   if (node.opset >= 6 && !node.isKnown(1))
     return tileByInput(node);
   size_t rank = shapeOf(x).size();
-  auto repeats = node.requireInts(1, node.opset < 6 ? "tiles" : "repeats");
+  auto repeats = node.requireSizes(1, node.opset < 6 ? "tiles" : "repeats");
   if (failed(repeats))
     return failure();
   if (node.opset < 6) {
@@ -329,15 +414,21 @@ static ImportResult importTile(OnnxNode &node) {
     auto axis = normalizeAxes(node, *axes, rank);
     if (failed(axis))
       return failure();
-    SmallVector<int64_t> all(rank, 1);
+    Dims all(rank, 1);
     all[axis->front()] = repeats->front();
     *repeats = all;
   }
   if (repeats->size() != rank ||
-      llvm::any_of(*repeats, [](int64_t n) { return n < 0; }))
+      llvm::any_of(*repeats, [](const Dim &n) { return n.most() < 0; }))
     return node.invalid("repeats does not have one count for each axis");
-  return SmallVector<Value>{
-      node.builder.createOrFold<TileOp>(node.loc, x, *repeats)};
+  for (Dim &times : *repeats) {
+    FailureOr<Dim> checked =
+        times.least() < 0 ? checkedSize(node, times) : times;
+    if (failed(checked))
+      return failure();
+    times = *checked;
+  }
+  return one(tiled(node, x, *repeats));
 }
 
 void registerMovementImports(OnnxRegistry &registry) {

@@ -53,7 +53,7 @@ static void assumeSizes(OnnxNode &node, Value x, Value parameter,
   for (size_t i = 0; parameter && axis >= 0 && i < shapeOf(parameter).size() &&
                      axis + i < shapeOf(x).size();
        ++i)
-    if (Dim own = dimsOf(x)[axis + i]; own != dimsOf(parameter)[i])
+    if (Dim own = dimsOf(x)[axis + i]; !(own == dimsOf(parameter)[i]))
       (void)node.assumeEqual(own, dimsOf(parameter)[i]);
 }
 
@@ -234,7 +234,7 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
     if (shapeOf(parameter).size() != 1)
       return node.invalid(
           "scale and bias must have one element for each channel or group");
-    if (dimsOf(parameter)[0] != groups &&
+    if (!(dimsOf(parameter)[0] == groups) &&
         failed(node.requireEqual(dimsOf(parameter)[0], dimsOf(x)[1],
                                  "channels, and elements of scale and bias")))
       return failure();

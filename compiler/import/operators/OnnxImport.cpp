@@ -1,5 +1,6 @@
 #include "compiler/import/operators/OnnxImport.h"
 
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ops/Movement.h"
 #include "mlir/IR/Verifier.h"
@@ -89,12 +90,26 @@ LogicalResult OnnxNode::requireAlike(Value x, Value y, const Twine &what) {
   return success();
 }
 
-/// The sizes that are not 1 of operands along one axis, counted from the last.
+LogicalResult OnnxNode::fitAxis(Value &x, int64_t axis, Value y,
+                                int64_t otherAxis, const Twine &what) {
+  if (takeEqual(dimsOf(x)[axis], dimsOf(y)[otherAxis]))
+    return success();
+  Dim size = dimsOf(x)[axis], other = dimsOf(y)[otherAxis];
+  if (surelyDiffer(size, other))
+    return invalid(what + ": " + kernel::sizeText(size) + " and " +
+                   kernel::sizeText(other) + " would have to be equal");
+  checkEqual(size, other);
+  x = resizedAlong(*this, x, axis, other);
+  return success();
+}
+
+/// The sizes of operands along one axis, counted from the last, but for those that are 1
+/// in each run.
 static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   Dims sizes;
   for (Value operand : operands)
     if (shapeOf(operand).size() >= fromEnd)
-      if (Dim size = dimsOf(operand).end()[-int64_t(fromEnd)]; size != 1)
+      if (Dim size = dimsOf(operand).end()[-int64_t(fromEnd)]; !(size == 1))
         sizes.push_back(size);
   return sizes;
 }
@@ -103,10 +118,10 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
 /// in any run; empty if each can be.
 static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
-    if (size.known() && size != 1)
+    if (size.known() && !size.mayBe(1))
       return size;
   for (const Dim &size : sizes)
-    if (size.least() > 1)
+    if (!size.mayBe(1))
       return size;
   return std::nullopt;
 }
@@ -116,7 +131,7 @@ Dim OnnxNode::wholeSize(ArrayRef<Dim> sizes) {
     return *fixed;
   Dim whole = 1;
   for (const Dim &size : sizes)
-    if (size != 1)
+    if (!(size == 1))
       whole = whole == 1 ? size : wholeOf(whole, size);
   return whole;
 }
@@ -131,7 +146,7 @@ std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
     for (size_t i = 0; i < sizesAlong(operands, axis).size(); ++i) {
       Dims sizes = sizesAlong(operands, axis);
       if (auto whole = fixedSize(sizes);
-          whole && sizes[i] != *whole && sizes[i].least() > 1)
+          whole && !(sizes[i] == *whole) && !sizes[i].mayBe(1))
         (void)assumeEqual(sizes[i], *whole);
     }
   Dims result;
@@ -143,7 +158,7 @@ std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
       continue;
     size_t own = sizes.size() - others;
     for (size_t i = 0; i < own; ++i)
-      if (sizes[i] != 1)
+      if (!(sizes[i] == 1))
         sizes[i] = result[result.size() - own + i];
     Value grown = broadcastTo(operand, sizes);
     if (!grown)
@@ -162,9 +177,7 @@ Value OnnxNode::broadcastTo(Value x, ArrayRef<Dim> sizes) {
   for (auto [size, whole] : llvm::zip(from, sizes.take_back(from.size()))) {
     if (size == whole || size == 1)
       continue;
-    bool mayBeWhole =
-        size.least() <= whole.most() && size.most() >= whole.least();
-    if (size.known() || !(size.least() <= 1 || mayBeWhole))
+    if (size.known() || !(size.mayBe(1) || !surelyDiffer(size, whole)))
       return {};
     checkOneOr(size, whole);
   }

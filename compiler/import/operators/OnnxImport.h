@@ -88,6 +88,10 @@ public:
   /// the shapes do not fit. The last `others` axes are left out.
   std::optional<Dims> broadcast(llvm::MutableArrayRef<mlir::Value> operands,
                                 size_t others = 0);
+  /// Has the sizes of two operands along an axis of each be equal: takes them to be, or
+  /// gives `x` the size of `y`, which the run checks.
+  mlir::LogicalResult fitAxis(mlir::Value &x, int64_t axis, mlir::Value y,
+                              int64_t otherAxis, const llvm::Twine &what);
   /// The size that operands with `sizes` have together along an axis.
   Dim wholeSize(llvm::ArrayRef<Dim> sizes);
   /// `x` with the sizes of a result: each of its own is that size, or 1, or may be
@@ -130,6 +134,8 @@ public:
   /// A warning that ONNX Runtime reads the standard otherwise than its own tests.
   virtual void warnOfReadings(const llvm::Twine &difference,
                               const llvm::Twine &wayOut) = 0;
+  /// As isKnown, of numbers that are the same in each run: what requireInts takes.
+  virtual bool isConstant(unsigned i) = 0;
 
   /// A constant, e.g. a default operand.
   mlir::Value constant(mlir::DenseElementsAttr value) {

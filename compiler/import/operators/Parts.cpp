@@ -91,7 +91,8 @@ static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
 
 static ImportResult importSlice(OnnxNode &node) {
   for (unsigned i = 1; node.opset >= 10 && i < node.numInputs(); ++i)
-    if (node.hasInput(i) && !node.isKnown(i))
+    if (node.hasInput(i) &&
+        !(i < 3 ? node.isKnown(i) : node.isConstant(i)))
       return sliceByInput(node);
   Value x = node.input(0);
   Dims sizes = dimsOf(x);
@@ -226,22 +227,17 @@ static ImportResult importSplit(OnnxNode &node) {
 /// `part` with the sizes of `first` along all axes but one. What cannot be taken to be
 /// equal before the run is compared in it.
 static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
-  bool isChecked = false;
   for (size_t i = 0; i < shapeOf(part).size(); ++i) {
     Dim own = dimsOf(part)[i], other = dimsOf(first)[i];
     // What is equal in no run is a fault of the model.
-    if (i != axis && (own.most() < other.least() || other.most() < own.least()))
+    if (i != axis && surelyDiffer(own, other))
       return part;
     if (i == axis || own == other || node.takeEqual(own, other))
       continue;
     node.checkEqual(own, other);
-    isChecked = true;
+    part = resizedAlong(node, part, i, other);
   }
-  if (!isChecked)
-    return part;
-  Dims sizes = dimsOf(first);
-  sizes[axis] = dimsOf(part)[axis];
-  return reshapeAtRunTime(node, part, sizes);
+  return part;
 }
 
 static ImportResult importConcat(OnnxNode &node) {

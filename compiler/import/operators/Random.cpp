@@ -233,7 +233,7 @@ static ImportResult importDropout(OnnxNode &node) {
     return node.reshape(node.input(i), ArrayRef<Dim>());
   };
   Value isTraining;
-  if (node.isKnown(2)) {
+  if (node.isConstant(2)) {
     auto given = node.requireInts(2, "training_mode");
     if (failed(given))
       return failure();
@@ -242,7 +242,7 @@ static ImportResult importDropout(OnnxNode &node) {
   } else {
     isTraining = scalar(2);
   }
-  if (node.hasInput(1) && !node.isKnown(1))
+  if (node.hasInput(1) && !node.isConstant(1))
     return dropOut(node, scalar(1), isTraining);
   double ratio = 0.5;
   if (node.hasInput(1)) {

@@ -46,7 +46,7 @@ static ImportResult finishReduction(OnnxNode &node, Value kept,
 /// Whether the axes of a Reduce* node are a tensor of the run.
 static bool hasRunTimeAxes(OnnxNode &node, int64_t inputSince) {
   return node.opset >= inputSince && node.hasInput(1) &&
-         tensorType(node.input(1)).getNumElements() > 0 && !node.isKnown(1);
+         tensorType(node.input(1)).getNumElements() > 0 && !node.isConstant(1);
 }
 
 /// How elements become what is combined.
@@ -219,7 +219,7 @@ template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
 
 template <typename OpT> static ImportResult importScan(OnnxNode &node) {
   Value x = node.input(0);
-  if (!node.isKnown(1))
+  if (!node.isConstant(1))
     return scanByInput<OpT>(node);
   auto given = node.requireInts(1, "axis");
   if (failed(given))

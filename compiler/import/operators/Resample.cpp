@@ -406,6 +406,18 @@ static ImportResult importUpsample(OnnxNode &node) {
     return failure();
   if (scales->size() != shape.size())
     return node.invalid("scales do not have one entry for each axis");
+  if (hasRunTimeSizes(node.input(0).getType())) {
+    if (llvm::any_of(*scales, [](double scale) { return !(scale > 0); }))
+      return node.invalid("a scale is not positive");
+    ResizeInputs in{llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
+                    floatConstant(node, {int64_t(shape.size())}, *scales,
+                                  node.builder.getF32Type()),
+                    {},
+                    {},
+                    *scales,
+                    {}};
+    return resizeByInput(node, mode, in);
+  }
   SmallVector<ResizedAxis> resized;
   for (auto [axis, scale] : llvm::enumerate(*scales)) {
     int64_t to = static_cast<int64_t>(std::floor(
@@ -488,8 +500,7 @@ static ImportResult importRoiAlign(OnnxNode &node) {
 /// The positions of an identity grid times theta, transposed.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
-  if (hasRunTimeSizes(theta.getType()) || !node.isKnown(1) ||
-      !node.constantInput(1))
+  if (hasRunTimeSizes(theta.getType()) || !node.isConstant(1))
     return affineGridAtRunTime(node);
   auto size = node.requireInts(1, "size");
   if (failed(size))

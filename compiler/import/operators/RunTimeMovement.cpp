@@ -114,8 +114,7 @@ ImportResult expandByInput(OnnxNode &node) {
   llvm::append_range(from, dimsOf(x));
   // Sizes that are not known may be 1.
   auto mayGrow = [&](int64_t axis) {
-    return axis >= rank - given && from[axis].least() <= 1 &&
-           from[axis].most() >= 1 && from[axis] != 0;
+    return axis >= rank - given && from[axis].mayBe(1);
   };
   SmallVector<Value> open;
   for (int64_t axis = 0; axis < rank; ++axis) {

@@ -306,7 +306,7 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
   if (failed(sizes))
     return failure();
   Dim batch = dimsOf(node.input(0))[0];
-  if ((*sizes)[0] != batch)
+  if (!((*sizes)[0] == batch))
     node.checkEqual((*sizes)[0], batch);
   bool corners = node.intAttr("align_corners", 0) != 0;
   auto column = [&](int64_t k) {

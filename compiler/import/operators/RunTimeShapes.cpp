@@ -147,24 +147,29 @@ Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
   return node.build<GatherOp>(x, positions, axis, /*in_range=*/false);
 }
 
+Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
+  Dims sizes = dimsOf(x);
+  if (sizes[axis] == size)
+    return x;
+  // What is after the elements is not known to be read by nobody before the run.
+  SmallVector<int64_t> low(sizes.size(), 0), high(low), steps(sizes.size(), 1);
+  high[axis] = std::max<int64_t>(0, -(sizes[axis] - size).least());
+  if (high[axis] > 0)
+    x = node.builder.createOrFold<PadOp>(
+        node.loc, x, fillerOf(node, elementOf(x)), low, high);
+  sizes[axis] = size;
+  return node.build<SliceOp>(x, low, steps, ArrayRef<Dim>(sizes));
+}
+
 Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
-  Dim own = dimsOf(flat)[0];
-  if (own == count)
-    return flat;
-  // What is behind the elements is not known to be read by nobody before the run.
-  if (int64_t missing = count.most() - own.least(); missing > 0)
-    flat = node.builder.createOrFold<PadOp>(
-        node.loc, flat, fillerOf(node, elementOf(flat)), ArrayRef<int64_t>{0},
-        ArrayRef<int64_t>{missing});
-  return node.build<SliceOp>(flat, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
-                             ArrayRef<Dim>(count));
+  return resizedAlong(node, flat, 0, count);
 }
 
 Value reshapeAtRunTime(OnnxNode &node, Value x, ArrayRef<Dim> sizes) {
   Dims from = dimsOf(x);
   Dim before = product(from), after = product(sizes);
   Value flat = node.reshape(x, ArrayRef<Dim>(before));
-  if (before != after)
+  if (!(before == after))
     node.checkEqual(before, after);
   return node.reshape(resizedFlat(node, flat, after), sizes);
 }

@@ -65,7 +65,10 @@ private:
 /// are clamped.
 mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                         mlir::Value positions);
-/// The first elements of a vector as one of another size, with zeros behind them.
+/// The first elements along an axis as another size of it, with zeros after them.
+mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
+                         const Dim &size);
+/// The same of a vector.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
 /// The elements of `x`, in row-major order, as a tensor of other sizes. The run ends with
 /// an error unless there are as many.

@@ -105,7 +105,7 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
 
 static ImportResult importNonMaxSuppression(OnnxNode &node) {
   for (unsigned i = 0; i < node.numInputs(); ++i)
-    if (node.hasInput(i) && !node.isKnown(i))
+    if (node.hasInput(i) && !node.isConstant(i))
       return selectAtRunTime(node);
   ArrayRef<int64_t> boxShape = shapeOf(node.input(0)),
                     scoreShape = shapeOf(node.input(1));

@@ -247,7 +247,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
 
 /// Whether an input of one integer is left out, or a number when compiling.
 static bool isNumber(OnnxNode &node, unsigned i) {
-  return !node.hasInput(i) || (node.isKnown(i) && node.constantInput(i));
+  return !node.hasInput(i) || node.isConstant(i);
 }
 
 static ImportResult importDFT(OnnxNode &node) {
@@ -257,7 +257,7 @@ static ImportResult importDFT(OnnxNode &node) {
   if (node.opset >= 20) {
     axis = -2;
     if (node.hasInput(2)) {
-      if (!node.isKnown(2))
+      if (!node.isConstant(2))
         return dftAtRunTime(node, std::nullopt);
       auto given = node.requireInts(2, "axis");
       if (failed(given))
@@ -339,7 +339,7 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
   if (!isa_and_nonnull<FloatType>(type))
     return node.invalid("needs a float type");
   for (unsigned i = 0; i < node.numInputs(); ++i)
-    if (!node.isKnown(i) || !node.constantInput(i))
+    if (!node.isConstant(i))
       return melWeightsAtRunTime(node, cast<FloatType>(type));
   auto bands = node.requireInts(0, "num_mel_bins"),
        length = node.requireInts(1, "dft_length"),

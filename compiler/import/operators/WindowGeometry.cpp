@@ -82,9 +82,11 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   } else {
     if (autoPad == AutoPad::Valid)
       ahead = behind = 0;
-    if (auto known = extent.known();
-        known && !node.requireAtLeast(size(), *known - ahead - behind))
-      return node.invalid("the kernel (" + Twine(*known) +
+    // Where no size can be taken to be large enough, the run checks the number of windows.
+    if (auto known = extent.known())
+      (void)node.requireAtLeast(size(), *known - ahead - behind);
+    if ((size() + (ahead + behind) - extent).most() < 0)
+      return node.invalid("the kernel (" + kernel::sizeText(extent) +
                           ") is larger than the padded input (" +
                           kernel::sizeText(size() + (ahead + behind)) +
                           ") on spatial axis " + Twine(axis));
@@ -104,7 +106,7 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   // ONNX's shape rule goes by the pads, its text by auto_pad.
   Dim given = size() + (before + after) - extent;
   if (autoPad != AutoPad::No && node.hasAttr("pads") &&
-      (given.least() < 0 || given.floorDiv(stride) + 1 != count))
+      (given.least() < 0 || !(given.floorDiv(stride) + 1 == count)))
     return node.invalid("pads contradicts auto_pad");
   low.push_back(ahead);
   high.push_back(behind);

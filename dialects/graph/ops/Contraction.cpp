@@ -66,7 +66,7 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
   if (a.size() < 2 || b.size() < 2)
     return rule.refuse("needs operands of two axes or more");
-  if (a.back() != b[b.size() - 2])
+  if (mayDiffer(a.back(), b[b.size() - 2]))
     return rule.refuse("the inner sizes differ: " + kernel::sizeText(a.back()) +
                        " and " + kernel::sizeText(b[b.size() - 2]));
   auto shape = productShape(a, b);
@@ -94,7 +94,7 @@ static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
     return rule.refuse("needs weights of the input's rank and groups");
   Dim inputs = w[w.size() - 2], outputs = w.back();
   (transposed ? outputs : inputs) *= groups;
-  if (inputs != x.back() ||
+  if (mayDiffer(inputs, x.back()) ||
       (transposed ? inputs : outputs).divisor() % groups != 0)
     return rule.refuse("the weights do not fit " + kernel::sizeText(x.back()) +
                        " channels in " + Twine(groups) + " groups");
@@ -324,7 +324,7 @@ LogicalResult NarrowMatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
     return rule.refuse("the weights' " + Twine(w[0]) +
                        " rows of bytes are no whole blocks of " + Twine(block) +
                        " steps");
-  if (a.back() != w[0] * perByte)
+  if (mayDiffer(a.back(), w[0] * perByte))
     return rule.refuse("the inner sizes differ: " + kernel::sizeText(a.back()) +
                        " and " + Twine(w[0] * perByte));
   if (!isa<FloatType>(elementOf(op.getA())) ||

@@ -52,7 +52,7 @@ LogicalResult LoopOp::verify() {
       return emitOpError("has a limit or a condition of several elements");
   for (Value whole : llvm::concat<Value>(getSliced(), getStacked()))
     if (dimsOf(whole).empty() ||
-        dimsOf(whole).front() != dimsOf(getCountAttr()).front())
+        mayDiffer(dimsOf(whole).front(), dimsOf(getCountAttr()).front()))
       return emitOpError() << "takes parts of " << whole.getType()
                            << ", which is not as long as the loop";
   if (auto reversed = getReversed();

@@ -471,7 +471,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
         Expr slot = b.size(parents - 1) - i;
         heap.sift(heap.load(slot), slot, full, most);
       });
-    if (k != size)
+    if (mayDiffer(k, size))
       b.forRange(full, b.size(size), [&](Expr i) {
         WorstFirstHeap::Item next = element(i);
         b.when(heap.precedes(next.value, heap.load(zero).value),
@@ -497,7 +497,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
 
 LogicalResult DetOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims sizes = dimsOf(op.getX());
-  if (sizes.size() < 2 || sizes.back() != sizes[sizes.size() - 2])
+  if (sizes.size() < 2 || mayDiffer(sizes.back(), sizes[sizes.size() - 2]))
     return rule.refuse("needs square matrices");
   (void)rule.result(ArrayRef(sizes).drop_back(2), elementOf(op.getX()));
   return rule.result(ArrayRef(sizes).take_back(2), realType(op.getX()));

@@ -225,7 +225,7 @@ Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                                                     Dim offset) -> Expr {
     if (inputs.size() == 1) {
       Exprs at(idx.begin(), idx.end());
-      if (offset != 0)
+      if (!(offset == 0))
         at[axis] = at[axis] - b.size(offset);
       return b.load(inputs[0], at);
     }
@@ -307,12 +307,13 @@ LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
   for (auto [size, padded, low] : llvm::zip(from, to, op.getLow())) {
     if (low < 0 || (padded - size - low).least() < 0)
       return rule.refuse("crops");
-    if (size == 0 && padded != 0 && op.getMode() != "constant")
+    bool isRepeated = op.getMode() != "constant" && !(size == padded);
+    if (isRepeated && size == 0)
       return rule.refuse("repeats an empty axis");
     Dim high = padded - size - low;
-    if (size != padded && op.getMode() != "constant")
+    if (isRepeated)
       rule.needKnown(high, "repeats an axis as often as only the run knows");
-    if (size != padded && high.known() &&
+    if (isRepeated && high.known() &&
         !repeatsKnown(size, low, *high.known(), op.getMode()))
       rule.needKnown(size, "repeats an axis of a size known only at run time");
   }
@@ -355,12 +356,13 @@ Expr PadOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     int64_t low = getLow()[axis];
     Dim high = to[axis] - low - size;
     Expr i = low == 0 ? idx[axis] : idx[axis] - static_cast<double>(low);
-    if (getMode() != "constant" && (low > 0 || high != 0) && size != 0) {
+    bool isPadded = low > 0 || !(high == 0);
+    if (getMode() != "constant" && isPadded && !(size == 0)) {
       i = repeatedIndex(b, i, size, low, *high.known(), getMode());
     } else {
       if (low > 0)
         require(i >= 0.0);
-      if (high != 0)
+      if (!(high == 0))
         require(i < b.size(size));
     }
     at.push_back(i);
@@ -408,7 +410,7 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
 /// Whether an axis of the operand has a size, known only at run time, that is 1 or
 /// that of the result.
 static bool growsInRun(const Dim &from, const Dim &to) {
-  return !from.known() && from != to;
+  return !from.known() && !(from == to);
 }
 
 LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
@@ -460,12 +462,13 @@ bool ExpandOp::permutesOperand(unsigned) { return hasAxesOfResult(*this, 0); }
 //===----------------------------------------------------------------------===//
 
 void TileOp::build(OpBuilder &, OperationState &state, Value x,
-                   ArrayRef<int64_t> repeats) {
+                   ArrayRef<Dim> sizes) {
   state.addOperands(x);
-  Dims sizes;
-  for (auto [size, times] : llvm::zip(dimsOf(x), repeats))
-    sizes.push_back(size * times);
   state.addTypes(withShape(x, sizes));
+}
+
+bool TileOp::isMultiple(const Dim &tiled, const Dim &size) {
+  return tiled == 0 || (!(size == 0) && tiled.dividedBy(size));
 }
 
 LogicalResult TileOp::inferTypes(Adaptor op, TypeRule &rule) {
@@ -473,7 +476,7 @@ LogicalResult TileOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (from.size() != to.size())
     return rule.refuse("operand and result differ in rank");
   for (auto [size, tiled] : llvm::zip(from, to))
-    if (size == 0 ? tiled != 0 : !tiled.dividedBy(size))
+    if (!isMultiple(tiled, size))
       return rule.refuse("the result is not a multiple of the operand");
   return rule.result(to, elementOf(op.getX()));
 }
@@ -483,7 +486,7 @@ Expr TileOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Dims from = dimsOf(getX()), to = dimsOf(getResult());
   for (auto [i, size, tiled] : llvm::zip(idx, from, to))
     at.push_back(size == tiled ? i : size == 1 ? b.index(0) : i % b.size(size));
-  if (b.lanes() > 1 && from.back() != to.back())
+  if (b.lanes() > 1 && !(from.back() == to.back()))
     return b.broadcast(b.loadScalar(getX(), at), b.lanes());
   return b.load(getX(), at);
 }
@@ -513,7 +516,7 @@ LogicalResult GatherOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(rule.axis(op.getAxis(), op.getX())))
     return failure();
   Dims sizes = spliced(from, op.getAxis(), 1, indices);
-  if (from[op.getAxis()] == 0 && product(sizes) != 0)
+  if (from[op.getAxis()] == 0 && product(sizes).most() > 0)
     return rule.refuse("takes elements of an empty axis");
   return rule.result(sizes, elementOf(op.getX()));
 }

@@ -98,7 +98,11 @@ def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_Stated
 def Graph_TileOp : Graph_AxisMove<"tile", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The operand repeated along each axis until the result is full";
   let arguments = (ins Graph_Tensor:$x);
-  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$repeats)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::kernel::Dim>":$sizes)>];
+  let extraClassDeclaration = [{
+    /// Whether a size is known to be a multiple of another one.
+    static bool isMultiple(const ::ingot::kernel::Dim &tiled, const ::ingot::kernel::Dim &size);
+  }];
   let hasFolder = 1;
 }
 

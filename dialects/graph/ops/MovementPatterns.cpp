@@ -109,7 +109,7 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
 SmallVector<int64_t> longAxes(ArrayRef<Dim> sizes) {
   SmallVector<int64_t> axes;
   for (auto [axis, size] : llvm::enumerate(sizes))
-    if (size != 1)
+    if (!(size == 1))
       axes.push_back(axis);
   return axes;
 }

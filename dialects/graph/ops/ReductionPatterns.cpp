@@ -16,7 +16,7 @@ struct DropSingleAxes : OpInterfaceRewritePattern<ReductionOpInterface> {
     Value x = op.getInput();
     SmallVector<int64_t> axes;
     for (int64_t axis : op.getAxes())
-      if (dimsOf(x)[axis] != 1)
+      if (!(dimsOf(x)[axis] == 1))
         axes.push_back(axis);
     bool keepsElement =
         isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(

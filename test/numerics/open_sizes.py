@@ -1,0 +1,212 @@
+"""Sizes that are open within bounds and decide what a network computes, beside ONNX Runtime.
+
+    open_sizes.py --ingot INGOT
+
+Sizes that may be 0 or 1, that a shape is computed from by comparisons, choices and quotients, that only a run
+can compare, and that an operator makes negative. Each model is compiled once, without its data; the bounds are far
+above the sizes of the runs, so that a result of the size of a bound would be seen.
+"""
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+import compiled_once
+from compiled_once import node
+
+F, I = TensorProto.FLOAT, TensorProto.INT64
+rng = np.random.default_rng(23)
+
+
+def model(nodes, inputs, outputs=(("y", F),), weights={}, opset=18):
+    """`inputs` are names, types and shapes; `outputs` names and types."""
+    graph = helper.make_graph(
+        nodes, "network", [helper.make_tensor_value_info(*each) for each in inputs],
+        [helper.make_tensor_value_info(*each, None) for each in outputs],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def check(ingot, name, network, runs, dims=("*=0..32",), refused=(), want=None):
+    compiled_once.check(ingot, name, network, runs, dims, refused, want, variants=[["--dynamic"]])
+
+
+def shapes(*each):
+    return [{"x": normal(*shape)} for shape in each]
+
+
+def squeezed(ingot):
+    """Axes that cannot be 1 stay; one that is named has to be 1, whatever computes its size."""
+    check(ingot, "Squeeze without axes", model([node("Squeeze", ["x"])], [("x", F, ["a", 1, "b", 1])]),
+          shapes((2, 1, 3, 1), (8, 1, 2, 1)), ("a=2..8", "b=2..8"), shapes((1, 1, 3, 1)))
+    check(ingot, "Squeeze of an open axis", model([node("Squeeze", ["x", "axes"])], [("x", F, ["a", "b", "c"])], weights={"axes": ints(1)}),
+          shapes((2, 1, 3), (0, 1, 3)), refused=shapes((2, 3, 3)))
+    # No symbol is 1 where the product is.
+    check(ingot, "Squeeze of a product",
+          model([node("Reshape", ["x", "shape"], ["r"]), node("Squeeze", ["r", "axes"])], [("x", F, ["a", "b", 3])],
+                weights={"shape": ints(-1, 3), "axes": ints(0)}), shapes((1, 1, 3)), refused=shapes((2, 1, 3), (2, 3, 3), (0, 1, 3)))
+
+
+def reshaped(ingot):
+    """Only the product of the sizes has to be a multiple of what a new shape has."""
+    for shape, target, runs, wrong in (
+            (["a", "b", "c"], (-1, 12), [(1, 3, 4), (2, 6, 5), (12, 1, 1), (0, 3, 4)], [(1, 3, 5), (7, 1, 1)]),
+            (["a", "b"], (-1, 3), [(3, 2), (2, 3), (6, 5)], [(2, 2)]),
+            (["a", "b", "c"], (0, -1, 4), [(2, 6, 2), (1, 1, 4), (5, 4, 3)], [(2, 3, 2)]),
+            (["a", "b"], (-1, 2, 4), [(4, 6), (8, 1), (3, 16)], [(3, 4)]),
+            (["a", "b", "c"], (3, -1, 5), [(3, 5, 2), (15, 1, 7), (1, 30, 1)], [(3, 4, 2)])):
+        check(ingot, f"Reshape of {shape} to {target}", model([node("Reshape", ["x", "shape"])], [("x", F, shape)], weights={"shape": ints(*target)}),
+              shapes(*runs), refused=shapes(*wrong))
+    product = model([node("Reshape", ["x", "shape"], ["r"]), node("MatMul", ["r", "w"])], [("x", F, ["n", "c", "h", "w_"])],
+                    weights={"shape": ints(-1, 784), "w": normal(784, 3)})
+    check(ingot, "a product of rows of open sizes", product, shapes((2, 1, 28, 28), (1, 4, 14, 14), (3, 2, 28, 14)), ("*=0..64",),
+          shapes((2, 1, 28, 27)))
+    flat = model([node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w"], ["y"])], [("x", F, ["n", 2, "h", "w_"])], weights={"w": normal(128, 5)})
+    check(ingot, "Flatten, then Gemm", flat, shapes((2, 2, 8, 8), (1, 2, 4, 16), (3, 2, 64, 1)), ("*=0..64",), shapes((2, 2, 8, 7)))
+
+
+def resized(ingot):
+    """Old forms whose scales are attributes."""
+    for opset, mode, scales in ((7, "nearest", (1, 1, 2, 2)), (7, "linear", (1, 1, 2, 2)), (8, "nearest", (1, 1, 3, 1)), (7, "nearest", (1, 1, 1.5, 2.5)),
+                                (7, "linear", (1, 1, 1, 4))):
+        check(ingot, f"Upsample of opset {opset}, {mode} by {scales}",
+              model([node("Upsample", ["x"], mode=mode, scales=[float(each) for each in scales])], [("x", F, [2, 1, "a", "b"])], opset=opset),
+              shapes((2, 1, 2, 3), (2, 1, 1, 1), (2, 1, 7, 4)), ("*=1..32",))
+    check(ingot, "Upsample of an open batch",
+          model([node("Upsample", ["x"], mode="nearest", scales=[1.0, 1.0, 2.0, 2.0])], [("x", F, ["n", 1, 3, 4])], opset=7),
+          shapes((2, 1, 3, 4), (1, 1, 3, 4)))
+
+
+def cropped(ingot):
+    """Sizes that are padded or cropped as they are."""
+    def crop(x, target, axes):
+        for size, axis in zip(target, axes):
+            change = size - x.shape[axis]
+            low = abs(change) // 2
+            pads = [(0, 0)] * x.ndim
+            pads[axis] = (low, abs(change) - low)
+            x = np.pad(x, pads) if change > 0 else np.take(x, range(low, low + size), axis)
+        return x
+    for shape, target, axes, runs in ((["a", "b"], (6, 3), (0, 1), [(4, 7), (6, 3), (9, 1)]), (["a", "b", "c"], (3, 9), (0, 1), [(4, 7, 3), (2, 12, 1)]),
+                                      (["a", "b"], (2, 9), (0, 1), [(5, 6), (1, 30)]), (["a", 5], (4, 2), (0, 1), [(9, 5), (3, 5)]),
+                                      ([2, "a"], (7,), (1,), [(2, 4), (2, 8)])):
+        check(ingot, f"CenterCropPad of {shape} to {target}",
+              model([node("CenterCropPad", ["x", "t"], axes=list(axes))], [("x", F, shape)], weights={"t": ints(*target)}),
+              shapes(*runs), ("*=1..32",), want=lambda values, t=target, a=axes: [crop(values["x"], t, a)])
+    check(ingot, "Pad that crops", model([node("Pad", ["x", "pads"])], [("x", F, ["n", 4])], weights={"pads": ints(-3, 0, -1, 2)}),
+          shapes((4, 4), (9, 4)), refused=shapes((3, 4), (0, 4)))
+
+
+def tiled(ingot):
+    check(ingot, "Tile by a size", model([node("Shape", ["z"], ["s"]), node("Tile", ["x", "s"])], [("x", F, [2, "a"]), ("z", F, ["b", "c"])]),
+          [{"x": normal(2, a), "z": normal(b, c)} for a, b, c in ((3, 2, 2), (1, 0, 4), (5, 1, 1))], ("*=0..8",))
+    check(ingot, "Tile by half a size",
+          model([node("Shape", ["x"], ["s"]), node("Div", ["s", "two"], ["half"]), node("Tile", ["x", "half"])], [("x", F, ["a", "b"])], weights={"two": ints(2)}),
+          shapes((4, 6), (1, 5), (7, 2)), ("*=0..8",))
+    check(ingot, "Tile by the larger of a number and a size",
+          model([node("Shape", ["x"], ["s"]), node("Max", ["s", "two"], ["m"]), node("Tile", ["x", "m"])], [("x", F, ["a", "b"])], weights={"two": ints(2)}),
+          shapes((4, 1), (1, 5), (0, 3)), ("*=0..8",))
+    check(ingot, "Tile by 0", model([node("Tile", ["x", "r"])], [("x", F, ["a", "b"])], weights={"r": ints(0, 2)}), shapes((4, 6), (1, 5)))
+    check(ingot, "Tile by what an input says", model([node("Tile", ["x", "r"])], [("x", F, ["a", 3]), ("r", I, [2])]),
+          [{"x": normal(a, 3), "r": ints(*r)} for a, r in ((2, (3, 1)), (4, (0, 2)), (1, (2, 2)))], ("a=1..8", "y_0=0..24", "y_1=0..9"))
+
+
+def computed(ingot):
+    """Shapes by comparisons, choices and quotients of sizes."""
+    def of(title, nodes, runs, dims=("*=0..12",), last="shape", op="ConstantOfShape", weights={}, refused=(), shape=("a", "b")):
+        weights = {"one": ints(1), "two": ints(2), "three": ints(3), "four": ints(4), "none": ints(0), "minus": ints(-1), **weights}
+        network = model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "none", "one"], ["a"]), node("Slice", ["s", "one", "two"], ["b"]),
+                         *nodes, node(op, [last] if op == "ConstantOfShape" else ["x", last])], [("x", F, list(shape))], weights=weights)
+        check(ingot, title, network, shapes(*runs), dims, shapes(*refused))
+
+    runs = ((4, 6), (1, 5), (7, 2), (12, 12), (0, 3))
+    of("the smaller of two sizes", [node("Min", ["a", "b"], ["shape"])], runs)
+    of("the larger of two sizes, and a number", [node("Max", ["a", "b", "four"], ["m"]), node("Concat", ["m", "a"], ["shape"], axis=0)], runs)
+    of("a size that is not less than 0", [node("Sub", ["a", "four"], ["d"]), node("Max", ["d", "none"], ["shape"])], runs)
+    of("a quotient of two sizes", [node("Add", ["b", "one"], ["c"]), node("Div", ["a", "c"], ["shape"])], runs)
+    of("a quotient that is negative on its way", [node("Sub", ["a", "b"], ["d"]), node("Div", ["d", "three"], ["q"]), node("Add", ["q", "four"], ["shape"])],
+       ((4, 6), (1, 5), (7, 2), (12, 12), (0, 11)))
+    of("one of two sizes where they are equal", [node("Equal", ["a", "b"], ["e"]), node("Where", ["e", "three", "a"], ["shape"])], runs)
+    of("one of two sizes by an order", [node("Less", ["a", "b"], ["l"]), node("Not", ["l"], ["n"]), node("Where", ["n", "b", "two"], ["shape"])], runs)
+    of("a choice by two comparisons", [node("Less", ["a", "b"], ["l"]), node("Greater", ["b", "four"], ["g"]), node("And", ["l", "g"], ["c"]),
+                                       node("Where", ["c", "b", "a"], ["shape"])], runs)
+    of("a size that has to be positive", [node("Sub", ["a", "four"], ["shape"])], ((4, 6), (7, 2)), refused=((3, 3), (0, 1)))
+    of("all sizes but where they are 1", [node("Equal", ["s", "one"], ["e"]), node("ConstantOfShape", ["rank"], ["ones"], value=numpy_helper.from_array(ints(1))),
+                                          node("Mul", ["ones", "four"], ["m"]), node("Where", ["e", "m", "s"], ["shape"])], ((1, 3), (2, 1), (1, 1), (3, 2)),
+       ("*=1..8",), op="Expand", weights={"rank": ints(2)})
+    of("patches", [node("Div", ["a", "two"], ["p"]), node("Div", ["b", "three"], ["q"]),
+                   node("Concat", ["p", "two", "q", "three"], ["shape"], axis=0)], ((4, 6), (2, 3), (8, 9)), op="Reshape", refused=((3, 6),))
+    # 80 times a size passes 2^20.
+    for rate in (441, 7):
+        network = model([node("Shape", ["x"], ["s"]), node("Mul", ["s", "by"], ["m"]), node("Add", ["m", "more"], ["n"]), node("Div", ["n", "rate"], ["q"]),
+                         node("Squeeze", ["q"], ["limit"]), node("Range", ["zero", "limit", "unit"])], [("x", F, ["n"])], (("y", I),),
+                        {"by": ints(80), "more": ints(rate - 1), "rate": ints(rate), "zero": np.int64(0), "unit": np.int64(1)})
+        check(ingot, f"a resampler by 80 / {rate}", network, shapes((1,), (441,), (1000,)), ("n=1..16000",))
+    check(ingot, "a range that may be empty",
+          model([node("Shape", ["x"], ["s"]), node("Squeeze", ["s"], ["n"]), node("Range", ["n", "ten", "unit"])], [("x", F, ["n"])], (("y", I),),
+                {"ten": np.int64(10), "unit": np.int64(2)}), shapes((3,), (10,), (15,), (4,)))
+    check(ingot, "OneHot of as many classes as a size",
+          model([node("Shape", ["x"], ["s"], end=1), node("OneHot", ["i", "s", "v"])], [("x", F, ["n", 2])], weights={"i": ints(0, 2, -1, 9), "v": np.float32([0, 1])}),
+          shapes((3, 2), (12, 2), (1, 2)), ("n=1..16",))
+    check(ingot, "as many of the largest as half of a size",
+          model([node("Shape", ["x"], ["s"]), node("Div", ["s", "two"], ["k"]), node("TopK", ["x", "k"], ["y", "i"])], [("x", F, ["n"])], (("y", F), ("i", I)),
+                {"two": ints(2)}), shapes((9,), (1,), (16,)), ("n=1..16",))
+
+
+def indexed(ingot):
+    """Indices that are shorter than the data along the other axes."""
+    for shape, own in ((["a", "b"], ["c", "d"]), (["a", 5], ["c", 3])):
+        runs = [{"x": normal(*x), "i": rng.integers(0, x[0], i)} for x, i in (((5, 5), (2, 3)), ((4, 5), (6, 3)), ((7, 5), (1, 3)))]
+        wide = [{"x": normal(3, 5), "i": rng.integers(0, 3, (2, 7))}] if shape[1] == "b" else []
+        check(ingot, f"GatherElements of {shape} by {own}", model([node("GatherElements", ["x", "i"])], [("x", F, shape), ("i", I, own)]), runs, ("*=1..8",), wide)
+        spread = [{"x": normal(*x), "i": rng.permuted(np.arange(x[0]))[:i[0], None] + np.zeros(i, np.int64), "u": normal(*i)}
+                  for x, i in (((5, 5), (2, 3)), ((7, 5), (6, 3)))]
+        check(ingot, f"ScatterElements of {shape} by {own}",
+              model([node("ScatterElements", ["x", "i", "u"])], [("x", F, shape), ("i", I, own), ("u", F, own)]), spread, ("*=1..8",))
+    check(ingot, "Compress by fewer truths than the axis has", model([node("Compress", ["x", "c"], axis=0)], [("x", F, ["n", 2])], weights={"c": np.array([0, 1, 1], bool)}),
+          shapes((3, 2), (5, 2)), ("n=0..8",), shapes((2, 2)))
+    check(ingot, "AffineGrid of an open batch", model([node("AffineGrid", ["x", "s"])], [("x", F, ["n", 2, 3])], weights={"s": ints(1, 2, 3, 4)}, opset=20),
+          shapes((1, 2, 3)), ("n=1..4",), shapes((2, 2, 3)))
+
+
+def windows(ingot):
+    """As many windows as a stride makes of open axes, padded on either side."""
+    for op, attributes in (("MaxPool", {"kernel_shape": [3, 2]}), ("AveragePool", {"kernel_shape": [2, 3]}), ("LpPool", {"kernel_shape": [3, 3]}),
+                           ("Conv", {}), ("AveragePool", {"kernel_shape": [3, 3], "count_include_pad": 1})):
+        for pad in ("SAME_UPPER", "SAME_LOWER"):
+            inputs = ["x", "w"] if op == "Conv" else ["x"]
+            check(ingot, f"{op} {pad} {attributes}",
+                  model([node(op, inputs, auto_pad=pad, strides=[2, 3], **attributes)], [("x", F, ["n", 3, "h", "w_"])], weights={"w": normal(4, 3, 3, 2)}),
+                  shapes((1, 3, 5, 7), (2, 3, 6, 6), (1, 3, 1, 1), (1, 3, 8, 2)), ("n=1..2", "*=1..16"))
+
+
+def branches(ingot):
+    """What a branch needs of sizes, a run of the other one does not."""
+    def of(title, first, second, inputs, runs, refused=(), weights={}):
+        bodies = [helper.make_graph([*each, node("Identity", ["r"], [name])], name, [], [helper.make_tensor_value_info(name, F, None)])
+                  for name, each in (("then", first), ("else", second))]
+        network = model([node("If", ["c"], then_branch=bodies[0], else_branch=bodies[1])], [("c", TensorProto.BOOL, []), *inputs],
+                        weights={"zero": ints(0), "one": ints(1), **weights})
+        check(ingot, title, network, [{"c": np.array(c), **values} for c, values in runs], ("*=0..8",), [{"c": np.array(c), **values} for c, values in refused])
+
+    x, y = [("x", F, ["a", "b", "d"])], [("x", F, ["a", "b"]), ("z", F, ["c", "d"])]
+    values = lambda *each: dict(zip("xz", (normal(*shape) for shape in each)))  # noqa: E731
+    of("Squeeze of one axis or the other", [node("Squeeze", ["x", "zero"], ["r"])], [node("Squeeze", ["x", "one"], ["r"])], x,
+       [(True, values((1, 2, 3))), (False, values((2, 1, 3))), (True, values((1, 1, 4)))], [(True, values((2, 1, 3))), (False, values((1, 2, 3)))])
+    of("a product, or none", [node("MatMul", ["x", "z"], ["r"])], [node("Neg", ["x"], ["r"])], y,
+       [(True, values((2, 3), (3, 4))), (False, values((2, 3), (5, 4))), (True, values((1, 5), (5, 1)))], [(True, values((2, 3), (4, 4)))])
+    of("a product with weights, or none", [node("MatMul", ["x", "w"], ["r"])], [node("Neg", ["x"], ["r"])], y[:1],
+       [(True, values((2, 3))), (False, values((2, 5)))], [(True, values((2, 4)))], {"w": normal(3, 2)})
+    of("joined, or alone", [node("Concat", ["x", "z"], ["r"], axis=0)], [node("Exp", ["x"], ["r"])], y,
+       [(True, values((2, 3), (4, 3))), (False, values((2, 3), (4, 5)))], [(True, values((2, 3), (4, 5)))])
+    of("a sum, or none", [node("Add", ["x", "z"], ["r"])], [node("Abs", ["z"], ["r"])], y,
+       [(True, values((2, 3), (1, 3))), (True, values((2, 1), (2, 3))), (False, values((2, 3), (4, 5)))], [(True, values((2, 3), (2, 4)))])
+
+
+compiled_once.run(__doc__, squeezed, reshaped, resized, cropped, tiled, computed, indexed, windows, branches)
