@@ -3,6 +3,7 @@
 #include "compiler/report/Suggest.h"
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -35,7 +36,35 @@ public:
   StateMarker(ModuleOp module, Diagnostics &diagnostics)
       : module(module), diagnostics(diagnostics) {}
 
+  /// Marks one pair, or all pairs that two patterns with a `*` each name.
   void mark(const std::string &input, const std::string &output) {
+    if (!isPattern(input) || !find(input, /*outputs=*/false).empty())
+      return markPair(input, output);
+    option = "--state " + printable(input) + "=" + printable(output);
+    if (!isPattern(output))
+      return report("`" + printable(output) + "` has no `*`, or several",
+                    "each `*` of the inputs' names is put for the `*` of the "
+                    "outputs' names");
+    auto [before, after] = StringRef(input).split('*');
+    auto [first, last] = StringRef(output).split('*');
+    llvm::SetVector<std::string> parts;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.isPublic())
+        for (const Tensor &tensor : tensorsOf(function, /*outputs=*/false)) {
+          StringRef part = tensor.name;
+          if (part.consume_front(before) && part.consume_back(after))
+            parts.insert(part.str());
+        }
+    if (parts.empty())
+      return reportMissing(input, /*outputs=*/false);
+    for (const std::string &part : parts)
+      markPair((before + part + after).str(), (first + part + last).str());
+  }
+
+private:
+  static bool isPattern(StringRef name) { return name.count('*') == 1; }
+
+  void markPair(const std::string &input, const std::string &output) {
     SmallVector<Tensor> inputs = find(input, /*outputs=*/false),
                         outputs = find(output, /*outputs=*/true);
     option = "--state " + printable(input) + "=" + printable(output);
@@ -65,7 +94,6 @@ public:
                                     builder.getStringAttr(input));
   }
 
-private:
   struct Tensor {
     func::FuncOp function;
     unsigned index;

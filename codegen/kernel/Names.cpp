@@ -25,7 +25,8 @@ static const StringSet<> &reservedNames() {
       "while", "xor", "main", "std", "char8_t", "char16_t", "char32_t",
       "wchar_t", "and_eq", "not_eq", "or_eq", "xor_eq", "const_cast",
       "dynamic_cast", "reinterpret_cast", "static_cast", "static_assert",
-      "thread_local", "co_await", "co_return", "co_yield",
+      "thread_local", "co_await", "co_return", "co_yield", "typeof",
+      "typeof_unqual",
       // Macros of compilers and usual headers, where a field would be replaced.
       "linux", "unix", "i386", "NULL", "EOF", "errno", "assert", "stdin",
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
@@ -34,6 +35,24 @@ static const StringSet<> &reservedNames() {
       // What a program declares that may end the run.
       "status"};
   return names;
+}
+
+/// SIZE_MAX, INT8_MIN, UINT_FAST16_MAX, INT32_C, SIZE_WIDTH: macros of <stdint.h>.
+static bool isStandardMacro(StringRef name) {
+  static constexpr StringLiteral ends[] = {"_MAX", "_MIN", "_C", "_WIDTH"};
+  if (llvm::none_of(ends, [&](StringRef end) { return name.consume_back(end); }))
+    return false;
+  if (is_contained({"SIZE", "PTRDIFF", "SIG_ATOMIC", "WCHAR", "WINT", "RSIZE"},
+                   name))
+    return true;
+  name.consume_front("U");
+  if (!name.consume_front("INT"))
+    return false;
+  if (!name.consume_front("_FAST"))
+    name.consume_front("_LEAST");
+  unsigned bits;
+  return name.empty() || name == "PTR" || name == "MAX" ||
+         (!name.consumeInteger(10, bits) && name.empty());
 }
 
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
@@ -81,7 +100,8 @@ std::string toIdentifier(StringRef name) {
     result.pop_back();
   if (result.empty() || isDigit(result.front()))
     result.insert(result.begin(), 't');
-  if (reservedNames().contains(result) || looksLikeType(result))
+  if (reservedNames().contains(result) || looksLikeType(result) ||
+      isStandardMacro(result))
     result += '_';
   return result;
 }

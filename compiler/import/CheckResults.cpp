@@ -25,7 +25,8 @@ staticShape(const onnx::TypeProto &type) {
 /// with `ceil_mode` it counted windows that begin behind the input until opset 22, which
 /// text, reference and ONNX Runtime leave out; of a LinearClassifier it counts the
 /// intercepts, which may be left out; of a ConvTranspose it ends half-way where
-/// output_shape is smaller than the input; of an Einsum it takes the first size of a
+/// output_shape is smaller than the input, and with auto_pad it adds output_padding
+/// behind the size that auto_pad gives; of an Einsum it takes the first size of a
 /// letter, which NumPy and ONNX Runtime broadcast where it is 1.
 static bool isInferredWrong(const NodePlace &at) {
   auto attribute = [&](StringRef name) {
@@ -39,7 +40,9 @@ static bool isInferredWrong(const NodePlace &at) {
     auto intercepts = attribute("intercepts");
     return intercepts == none || intercepts->floats().empty();
   }
-  if (type == "ConvTranspose" && attribute("output_shape") != none)
+  if (type == "ConvTranspose" &&
+      (attribute("output_shape") != none ||
+       (attribute("auto_pad") != none && attribute("output_padding") != none)))
     return true;
   if (type == "Einsum")
     return true;

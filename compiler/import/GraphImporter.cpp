@@ -297,13 +297,15 @@ static NodeResults bindings(graph::ImportResult values) {
                              [](Value value) { return Binding::known(value); });
 }
 
-/// The element type of a sequence's tensors; null of another value, or without any.
-static Type elementIn(const Binding &binding) {
+/// The element type of a sequence's tensors, `ofEmpty` where it has none; null of another
+/// value.
+static Type elementIn(const Binding &binding, Type ofEmpty) {
   if (binding.list)
     return graph::elementOf(binding.list->rows);
-  return binding.isList() && !binding.elements.empty()
-             ? graph::elementOf(binding.elements.front())
-             : Type();
+  if (!binding.isList())
+    return Type();
+  return binding.elements.empty() ? ofEmpty
+                                  : graph::elementOf(binding.elements.front());
 }
 
 NodeResults GraphImporter::buildNode(NodePlace &at) {
@@ -324,10 +326,13 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
              "OptionalGetElement gives what it holds");
       return failure();
     }
-  auto ownBody = [&] {
-    return at.schema ? functionBody(node, *at.schema, at.opset, at.inputs,
-                                    llvm::map_to_vector(at.bindings, elementIn))
-                     : std::nullopt;
+  auto ownBody = [&]() -> std::optional<onnx::FunctionProto> {
+    if (!at.schema)
+      return std::nullopt;
+    auto elements = llvm::map_to_vector(at.bindings, [&](const Binding &given) {
+      return elementIn(given, builder.getF32Type());
+    });
+    return functionBody(node, *at.schema, at.opset, at.inputs, elements);
   };
   if (ofSequence && !special)
     if (auto body = ownBody())

@@ -1,8 +1,8 @@
-// Nodes of opset 6.
+// Nodes of opset 6 and older.
 //
-// Import functions know the attributes of opset 6. What only its exporters did
-// is mended here, forms for training and what differs in still older opsets are
-// refused.
+// Import functions know the attributes of opset 6, and of older opsets those that are listed
+// here. What only the exporters of the time did is fixed here; forms for training are
+// diagnosed as unsupported.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -11,10 +11,33 @@ using namespace mlir;
 
 namespace ingot {
 
+/// Whether the form that an operator had before opset 6 is imported: it differs by the
+/// attribute `consumed_inputs`, which said what may be overwritten, or its import function
+/// knows it.
+static bool isOldFormKnown(StringRef name) {
+  static const llvm::StringSet<> names{
+      "Abs",        "Add",         "BatchNormalization",
+      "Cast",       "Ceil",        "Clip",
+      "Concat",     "Div",         "Dropout",
+      "Elu",        "Exp",         "Floor",
+      "Gemm",       "GlobalLpPool", "HardSigmoid",
+      "InstanceNormalization",     "LeakyRelu",
+      "Log",        "LpPool",      "Max",
+      "Mean",       "Min",         "Mul",
+      "Neg",        "PRelu",       "Pad",
+      "Reciprocal", "Relu",        "Reshape",
+      "Sigmoid",    "Split",
+      "Sqrt",       "Sub",         "Sum",
+      "Tanh",       "Tile"};
+  return names.contains(name);
+}
+
 bool GraphImporter::raiseLegacy(NodePlace &at) {
   const onnx::NodeProto &node = at.node;
   const onnx::OpSchema *six = lookupSchema("", node.op_type(), oldestOpset);
-  if (!six || !at.schema || six->SinceVersion() != at.schema->SinceVersion()) {
+  if (!six || !at.schema ||
+      (six->SinceVersion() != at.schema->SinceVersion() &&
+       !isOldFormKnown(node.op_type()))) {
     report(DiagnosticId::UnsupportedOpset,
            "`" + node.op_type() + "` of an opset older than " +
                Twine(oldestOpset),

@@ -263,6 +263,17 @@ struct OpenParts {
 };
 } // namespace
 
+/// The iteration number or the condition, input `i` of the body, in the rank that the
+/// body declares: old exporters give them one axis of size 1.
+static Binding inDeclaredRank(ProtoNode &node, Value scalar,
+                              const onnx::GraphProto &body, int i) {
+  if (i >= body.input_size() || !body.input(i).type().has_tensor_type())
+    return Binding::known(scalar);
+  SmallVector<int64_t> ones(
+      size_t(body.input(i).type().tensor_type().shape().dim_size()), 1);
+  return Binding::known(node.reshape(scalar, ones));
+}
+
 NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
                                      bool &grown) {
   ProtoNode node(*this, at);
@@ -308,8 +319,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   InIteration iteration(iterations);
   auto opened = openBody(at, "body", types, [&](Block &block) {
     iteration.enter(block.getArgument(0));
-    SmallVector<Binding> inputs{Binding::known(block.getArgument(0)),
-                                Binding::known(boolean(at, true))};
+    SmallVector<Binding> inputs{
+        inDeclaredRank(node, block.getArgument(0), *body, 0),
+        inDeclaredRank(node, boolean(at, true), *body, 1)};
     SmallVector<Value> arguments(llvm::drop_begin(block.getArguments()));
     ArrayRef<Value> rest = arguments;
     for (const auto &form : forms) {
@@ -538,8 +550,9 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     if (!checkUnrolled(at, *body, count == INT64_MAX ? i + 1 : count))
       return failure();
     Value number = integers(at, {}, i);
-    SmallVector<Binding> arguments{Binding::known(number),
-                                   Binding::known(boolean(at, true))};
+    SmallVector<Binding> arguments{
+        inDeclaredRank(node, number, *body, 0),
+        inDeclaredRank(node, boolean(at, true), *body, 1)};
     llvm::append_range(arguments, states);
     InIteration iteration(iterations, number);
     NodeResults results = runBody(at, shared, *body, arguments);

@@ -1,5 +1,6 @@
 #include "compiler/import/ModelFile.h"
 
+#include "compiler/import/AcceptedForms.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <google/protobuf/io/coded_stream.h>
@@ -105,6 +106,7 @@ std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
                        "this is not an ONNX model: " + kind);
     return nullptr;
   }
+  acceptForms(*file->proto, diagnostics);
   return file;
 }
 

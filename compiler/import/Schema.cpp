@@ -489,6 +489,20 @@ std::string describeOperands(const onnx::OpSchema *schema,
 // Function bodies
 //===----------------------------------------------------------------------===//
 
+/// Returns `node` with an element type for each output of its graphs. ONNX's builder for
+/// SequenceMap asserts that there is one; exporters leave it out, and Ingot never reads
+/// it: elements have the types of their values.
+static onnx::NodeProto withTypedOutputs(const onnx::NodeProto &node) {
+  onnx::NodeProto typed = node;
+  for (onnx::AttributeProto &attribute : *typed.mutable_attribute())
+    if (attribute.has_g())
+      for (onnx::ValueInfoProto &output : *attribute.mutable_g()->mutable_output())
+        if (!output.type().has_tensor_type())
+          output.mutable_type()->mutable_tensor_type()->set_elem_type(
+              onnx::TensorProto::FLOAT);
+  return typed;
+}
+
 std::optional<onnx::FunctionProto>
 functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
              int64_t opset, ArrayRef<Value> inputs, ArrayRef<Type> elements) {
@@ -508,7 +522,8 @@ functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
             ->mutable_tensor_type()
             ->set_elem_type(static_cast<int32_t>(onnxDataType(element)));
     // The builders look attributes up without their defaults.
-    onnx::FunctionBodyBuildContextImpl context(node, types);
+    onnx::NodeProto typed = withTypedOutputs(node);
+    onnx::FunctionBodyBuildContextImpl context(typed, types);
     onnx::FunctionProto body;
     if (!schema.BuildContextDependentFunction(context, body, opset))
       return std::nullopt;

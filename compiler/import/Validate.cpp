@@ -49,18 +49,40 @@ void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
   text += ")";
 }
 
-/// Calls `visit` with each name that a node reads, those of its graphs included
-/// (of these also the inner ones, which no one outside produces).
-template <typename Visit>
-static void forEachRead(const onnx::NodeProto &node, Visit visit) {
+using VisitName = llvm::function_ref<void(const std::string &)>;
+
+/// The names that a graph defines. A name of its own hides one around it, whatever the
+/// order of its nodes.
+static llvm::StringSet<> definedIn(const onnx::GraphProto &graph) {
+  llvm::StringSet<> names;
+  for (const auto &input : graph.input())
+    names.insert(input.name());
+  for (const auto &tensor : graph.initializer())
+    names.insert(tensor.name());
+  for (const auto &tensor : graph.sparse_initializer())
+    names.insert(tensor.values().name());
+  for (const auto &node : graph.node())
+    for (const std::string &output : node.output())
+      names.insert(output);
+  return names;
+}
+
+/// Calls `visit` with each name that a node reads from the graph that it is in, those that
+/// its graphs read from there included.
+static void forEachRead(const onnx::NodeProto &node, VisitName visit) {
   for (const std::string &input : node.input())
     if (!input.empty())
       visit(input);
   auto inGraph = [&](const onnx::GraphProto &graph) {
+    llvm::StringSet<> own = definedIn(graph);
     for (const auto &inner : graph.node())
-      forEachRead(inner, visit);
+      forEachRead(inner, [&](const std::string &name) {
+        if (!own.contains(name))
+          visit(name);
+      });
     for (const auto &output : graph.output())
-      visit(output.name());
+      if (!own.contains(output.name()))
+        visit(output.name());
   };
   for (const auto &attr : node.attribute()) {
     if (attr.has_g())
@@ -81,10 +103,7 @@ SmallVector<int> topologicalOrder(const NodeList &nodes) {
   for (int i = 0; i < nodes.size(); ++i)
     forEachRead(nodes[i], [&](const std::string &name) {
       auto it = producer.find(name);
-      // An inner name that shadows the node's own result is no cycle.
-      bool isOwn = it != producer.end() && it->second == i &&
-                   !llvm::is_contained(nodes[i].input(), name);
-      if (it == producer.end() || isOwn)
+      if (it == producer.end())
         return;
       users[it->second].push_back(i);
       ++waiting[i];
@@ -280,7 +299,9 @@ void Validator::checkOperator(const onnx::NodeProto &node, int index,
       unknownOperator(node, index, opset->second, place);
     return;
   }
-  if (schema->Deprecated())
+  // What replaces the operator's first form is another one under the same name.
+  bool isKept = node.op_type() == "GroupNormalization";
+  if (schema->Deprecated() && !isKept)
     return reportNode(DiagnosticId::UnknownOperator,
                       "the operator `" + node.op_type() +
                           "` was removed in opset " +
@@ -398,16 +419,11 @@ void Validator::checkGraph(const onnx::GraphProto &graph, const Place &place,
   for (const auto &tensor : graph.sparse_initializer())
     constant(tensor.values().name());
   checkNodes(graph.node(), place, scope);
-  llvm::StringSet<> outputs;
-  for (const auto &output : graph.output()) {
+  for (const auto &output : graph.output())
     if (!scope.has(output.name()))
       report(DiagnosticId::UndefinedValue,
              "nothing produces the graph's output `" +
                  printable(output.name()) + "`" + place.inside);
-    if (!outputs.insert(output.name()).second && !outer)
-      report(DiagnosticId::DuplicateName,
-             "two outputs have the name `" + printable(output.name()) + "`");
-  }
 }
 
 bool Validator::run() {

@@ -76,11 +76,10 @@ static void foldConstantNodes(Graph &graph) {
 }
 
 /// Returns the element types that ONNX's own inference finds.
-static llvm::StringMap<int32_t> inferTypes(const onnx::ModelProto &model) {
+static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
+  SetAside data(*model.mutable_graph());
   onnx::ModelProto copy = model;
-  for (onnx::TensorProto &tensor : *copy.mutable_graph()->mutable_initializer())
-    if (tensor.raw_data().size() > 4096)
-      tensor.clear_raw_data();
+  data.giveBack(*model.mutable_graph());
   try {
     onnx::shape_inference::InferShapes(copy);
   } catch (const std::exception &) {

@@ -77,17 +77,41 @@ void Graph::refresh() {
     names.insert(entry.getKey());
 }
 
+SetAside::SetAside(onnx::GraphProto &graph) {
+  // Passes look into shapes, axes and scalars.
+  constexpr size_t large = 4096;
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    bool isExternal = tensor.data_location() == onnx::TensorProto::EXTERNAL;
+    if (!isExternal && tensor.ByteSizeLong() < large)
+      continue;
+    onnx::TensorProto stub;
+    stub.set_name(tensor.name());
+    stub.set_data_type(tensor.data_type());
+    *stub.mutable_dims() = tensor.dims();
+    stub.set_raw_data("");
+    tensor.Swap(&stub);
+    tensors[tensor.name()].Swap(&stub);
+  }
+}
+
+void SetAside::giveBack(onnx::GraphProto &graph) {
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+    if (auto kept = tensors.find(tensor.name()); kept != tensors.end())
+      tensor.Swap(&kept->second);
+}
+
 bool Graph::raiseOpset(int opset, Diagnostics &diagnostics) {
   for (auto &entry : *model().mutable_opset_import()) {
     if (!entry.domain().empty() && entry.domain() != "ai.onnx")
       continue;
     if (entry.version() >= opset)
       return true;
-    unpark();
+    SetAside data(proto());
     try {
       onnx::ModelProto raised =
           onnx::version_conversion::ConvertVersion(model(), opset);
       model() = std::move(raised);
+      data.giveBack(proto());
       refresh();
       return true;
     } catch (const std::exception &error) {

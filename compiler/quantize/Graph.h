@@ -20,6 +20,18 @@ namespace ingot::quantize {
 
 using Shape = llvm::SmallVector<int64_t, 4>;
 
+/// Takes the data of large constants out of a graph, of which ONNX's own passes over the
+/// model make copies, and gives it back.
+class SetAside {
+public:
+  explicit SetAside(onnx::GraphProto &graph);
+  /// `graph` is the same or what a pass made of it.
+  void giveBack(onnx::GraphProto &graph);
+
+private:
+  llvm::StringMap<onnx::TensorProto> tensors;
+};
+
 class Graph {
 public:
   /// `file` resolves external data. Both have to outlive this.

@@ -53,9 +53,16 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   copy.weights = WeightsMode::Auto;
   copy.compiler.clear();
   copy.arenaSection.clear();
-  // The samples say all sizes; those that the user leaves to run time, too.
-  if (!sample.empty())
-    copy.import.dims.clear();
+  // The samples say all sizes; those that the user leaves to run time, too. Constants that
+  // are folded have no inputs.
+  copy.import.dims.clear();
+  if (sample.empty()) {
+    copy.import.shapes.clear();
+    copy.import.bind.clear();
+    copy.import.data.clear();
+  }
+  copy.entries.clear();
+  copy.states.clear();
   copy.makeModel = [&] {
     auto file = ModelFile::of(std::move(model), options.model);
     file->setScratch(scratch->path());

@@ -180,19 +180,20 @@ def duplicate_initializer(folder):
 
 
 @case("invalid-name")
-def control_characters(folder):
-    return model([node("Relu", ["x"], ["a\x1b[2Jb"], name="a"), node("Relu", ["a\x1b[2Jb"], name="b")])
-
-
-@case("invalid-name")
 def endless_name(folder):
     long = "n" * 1_000_000
     return model([node("Relu", ["x"], [long], name="a"), node("Relu", [long], name="b")])
 
 
-@case("invalid-name")
+# Control characters are escaped: nothing of a name gets to a terminal, or begins a line.
+@case("unknown-operator", node="a\\x0aerror[internal-error]: made up", text="did you mean `Relu`")
 def node_name_with_newline(folder):
-    return model([node("Relu", name="a\nerror[internal-error]: made up")])
+    return model([node("Relu_", name="a\nerror[internal-error]: made up")])
+
+
+@case("undefined-value", text="nothing produces the input `a\\x1b[2Jb`")
+def control_characters(folder):
+    return model([node("Relu", ["a\x1b[2Jb"])])
 
 
 @case("invalid-name")
@@ -231,6 +232,16 @@ def unknown_domain(folder):
 @case("missing-opset", node="the_node")
 def domain_not_imported(folder):
     return model([node("Normalizer", domain="ai.onnx.ml")])
+
+
+@case("assumed-opset", code=0, text="version 1 is assumed")
+def vendor_not_imported(folder):
+    return model([node("FastGelu", domain="com.microsoft")])
+
+
+@case("assumed-opset", code=0, text="it is read as that of opset 17")
+def layer_normalization_of_old_opset(folder):
+    return model([node("LayerNormalization", ["x", "s"])], opset=11, initializers=[weights("s", (4,))])
 
 
 @case("missing-opset")

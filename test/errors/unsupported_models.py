@@ -119,7 +119,7 @@ def branches_of_unlike_shapes_at_run_time(folder):
 
 @case("unsupported-opset", node="the_node", code=3)
 def very_old_opset(folder):
-    return model([node("Cast", to="FLOAT")], opset=1)
+    return model([node("Selu")], opset=1)
 
 
 @case("runtime-shape", node="the_node", code=3)

@@ -108,7 +108,15 @@ def text():
     yield normalized("nothing", x, x)
     yield normalized("upper", x[:4], strings("MONDAY", "TUESDAY", "WEDNESDAY", "MONDAY"), case_change_action="UPPER")
     yield normalized("stop", x, strings("Monday", "WEDNESDAY", "Äpfel"), is_case_sensitive=1, stopwords=["monday", "tuesday"])
-    yield normalized("stop-lower", x, strings("wednesday", "Äpfel"), case_change_action="LOWER", stopwords=["MONDAY", "tuesday"])
+    yield normalized("stop-lower", x, strings("wednesday", "äpfel"), case_change_action="LOWER", stopwords=["MONDAY", "tuesday"])
+    # Simple case mappings of Unicode: letters of one, two and three bytes, some of which
+    # become longer or shorter; those without one stay, as do bytes that are no UTF-8.
+    letters = strings("Été", "ÀÉÎÕÜ ÿ", "ẞ ß ŉ", "ΑΣς Άώ", "Жук", "İıIi", "ⱥȺ ɫⱢ", "ǅ ǆ Ǆ", "ᾳ ᾼ", "𐐀𐐨 𞤀", "ა Ა ⴀ", "日本 123")
+    yield normalized("unicode-lower", letters, strings("été", "àéîõü ÿ", "ß ß ŉ", "ασς άώ", "жук", "iıii", "ⱥⱥ ɫɫ", "ǆ ǆ ǆ", "ᾳ ᾳ", "𐐨𐐨 𞤢", "ა ა ⴀ", "日本 123"),
+                     case_change_action="LOWER")
+    yield normalized("unicode-upper", letters, strings("ÉTÉ", "ÀÉÎÕÜ Ÿ", "ẞ ß ŉ", "ΑΣΣ ΆΏ", "ЖУК", "İIII", "ȺȺ ⱢⱢ", "Ǆ Ǆ Ǆ", "ᾼ ᾼ", "𐐀𐐀 𞤀", "Ა Ა Ⴀ", "日本 123"),
+                     case_change_action="UPPER")
+    yield normalized("unicode-stop", letters[:5], strings("ÀÉÎÕÜ ÿ", "ẞ ß ŉ", "ΑΣς Άώ"), stopwords=["ÉTÉ", "жуК"])
     yield normalized("all", x[None, :1], strings("").reshape(1, 1), case_change_action="LOWER", stopwords=["monday"])
     yield one("join", "StringConcat", {"x": words(3, 4), "y": words(4)}, opset=20)
     yield one("join-constant", "StringConcat", {"x": words(5)}, {"y": strings("-", "", "+", "x", "é")}, opset=20)

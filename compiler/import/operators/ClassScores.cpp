@@ -121,7 +121,7 @@ Value bothScores(OnnxNode &node, Value second, StringRef transform,
   if (!second)
     return {};
   // Of two scores that add up to 1 there is no softmax.
-  bool isPlain = transform != "LOGISTIC" && transform != "PROBIT";
+  bool isPlain = transform == "SOFTMAX" || transform == "SOFTMAX_ZERO";
   Value first = negates || transform == "LOGISTIC"
                     ? node.elementwise<NegOp>({second})
                     : node.elementwise<SubOp>(

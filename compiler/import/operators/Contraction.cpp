@@ -231,6 +231,11 @@ static ImportResult importConvTranspose(OnnxNode &node) {
         return node.invalid("the output would be empty on spatial axis " +
                             Twine(i));
       std::optional<int64_t> missing = (full - size).known();
+      // A kernel that is shorter than the stride leaves nothing behind its last place.
+      if (wanted.empty() && missing && *missing < 0) {
+        size = full;
+        missing = 0;
+      }
       int64_t total = std::max<int64_t>(0, missing.value_or(0));
       low.push_back(isUpper ? total / 2 : total - total / 2);
       shape.push_back(missing ? size : full);

@@ -2,31 +2,42 @@
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Strings.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
 
-/// The node's inputs combined two by two; one input is itself.
-template <typename OpT> static Value chain(OnnxNode &node) {
-  Value result = node.input(0);
+/// The node's inputs combined two by two in the type `wide`; one input is itself.
+template <typename OpT> static Value chain(OnnxNode &node, Type wide) {
+  Value result = node.cast(node.input(0), wide);
   for (unsigned i = 1; i < node.numInputs() && result; ++i)
-    result = node.elementwise<OpT>({result, node.input(i)});
+    result = node.elementwise<OpT>({result, node.cast(node.input(i), wide)});
   return result;
 }
 
 template <typename OpT> static ImportResult importChain(OnnxNode &node) {
   if (node.numInputs() == 0)
     return node.invalid("no inputs");
-  return one(chain<OpT>(node));
+  return one(chain<OpT>(node, elementOf(node.input(0))));
+}
+
+static ImportResult importSum(OnnxNode &node) {
+  if (node.numInputs() < 3)
+    return importChain<AddOp>(node);
+  Type type = elementOf(node.input(0));
+  return one(node.cast(chain<AddOp>(node, node.sumType(type)), type));
 }
 
 static ImportResult importMean(OnnxNode &node) {
-  ImportResult sum = importChain<AddOp>(node);
-  if (failed(sum) || node.numInputs() == 1)
-    return sum;
-  Value count = node.scalarConstant(node.numInputs(), elementOf(sum->front()));
-  return one(node.elementwise<DivOp>({sum->front(), count}));
+  if (node.numInputs() < 2)
+    return importChain<AddOp>(node);
+  Type type = elementOf(node.input(0)), wide = node.sumType(type);
+  Value sum = chain<AddOp>(node, wide);
+  if (!sum)
+    return failure();
+  Value count = node.scalarConstant(node.numInputs(), wide);
+  return one(node.cast(node.elementwise<DivOp>({sum, count}), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,8 +87,10 @@ static ImportResult importPRelu(OnnxNode &node) {
 static ImportResult importBinarizer(OnnxNode &node) {
   Value x = node.input(0);
   Type type = elementOf(x);
-  Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), type);
-  Value above = node.elementwise<GreaterOp>({x, threshold});
+  // Integers have no element that is the threshold: they are compared as floats.
+  Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
+  Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), real);
+  Value above = node.elementwise<GreaterOp>({node.cast(x, real), threshold});
   return one(node.elementwise<WhereOp>(
       {above, node.scalarConstant(1, type), node.scalarConstant(0, type)}));
 }
@@ -100,8 +113,28 @@ static ImportResult castTo(OnnxNode &node, Type type) {
                                 node.intAttr("saturate", 1), roundMode));
 }
 
+/// Up to opset 5 the type is named.
+static int64_t typeToCastTo(OnnxNode &node) {
+  if (node.opset >= 6)
+    return node.intAttr("to", 0);
+  return llvm::StringSwitch<int64_t>(StringRef(node.stringAttr("to", "")).upper())
+      .Case("FLOAT", 1)
+      .Case("UINT8", 2)
+      .Case("INT8", 3)
+      .Case("UINT16", 4)
+      .Case("INT16", 5)
+      .Case("INT32", 6)
+      .Case("INT64", 7)
+      .Case("BOOL", 9)
+      .Case("FLOAT16", 10)
+      .Case("DOUBLE", 11)
+      .Case("UINT32", 12)
+      .Case("UINT64", 13)
+      .Default(0);
+}
+
 static ImportResult importCast(OnnxNode &node) {
-  Type type = node.elementType(node.intAttr("to", 0));
+  Type type = node.elementType(typeToCastTo(node));
   if (!type)
     return node.unsupported("conversion to this element type");
   return castTo(node, type);
@@ -286,7 +319,7 @@ void registerElementwiseImports(OnnxRegistry &registry) {
   registry.addRegular<NotOp>("BitwiseNot");
   registry.add("Max", importChain<MaximumOp>);
   registry.add("Min", importChain<MinimumOp>);
-  registry.add("Sum", importChain<AddOp>);
+  registry.add("Sum", importSum);
   registry.add("Mean", importMean);
   registry.add("Clip", importClip);
   registry.add("PRelu", importPRelu);

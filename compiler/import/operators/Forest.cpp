@@ -325,27 +325,19 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     for (TreeNode &n : forest.nodes)
       for (auto &[target, weight] : n.contributions)
         target = 0;
+    // Of a base value for each class that of the class.
+    if (base.size() == 2 && !ids.empty())
+      base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(
-        x, 1, "SUM", base.empty() ? base : SmallVector<double>{base.back()},
-        f32);
+        x, 1, "SUM", ArrayRef(base).take_front(1), f32);
     bool probabilities = llvm::all_of(weights, [](double w) { return w >= 0; });
     Value isSecond = node.elementwise<GreaterOp>(
         {score, node.scalarConstant(probabilities ? 0.5 : 0, f32)});
-    Value index = node.cast(isSecond, i64);
-    Value other =
-        probabilities
-            ? node.elementwise<SubOp>({node.scalarConstant(1, f32), score})
-            : node.elementwise<NegOp>({score});
-    Value scores =
-        ConcatOp::create(node.builder, node.loc, ValueRange{other, score}, 1);
-    if (!probabilities && transform == "LOGISTIC")
-      scores = node.elementwise<SigmoidOp>({scores});
-    else if (transform != "NONE" && transform != "LOGISTIC" &&
-             transform != "SOFTMAX")
-      return node.unsupported(
-          "post_transform `" + transform + "` of two classes with one score",
-          "export the model with post_transform NONE, LOGISTIC or SOFTMAX");
-    return SmallVector<Value>{labelAt(index), scores};
+    Value scores = bothScores(node, score, transform,
+                              !probabilities && transform != "PROBIT");
+    if (!scores)
+      return failure();
+    return SmallVector<Value>{labelAt(node.cast(isSecond, i64)), scores};
   }
   if (classes < 2)
     return node.unsupported("a single class",

@@ -34,6 +34,7 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
+  x = node.cast(x, node.sumType(elementOf(x)));
   Value mean = node.build<ReduceMeanOp>(x, axes);
   Value centered = node.elementwise<SubOp>({x, mean});
   Value squares = node.elementwise<MulOp>({centered, centered});
@@ -100,16 +101,19 @@ RowStatistics statisticsOfRows(OnnxNode &node, Value x, const RowNorm &norm,
                                Type stash) {
   auto axes = llvm::to_vector(
       llvm::seq<int64_t>(norm.axis, int64_t(shapeOf(x).size())));
-  x = node.cast(x, stash);
+  x = node.cast(x, node.sumType(stash));
+  auto inverseOf = [&](Value variance) {
+    return node.cast(node.elementwise<ReciprocalOp>(
+                         deviation(node, variance, norm.epsilon)),
+                     stash);
+  };
   if (norm.center) {
     Moments moments = momentsOver(node, x, axes);
-    return {moments.mean, node.elementwise<ReciprocalOp>(
-                              deviation(node, moments.variance, norm.epsilon))};
+    return {node.cast(moments.mean, stash), inverseOf(moments.variance)};
   }
   Value squares = node.elementwise<MulOp>({x, x});
   Value mean = node.build<ReduceMeanOp>(squares, axes);
-  return {Value(),
-          node.elementwise<ReciprocalOp>(deviation(node, mean, norm.epsilon))};
+  return {Value(), inverseOf(mean)};
 }
 
 /// LayerNormalization and RMSNormalization: rows of all axes from `axis` on.
@@ -190,13 +194,17 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     mean = batchMean;
     variance = batchVariance;
   }
-  // The parameters may have a wider type than x.
-  Type wide = elementOf(variance);
-  Value scale = node.cast(node.input(1), wide),
-        bias = node.cast(node.input(2), wide);
-  scale = node.elementwise<DivOp>({scale, deviation(node, variance, epsilon)});
+  // The parameters may have a wider type than x. The constants of the channels are
+  // rounded once.
+  Type wide = elementOf(variance), exact = node.sumType(wide);
+  Value scale = node.cast(node.input(1), exact),
+        bias = node.cast(node.input(2), exact);
+  scale = node.elementwise<DivOp>(
+      {scale, deviation(node, node.cast(variance, exact), epsilon)});
   bias = node.elementwise<SubOp>(
-      {bias, node.elementwise<MulOp>({node.cast(mean, wide), scale})});
+      {bias, node.elementwise<MulOp>({node.cast(mean, exact), scale})});
+  scale = node.cast(scale, wide);
+  bias = node.cast(bias, wide);
   int64_t channelAxis = rank > 1 ? 1 : 0;
   Value scaled = node.elementwise<MulOp>(
       {node.cast(x, wide), node.alignAt(scale, channelAxis, rank)});
@@ -218,12 +226,16 @@ static ImportResult importInstanceNorm(OnnxNode &node) {
   for (unsigned i : {1u, 2u})
     assumeSizes(node, x, node.input(i), 1);
   Moments moments = momentsOver(node, x, allAxesBut(rank, {0, 1}));
+  Type wide = elementOf(moments.variance);
+  auto ofChannels = [&](unsigned i) {
+    return node.alignAt(node.cast(node.input(i), wide), 1, rank);
+  };
   Value scale = node.elementwise<DivOp>(
-      {node.alignAt(node.input(1), 1, rank),
+      {ofChannels(1),
        deviation(node, moments.variance, node.floatAttr("epsilon", 1e-5))});
   Value scaled = node.elementwise<MulOp>({moments.centered, scale});
-  return SmallVector<Value>{
-      node.elementwise<AddOp>({scaled, node.alignAt(node.input(2), 1, rank)})};
+  return one(node.cast(node.elementwise<AddOp>({scaled, ofChannels(2)}),
+                       elementOf(x)));
 }
 
 FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
@@ -288,9 +300,10 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
   Moments moments = momentsOver(node, x, axes);
   Value deviation =
       node.elementwise<AddOp>({node.elementwise<SqrtOp>(moments.variance),
-                               node.scalarConstant(1e-9, elementOf(x))});
-  return SmallVector<Value>{
-      node.elementwise<DivOp>({moments.centered, deviation})};
+                               node.scalarConstant(
+                                   1e-9, elementOf(moments.variance))});
+  return one(node.cast(node.elementwise<DivOp>({moments.centered, deviation}),
+                       elementOf(x)));
 }
 
 /// Divided by the norm along the axis; what is all zero stays so.
@@ -302,12 +315,16 @@ static ImportResult importLpNormalization(OnnxNode &node) {
   int64_t p = node.intAttr("p", 2);
   if (p != 1 && p != 2)
     return node.invalid("`p` must be 1 or 2");
+  Type type = elementOf(x);
+  // The norm may be beyond the range of a narrow type.
+  x = node.cast(x, node.sumType(type));
   Value norm = p == 1 ? node.build<ReduceL1Op>(x, *axis)
                       : node.build<ReduceL2Op>(x, *axis);
   Value zero = node.scalarConstant(0, elementOf(x));
   Value isZero = node.elementwise<EqualOp>({norm, zero});
-  return SmallVector<Value>{node.elementwise<WhereOp>(
-      {isZero, zero, node.elementwise<DivOp>({x, norm})})};
+  Value y = node.elementwise<WhereOp>(
+      {isZero, zero, node.elementwise<DivOp>({x, norm})});
+  return one(node.cast(y, type));
 }
 
 static ImportResult importLRN(OnnxNode &node) {

@@ -56,6 +56,12 @@ Value OnnxNode::cast(Value value, Type elementType) {
   return CastOp::create(builder, loc, value, elementType);
 }
 
+Type OnnxNode::sumType(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
+             ? builder.getF32Type()
+             : type;
+}
+
 Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
   if (!value)
     return {};

@@ -150,6 +150,9 @@ public:
   static mlir::Value unlessZeros(mlir::Value value);
   /// The elements converted to another type; `value` itself if they have it.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
+  /// The type that sums over elements of `type` are computed in where several operators
+  /// share them: float32 of narrower floats, else the type itself.
+  mlir::Type sumType(mlir::Type type);
   /// The same elements in another shape; `value` itself if it has that shape.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<Dim> sizes);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) {

@@ -155,7 +155,16 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
   return one(node.valueAs("Concat", parts));
 }
 
+/// Built here, since the operator's own definition gives zeros the scale 0.
+static ImportResult importDynamicQuantizeLinear(OnnxNode &node) {
+  auto [bytes, scale, zero] = quantizeDynamically(node, node.input(0));
+  if (!bytes)
+    return failure();
+  return SmallVector<Value>{bytes, scale, zero};
+}
+
 void registerQuantizedElementImports(OnnxRegistry &registry) {
+  registry.add("DynamicQuantizeLinear", importDynamicQuantizeLinear);
   StringRef domain = "com.microsoft";
   registry.add("QLinearAdd", importBinary<AddOp>, "", domain);
   registry.add("QLinearMul", importBinary<MulOp>, "", domain);

@@ -96,6 +96,7 @@ template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
                 ? node.cast(node.input(0),
                             node.builder.getIntegerType(8, /*isSigned=*/false))
                 : node.input(0);
+  x = node.cast(x, node.sumType(elementOf(x)));
   Value all = reduction.combine(mapped<OpT>(node, x), combinationOf<OpT>());
   return one(node.cast(finished<OpT>(node, reduction, all), given));
 }
@@ -117,8 +118,9 @@ static ImportResult logSumExpByInput(OnnxNode &node) {
   if (failed(reduction.prepare()))
     return failure();
   Type given = elementOf(node.input(0));
-  Value x = node.cast(
-      node.input(0), isa<FloatType>(given) ? given : node.builder.getF64Type());
+  Value x = node.cast(node.input(0), isa<FloatType>(given)
+                                         ? node.sumType(given)
+                                         : node.builder.getF64Type());
   Value maximum = reduction.combine(x, combinationOf<ReduceMaxOp>());
   Value m = node.elementwise<WhereOp>({node.elementwise<IsInfOp>(maximum),
                                        node.scalarConstant(0, elementOf(x)),
@@ -138,8 +140,9 @@ static ImportResult importLogSumExp(OnnxNode &node) {
     return failure();
   // Of integers in double precision.
   Type given = elementOf(node.input(0));
-  Value x = node.cast(
-      node.input(0), isa<FloatType>(given) ? given : node.builder.getF64Type());
+  Value x = node.cast(node.input(0), isa<FloatType>(given)
+                                         ? node.sumType(given)
+                                         : node.builder.getF64Type());
   Value maximum = node.build<ReduceMaxOp>(x, *axes);
   Value infinite = node.elementwise<IsInfOp>(maximum);
   Value m = node.elementwise<WhereOp>(
@@ -255,11 +258,14 @@ static ImportResult importGlobalLpPool(OnnxNode &node) {
     return importGlobalPool<ReduceL2Op>(node);
   if (p == 1)
     return importGlobalPool<ReduceL1Op>(node);
+  Type type = elementOf(x), wide = node.sumType(type);
+  x = node.cast(x, wide);
   Value powers = node.elementwise<PowOp>(
-      {node.elementwise<AbsOp>(x), node.scalarConstant(p, elementOf(x))});
+      {node.elementwise<AbsOp>(x), node.scalarConstant(p, wide)});
   Value sum = node.build<ReduceSumOp>(powers, spatialAxes(x));
-  return SmallVector<Value>{
-      node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, elementOf(x))})};
+  Value root =
+      node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, wide)});
+  return one(node.cast(root, type));
 }
 
 void registerReductionImports(OnnxRegistry &registry) {

@@ -56,6 +56,8 @@ struct ResizedAxis {
       return length == 1 ? 0 : i * last / (length - 1);
     if (kind == "asymmetric")
       return i / by;
+    if (kind == "tf_half_pixel_for_nn")
+      return (i + half) / by;
     if (kind == "tf_crop_and_resize") {
       Real start = static_cast<Real>(roiStart),
            extent = static_cast<Real>(roiEnd) - start;
@@ -293,7 +295,7 @@ static ImportResult importResize(OnnxNode &node) {
     return node.invalid("unknown mode `" + mode.interpolation + "`");
   if (!llvm::is_contained({"half_pixel", "half_pixel_symmetric",
                            "pytorch_half_pixel", "align_corners", "asymmetric",
-                           "tf_crop_and_resize"},
+                           "tf_crop_and_resize", "tf_half_pixel_for_nn"},
                           mode.coordinates))
     return node.unsupported("coordinate_transformation_mode `" +
                             mode.coordinates + "`");

@@ -27,7 +27,8 @@ struct RowStatistics {
 RowStatistics statisticsOfRows(OnnxNode &node, mlir::Value x,
                                const RowNorm &norm, mlir::Type stash);
 
-/// Mean, distance from it, and variance over `axes`, which keep size 1.
+/// Mean, distance from it, and variance over `axes`, which keep size 1: in float32 where
+/// `x` is of narrower floats, in which squares overflow and sums round.
 struct Moments {
   mlir::Value mean, centered, variance;
 };

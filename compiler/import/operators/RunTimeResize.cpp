@@ -88,6 +88,8 @@ Value AxisOfRun::coordinates() {
         ifOne(length, mul(whole, number(0.5)), div(mul(i, whole), steps)),
         mul(start, last));
   }
+  if (kind == "tf_half_pixel_for_nn")
+    return div(add(i, number(0.5)), scale);
   Value half = number(0.5), x = sub(div(add(i, half), scale), half);
   if (kind == "pytorch_half_pixel")
     return ifOne(length, number(0), x);

@@ -7,6 +7,7 @@
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Pattern.h"
 #include "dialects/graph/ops/Movement.h"
+#include "llvm/Support/ConvertUTF.h"
 
 using namespace mlir;
 
@@ -28,23 +29,81 @@ static int64_t roomFor(Value x) {
   return bytesPerString * std::max<int64_t>(tensorType(x).getNumElements(), 1);
 }
 
-/// `inputs` of one shape joined, or one of them with other letters.
-static FailureOr<Value> joined(OnnxNode &node, ValueRange inputs,
-                               StringRef letters) {
+/// The strings that `OpT` writes, one for each of `x`.
+template <typename OpT, typename... Operands>
+static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
   Type i64 = integer(node, 64, /*isSigned=*/true);
-  int64_t room = roomFor(inputs[0]);
-  if (tensorType(inputs[0]).getNumElements() == 0)
-    return inputs[0];
-  auto join = JoinStringsOp::create(node.builder, node.loc,
-                                    TypeRange{characters(node, room),
-                                              tensorOf(dimsOf(inputs[0]), i64),
-                                              RankedTensorType::get({1}, i64)},
-                                    inputs, letters);
-  auto used = node.readSizes(join.getUsed(), {room});
+  int64_t room = roomFor(x);
+  if (tensorType(x).getNumElements() == 0)
+    return x;
+  auto op = OpT::create(
+      node.builder, node.loc,
+      TypeRange{characters(node, room), tensorOf(dimsOf(x), i64),
+                RankedTensorType::get({1}, i64)},
+      operands...);
+  auto used = node.readSizes(op.getUsed(), {room});
   if (failed(used))
     return failure();
-  join.getCharacters().setType(characters(node, used->front().most()));
-  return node.build<StringsOp>(join.getCharacters(), join.getBegins());
+  op.getCharacters().setType(characters(node, used->front().most()));
+  return node.build<StringsOp>(op.getCharacters(), op.getBegins());
+}
+
+namespace {
+/// The letters `first` to `last`, every one or every second of them, become those
+/// `distance` behind.
+struct LetterRange {
+  int32_t first, last, step, distance;
+};
+} // namespace
+
+static ArrayRef<LetterRange> letterRanges(bool upper) {
+  static constexpr LetterRange lowers[] = {
+#define INGOT_LOWER(FIRST, LAST, STEP, DISTANCE) {FIRST, LAST, STEP, DISTANCE},
+#include "dialects/graph/ops/LetterCases.def"
+  };
+  static constexpr LetterRange uppers[] = {
+#define INGOT_UPPER(FIRST, LAST, STEP, DISTANCE) {FIRST, LAST, STEP, DISTANCE},
+#include "dialects/graph/ops/LetterCases.def"
+  };
+  return upper ? ArrayRef(uppers) : ArrayRef(lowers);
+}
+
+static FailureOr<Value> inCase(OnnxNode &node, Value x, bool upper) {
+  SmallVector<int32_t> numbers;
+  for (const LetterRange &range : letterRanges(upper))
+    numbers.append({range.first, range.last, range.step, range.distance});
+  auto type = RankedTensorType::get({int64_t(numbers.size()) / 4, 4},
+                                    integer(node, 32, /*isSigned=*/true));
+  Value ranges =
+      node.constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
+  return written<MapLettersOp>(node, x, x, ranges);
+}
+
+/// `text` in lower case, as the run has it.
+static std::string inLowerCase(StringRef text) {
+  std::string result;
+  const auto *from = reinterpret_cast<const llvm::UTF8 *>(text.begin()),
+             *end = reinterpret_cast<const llvm::UTF8 *>(text.end());
+  while (from != end) {
+    llvm::UTF32 code;
+    if (llvm::convertUTF8Sequence(&from, end, &code, llvm::strictConversion) !=
+        llvm::conversionOK) {
+      result += static_cast<char>(*from++);
+      continue;
+    }
+    for (const LetterRange &range : letterRanges(/*upper=*/false)) {
+      int32_t offset = static_cast<int32_t>(code) - range.first;
+      if (offset < 0 || static_cast<int32_t>(code) > range.last ||
+          offset % range.step)
+        continue;
+      code += static_cast<llvm::UTF32>(range.distance);
+      break;
+    }
+    char bytes[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *to = bytes;
+    llvm::ConvertCodePointToUTF8(code, to);
+    result.append(bytes, to);
+  }
+  return result;
 }
 
 static ImportResult importStringConcat(OnnxNode &node) {
@@ -55,7 +114,7 @@ static ImportResult importStringConcat(OnnxNode &node) {
   for (Value &operand : operands)
     if (dimsOf(operand) != *sizes)
       operand = node.build<ExpandOp>(operand, ArrayRef(*sizes));
-  return one(joined(node, operands, "keep"));
+  return one(written<JoinStringsOp>(node, operands[0], ValueRange(operands)));
 }
 
 /// Which of x [n] are none of the words, and behind them whether all are.
@@ -92,12 +151,12 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
   } else if (!words.empty()) {
     Value compared = x;
     if (node.intAttr("is_case_sensitive", 0) == 0) {
-      auto lower = joined(node, x, "lower");
+      auto lower = inCase(node, x, /*upper=*/false);
       if (failed(lower))
         return failure();
       compared = *lower;
       for (std::string &word : words)
-        word = StringRef(word).lower();
+        word = inLowerCase(word);
     }
     Value kept = keptAndNone(node, compared, words);
     Value all = node.build<ConcatOp>(ValueRange{x, empty}, 0);
@@ -106,7 +165,7 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
       return failure();
   }
   if (action != "NONE") {
-    auto changed = joined(node, x, action == "LOWER" ? "lower" : "upper");
+    auto changed = inCase(node, x, /*upper=*/action == "UPPER");
     if (failed(changed))
       return failure();
     x = *changed;
@@ -248,8 +307,7 @@ static ImportResult importTokenizer(OnnxNode &node) {
 
 void registerStringsImports(OnnxRegistry &registry) {
   registry.add("StringConcat", importStringConcat);
-  registry.add("StringNormalizer", importStringNormalizer,
-               "letters beyond ASCII keep their case");
+  registry.add("StringNormalizer", importStringNormalizer);
   registry.add("StringSplit", importStringSplit);
   registry.add("Tokenizer", importTokenizer,
                "marks; separators; anchors and edges of words in `tokenexp`",

@@ -86,11 +86,17 @@ static ImportResult importAveragePool(OnnxNode &node) {
 }
 
 static ImportResult importLpPool(OnnxNode &node) {
+  // A float in opset 1, an integer later.
+  double p = node.opset < 2 ? node.floatAttr("p", 2)
+                            : static_cast<double>(node.intAttr("p", 2));
+  if (p != std::floor(p))
+    return node.unsupported("`p` = " + Twine(std::to_string(p)) +
+                            ", which is no integer");
   FailureOr<Value> y = importPool(
       node, /*fill=*/0,
       [&](Value x, const WindowGeometry &g, RankedTensorType type) {
         return node.build<LpPoolOp>(type, x, g.knownKernel(), g.strides,
-                                    g.dilations, g.low, node.intAttr("p", 2));
+                                    g.dilations, g.low, static_cast<int64_t>(p));
       });
   if (failed(y))
     return failure();

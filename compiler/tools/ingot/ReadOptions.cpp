@@ -318,7 +318,8 @@ static void readQuantize(const Options &options, Arguments &arguments,
   else
     wanted.kind = known->second;
   arguments.quantizes = true;
-  if (!isGiven("calibrate"))
+  // Weights alone are rounded well without data.
+  if (!isGiven("calibrate") && wanted.kind == quantize::Kind::Int8)
     diagnostics.report(DiagnosticId::BadOption,
                        "no samples are given to quantize the model with",
                        "--calibrate DATA; or --calibrate none");

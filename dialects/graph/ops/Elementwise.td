@@ -182,6 +182,13 @@ def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
     }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
       double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();
+      // Integers are compared and moved as numbers, then lose their fraction.
+      if (!isa<FloatType>(x.type)) {
+        Expr wide = convert(x, b.builder.getF64Type());
+        if (bias == 0)
+          return select((wide < -lambd) | (wide > lambd), x, 0.0);
+        return convert(select(wide < -lambd, wide + bias, select(wide > lambd, wide - bias, 0.0)), x.type);
+      }
       return select(x < -lambd, x + bias, select(x > lambd, x - bias, 0.0));
     }], (ins Graph_Float<"0.5">:$lambd, Graph_Float<"0.0">:$bias)>;
 

@@ -184,16 +184,6 @@ LogicalResult JoinStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result({1}, i64);
 }
 
-static Expr inCase(Expr letter, StringRef letters) {
-  if (letters == "keep")
-    return letter;
-  bool upper = letters == "upper";
-  Expr isOther = (letter >= double(upper ? 'a' : 'A')) &
-                 (letter <= double(upper ? 'z' : 'Z'));
-  Expr other = upper ? letter - double('a' - 'A') : letter + double('a' - 'A');
-  return select(isOther, other, letter);
-}
-
 void JoinStringsOp::emitBody(BodyBuilder &b) {
   Writer writer(b, getCharacters());
   Dims sizes = dimsOf(getBegins());
@@ -206,13 +196,162 @@ void JoinStringsOp::emitBody(BodyBuilder &b) {
           Expr string = b.load(input, at),
                length = named(lengthOf(b, string), "length");
           b.forRange(b.index(0), length, [&](Expr j) {
-            writer.put(place + j,
-                       inCase(characterOf(b, string, j), getLetters()));
+            writer.put(place + j, characterOf(b, string, j));
           });
           place = place + length;
         }
         writer.end(place);
         return Exprs{place + 1.0};
+      })[0];
+  b.store(2u, writer.number(used), {b.index(0)});
+}
+
+LogicalResult MapLettersOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<int64_t> ranges = shapeOf(op.getRanges());
+  if (failed(rule.require(holdsStrings(op.getX()), "reads no strings")) ||
+      failed(rule.require(
+          elementOf(op.getRanges()).isSignedInteger(32) && ranges.size() == 2 &&
+              ranges[0] > 0 && ranges[1] == 4,
+          "has no first, last, step and distance for each range")) ||
+      failed(requireRoom(rule)))
+    return failure();
+  Type i64 = si64(rule.statedElement(0).getContext());
+  (void)rule.result(rule.stated(0), rule.statedElement(0));
+  (void)rule.result(dimsOf(op.getX()), i64);
+  return rule.result({1}, i64);
+}
+
+namespace {
+
+/// Takes strings to code points, and writes these in other letters.
+class LetterMap {
+public:
+  LetterMap(BodyBuilder &b, Writer &writer, Value ranges)
+      : b(b), writer(writer), ranges(ranges),
+        si32(b.builder.getIntegerType(32, /*isSigned=*/true)) {}
+
+  /// Writes the character that begins at `i` of a string of `length` bytes to `place`;
+  /// returns how many bytes it has, and the place behind what was written.
+  std::pair<Expr, Expr> map(Expr string, Expr length, Expr i, Expr place) {
+    Expr c[4];
+    for (unsigned k = 0; k < 4; ++k)
+      // The zero at the end goes on no character.
+      c[k] = named(convert(characterOf(b, string, min(i + double(k), length)),
+                           si32),
+                   "byte_" + Twine(k));
+    auto goesOn = [&](unsigned k) {
+      return equal(c[k] & literal(0xc0), 128.0);
+    };
+    auto bits = [&](unsigned k, int64_t mask, int64_t shift) {
+      return (c[k] & literal(mask)) << literal(shift);
+    };
+    Expr two = bits(0, 0x1f, 6) | bits(1, 0x3f, 0),
+         three = named(bits(0, 0x0f, 12) | bits(1, 0x3f, 6) | bits(2, 0x3f, 0),
+                       "code_of_3"),
+         four = named(bits(0, 0x07, 18) | bits(1, 0x3f, 12) | bits(2, 0x3f, 6) |
+                          bits(3, 0x3f, 0),
+                      "code_of_4");
+    // Longer forms of short codes are no UTF-8.
+    Expr isTwo = (c[0] >= 0xc2) & (c[0] < 0xe0) & goesOn(1),
+         isThree = (c[0] >= 0xe0) & (c[0] < 0xf0) & goesOn(1) & goesOn(2) &
+                   (three >= 0x800),
+         isFour = (c[0] >= 0xf0) & (c[0] < 0xf5) & goesOn(1) & goesOn(2) &
+                  goesOn(3) & (four >= 0x10000);
+    Expr one = b.index(1);
+    Expr bytes = named(
+        select(isTwo, b.index(2),
+               select(isThree, b.index(3), select(isFour, b.index(4), one))),
+        "bytes");
+    Expr code = named(
+        select(isTwo, two, select(isThree, three, select(isFour, four, c[0]))),
+        "code");
+    Expr isText = (c[0] < 0x80) | (bytes > 1.0);
+    Expr letter = named(select(isText, mapped(code), code), "letter");
+    Expr written =
+        named(select((letter < 0x80) | ~isText, one,
+                     select(letter < 0x800, b.index(2),
+                            select(letter < 0x10000, b.index(3), b.index(4)))),
+              "written");
+    // The first byte, then those that go on, the highest bits first.
+    for (int64_t count = 1; count <= 4; ++count)
+      b.when(equal(written, double(count)), [&] {
+        constexpr int64_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+        for (int64_t k = 0; k < count; ++k) {
+          Expr part = letter >> literal(6 * (count - 1 - k));
+          if (k > 0)
+            part = (part & literal(0x3f)) | literal(0x80);
+          else if (count > 1)
+            part = part | literal(lead[count - 1]);
+          writer.put(place + double(k),
+                     convert(part, byte(b.builder.getContext())));
+        }
+      });
+    return {bytes, place + written};
+  }
+
+private:
+  Expr literal(int64_t value) { return b.constantInt(value, si32); }
+  Expr entry(Expr range, int64_t column) {
+    return b.load(ranges, {range, b.index(column)});
+  }
+
+  /// What becomes of a code point: that of the last range that begins at or below it.
+  Expr mapped(Expr code) {
+    int64_t count = shapeOf(ranges)[0];
+    double half = double(llvm::PowerOf2Ceil(uint64_t(count))) / 2;
+    Expr range = b.loop(
+        b.index(0), b.index(llvm::Log2_64_Ceil(uint64_t(count))), 1,
+        {b.index(0), b.index(int64_t(half))},
+        [&](Expr, ArrayRef<Expr> carried) -> Exprs {
+          Expr next = named(carried[0] + carried[1], "next");
+          Expr first = entry(min(next, b.index(count - 1)), 0);
+          Expr isBelow = (next < double(count)) & (first <= code);
+          return {named(select(isBelow, next, carried[0]), "range"),
+                  named(carried[1] / 2.0, "half")};
+        })[0];
+    Expr offset = named(code - entry(range, 0), "offset");
+    Expr isIn = (offset >= 0.0) & (code <= entry(range, 1)) &
+                equal(offset % entry(range, 2), 0.0);
+    return select(isIn, code + entry(range, 3), code);
+  }
+
+  BodyBuilder &b;
+  Writer &writer;
+  Value ranges;
+  Type si32;
+};
+
+} // namespace
+
+void MapLettersOp::emitBody(BodyBuilder &b) {
+  Writer writer(b, getCharacters());
+  LetterMap letters(b, writer, getRanges());
+  Dims sizes = dimsOf(getBegins());
+  Expr used =
+      b.loop(product(sizes), {b.index(0)}, [&](Expr i, ArrayRef<Expr> carried) {
+        Exprs at = b.delinearize(i, sizes);
+        b.store(1u, writer.begin(carried[0]), at);
+        Expr string = b.load(getX(), at),
+             length = named(lengthOf(b, string), "length");
+        // Carried: the next place, and where the next character begins.
+        Expr end =
+            b.loop(b.index(0), length, 1, {carried[0], b.index(0)},
+                   [&](Expr j, ArrayRef<Expr> s) -> Exprs {
+                     Expr place = named(s[0], "place"),
+                          begin = named(s[1], "begin");
+                     // Both in one number: up to four bytes were read.
+                     Expr next = b.ifElse(
+                         equal(j, begin),
+                         [&] {
+                           auto [bytes, behind] =
+                               letters.map(string, length, j, place);
+                           return behind * 8.0 + bytes;
+                         },
+                         [&] { return place * 8.0; });
+                     return {next / 8.0, begin + next % 8.0};
+                   })[0];
+        writer.end(end);
+        return Exprs{end + 1.0};
       })[0];
   b.store(2u, writer.number(used), {b.index(0)});
 }

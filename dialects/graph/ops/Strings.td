@@ -23,11 +23,20 @@ def Graph_MatchStringOp : Graph_ElementOp<"match_string", [
 }
 
 def Graph_JoinStringsOp : Graph_BodyOp<"join_strings", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "Strings of one shape joined one behind the other, or one in upper or lower case";
+  let summary = "Strings of one shape joined one behind the other";
+  let description = "`used` [1] is how many characters there are.";
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$used);
+}
+
+def Graph_MapLettersOp : Graph_BodyOp<"map_letters", [Graph_RunTimeSizes], Graph_StatedTypes> {
+  let summary = "Strings with other letters, such as those of lower case";
   let description = [{
-    `used` [1] is how many characters there are. Letters beyond ASCII keep their case.
+    `ranges` [ranges, 4] (si32), ascending and disjoint: the first and the last code point,
+    the step between them, and what is added to each. Strings are UTF-8; bytes that are
+    not stay. `used` [1] is how many characters there are.
   }];
-  let arguments = (ins Variadic<Graph_Tensor>:$inputs, Graph_Choice<["keep", "lower", "upper"]>:$letters);
+  let arguments = (ins Graph_Tensor:$x, Graph_Integers:$ranges);
   let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$used);
 }
 

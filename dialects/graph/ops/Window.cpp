@@ -85,9 +85,7 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       getStrides(), getDilations(), getLow(), lowest(b, elementOf(getX())),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);
-        return named(isa<FloatType>(elementOf(getX())) ? select(acc > x, acc, x)
-                                                       : max(acc, x),
-                     "best");
+        return named(max(x, acc), "best");
       });
 }
 
@@ -136,7 +134,12 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
         return b.ifElse(
             best < 0.0, [&] { return here; },
             [&] {
-              return select(b.load(getX(), at) > valueAt(best), here, best);
+              Expr x = b.load(getX(), at), known = valueAt(best);
+              Expr better = x > known;
+              // The first NaN is the maximum.
+              if (isa<FloatType>(x.type))
+                better = better | (isNaN(x) & equal(known, known));
+              return select(better, here, best);
             });
       });
 }

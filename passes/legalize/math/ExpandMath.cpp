@@ -5,8 +5,8 @@
 //   some fifteen arith operations on vector<16xf32>
 //
 // This file says which operation is which expansion; the expansions are in
-// ExpandMath<Family>.cpp. All are free of branches (but for remf, a loop) and
-// of library calls, and the same for every target.
+// ExpandMath<Family>.cpp. All are free of branches (but for remf, a loop, and
+// large angles) and of library calls, and the same for every target.
 
 #include "passes/legalize/math/ExpandMath.h"
 
@@ -204,6 +204,8 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   b.mayApproximate =
       target.isDevice() && !b.isDouble() &&
       !op->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
+  Type element = getElementTypeOrSelf(type);
+  b.isOfHalf = element.getIntOrFloatBitWidth() <= 16 && !element.isBF16();
   SmallVector<Num> operands;
   for (Value operand : op->getOperands()) {
     if (operand.getType() == type && type != compute)

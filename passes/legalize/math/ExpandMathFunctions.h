@@ -19,6 +19,19 @@ Num expandLog2(Num x);
 Num expandLog10(Num x);
 Num expandPow(Num x, Num y);
 
+// LargeAngles.cpp
+/// An angle r within pi/4 of 0, and the multiple of pi/2 that was taken off, of whose bits
+/// the low two count.
+struct ReducedAngle {
+  Num r, quadrant;
+};
+/// Whether the angle needs more bits of pi than floats have products for.
+Num isLargeAngle(Num x);
+/// Reduces the scalar `x` where it is large and finite; returns `otherwise` else.
+ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise);
+/// `result` for a vector none of whose angles is large, `ofScalar` of each lane else.
+Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num));
+
 // ExpandMathTrigonometry.cpp
 Num expandSin(Num x);
 Num expandCos(Num x);

@@ -1,8 +1,9 @@
 // Sine, cosine, tangent, inverses.
 //
 // sin, cos, tan: r = x - n pi/2 with |r| <= pi/4, subtracting pi/2 in parts of
-// so few bits that each product with n is exact for |x| up to 1e5 (f32) or 1e6
-// (f64). Beyond, results lose accuracy but stay bounded.
+// so few bits that each product with n is exact for |x| up to 1e5. Larger
+// angles are reduced in integers (LargeAngles.cpp), in vectors lane by lane. The
+// check for them is a comparison that is not on the way to the result.
 //
 // The inverses reduce to +-1/2 (asin, acos, by half angles) and +-tan(pi/8)
 // (atan, by differences of angles).
@@ -24,6 +25,12 @@ struct Angle {
   Num sin, cos;
 };
 
+/// The widest narrow float stays below the angles that are large (isLargeAngle).
+bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
+
+/// Whether the function is computed as one of a scalar.
+bool isScalar(const MathBuilder &b) { return !mlir::isa<mlir::VectorType>(b.floatType); }
+
 Angle reduceAngle(Num x) {
   MathBuilder &b = *x.b;
   double magic = b.pick(12582912.0, 6755399441055744.0);
@@ -39,11 +46,23 @@ Angle reduceAngle(Num x) {
   for (double part : b.isDouble() ? llvm::ArrayRef<double>(twice)
                                   : llvm::ArrayRef<double>(single))
     r = fma(n, b.constant(-part), r);
-  r = clamp(r, -0.8, 0.8); // of concern only for huge x
+  Num quadrant = bitsOf(t);
+  if (isScalar(b) && mayBeLarge(b)) {
+    ReducedAngle reduced = reduceLargeAngle(x, {r, quadrant});
+    r = reduced.r;
+    quadrant = reduced.quadrant;
+  }
   Num u = named(r * r, "u");
   Num sin = named(fma(r * u, polynomial(u, kSin), r), "sin");
   Num cos = named(fma(u * u, polynomial(u, kCos), 1 - u * 0.5), "cos");
-  return {bitsOf(t), sin, cos};
+  return {quadrant, sin, cos};
+}
+
+/// `result` of the function of `x`, right for large lanes of a vector as well.
+Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
+  return isScalar(*x.b) || !mayBeLarge(*x.b)
+             ? result
+             : replaceLargeAngles(x, result, function);
 }
 
 Num isOdd(Num integer) { return equal(integer & integer.b->integer(1), 1); }
@@ -61,13 +80,14 @@ Num expandSin(Num x) {
   Num value = named(select(isOdd(a.quadrant), a.cos, a.sin), "value");
   Num result =
       named(fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant)), "result");
-  return select(equal(x, 0), x, result); // -0
+  return withLargeLanes(x, select(equal(x, 0), x, result), expandSin); // -0
 }
 
 Num expandCos(Num x) {
   Angle a = reduceAngle(x);
   Num value = named(select(isOdd(a.quadrant), a.sin, a.cos), "value");
-  return fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant + x.b->integer(1)));
+  Num sign = signOfQuadrant(a.quadrant + x.b->integer(1));
+  return withLargeLanes(x, fromBits(bitsOf(value) ^ sign), expandCos);
 }
 
 Num expandTan(Num x) {
@@ -75,7 +95,7 @@ Num expandTan(Num x) {
   Num odd = named(isOdd(a.quadrant), "odd");
   Num quotient =
       named(select(odd, -a.cos, a.sin) / select(odd, a.sin, a.cos), "quotient");
-  return select(equal(x, 0), x, quotient);
+  return withLargeLanes(x, select(equal(x, 0), x, quotient), expandTan);
 }
 
 /// asin(s) for s in [0, 1/2], given s^2.

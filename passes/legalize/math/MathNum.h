@@ -52,6 +52,8 @@ public:
   unsigned width;
   /// Whether quotients may be two units in the last place off.
   bool mayApproximate = false;
+  /// Whether the operands were f16 or narrower: none is beyond 65504.
+  bool isOfHalf = false;
 };
 
 /// Returns `x`, which generated code is to call `name` unless `x` has a name.

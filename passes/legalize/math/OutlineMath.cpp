@@ -33,9 +33,7 @@ namespace ingot::legalize {
 const MathFunction *lookupMathFunction(StringRef op) {
   static const MathFunction functions[] = {
 #define INGOT_MATH_FUNCTION(OP, NAME, TEXT, ULPS32, ULPS64)                    \
-  {OP, NAME, TEXT, ULPS32, ULPS64, std::numeric_limits<double>::infinity()},
-#define INGOT_MATH_FUNCTION_LIMITED(OP, NAME, TEXT, ULPS32, ULPS64, LIMIT)     \
-  {OP, NAME, TEXT, ULPS32, ULPS64, LIMIT},
+  {OP, NAME, TEXT, ULPS32, ULPS64},
 #include "passes/legalize/math/MathFunctions.def"
   };
   for (const MathFunction &function : functions)
@@ -61,8 +59,6 @@ static std::string commentOf(const MathFunction &function, bool isDouble,
   if (isOrZero)
     os << (isDouble ? "; 0 below e^-700, infinite from e^709.4 on"
                     : "; 0 below e^-80, infinite from e^88.4 on");
-  if (std::isfinite(function.limit))
-    os << " up to |x| = " << llvm::format("%g", function.limit);
   os << '.';
   return text;
 }

@@ -11,10 +11,8 @@ namespace ingot::legalize {
 /// A row of MathFunctions.def.
 struct MathFunction {
   llvm::StringRef op, name, text;
-  /// The most units in the last place that a result is off.
+  /// The most units in the last place that a result is off, whatever the operands.
   double ulps32, ulps64;
-  /// The magnitude up to which that holds.
-  double limit;
 };
 
 /// Returns the row of an operation, by its name; null if it has none.

@@ -290,7 +290,7 @@ private:
                               pool->getOperand(0), at, lanes[v],
                               nameAt("conv_" + std::to_string(c), p, v));
                 Expr &into = next[c * vectors + v];
-                into = named(isMax ? select(into > x, into, x) : into + x,
+                into = named(isMax ? max(x, into) : into + x,
                              nameAt(isMax ? "best" : "total", c, v));
               }
           return next;

@@ -422,7 +422,7 @@ private:
                                            place.column + double(j), at[3]}),
               lanes);
           result = !result ? x
-                   : isMax ? select(result > x, result, x)
+                   : isMax ? max(x, result)
                            : result + x;
           named(result, isMax ? "best" : "total");
         }

@@ -27,7 +27,7 @@ func.func @match_some_bytes(%x: tensor<4x!kernel.string>, %next: tensor<3x128xui
 
 func.func @join_shapes(%x: tensor<4x!kernel.string>, %y: tensor<2x!kernel.string>) {
   // expected-error @+1 {{joins strings of different shapes}}
-  %c, %b, %u = graph.join_strings %x, %y {letters = "keep"}
+  %c, %b, %u = graph.join_strings %x, %y
       : (tensor<4x!kernel.string>, tensor<2x!kernel.string>) -> (tensor<64xui8>, tensor<4xsi64>, tensor<1xsi64>)
   return
 }
@@ -36,8 +36,17 @@ func.func @join_shapes(%x: tensor<4x!kernel.string>, %y: tensor<2x!kernel.string
 
 func.func @join_without_room(%x: tensor<4x!kernel.string>) {
   // expected-error @+1 {{has no room for characters}}
-  %c, %b, %u = graph.join_strings %x {letters = "upper"}
+  %c, %b, %u = graph.join_strings %x
       : (tensor<4x!kernel.string>) -> (tensor<0xui8>, tensor<4xsi64>, tensor<1xsi64>)
+  return
+}
+
+// -----
+
+func.func @map_without_distances(%x: tensor<4x!kernel.string>, %ranges: tensor<8x3xsi32>) {
+  // expected-error @+1 {{has no first, last, step and distance for each range}}
+  %c, %b, %u = graph.map_letters %x, %ranges
+      : (tensor<4x!kernel.string>, tensor<8x3xsi32>) -> (tensor<64xui8>, tensor<4xsi64>, tensor<1xsi64>)
   return
 }
 

@@ -1,0 +1,93 @@
+// Operators of ONNX's first opset that it removed as experiments, and that models and ONNX
+// Runtime still have. FurtherOperators.def has their schemas.
+
+#include "compiler/import/operators/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+static Value scaled(OnnxNode &node, Value x, double factor) {
+  return node.elementwise<MulOp>({x, node.scalarConstant(factor, elementOf(x))});
+}
+
+static Value moved(OnnxNode &node, Value x, double distance) {
+  return node.elementwise<AddOp>(
+      {x, node.scalarConstant(distance, elementOf(x))});
+}
+
+static ImportResult importAffine(OnnxNode &node) {
+  return one(moved(node, scaled(node, node.input(0), node.floatAttr("alpha", 1)),
+                   node.floatAttr("beta", 0)));
+}
+
+static ImportResult importScale(OnnxNode &node) {
+  return one(scaled(node, node.input(0), node.floatAttr("scale", 1)));
+}
+
+static ImportResult importScaledTanh(OnnxNode &node) {
+  Value x = scaled(node, node.input(0), node.floatAttr("beta", 1));
+  return one(scaled(node, node.elementwise<TanhOp>({x}),
+                    node.floatAttr("alpha", 1)));
+}
+
+static ImportResult importParametricSoftplus(OnnxNode &node) {
+  Value x = scaled(node, node.input(0), node.floatAttr("beta", 1));
+  return one(scaled(node, node.elementwise<SoftplusOp>({x}),
+                    node.floatAttr("alpha", 1)));
+}
+
+/// x * scale, and a bias for each channel.
+static ImportResult importImageScaler(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<double> bias = node.floatsAttr("bias");
+  if (shapeOf(x).size() != 4)
+    return node.invalid("the input is no [N, C, H, W]");
+  if (failed(node.requireEqual(dimsOf(x)[1], int64_t(bias.size()),
+                               "the channels of the input and of the bias")))
+    return failure();
+  Value y = scaled(node, x, node.floatAttr("scale", 1));
+  Value channels =
+      floatConstant(node, {int64_t(bias.size())}, bias, elementOf(x));
+  return one(node.elementwise<AddOp>({y, node.alignAt(channels, 1, 4)}));
+}
+
+/// Borders off an image, and of the rest the first `scale` rows and columns.
+static ImportResult importCrop(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> border = node.intsAttr("border"),
+                       scale = node.intsAttr("scale");
+  if (shapeOf(x).size() != 4)
+    return node.invalid("the input is no [N, C, H, W]");
+  if (border.size() != 4 || (!scale.empty() && scale.size() != 2) ||
+      llvm::any_of(border, [](int64_t size) { return size < 0; }))
+    return node.invalid("border is no [left, top, right, bottom] or scale no "
+                        "[height, width]");
+  Dims sizes = dimsOf(x);
+  int64_t starts[] = {border[1], border[0]}, ends[] = {border[3], border[2]};
+  SmallVector<int64_t> from(4, 0), steps(4, 1);
+  for (size_t i = 0; i < 2; ++i) {
+    int64_t least = scale.empty() ? starts[i] + ends[i] : starts[i] + scale[i];
+    if (!node.requireAtLeast(sizes[2 + i], least) ||
+        (!scale.empty() && scale[i] < 0))
+      return node.invalid("the image has " + kernel::sizeText(sizes[2 + i]) +
+                          (i == 0 ? " rows" : " columns") + ", less than " +
+                          Twine(least));
+    sizes[2 + i] =
+        scale.empty() ? sizes[2 + i] - least : Dim(scale[i]);
+    from[2 + i] = starts[i];
+  }
+  return one(node.builder.createOrFold<SliceOp>(node.loc, x, from, steps,
+                                                ArrayRef(sizes)));
+}
+
+void registerRemovedImports(OnnxRegistry &registry) {
+  registry.add("Affine", importAffine);
+  registry.add("Crop", importCrop);
+  registry.add("ImageScaler", importImageScaler);
+  registry.add("ParametricSoftplus", importParametricSoftplus);
+  registry.add("Scale", importScale);
+  registry.add("ScaledTanh", importScaledTanh);
+}
+
+} // namespace ingot::graph

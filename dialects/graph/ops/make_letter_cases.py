@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Prints LetterCases.def: Unicode's simple case mappings as ranges.
+
+Usage: make_letter_cases.py > LetterCases.def
+
+A simple mapping takes one character to one character. Python knows the full mappings;
+where a full one is longer, the simple one is that of title case, of which Greek letters
+with iota below have one, or there is none. The one full mapping of lower case that is
+longer (U+0130) has the simple mapping i.
+"""
+import sys
+import unicodedata
+
+
+def lower(c):
+    full = c.lower()
+    return full if len(full) == 1 else "i" if c == "\u0130" else c
+
+
+def upper(c):
+    return next((to for to in (c.upper(), c.title()) if len(to) == 1), c)
+
+
+def ranges(mapping):
+    """[first, last, step, distance], ascending; letters of alternating case have step 2."""
+    found = []
+    for code in range(sys.maxunicode + 1):
+        if 0xD800 <= code < 0xE000:
+            continue
+        distance = ord(mapping(chr(code))) - code
+        if not distance:
+            continue
+        if found:
+            first, last, step, known = found[-1]
+            if known == distance and code - last <= 2 and (step is None or code - last == step):
+                found[-1] = (first, code, code - last, known)
+                continue
+        found.append((code, code, None, distance))
+    return [(first, last, step or 1, distance) for first, last, step, distance in found]
+
+
+print(f"// Unicode {unicodedata.unidata_version}'s simple case mappings, printed by make_letter_cases.py; do not edit.")
+print("// The letters FIRST to LAST, every one or every second of them, become those DISTANCE behind.\n")
+for name, mapping in (("INGOT_LOWER", lower), ("INGOT_UPPER", upper)):
+    print(f"#ifndef {name}\n#define {name}(FIRST, LAST, STEP, DISTANCE)\n#endif")
+for name, mapping in (("INGOT_LOWER", lower), ("INGOT_UPPER", upper)):
+    print()
+    for first, last, step, distance in ranges(mapping):
+        print(f"{name}(0x{first:x}, 0x{last:x}, {step}, {distance})")
+print("\n#undef INGOT_LOWER\n#undef INGOT_UPPER")

@@ -1,0 +1,209 @@
+"""Values at which implementations differ, beside NumPy: NaN, large angles, narrow floats, integers with attributes of floats.
+
+    special_values.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
+
+The rule for NaN: a maximum, minimum, sum, product or mean over elements of which one is NaN is NaN, in every operator and on
+every path; ONNX Runtime drops NaN in pools. The position of a maximum is that of the first NaN. Statistics of float16 and
+bfloat16 are computed in float32, and rounded once.
+"""
+import itertools
+import math
+
+import ml_dtypes
+import numpy as np
+from onnx import helper
+
+from beside_onnxruntime import Case, compare, data, ints, one, rng
+
+NAN = np.float32(np.nan)
+
+
+def wanted(case, *want):
+    case.want = [np.asarray(v) for v in want]
+    return case
+
+
+def windows(x, kernel, stride, low, high, fill):
+    """The windows of [N, C, spatial...] as a last axis."""
+    pads = [(0, 0), (0, 0)] + list(zip(low, high))
+    x = np.pad(x, pads, constant_values=fill)
+    view = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=tuple(range(2, x.ndim)))
+    view = view[(slice(None), slice(None)) + tuple(slice(None, None, s) for s in stride)]
+    return view.reshape(view.shape[: x.ndim] + (-1,))
+
+
+def with_nan(shape, share=0.05):
+    x = data(shape)
+    x[rng.random(shape) < share] = NAN
+    return x
+
+
+def pools():
+    """Every place in a window at which a NaN can be; vectors of channels, borders, pools behind convolutions."""
+    for i in range(4):
+        x = np.array([1, 2, 3, 0], np.float32)
+        x[i] = NAN
+        x = x.reshape(1, 1, 4)
+        yield wanted(one(f"max-1d-{i}", "MaxPool", {"x": x}, kernel_shape=[2]), windows(x, (2,), (1,), (0,), (0,), -np.inf).max(-1))
+    for channels, kernel, stride, pad in ((1, (2, 2), (2, 2), 0), (16, (3, 3), (2, 2), 1), (19, (3, 3), (1, 1), 1), (33, (2, 3), (2, 3), 0), (64, (3, 3), (2, 2), 1)):
+        x = with_nan((2, channels, 13, 12))
+        want = windows(x, kernel, stride, (pad, pad), (pad, pad), -np.inf).max(-1)
+        yield wanted(one(f"max-2d-{channels}-{kernel[1]}{stride[1]}", "MaxPool", {"x": x}, kernel_shape=kernel, strides=stride, pads=[pad] * 4), want)
+        yield wanted(one(f"average-2d-{channels}-{kernel[1]}{stride[1]}", "AveragePool", {"x": x}, kernel_shape=kernel, strides=stride, pads=[pad] * 4,
+                         count_include_pad=1), windows(x, kernel, stride, (pad, pad), (pad, pad), 0).mean(-1))
+    for dtype in (np.float64, np.float16):
+        x = with_nan((1, 8, 9, 9)).astype(dtype)
+        yield wanted(one(f"max-2d-{np.dtype(dtype).name}", "MaxPool", {"x": x}, kernel_shape=[3, 3]), windows(x, (3, 3), (1, 1), (0, 0), (0, 0), -np.inf).max(-1))
+    # The first NaN is where the maximum is.
+    x = np.array([[[1, NAN, 2, NAN, 5, 4]]], np.float32)
+    yield wanted(one("max-position", "MaxPool", {"x": x}, outputs=("out", "at"), kernel_shape=[3], strides=[3]),
+                 np.array([[[NAN, NAN]]], np.float32), np.array([[[1, 3]]], np.int64))
+    # Pools of a convolution's results are part of its kernel: disjoint windows, by tiles, by Winograd's method, by positions.
+    for size, channels, filters, window in (((3, 3), 8, 16, (2, 2)), ((3, 3), 32, 48, (2, 2)), ((5, 5), 1, 8, (2, 2)), ((1, 1), 16, 32, (2, 2)), ((3, 3), 16, 24, (3, 3))):
+        x = data((1, channels, 24, 24))
+        x[0, 0, 7, 9] = NAN
+        x[0, channels - 1, 16, 4] = NAN
+        w = (data((filters, channels, *size)) / 9).astype(np.float32)
+        p = [n // 2 for n in size]
+        padded = np.pad(x, [(0, 0), (0, 0), (p[0], p[0]), (p[1], p[1])])
+        parts = np.lib.stride_tricks.sliding_window_view(padded, size, axis=(2, 3))
+        y = np.einsum("ncyxij,fcij->nfyx", parts.astype(np.float64), w.astype(np.float64))
+        for name, middle in (("plain", []), ("relu", [helper.make_node("Relu", ["a"], ["b"])])):
+            z = np.where(y < 0, 0, y) if middle else y
+            nodes = [helper.make_node("Conv", ["x", "w"], ["a"], pads=p + p), *middle,
+                     helper.make_node("MaxPool", ["b" if middle else "a"], ["out"], kernel_shape=window, strides=window)]
+            case = Case(f"conv-max-{size[0]}-{channels}-{window[0]}-{name}", nodes, {"x": x}, {"w": w}, tolerance=1e-4)
+            yield wanted(case, windows(z, window, window, (0, 0), (0, 0), -np.inf).max(-1).astype(np.float32))
+
+
+def reductions():
+    x = with_nan((5, 7, 37), 0.02)
+    for op, function in (("Max", np.max), ("Min", np.min), ("Sum", np.sum), ("Mean", np.mean), ("Prod", np.prod), ("L1", lambda v, axis, keepdims: np.abs(v).sum(axis=axis, keepdims=keepdims))):
+        for axis in ((0,), (1,), (2,), (1, 2)):
+            want = function(x.astype(np.float64), axis=axis, keepdims=True).astype(np.float32)
+            yield wanted(one(f"reduce-{op}-{''.join(map(str, axis))}".lower(), f"Reduce{op}", {"x": x}, {"a": ints(*axis)}, tolerance=1e-4), want)
+    for op, function in (("GlobalMaxPool", np.max), ("GlobalAveragePool", np.mean)):
+        y = with_nan((2, 19, 5, 7), 0.02)
+        yield wanted(one(op.lower(), op, {"x": y}, tolerance=1e-5), function(y, axis=(2, 3), keepdims=True))
+    for op, function in (("Max", np.maximum), ("Min", np.minimum)):
+        y, z = with_nan((4, 37), 0.2), with_nan((4, 37), 0.2)
+        yield wanted(one(f"{op.lower()}-of-two", op, {"x": y, "y": z}), function(y, z))
+    for op in ("ArgMax", "ArgMin"):
+        for last in (0, 1):
+            places = np.where(np.isnan(x), 1, 0)
+            function = np.argmax if op == "ArgMax" else np.argmin
+            turned = x[:, :, ::-1] if last else x
+            want = function(turned, axis=2)[..., None]
+            want = x.shape[2] - 1 - want if last else want
+            yield wanted(one(f"{op.lower()}-{last}", op, {"x": x}, axis=2, select_last_index=last), want.astype(np.int64))
+
+
+def narrow(array, dtype):
+    return np.asarray(array, np.float64).astype(np.float32).astype(dtype)
+
+
+def statistics():
+    """x ~ N(0, 300): its squares are beyond float16, and sums of 8 bits of fraction lose the rest."""
+    for name, dtype, tolerance in (("f16", np.float16, 2e-3), ("bf16", ml_dtypes.bfloat16, 2e-2)):
+        def case(label, op, inputs, want, constants=None, outputs=("out",), **attributes):
+            nodes = [helper.make_node(op, list(inputs) + list(constants or {}), ["y"], **attributes), helper.make_node("Cast", ["y"], ["out"], to=1)]
+            made = Case(f"{label}-{name}", nodes, inputs, constants, opset=22, tolerance=tolerance)
+            return wanted(made, narrow(want, dtype).astype(np.float32))
+        x = (300 * data((2, 3, 40)) + 100).astype(dtype)
+        wide = x.astype(np.float64)
+        scale, bias = data((3,)).astype(dtype), data((3,)).astype(dtype)
+        mean, variance = wide.mean(2, keepdims=True), wide.var(2, keepdims=True)
+        want = (wide - mean) / np.sqrt(variance + 1e-5) * scale.astype(np.float64)[:, None] + bias.astype(np.float64)[:, None]
+        yield case("instance", "InstanceNormalization", {"x": x}, want, {"s": scale, "b": bias})
+        image = (300 * data((2, 3, 9, 11))).astype(dtype)
+        wide = image.astype(np.float64)
+        want = (wide - wide.mean((0, 2, 3), keepdims=True)) / (wide.std((0, 2, 3), keepdims=True) + 1e-9)
+        yield case("mean-variance", "MeanVarianceNormalization", {"x": image}, want)
+        rows = (300 * data((4, 70))).astype(dtype)
+        wide = rows.astype(np.float64)
+        want = (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
+        yield case("layer", "LayerNormalization", {"x": rows}, want, {"s": np.ones(70, dtype)})
+        yield case("group", "GroupNormalization", {"x": image}, group_norm(image.astype(np.float64), 3), {"s": np.ones(3, dtype), "b": np.zeros(3, dtype)}, num_groups=3)
+        long = (60 * np.abs(data((3, 2000)))).astype(dtype)
+        wide = long.astype(np.float64)
+        for p in (1, 2):
+            norm = np.abs(wide).sum(1, keepdims=True) if p == 1 else np.sqrt((wide**2).sum(1, keepdims=True))
+            yield case(f"lp-{p}", "LpNormalization", {"x": long}, wide / norm, p=p, axis=1)
+        yield case("reduce-mean", "ReduceMean", {"x": long}, wide.mean(1, keepdims=True), {"a": ints(1)})
+        yield case("reduce-l2", "ReduceL2", {"x": long}, np.sqrt((wide**2).sum(1, keepdims=True)), {"a": ints(1)})
+        small = (data((3, 500)) / 2).astype(dtype)
+        wide = small.astype(np.float64)
+        yield case("reduce-log-sum-exp", "ReduceLogSumExp", {"x": small}, np.log(np.exp(wide).sum(1, keepdims=True)), {"a": ints(1)})
+        yield case("reduce-sum-square", "ReduceSumSquare", {"x": small}, (wide**2).sum(1, keepdims=True), {"a": ints(1)})
+        for p in (1, 2, 3):
+            pool = (40 * data((1, 2, 9, 9))).astype(dtype)
+            wide = pool.astype(np.float64)
+            parts = np.abs(windows(wide, (3, 3), (1, 1), (0, 0), (0, 0), 0))
+            yield case(f"lp-pool-{p}", "LpPool", {"x": pool}, (parts**p).sum(-1) ** (1 / p), kernel_shape=[3, 3], p=p)
+            yield case(f"global-lp-pool-{p}", "GlobalLpPool", {"x": pool}, (np.abs(wide) ** p).sum((2, 3), keepdims=True) ** (1 / p), p=p)
+        parts = [(30000 * np.abs(data((40,))) % 60000).astype(dtype) for _ in range(4)]
+        names = {f"x{i}": part for i, part in enumerate(parts)}
+        yield case("mean", "Mean", names, sum(p.astype(np.float64) for p in parts) / 4)
+        signs = {f"x{i}": (part * (-1) ** i).astype(dtype) for i, part in enumerate(parts)}
+        yield case("sum", "Sum", signs, sum(p.astype(np.float64) for p in signs.values()))
+
+
+def group_norm(x, groups):
+    rows = x.reshape(x.shape[0], groups, -1)
+    y = (rows - rows.mean(2, keepdims=True)) / np.sqrt(rows.var(2, keepdims=True) + 1e-5)
+    return y.reshape(x.shape)
+
+
+def exact(function, values):
+    """libm on the very arguments: it reduces angles of any size exactly."""
+    return np.array([getattr(math, function)(float(v)) for v in values.ravel()]).reshape(values.shape)
+
+
+def angles():
+    """Vectors in which no, one, some and all angles are large."""
+    for dtype, most in ((np.float32, 38), (np.float64, 300)):
+        few = data((5, 37), dtype)
+        few[1, 3], few[2, 20] = 2e6, -1e7
+        for name, x in (("small", 100 * data((5, 37), dtype)), ("one", few), ("mixed", (data((5, 37)) * 10.0 ** rng.integers(0, 12, (5, 37))).astype(dtype)),
+                        ("huge", (data((5, 37)) * 10.0 ** rng.integers(0, most, (5, 37))).astype(dtype)),
+                        ("row", (3e9 * data((1, 3))).astype(dtype))):
+            for op in ("Sin", "Cos", "Tan"):
+                want = exact(op.lower(), x)
+                case = one(f"{op.lower()}-{name}-{np.dtype(dtype).name}", op, {"x": x}, opset=22)
+                case.tolerance = (1e-6 if dtype == np.float32 else 1e-15) * (1 if op != "Tan" else 4)
+                yield wanted(case, want.astype(dtype))
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        x = (data((70,)) * 10.0 ** rng.integers(0, 4 if dtype == np.float16 else 30, 70)).astype(dtype)
+        nodes = [helper.make_node("Sin", ["x"], ["y"]), helper.make_node("Cast", ["y"], ["out"], to=1)]
+        yield wanted(Case(f"sin-{np.dtype(dtype).name}", nodes, {"x": x}, opset=22, tolerance=4e-3), exact("sin", x.astype(np.float64)).astype(dtype).astype(np.float32))
+
+
+def integers():
+    """Attributes are floats, elements are not."""
+    for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
+        limit = np.iinfo(dtype)
+        x = np.array([0, 1, 2, 3, 5, 6, 100, 127] + ([-1, -2, -3, -100] if limit.min else [128, 255] if limit.max >= 255 else []), dtype)
+        for lambd, bias in ((1.4, 1.5), (0.5, 0.0), (2.0, 0.25), (0.0, 1.0), (-1.5, 0.5)):
+            wide = x.astype(np.float64)
+            want = np.trunc(np.where(wide < -lambd, wide + bias, np.where(wide > lambd, wide - bias, 0))).astype(np.int64).astype(dtype)
+            yield wanted(one(f"shrink-{np.dtype(dtype).name}-{lambd}-{bias}", "Shrink", {"x": x}, lambd=lambd, bias=bias), want)
+    large = np.array([2**53 + 1, -(2**53) - 1, 2**62 + 1], np.int64)
+    yield wanted(one("shrink-large", "Shrink", {"x": large}, lambd=3.5), large)
+    for dtype in (np.int32, np.int64):
+        x = np.array([-2, -1, 0, 1, 2], dtype)
+        for threshold in (0.5, -0.5, 0.0, -1.5):
+            node = helper.make_node("Binarizer", ["x"], ["out"], domain="ai.onnx.ml", threshold=threshold)
+            case = Case(f"binarizer-{np.dtype(dtype).name}-{threshold}", [node], {"x": x})
+            case.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+            yield wanted(case, (x > threshold).astype(dtype))
+
+
+def zeros():
+    for name, x in (("zeros", np.zeros((3, 5), np.float32)), ("negative-zeros", -np.zeros((7,), np.float32)), ("one", np.zeros((1,), np.float32))):
+        yield one(f"quantize-dynamic-{name}", "DynamicQuantizeLinear", {"x": x}, outputs=("out", "scale", "zero"), tolerance=0)
+    for name, x in (("positive", np.abs(data((40,)))), ("negative", -np.abs(data((40,)))), ("tiny", data((40,)) * np.float32(1e-30))):
+        yield one(f"quantize-dynamic-{name}", "DynamicQuantizeLinear", {"x": x}, outputs=("out", "scale", "zero"), tolerance=1e-7)
+
+
+if __name__ == "__main__":
+    raise SystemExit(compare(__doc__, pools(), reductions(), statistics(), angles(), integers(), zeros(), refused=()))
