@@ -42,6 +42,16 @@ void MainPrinter::printRun(StringRef function) {
   names = std::move(outside);
 }
 
+void MainPrinter::printPublicRun(const Interface &interface, StringRef inside,
+                                 TextWriter &out) {
+  out.open("extern \"C\" ingot_status " + interface.name + "_run(const " +
+           interface.name +
+           "_io *io, void *arena, const ingot_context *context) {");
+  out.line("return " + inside + "::" + interface.localName() +
+           "(io, arena, context);");
+  out.close();
+}
+
 void MainPrinter::printOther(Operation *op) {
   if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
     printRequireEqual(require, pointer(require.getInput()).text);

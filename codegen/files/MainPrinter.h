@@ -27,8 +27,11 @@ public:
   /// Prints what the function of the entry point calls, in the anonymous namespace of
   /// the kernels.
   using ControlPrinter::printHelpers;
-  /// `function` is its result and name: "extern "C" ingot_status mnist_run".
+  /// `function` is its result and name: "ingot_status run".
   void printRun(llvm::StringRef function);
+  /// Prints <name>_run, which calls the former in the namespace `inside`.
+  static void printPublicRun(const Interface &interface, llvm::StringRef inside,
+                             TextWriter &out);
   /// Prints <name>_kernel_name, which says what the trace hook is called for.
   void printKernelNames();
 

@@ -11,6 +11,9 @@ namespace ingot {
 extern const llvm::StringRef kRuntimeHeaderText;
 /// runtime_support/ingot_test.h likewise.
 extern const llvm::StringRef kTestHeaderText;
+/// runtime_support/precise_floats.inc likewise: parts for several places of a file, each
+/// after a line "//? " with its name.
+extern const llvm::StringRef kPreciseFloatsText;
 /// runtime_support/ingot_team.h likewise.
 extern const llvm::StringRef kTeamText;
 

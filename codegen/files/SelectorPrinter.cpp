@@ -14,8 +14,8 @@ std::string targetNames(ArrayRef<Variant> variants) {
 }
 
 Selector::Selector(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
-                   NameScope &names)
-    : variants(variants), interfaces(interfaces),
+                   StringRef outside, NameScope &names)
+    : variants(variants), interfaces(interfaces), outside(outside),
       inside(names.unique("select")) {
   for (const Variant &variant : variants)
     namespaces.push_back(names.unique(variant.target->name));
@@ -147,7 +147,12 @@ void Selector::printDevice(TextWriter &out) const {
              entry.localName() + "(handle, io, stream)", "", "");
 }
 
+std::string Selector::ofSource(StringRef function) const {
+  return (outside + "::" + function).str();
+}
+
 void Selector::printNumberInside(TextWriter &out) const {
+  out.line("namespace " + outside + " {");
   out.line("namespace {");
   out.line("namespace " + inside + " {");
   out.blank();
@@ -155,6 +160,7 @@ void Selector::printNumberInside(TextWriter &out) const {
   out.blank();
   out.line("} // namespace " + inside);
   out.line("} // namespace");
+  out.line("} // namespace " + outside);
   out.blank();
 }
 
@@ -164,9 +170,9 @@ void Selector::printRun(
   const std::string &name = interface.name;
   out.open("extern \"C\" ingot_status " + name + "_run(const " + name +
            "_io *io, void *arena, const ingot_context *context) {");
-  out.line("switch (" + inside + "::number()) {");
+  out.line("switch (" + ofSource(inside + "::number()") + ") {");
   for (size_t i = variants.size(); i-- > 0;)
-    out.line("case " + Twine(i + 1) + ": return " + functionOf(i) +
+    out.line("case " + Twine(i + 1) + ": return " + ofSource(functionOf(i)) +
              "(io, arena, context);");
   out.line("default: return INGOT_ERROR_TARGET;");
   out.line("}");
@@ -189,7 +195,7 @@ void Selector::print(TextWriter &out) const {
   out.open("extern \"C\" const char *" + interfaces.front().sharedName +
            "_target(void) {");
   out.line("static const char *const names[] = {" + names + "};");
-  out.line("return names[" + inside + "::number()];");
+  out.line("return names[" + ofSource(inside + "::number()") + "];");
   out.close();
 
   for (const Interface &interface : interfaces) {

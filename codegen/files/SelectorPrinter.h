@@ -17,9 +17,11 @@ std::string targetNames(llvm::ArrayRef<Variant> variants);
 
 class Selector {
 public:
-  /// Takes its names out of `names`.
+  /// Takes its names out of `names`. `outside` is the namespace of the source; empty on a
+  /// device.
   Selector(llvm::ArrayRef<Variant> variants,
-           llvm::ArrayRef<Interface> interfaces, NameScope &names);
+           llvm::ArrayRef<Interface> interfaces, llvm::StringRef outside,
+           NameScope &names);
   void print(TextWriter &out) const;
   /// Of a target that has to be asked for alone: the end of its source.
   void printQuestion(TextWriter &out) const;
@@ -35,6 +37,8 @@ public:
 private:
   void printNumber(TextWriter &out) const;
   void printNumberInside(TextWriter &out) const;
+  /// A function of the source, called from outside of its namespace.
+  std::string ofSource(llvm::StringRef function) const;
   /// <name>_run, which calls `functionOf` the target that was chosen.
   void
   printRun(const Interface &interface, TextWriter &out,
@@ -43,8 +47,8 @@ private:
 
   llvm::ArrayRef<Variant> variants;
   llvm::ArrayRef<Interface> interfaces;
-  /// Its own namespace.
-  std::string inside;
+  /// The namespace of the source, and its own within that.
+  std::string outside, inside;
 };
 
 } // namespace ingot

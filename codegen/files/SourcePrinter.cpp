@@ -1,19 +1,23 @@
 // The .cpp of a model.
 //
 // From top to bottom: includes, vector types, weights, kernels, programs that others
-// run (all in an anonymous namespace, inside the text that enables the target's
-// instructions),
-// then <name>_run, which checks its arguments and launches the kernels. Of several entry
-// points each has such a function, behind the programs that only it runs.
+// run, then `run`, which checks its arguments and launches the kernels. All of that is
+// in an anonymous namespace within the namespace <name>_source, so that several such
+// files can be one translation unit, and inside the text that enables the target's
+// instructions. <name>_run comes last and calls `run`. Each of several entry points has
+// such functions, after the programs that only it runs.
 //
-// Of several targets each has all that in a namespace of its own, its function
-// being called `run`. Before them stand the weights that they share, after them
-// the selector (SelectorPrinter.h) and the <name>_run that asks it.
+// Of several targets each has all that in a namespace of its own. Before them stand the
+// weights that they share, after them the selector (SelectorPrinter.h) and the <name>_run
+// that asks it.
+//
+// No macro and no pragma of the file holds after its end.
 
 #include "codegen/files/DeviceHandlePrinter.h"
 #include "codegen/files/DevicePrinter.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/MainPrinter.h"
+#include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
 #include "codegen/files/StatePrinter.h"
 #include "codegen/files/WeightsPrinter.h"
@@ -21,6 +25,7 @@
 
 #include "dialects/kernel/KernelDialect.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -59,9 +64,10 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
 /// The opening text of a target, without those of its macros that neither `kernels`
 /// use nor macros further down that they use. A macro ends with the first line that
 /// does not end in a backslash; comments in front of it go with it. Other text that not
-/// all need is between two marks (//?), of which the first one has its name.
-static void printOpening(StringRef opening, StringRef kernels,
-                         TextWriter &out) {
+/// all need is between two marks (//?), of which the first one has its name. Returns the
+/// names of the macros.
+static std::set<std::string>
+printOpening(StringRef opening, StringRef kernels, TextWriter &out) {
   // The pieces between which nothing can be left out.
   struct Piece {
     std::string comment, text;
@@ -104,13 +110,43 @@ static void printOpening(StringRef opening, StringRef kernels,
       piece.text.clear();
   }
   StringRef printed;
+  std::set<std::string> macros;
   for (const Piece &piece : pieces)
     if (!piece.text.empty()) {
+      for (StringRef line : llvm::split(piece.text, '\n'))
+        if (line.consume_front("#define "))
+          macros.insert(
+              line.take_until([](char c) { return c == ' ' || c == '('; })
+                  .str());
       // One comment may be about several macros.
       out.raw() << (piece.comment == printed ? "" : piece.comment)
                 << piece.text;
       printed = piece.comment;
     }
+  return macros;
+}
+
+/// The part of the text that keeps floats precise.
+static StringRef preciseFloats(StringRef part) {
+  StringRef text =
+      kPreciseFloatsText.split(("//? " + part + "\n").str()).second;
+  return text.take_front(text.find("//? "));
+}
+
+/// Whether the C++ text of a module has floating-point arithmetic.
+static bool usesFloats(ModuleOp module) {
+  auto isFloat = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isF32() || element.isF64();
+  };
+  return module
+      .walk([&](Operation *op) {
+        return llvm::any_of(op->getResultTypes(), isFloat) ||
+                       llvm::any_of(op->getOperandTypes(), isFloat)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Helpers that kernels call stand before them.
@@ -155,6 +191,9 @@ public:
       if (!function.isExternal())
         collectKernels(function, symbols, kernels);
     for (FunctionOpInterface kernel : kernels)
+      if (!target.isDevice() && comparesFloats(kernel))
+        context.comparesFloats.insert(kernel.getName());
+    for (FunctionOpInterface kernel : kernels)
       context.functions[kernel.getName()] =
           this->names.unique(kernel.getName());
     llvm::SetVector<FunctionOpInterface> ofHost;
@@ -194,50 +233,54 @@ public:
     return handle;
   }
 
-  /// Alone in its file, or in the namespace `inside`. `isCalled`: by a function that asks
-  /// the machine first.
-  void print(StringRef inside, bool isCalled) {
+  /// In the namespaces `outside` and `inside`, of which the latter is empty if the target
+  /// is alone in its file. `isCalled`: by a function that asks the machine first.
+  void print(StringRef outside, StringRef inside, bool isCalled) {
     std::string kernelText = textOfKernels();
     // Programs print later, and ask for one thing.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
-    printOpening(target.openText, used, out);
+    std::set<std::string> macros =
+        printOpening(target.openText, used, out);
     if (!target.openText.empty())
       out.blank();
+    if (target.isDevice()) {
+      out.line("namespace {");
+      out.blank();
+      printKernels(kernelText);
+      return printDeviceProgram();
+    }
+    out.line("namespace " + outside + " {");
     out.line("namespace {");
     if (!inside.empty())
       out.line("namespace " + inside + " {");
     out.blank();
     printKernels(kernelText);
-    if (target.isDevice())
-      return printDeviceProgram();
     std::vector<std::unique_ptr<MainPrinter>> entries;
     for (const Interface &interface : interfaces)
       entries.push_back(std::make_unique<MainPrinter>(
           interface, weights, options, context, names, out));
     for (const auto &entry : entries)
       entry->printHelpers();
-    if (inside.empty()) {
-      out.line("} // namespace");
-      out.blank();
-      printWeightsElsewhere(interfaces.front(), weights, out);
-    }
     for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
-      if (entry != entries.front())
+      entry->printRun("ingot_status " + interface.localName());
+      out.blank();
+    }
+    if (!inside.empty())
+      out.line("} // namespace " + inside);
+    out.line("} // namespace");
+    out.line("} // namespace " + outside);
+    for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
+      if (!isCalled) {
         out.blank();
-      entry->printRun(isCalled ? (inside.empty() ? "static " : "") +
-                                     ("ingot_status " + interface.localName())
-                               : "extern \"C\" ingot_status " + interface.name +
-                                     "_run");
+        MainPrinter::printPublicRun(interface, outside, out);
+      }
       if (inside.empty() && options.trace)
         entry->printKernelNames();
     }
-    if (!inside.empty()) {
-      out.blank();
-      out.line("} // namespace " + inside);
-      out.line("} // namespace");
-    }
     out.raw() << target.closeText;
+    for (const std::string &macro : macros)
+      out.line("#undef " + macro);
   }
 
 private:
@@ -264,6 +307,20 @@ private:
         out.blank();
       entry->printRun(/*isOne=*/false);
     }
+  }
+
+  /// Callees are known when their callers are looked at.
+  bool comparesFloats(FunctionOpInterface function) {
+    return function
+        .walk([&](Operation *op) {
+          auto call = dyn_cast<func::CallOp>(op);
+          return isa<arith::CmpFOp>(op) ||
+                         (call &&
+                          context.comparesFloats.contains(call.getCallee()))
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   /// The kernels say which vector types and macros there are, which come before
@@ -399,11 +456,11 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// In the anonymous namespace before all targets; their names, by position.
-static std::vector<std::string> printSharedWeights(const Weights &weights,
-                                                   const Interface &interface,
-                                                   NameScope &names,
-                                                   TextWriter &out) {
+/// In the anonymous namespace before all targets, within `outside` unless that is empty;
+/// their names, by position.
+static std::vector<std::string>
+printSharedWeights(const Weights &weights, const Interface &interface,
+                   StringRef outside, NameScope &names, TextWriter &out) {
   std::vector<std::string> result;
   bool any = false, isDevice = interface.isDevice;
   for (const Weight &weight : weights.all()) {
@@ -413,6 +470,8 @@ static std::vector<std::string> printSharedWeights(const Weights &weights,
         (weight.offset >= 0 && interface.weightsMode != WeightsMode::Source))
       continue;
     if (!any) {
+      if (!outside.empty())
+        out.line("namespace " + outside + " {");
       out.line("namespace {");
       out.blank();
     }
@@ -424,6 +483,8 @@ static std::vector<std::string> printSharedWeights(const Weights &weights,
   }
   if (any) {
     out.line("} // namespace");
+    if (!outside.empty())
+      out.line("} // namespace " + outside);
     out.blank();
   }
   return result;
@@ -476,31 +537,52 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                 "compiler that is for it.");
     out.line("#define INGOT_CHOOSES_TARGET 1");
   }
+  // The compiler of a device has options of its own for floats.
+  bool keepsFloats =
+      !interface.isDevice && llvm::any_of(variants, [](const Variant &variant) {
+        return usesFloats(variant.module);
+      });
+  // Before the headers of the target, whose functions become part of kernels.
+  if (keepsFloats) {
+    out.raw() << preciseFloats("begin");
+    out.blank();
+  }
   printIncludes(variants, options.headerName, out);
+  // After them, since the rest of the program calls the same functions.
+  if (keepsFloats) {
+    out.raw() << preciseFloats("functions");
+    out.blank();
+  }
+  auto end = llvm::make_scope_exit([&] {
+    if (keepsFloats)
+      out.raw() << preciseFloats("end");
+  });
   printArena(interfaces, options.arenaSection, out);
   if (!interface.isDevice)
     printStateFunctions(interfaces, out);
+  std::string outside =
+      interface.isDevice ? "" : interface.sharedName + "_source";
+  names.reserve(outside);
+  for (const Interface &entry : interfaces)
+    names.reserve(entry.localName());
   if (variants.size() == 1) {
     std::optional<Selector> selector;
-    if (!variants.front().target->permissionText.empty()) {
-      for (const Interface &entry : interfaces)
-        names.reserve(entry.localName());
-      selector.emplace(variants, interfaces, names);
-    }
+    if (!variants.front().target->permissionText.empty())
+      selector.emplace(variants, interfaces, outside, names);
+    if (!interface.isDevice)
+      printWeightsElsewhere(interface, weights, out);
     VariantPrinter(variants.front(), options, weights, {}, names, out)
-        .print(/*inside=*/"", /*isCalled=*/selector.has_value());
+        .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
     // What asks is outside of the text that has the target's instructions.
     if (selector)
       selector->printQuestion(out);
     return;
   }
 
-  for (const Interface &entry : interfaces)
-    names.reserve(entry.localName());
-  Selector selector(variants, interfaces, names);
+  Selector selector(variants, interfaces, outside, names);
   printWeightsElsewhere(interface, weights, out);
   std::vector<std::string> shared =
-      printSharedWeights(weights, interface, names, out);
+      printSharedWeights(weights, interface, outside, names, out);
   if (interface.isDevice) {
     std::unique_ptr<VariantPrinter> last;
     std::unique_ptr<DeviceHandlePrinter> handle;
@@ -517,7 +599,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   }
   for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
     VariantPrinter(variant, options, weights, shared, names, out)
-        .print(inside, /*isCalled=*/true);
+        .print(outside, inside, /*isCalled=*/true);
     out.blank();
   }
   selector.print(out);

@@ -97,7 +97,10 @@ void KernelPrinter::printSignature() {
                ? "__device__ __forceinline__ "
                : "[[maybe_unused]] __device__ __forceinline__ ");
   else
-    os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ");
+    os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ")
+       << (launched && context.comparesFloats.contains(kernel.getName())
+               ? "INGOT_IEEE "
+               : "");
   os << (kernel.getNumResults() == 0
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))

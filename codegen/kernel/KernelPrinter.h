@@ -40,6 +40,8 @@ struct SourceContext {
   llvm::StringMap<std::string> functions, globals;
   /// Functions that are launched, by symbol; the others are helpers.
   llvm::StringSet<> launched;
+  /// Functions that compare floats, or call one that does, by symbol.
+  llvm::StringSet<> comparesFloats;
   /// Helpers that kernels of the host call beside a device.
   llvm::StringSet<> onHost;
   /// Vector types to declare, and those with a splat function.

@@ -1,5 +1,5 @@
 # ingot_add_model(NAME MODEL model.onnx
-#                 [TARGET native] [WEIGHTS source|object|file]
+#                 [TARGET native] [WEIGHTS source|object|file] [OBJECT]
 #                 [OPTIMIZE size] [MAX_RAM 64K] [MAX_FLASH 512K] [ARENA_SECTION .name]
 #                 [QUANTIZE int8 CALIBRATION samples.npz [MAX_LOSS 1%] [LABELS classes.npy]]
 #                 [DIMS batch=1...] [ENTRIES token:seq=1...] [STATES past=present...]
@@ -11,6 +11,11 @@
 # itself changes. Without WEIGHTS those of a model below a megabyte stand in
 # the source, others in an object file beside it. A model that a step of the
 # build makes needs the source file property GENERATED where it is used.
+#
+# NAME may be installed and exported: install(TARGETS NAME EXPORT ...) places the library,
+# and its header where PUBLIC_HEADER, or FILE_SET HEADERS from CMake 3.23 on, says. With
+# OBJECT it is an object library. A weights file is installed by the project, from
+# INGOT_OUTPUT_DIR.
 #
 # Without TARGET the variable INGOT_TARGET counts, which a toolchain file sets,
 # and without both the target is `native`. In a cross build `native` becomes the
@@ -47,8 +52,27 @@
 function(ingot_add_model name)
   _ingot_generate(${name} outputs directory ${ARGN})
   list(FILTER outputs EXCLUDE REGEX "\\.weights$")
-  add_library(${name} STATIC ${outputs})
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT" "" "")
+  if(ARG_OBJECT)
+    # An object library takes no object as a source: who links it gets that of the weights.
+    set(objects ${outputs})
+    list(FILTER objects INCLUDE REGEX "\\.weights\\.o$")
+    list(REMOVE_ITEM outputs ${objects})
+    add_library(${name} OBJECT ${outputs})
+    if(objects)
+      add_custom_target(${name}_weights DEPENDS ${objects})
+      add_dependencies(${name} ${name}_weights)
+      target_sources(${name} INTERFACE "$<BUILD_INTERFACE:${objects}>")
+    endif()
+  else()
+    add_library(${name} STATIC ${outputs})
+  endif()
   _ingot_set_up(${name} "${directory}" ${ARGN})
+  set_target_properties(${name} PROPERTIES PUBLIC_HEADER "${directory}/${name}.h")
+  if(NOT CMAKE_VERSION VERSION_LESS 3.23)
+    # Private, since targets with public file sets cannot be exported without installing these.
+    target_sources(${name} PRIVATE FILE_SET HEADERS BASE_DIRS "${directory}" FILES "${directory}/${name}.h")
+  endif()
 endfunction()
 
 function(ingot_add_model_test name)
@@ -73,7 +97,11 @@ function(_ingot_set_up name directory)
   else()
     set(level -O2)
   endif()
-  target_include_directories(${name} PUBLIC "${directory}")
+  set(include include)
+  if(CMAKE_INSTALL_INCLUDEDIR)
+    set(include "${CMAKE_INSTALL_INCLUDEDIR}")
+  endif()
+  target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${directory}>" "$<INSTALL_INTERFACE:${include}>")
   get_target_property(sources ${name} SOURCES)
   if(sources MATCHES "\\.cu(;|$)")
     _ingot_set_up_gpu(${name} "${directory}/${name}.cu" "${ARG_TARGET}")
@@ -81,7 +109,9 @@ function(_ingot_set_up name directory)
   target_compile_features(${name} PUBLIC cxx_std_17)
   # An unoptimized network is of no use, also in a debug build of its user.
   target_compile_options(${name} PRIVATE
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>)
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>
+    # The source itself forbids the other parts of -ffast-math, and to GCC this one too.
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fno-finite-math-only>)
   set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
   # Bare machines have no loader that would need it.
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
@@ -106,7 +136,7 @@ endfunction()
 
 # The command that compiles a model; which files it writes, and where.
 function(_ingot_generate name outputs_variable directory_variable)
-  cmake_parse_arguments(PARSE_ARGV 3 ARG ""
+  cmake_parse_arguments(PARSE_ARGV 3 ARG "OBJECT"
     "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;ENTRIES;STATES;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
@@ -189,6 +219,9 @@ function(_ingot_generate name outputs_variable directory_variable)
     set(compiler "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_FLAGS}")
     if(CMAKE_CXX_COMPILER_TARGET)
       string(APPEND compiler " --target=${CMAKE_CXX_COMPILER_TARGET}")
+    endif()
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      string(APPEND compiler " -fno-finite-math-only")
     endif()
     list(APPEND options --cxx "${compiler}")
   endif()

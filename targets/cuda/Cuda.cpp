@@ -44,6 +44,8 @@ static TargetDescription base() {
       {"math.sqrt", "f32", "f32", "device::root_f32({0})"},
       {"math.sqrt", "f64", "f64", "device::root_f64({0})"},
       {"arith.divf[arcp]", "f32", "f32", "device::quotient_f32({0}, {1})"},
+      // The operator is approximate under nvcc's --use_fast_math.
+      {"arith.divf", "f32", "f32", "device::divide_f32({0}, {1})"},
       {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
       {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},
       // Functions of several registers: their names alone.

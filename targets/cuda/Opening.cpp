@@ -225,6 +225,14 @@ PRODUCTS
     return x / y;
 #endif
   }
+  // Rounded as IEEE 754 requires, also under --use_fast_math.
+  static __host__ __device__ float divide_f32(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return __builtin_constant_p(x) && x == 1.0f ? __frcp_rn(y) : __fdiv_rn(x, y);
+#else
+    return x / y;
+#endif
+  }
   // Square roots, each bit as IEEE wants it.
   static __host__ __device__ float root_f32(float x) {
 #ifdef __CUDA_ARCH__

@@ -25,7 +25,7 @@
 // CHECK-NEXT: const float [[S1:t[0-9]+]] = x1[term_1];
 // CHECK-NOT: narrow
 // CHECK: = x2[term_7];
-// CHECK: 1.0f / device::root_f32(
+// CHECK: device::divide_f32(1.0f, device::root_f32(
 // CHECK: const uint16_t t{{.*}} = device::narrow_bf16({{.*}}[[S1]]
 
 // CHECK: ingot_status net_run_alone(

@@ -24,6 +24,18 @@ WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
   return {lo, hi};
 }
 
+std::pair<int64_t, int64_t> WindowAxis::partlyInside(const TilePlace &place,
+                                                     int64_t count) const {
+  // From the start, the last window is the first one to read inside; from the end, it is
+  // the first one to leave.
+  int64_t last = (count - 1) * stride;
+  if (place.fromStart)
+    return {llvm::divideCeilSigned(-*place.fromStart - last, dilation),
+            llvm::divideCeilSigned(-*place.fromStart, dilation)};
+  return {llvm::divideCeilSigned(-*place.fromEnd - last, dilation),
+          llvm::divideCeilSigned(-*place.fromEnd, dilation)};
+}
+
 TilePlace WindowAxis::placeOf(int64_t first, int64_t count) const {
   int64_t start = first * stride - low;
   TilePlace place{start, start - input.most()};
@@ -133,6 +145,54 @@ private:
   Dim excess;
 };
 
+/// The tiles of `width` in the padding from `first` on that one loop can have: at one end
+/// of the input, each with all of its partly filled kernel positions, so that they differ
+/// in a shift of kernel positions alone.
+struct BorderLoop {
+  int64_t tiles = 0;
+  /// The tile whose place the others are shifted from: the one next to the interior.
+  TilePlace place;
+  int64_t at = 0;
+
+  BorderLoop() = default;
+  BorderLoop(const WindowAxis &axis, int64_t first, int64_t width) {
+    if (axis.stride % axis.dilation != 0)
+      return;
+    std::optional<bool> isStart;
+    for (int64_t next = first; next + width <= *axis.output.known();
+         next += width, ++tiles) {
+      std::optional<TilePlace> here = endOf(axis, next, width);
+      if (!here || (isStart && *isStart != here->fromStart.has_value()))
+        break;
+      isStart = here->fromStart.has_value();
+      if (*isStart || tiles == 0) {
+        place = *here;
+        at = next;
+      }
+    }
+  }
+
+private:
+  /// The place of a tile that reaches into the padding at one end alone, and whose partly
+  /// filled positions are all kernel positions.
+  static std::optional<TilePlace> endOf(const WindowAxis &axis, int64_t first,
+                                        int64_t width) {
+    TilePlace whole = axis.placeOf(first, width);
+    if (!whole.isBorder())
+      return std::nullopt;
+    int64_t last = (width - 1) * axis.stride;
+    bool atStart = *whole.fromStart < 0,
+         atEnd = *whole.fromEnd + last + axis.reach() >= 0;
+    if (atStart == atEnd)
+      return std::nullopt;
+    TilePlace place = atStart ? TilePlace{whole.fromStart, std::nullopt}
+                              : TilePlace{std::nullopt, whole.fromEnd};
+    auto [from, end] = axis.partlyInside(place, width);
+    return from >= 0 && end <= axis.kernel ? std::optional(place)
+                                           : std::nullopt;
+  }
+};
+
 } // namespace
 
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
@@ -147,7 +207,10 @@ int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
 }
 
 void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
-                    TileBody body) {
+                    TileBody body, BorderTiles borders) {
+  // Fewer tiles in the padding are shorter without the loops over their kernel positions
+  // that a loop needs; up to there all convolutions of usual image networks stay.
+  constexpr int64_t leastInLoop = 4;
   if (axis.mayOverlap())
     return OpenColumns(b, axis, width).emit(body);
   if (!axis.output.known())
@@ -180,10 +243,27 @@ void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
              });
     }
     at += tiles * width;
-    if (tiles == 0) {
-      body(b.index(at), axis.placeOf(at, count), count);
-      at += count;
+    if (tiles > 0)
+      continue;
+    BorderLoop border =
+        borders == BorderTiles::InLoops ? BorderLoop(axis, at, width)
+                                        : BorderLoop();
+    if (border.tiles >= leastInLoop) {
+      b.loop(b.index(at), b.index(at + border.tiles * width), width, {},
+             [&](Expr first, ArrayRef<Expr>) -> Exprs {
+               named(first, "column");
+               TilePlace place = border.place;
+               place.shift = named((b.index(border.at) - first) *
+                                       double(axis.stride / axis.dilation),
+                                   "kernel_shift");
+               body(first, place, width);
+               return {};
+             });
+      at += border.tiles * width;
+      continue;
     }
+    body(b.index(at), axis.placeOf(at, count), count);
+    at += count;
   }
 }
 

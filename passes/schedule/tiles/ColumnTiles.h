@@ -22,7 +22,15 @@ struct TilePlace {
   std::optional<int64_t> fromStart, fromEnd;
   /// A single window that may lie anywhere.
   bool isAnywhere = false;
+  /// One of several tiles of a loop at the same end: kernel position k of this tile lies
+  /// where k - shift of the tile at the place does. Empty for a tile at the place.
+  std::optional<graph::Expr> shift = std::nullopt;
+
+  bool isBorder() const { return fromStart || fromEnd; }
 };
+
+/// Whether each tile in the padding has code of its own, or a loop has many of them.
+enum class BorderTiles { Apart, InLoops };
 
 /// One axis of a convolution.
 struct WindowAxis {
@@ -35,6 +43,11 @@ struct WindowAxis {
   /// reads inside the input.
   std::pair<int64_t, int64_t> inside(int64_t k, const TilePlace &place,
                                      int64_t count) const;
+  /// The kernel positions [first, end) of a tile of `count` at which some of its windows,
+  /// but not all, read inside the input, from a place at one end: continued as if the
+  /// kernel had positions beyond its own.
+  std::pair<int64_t, int64_t> partlyInside(const TilePlace &place,
+                                           int64_t count) const;
   /// The place of the tile whose first output position is `first`, on an axis of a known
   /// size.
   TilePlace placeOf(int64_t first, int64_t count) const;
@@ -62,11 +75,12 @@ struct WindowAxis {
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
 /// Calls `body(first, place, count)` for tiles of `width` positions over the axis, and
-/// fewer where that is all there is.
+/// fewer where that is all there is. With `InLoops`, `body` may get a place with a shift.
 void forColumnTiles(
     KernelBuilder &b, const WindowAxis &axis, int64_t width,
     llvm::function_ref<void(graph::Expr first, TilePlace place, int64_t count)>
-        body);
+        body,
+    BorderTiles borders = BorderTiles::Apart);
 
 /// Returns the batch and the position on the spatial axes but the last of the
 /// row number `row` of all rows of a result, which has `sizes`.

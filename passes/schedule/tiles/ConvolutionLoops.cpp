@@ -334,7 +334,8 @@ private:
                        one(*only);
                      else
                        forPanelsHere(one);
-                   });
+                   },
+                   BorderTiles::InLoops);
   }
 
   void windowTile(ArrayRef<Expr> outer, ArrayRef<Expr> stored, Expr first,
@@ -377,7 +378,8 @@ private:
                           forPanelsOf(piece, [&](const Panel &panel) {
                             pooledTile(position, first, place, count, panel);
                           });
-                        });
+                        },
+                        BorderTiles::InLoops);
                   });
   }
 
@@ -421,10 +423,49 @@ private:
               firstName()),
           "input_channel");
     };
-    if (place.fromStart || place.fromEnd) {
-      for (int64_t k = 0; k < columns.kernel; ++k) {
+    // All windows of the tile, at the kernel columns [from, end).
+    auto loop = [&](Expr from, Expr end) {
+      tile.sums = b.loop(from, end, 1, tile.sums,
+                         [&](Expr k, ArrayRef<Expr> carried) {
+                           named(k, "kernel_column");
+                           Tile part = tile;
+                           part.sums.assign(carried.begin(), carried.end());
+                           column(part, k, 0, tile.rows);
+                           return part.sums;
+                         });
+    };
+    if (place.shift) {
+      auto [from, end] = columns.partlyInside(place, tile.rows);
+      auto shifted = [&](int64_t k) {
+        return named(*place.shift + double(k), "kernel_column");
+      };
+      if (place.fromEnd)
+        loop(b.index(0), named(shifted(from), "end_kernel_column"));
+      for (int64_t k = from; k < end; ++k) {
         auto [lo, hi] = columns.inside(k, place, tile.rows);
-        column(tile, b.index(k), lo, hi);
+        column(tile, shifted(k), lo, hi);
+      }
+      if (place.fromStart)
+        loop(named(shifted(end), "first_kernel_column"),
+             b.index(columns.kernel));
+      return;
+    }
+    if (place.isBorder()) {
+      // Longer than the kernels of usual image networks.
+      constexpr int64_t leastInLoop = 16;
+      for (int64_t k = 0, end = 0; k < columns.kernel; k = end) {
+        auto windows = columns.inside(k, place, tile.rows);
+        for (end = k; end < columns.kernel &&
+                      columns.inside(end, place, tile.rows) == windows;)
+          ++end;
+        auto [lo, hi] = windows;
+        if (lo == 0 && hi == tile.rows && end - k >= leastInLoop) {
+          loop(b.index(k), b.index(end));
+          continue;
+        }
+        for (; k < end; ++k)
+          if (lo < hi)
+            column(tile, b.index(k), lo, hi);
       }
       return;
     }

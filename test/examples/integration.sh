@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Models in projects of other forms than examples/cmake: a folder with spaces and letters beyond
+# ASCII, models in subfolders, object libraries, installed and exported models and a project that
+# uses these, presets, several configurations, unity builds, options for fast floats.
+# usage: integration.sh CMAKE SOURCE BUILD SCRATCH
+set -euo pipefail
+cmake=$1 source=$2 build=$3 scratch=$4
+
+fail() { printf 'integration.sh: %s\n' "$*" >&2; exit 1; }
+
+rm -rf "$scratch"
+project="$scratch/ein Ordner für Prüfungen/project"
+mkdir -p "$project/models" "$scratch/user"
+cp "$source/examples/mnist/model.onnx" "$project/modèle 1.onnx"
+
+cat > "$project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(integration LANGUAGES C CXX)
+find_package(Ingot REQUIRED)
+add_subdirectory(models)
+ingot_add_model(as_object OBJECT MODEL "modèle 1.onnx" TARGET generic WEIGHTS object)
+ingot_add_model(as_source OBJECT MODEL "modèle 1.onnx" TARGET generic WEIGHTS source)
+add_library(wrapped OBJECT wrapped.cpp)
+target_link_libraries(wrapped PRIVATE digits)
+add_executable(compare main.cpp $<TARGET_OBJECTS:wrapped>)
+target_link_libraries(compare PRIVATE digits as_object as_source)
+install(TARGETS compare)
+install(TARGETS digits EXPORT models)
+if(NOT CMAKE_VERSION VERSION_LESS 3.23)
+  install(TARGETS digits EXPORT again FILE_SET HEADERS DESTINATION headers)
+endif()
+install(EXPORT models NAMESPACE models:: DESTINATION lib/cmake/models FILE models-config.cmake)
+export(EXPORT models NAMESPACE models:: FILE "${CMAKE_BINARY_DIR}/models-config.cmake")
+END
+echo 'ingot_add_model(digits MODEL "../modèle 1.onnx" TARGET generic WEIGHTS object)' > "$project/models/CMakeLists.txt"
+cat > "$project/wrapped.cpp" <<'END'
+#include "digits.h"
+int of_digits(const float *x, float *y);
+int of_digits(const float *x, float *y) {
+  static digits::arena arena;
+  return digits::run({x, y}, arena);
+}
+END
+cat > "$project/main.cpp" <<'END'
+#include "as_object.h"
+#include "as_source.h"
+int of_digits(const float *x, float *y);
+int main() {
+  static as_object::arena arena;
+  static as_source::arena other;
+  float x[784] = {}, y[10], z[10], w[10];
+  for (int i = 0; i < 784; i += 3) x[i] = 100;
+  if (of_digits(x, y) || as_object::run({x, z}, arena) || as_source::run({x, w}, other)) return 2;
+  for (int i = 0; i < 10; ++i)
+    if (y[i] != z[i] || y[i] != w[i] || y[i] == 0) return 1;
+  return 0;
+}
+END
+cat > "$project/CMakePresets.json" <<END
+{"version": 3, "configurePresets": [{"name": "several", "generator": "Ninja Multi-Config", "binaryDir": "\${sourceDir}/of presets",
+ "cacheVariables": {"Ingot_DIR": "$build/cmake", "CMAKE_CXX_COMPILER": "g++", "CMAKE_INSTALL_PREFIX": "\${sourceDir}/installed by presets"}}],
+ "buildPresets": [{"name": "debug", "configurePreset": "several", "configuration": "Debug"},
+                  {"name": "release", "configurePreset": "several", "configuration": "Release"}]}
+END
+
+# A generator with one configuration, another compiler, options for fast floats, unity builds.
+configure() { # NAME OPTION...
+  "$cmake" -S "$project" -B "$project/$1" -DIngot_DIR="$build/cmake" -DCMAKE_INSTALL_PREFIX="$project/$1/installed" "${@:2}"
+  "$cmake" --build "$project/$1"
+  find "$project/$1" -name compare -type f -exec {} \; || fail "$1: the models differ"
+}
+configure make -G "Unix Makefiles" -DCMAKE_CXX_COMPILER=g++
+configure fast -G Ninja -DCMAKE_CXX_COMPILER=g++ -DCMAKE_CXX_FLAGS="-ffast-math -Wall -Werror" -DCMAKE_UNITY_BUILD=ON
+configure clang -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_FLAGS="-ffast-math -Wall -Werror"
+
+(cd "$project" && "$cmake" --preset several && "$cmake" --build --preset debug && "$cmake" --build --preset release)
+"$project/of presets/Debug/compare" && "$project/of presets/Release/compare" || fail "presets: the models differ"
+"$cmake" --install "$project/of presets" --config Release
+
+# What is installed and exported is enough for another project, and names no folder of the build.
+"$cmake" --install "$project/make"
+"$project/make/installed/bin/compare" || fail "the installed models differ"
+! grep -r "$project/make/models" "$project/make/installed/lib/cmake" || fail "the export names the build folder"
+[ -s "$project/make/installed/include/digits.h" ] || fail "the header is not installed"
+cat > "$scratch/user/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(user LANGUAGES CXX)
+find_package(models REQUIRED)
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE models::digits)
+END
+cat > "$scratch/user/user.cpp" <<'END'
+#include "digits.h"
+int main() {
+  static digits::arena arena;
+  float x[784] = {}, y[10];
+  return digits::run({x, y}, arena);
+}
+END
+for models in "$project/make/installed/lib/cmake/models" "$project/make"; do
+  rm -rf "$scratch/user/build"
+  "$cmake" -S "$scratch/user" -B "$scratch/user/build" -G Ninja -Dmodels_DIR="$models" -DCMAKE_CXX_COMPILER=g++
+  "$cmake" --build "$scratch/user/build"
+  "$scratch/user/build/user" || fail "a project that uses $models fails"
+done
