@@ -51,9 +51,9 @@ bool checkWritable(StringRef output, Diagnostics &diagnostics) {
   if (!error && llvm::sys::fs::is_directory(output))
     error = std::make_error_code(std::errc::is_a_directory);
   if (error)
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "`" + printable(output) +
-                           "` cannot be written: " + error.message());
+    diagnostics.reportFile(DiagnosticId::CannotWrite, output,
+                           "`" + printable(output) +
+                               "` cannot be written: " + error.message());
   return !error;
 }
 
@@ -97,7 +97,8 @@ bool Compilation::importEntries() {
       return false;
     ImportOptions import = options.import;
     for (const auto &[name, size] : entry.dims)
-      import.dims[name] = size;
+      import.dims[name] = size,
+      import.dimOptions[name] = "--entry " + entry.name;
     filesOfEntries.push_back(std::move(own));
     OwningOpRef<ModuleOp> module =
         importOnnx(*filesOfEntries.back(), import, diagnostics, mlirContext);
@@ -182,10 +183,11 @@ bool Compilation::readModule() {
   auto target = (*moduleRef)->getAttrOfType<StringAttr>(kernel::kTargetAttr);
   if (target && options.target && options.target->name != target.getValue()) {
     diagnostics.report(DiagnosticId::BadOption,
-                       "the module was decided for the target `" +
-                           Twine(target.getValue()) + "`, not for `" +
-                           options.target->name + "`",
-                       "leave --target out, or start from `simplify`");
+                       "--target: the module was compiled for " +
+                           Twine(target.getValue()) + ", not for " +
+                           options.target->name,
+                       "leave --target out, or start from the stage "
+                       "`simplify`");
     return false;
   }
   if (!options.target)
@@ -208,15 +210,26 @@ bool Compilation::usesStrings() {
   return found;
 }
 
+/// Two targets that have strings.
+static std::string exampleOfStrings() {
+  SmallVector<StringRef> names;
+  for (const TargetDescription &target : allTargets())
+    if (!target.isDevice() && target.pointerBytes == 8 &&
+        target.name != "generic")
+      names.push_back(target.name);
+  return names.empty() ? "generic"
+                       : (names.front() + " or " + names.back()).str();
+}
+
 /// Refuses strings, which are addresses in the memory of a host with 8 bytes each.
 bool Compilation::checkStrings() {
   const TargetDescription &target = *options.target;
   if ((!target.isDevice() && target.pointerBytes == 8) || !usesStrings())
     return true;
   diagnostics.report(DiagnosticId::UnsupportedType,
-                     "the target `" + target.name +
-                         "` has no tensors of strings",
-                     "name a target of 64 bits that is no device");
+                     "string tensors are not supported on " + target.name,
+                     "they need a 64-bit CPU target, for example " +
+                         exampleOfStrings());
   return false;
 }
 
@@ -230,10 +243,12 @@ bool Compilation::checkNear() {
     return true;
   std::string option = ("--" + options.target->nearMemory).str();
   diagnostics.report(DiagnosticId::OverBudget,
-                     option + " of " + Twine(options.nearBytes.value_or(0)) +
-                         " bytes is too small for what vectors read at a time",
-                     Twine(least) + " bytes are enough; without " + option +
-                         " they read through the caches");
+                     option + ": " + Twine(options.nearBytes.value_or(0)) +
+                         " bytes are too small; the model needs at least " +
+                         Twine(least),
+                     "give " + option + " " + Twine(least) +
+                         ", or leave the option out: kernels then read through "
+                         "the caches");
   return false;
 }
 
@@ -261,6 +276,7 @@ bool Compilation::advance(Stage stage) {
   pipeline.strict = options.strict;
   pipeline.fast = options.fast;
   pipeline.verifyEach = options.verifyEach;
+  pipeline.timePasses = options.timePasses;
   pipeline.maxArena = options.maxArena();
   pipeline.savesMemory = options.savesMemory;
   pipeline.nearBytes = options.nearBytes;

@@ -46,6 +46,8 @@ struct CompileOptions {
   bool strict = false;
   /// Contract floats as such ones (--fast): "bf16", "f16" or "tf32"; empty: as they are.
   std::string fast;
+  /// Print the time of each pass on standard error.
+  bool timePasses = false;
   /// Check the IR after each pass, not only after each stage: for tests.
   bool verifyEach = false;
   /// The file with plans that were timed, and that new ones go into; empty: plans

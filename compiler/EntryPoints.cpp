@@ -167,7 +167,7 @@ private:
           names.push_back(tensor.name);
     std::string kind = outputs ? "output" : "input";
     std::string close = didYouMean(name, names);
-    report("there is no " + kind + " `" + printable(name) + "`",
+    report("the model has no " + kind + " `" + printable(name) + "`",
            close.empty() ? kind + "s: " + llvm::join(names, ", ") : close);
   }
 

@@ -26,8 +26,8 @@ void reportFault(llvm::Error error, Diagnostics &diagnostics, StringRef what,
   llvm::handleAllErrors(
       std::move(error),
       [&](const llvm::FileError &fault) {
-        diagnostics.report(
-            DiagnosticId::CannotWrite,
+        diagnostics.reportFile(
+            DiagnosticId::CannotWrite, fault.getFileName(),
             "`" + printable(fault.getFileName()) +
                 "` cannot be written: " + fault.convertToErrorCode().message());
       },
@@ -46,7 +46,8 @@ void reportFault(llvm::Error error, Diagnostics &diagnostics, StringRef what,
           diagnostics.report(DiagnosticId::CompilerFailed,
                              "--cxx `" + printable(userCompiler) +
                                  "` failed: " + message,
-                             "without --cxx the target's compiler is used");
+                             "without --cxx Ingot uses the compiler of the "
+                             "target");
         else
           diagnostics.report(DiagnosticId::Internal,
                              (what.empty() ? "" : what + ": ") + message);

@@ -244,6 +244,8 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
                           Stage last, Stage done) {
   PassManager pm(module.getContext());
   pm.enableVerifier(options.verifyEach);
+  if (options.timePasses)
+    pm.enableTiming();
   const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)>
       stages[] = {
           {Stage::Simplify, addSimplify}, {Stage::Decide, addDecide},

@@ -30,6 +30,8 @@ struct PipelineOptions {
   /// with a diagnostic of its own.
   using PlanChooser = std::function<mlir::LogicalResult(mlir::ModuleOp)>;
   PlanChooser choosePlans;
+  /// Print the time of each pass on standard error.
+  bool timePasses = false;
   /// Check the IR after each stage; after each pass, too, costs some percent.
   bool verify = true, verifyEach = false;
 };

@@ -1,4 +1,5 @@
 /* ingot.h - what all compiled models share.
+ * SPDX-License-Identifier: MIT-0
  *
  * Every generated header contains this text, so that it stands alone; the guard
  * lets any number of them, and this file, meet in one program. */

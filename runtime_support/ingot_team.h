@@ -1,4 +1,5 @@
 // Threads that go through the kernels of a run together.
+// SPDX-License-Identifier: MIT-0
 //
 // Each thread that the caller lends is a member of the team, and all do the same steps in
 // the same order: of a shared step a member takes parts as long as there are any, and goes

@@ -1,5 +1,6 @@
 // ingot_test.h - checks a compiled model where it runs; see `ingot
 // --emit-test`.
+// SPDX-License-Identifier: MIT-0
 //
 // The text of this file begins every generated test. It needs no library if
 // INGOT_TEST_PRINT names a function of the program that takes text,

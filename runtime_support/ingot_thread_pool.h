@@ -1,4 +1,5 @@
 // ingot_thread_pool.h - threads for models compiled by Ingot, for hosted C++17.
+// SPDX-License-Identifier: MIT-0
 //
 //     ingot::ThreadPool pool(4);               // the caller and three workers
 //     ingot_context context = pool.context();

@@ -131,7 +131,7 @@ NodeResults GraphImporter::importConstant(NodePlace &at) {
         type, ArrayRef(reinterpret_cast<const char *>(ints.data()),
                        ints.size() * 8)));
   } else {
-    error = "has no known form";
+    error = "has an unknown form";
   }
   if (failed(value)) {
     report(StringRef(error).starts_with("its external")

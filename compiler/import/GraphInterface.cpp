@@ -76,7 +76,7 @@ void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
                                        ArrayRef<std::string> known) {
   std::string hint = didYouMean(name, known);
   if (hint.empty() && !known.empty())
-    hint = "there are `" + printable(llvm::join(known, "`, `"), 400) + "`";
+    hint = "the model has `" + printable(llvm::join(known, "`, `"), 400) + "`";
   diagnostics.report(DiagnosticId::BadOption,
                      option + ": " + what + " `" + printable(name) + "`", hint);
 }
@@ -113,11 +113,11 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
       auto fixed = fixedSize(dims[i]);
       if (fixed && wanted != options.dims.end() &&
           !(wanted->second.isOne() && wanted->second.has(*fixed)))
-        diagnostics.report(
-            DiagnosticId::BadOption,
-            "--dim " + printable(place) + "=" + rangeText(wanted->second) +
-                ": the model fixes this dimension to " + Twine(*fixed),
-            "only unknown dimensions can be given a size");
+        diagnostics.report(DiagnosticId::BadOption,
+                           options.optionOf(place) + ": the model fixes `" +
+                               printable(place) + "` to " + Twine(*fixed) +
+                               ", not " + rangeText(wanted->second),
+                           "only dynamic dimensions can be given a size");
     }
     if (!tensor->has_shape())
       for (int i = 0; i < 8; ++i)
@@ -127,7 +127,8 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
     if (llvm::is_contained(known, name))
       symbols[name] = dimOf(name, range);
     else if (name != "*" && !mayBeMade(graph, name))
-      reportUnknownInput("--dim", "no input has a dimension", name, known);
+      reportUnknownInput(options.optionOf(name), "no input has a dimension",
+                         name, known);
   for (const auto &[name, text] : options.bind)
     if (!llvm::is_contained(inputs, name))
       reportUnknownInput("--bind", "the model has no input", name, inputs);
@@ -144,7 +145,7 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
   if (auto wanted = options.dims.find(place); wanted != options.dims.end()) {
     if (!wanted->second.has(size))
       diagnostics.report(DiagnosticId::InputMismatch,
-                         shown + ", but --dim says " + printable(place) + "=" +
+                         shown + ", but --dim sets " + printable(place) + "=" +
                              rangeText(wanted->second));
     return;
   }
@@ -165,13 +166,12 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
   bool isOption = options.dims.count(name) || all != options.dims.end();
   diagnostics.report(
       DiagnosticId::InputMismatch,
-      isOption ? shown + ", but --dim says " + printable(name) + "=" +
+      isOption ? shown + ", but --dim sets " + printable(name) + "=" +
                      rangeText({it->second.least(), it->second.most()})
                : shown + ", but `" + printable(name) + "` is " +
                      Twine(it->second.most()) + " already",
       isOption ? ""
-               : "where one name stands for several sizes, give them by place: "
-                 "--dim " +
+               : "if one name stands for several sizes, set each axis: --dim " +
                      printable(place) + "=" + Twine(size));
 }
 
@@ -215,11 +215,11 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   if (unbound.insert(name).second)
     diagnostics.report(
         DiagnosticId::UnboundDimension,
-        "the input `" + printable(input.name()) + "` has an unknown dimension" +
+        "the input `" + printable(input.name()) + "` has a dynamic dimension" +
             (isNamed ? " `" + printable(name) + "`" : "") + " at axis " +
-            Twine(axis),
-        "give its size with --dim " + printable(name) +
-            "=SIZE, or bounds with --dim " + printable(name) + "=1..64");
+            Twine(axis) + ", and no option sets it",
+        "fix it with --dim " + printable(name) +
+            "=SIZE, or bound it with --dim " + printable(name) + "=1..64");
   return std::nullopt;
 }
 
@@ -244,17 +244,18 @@ bool GraphImporter::inputShape(const onnx::ValueInfoProto &input, Dims &shape) {
     shape.push_back(it->second);
   for (int axis = shape.size() + 1; axis < 8 && !shape.empty(); ++axis)
     if (symbols.count(placeName(input, axis))) {
-      diagnostics.report(
-          DiagnosticId::BadOption,
-          "--dim gives a size for " + printable(placeName(input, axis)) +
-              ", but none for " + printable(placeName(input, shape.size())));
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--dim sets " + printable(placeName(input, axis)) +
+                             ", but not " +
+                             printable(placeName(input, shape.size())));
       return false;
     }
   if (!shape.empty())
     return true;
   diagnostics.report(DiagnosticId::UnboundDimension,
-                     "the input `" + printable(input.name()) + "` has no shape",
-                     "give all its sizes with --dim " +
+                     "the model declares no shape for the input `" +
+                         printable(input.name()) + "`",
+                     "set all its sizes: --dim " +
                          printable(placeName(input, 0)) + "=SIZE --dim " +
                          printable(placeName(input, 1)) + "=SIZE ...");
   return false;
@@ -271,7 +272,7 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   case onnx::TypeProto::kSparseTensorType:
     return "a sparse tensor";
   default:
-    return "no tensor";
+    return "not a tensor";
   }
 }
 
@@ -292,7 +293,7 @@ Type GraphImporter::elementTypeOf(const std::string &shown, int64_t dataType) {
                            dataTypeName(dataType));
   else if (!element)
     diagnostics.report(DiagnosticId::InvalidType,
-                       shown + " has the unknown element type " +
+                       shown + " has the undefined element type " +
                            Twine(dataType));
   return element;
 }
@@ -315,14 +316,14 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
   if (!checkedElements(shape, 8 * elementBytes(element)) &&
       !llvm::all_of(sizes, [](const Dim &size) { return size.known(); })) {
     diagnostics.report(DiagnosticId::UnsupportedForm,
-                       shown + " is too large at its bounds, " +
+                       shown + " is too large at its upper bounds, " +
                            shapeText(shape),
-                       "give lower bounds with --dim");
+                       "reduce the bounds with --dim");
     return {};
   }
   if (!checkedElements(shape, 8 * elementBytes(element))) {
     diagnostics.report(DiagnosticId::InvalidShape,
-                       shown + " has the impossible shape " + shapeText(shape));
+                       shown + " has the invalid shape " + shapeText(shape));
     return {};
   }
   return tensorOf(sizes, element);
@@ -404,7 +405,7 @@ void GraphImporter::bindOption(const std::string &name,
     diagnostics.report(DiagnosticId::BadOption,
                        "--bind " + printable(name) + ": " + message,
                        "the input is " + describe(type) +
-                           "; give its values in order, separated by commas");
+                           "; list its values in order, separated by commas");
   };
   if (isa<kernel::StringType>(element))
     return fail("strings cannot be bound");
@@ -418,13 +419,13 @@ void GraphImporter::bindOption(const std::string &name,
     part = part.trim();
     if (auto floating = dyn_cast<FloatType>(element)) {
       if (part.getAsDouble(number))
-        return fail("`" + printable(part) + "` is no number");
+        return fail("`" + printable(part) + "` is not a number");
       values.push_back(FloatAttr::get(floating, number));
     } else {
       if (part == "true" || part == "false")
         integer = part == "true";
       else if (part.getAsInteger(10, integer))
-        return fail("`" + printable(part) + "` is no integer");
+        return fail("`" + printable(part) + "` is not an integer");
       values.push_back(IntegerAttr::get(
           element,
           APInt(element.getIntOrFloatBitWidth(), static_cast<uint64_t>(integer),
@@ -493,6 +494,14 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
                                                 part.value, dimsOf(type)));
     inProgram.push_back(type);
   }
+  auto isEmpty = [](Type type) {
+    return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
+  };
+  if (!options.dims.empty() && !inProgram.empty() &&
+      llvm::all_of(inProgram, isEmpty))
+    diagnostics.report(DiagnosticId::EmptyTensors,
+                       "every output of the model is empty: a dimension is 0",
+                       "set dimensions to 1 or more with --dim");
   func::ReturnOp::create(builder, builder.getUnknownLoc(), values);
   main.setFunctionType(
       builder.getFunctionType(main.getArgumentTypes(), inProgram));

@@ -37,6 +37,13 @@ struct ImportOptions {
   /// Sizes of dimensions, by symbol ("batch"), place ("input:0"), or of all
   /// others ("*").
   std::map<std::string, SizeRange> dims;
+  /// The option that set a dimension, where that is not --dim: "--entry decode".
+  std::map<std::string, std::string> dimOptions;
+  /// Returns the option that set a dimension, for diagnostics.
+  std::string optionOf(const std::string &dim) const {
+    auto it = dimOptions.find(dim);
+    return it == dimOptions.end() ? "--dim" : it->second;
+  }
   /// Shapes of inputs, known from data; they bind symbols, too.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values of inputs, as the command line has them ("1,2,3"): the input

@@ -42,7 +42,7 @@ Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
     if (!part || part.getType() != parts[0].getType()) {
       report(DiagnosticId::InvalidNode,
              "`" + at.node.op_type() +
-                 "`: what iterations give differs in its type",
+                 "`: the type of an output differs between iterations",
              at);
       return {};
     }
@@ -74,7 +74,7 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
         (at.inputs[i] &&
          !graph::elementOf(at.inputs[i]).isInteger(i == 0 ? 64 : 1))) {
       (void)ProtoNode(*this, at).invalid(
-          "the trip count is no int64 or the condition no truth value");
+          "the trip count must be int64 and the condition bool");
       return failure();
     }
   auto isKnown = [&](size_t i) {
@@ -144,10 +144,9 @@ GraphImporter::mostAfter(const NodePlace &at,
       at.inputs[0] ? bindableInputs(at.inputs[0]) : std::vector<std::string>();
   report(inputs.empty() ? DiagnosticId::RuntimeShape
                         : DiagnosticId::UnboundValue,
-         "`" + at.node.op_type() + "`: nothing says how large `" +
-             printable(name) +
-             "` can get in iterations of which only the run "
-             "knows how many there are",
+         "`" + at.node.op_type() + "`: the size `" + printable(name) +
+             "` grows with each iteration, and the number of iterations has no "
+             "upper bound",
          at, "",
          "give a bound with --dim " + printable(name) + "=0..MOST" +
              (inputs.empty() ? "" : ", or " + bindHint(inputs)));
@@ -170,8 +169,9 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
       forms[k]->tensor = initial->tensor;
     std::optional<CarriedForm> wanted = forms[k] ? join(*forms[k], *own) : own;
     if (!wanted || !wanted->sequence || wanted->hasPresent) {
-      (void)node.unsupported("a value is carried that changes its kind, its "
-                             "type or its rank");
+      (void)node.unsupported(
+          "a carried value whose type or rank changes between "
+          "iterations");
       return false;
     }
     // By how much an iteration makes it larger.
@@ -351,7 +351,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     bool isSequence = own && !own->isBox;
     if (result.kind != (isSequence ? Binding::Sequence : Binding::Known))
       return node.unsupported("a body that results in a sequence or in nothing "
-                              "where it is no sequence that is carried");
+                              "if the carried value is not a sequence");
     resultForms.push_back(own ? *own : *formOf(result));
     tensors.push_back(result);
     tensorNames.push_back(opened->names[k]);
@@ -364,7 +364,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   Value goesOn = opened->results.front();
   if (!graph::elementOf(goesOn).isInteger(1) ||
       graph::tensorType(goesOn).getNumElements() != 1)
-    return node.invalid("the body's condition is no single truth value");
+    return node.invalid("the condition of the body must be a single bool");
   DenseElementsAttr alwaysGoesOn = constantOf(goesOn);
   bool conditional = !alwaysGoesOn || !*alwaysGoesOn.getValues<bool>().begin();
 

@@ -92,9 +92,9 @@ bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
     std::string name = printable(size.getName());
     report(DiagnosticId::UnsupportedForm,
            "`" + printable(at.node.op_type()) + "`: its body results in " +
-               describe(result.getType()) + ", of a size `" + name +
-               "` that each run of the body makes",
-           at, "", "give one size: --dim " + name + "=SIZE");
+               describe(result.getType()) + ", whose size `" + name +
+               "` differs between iterations",
+           at, "", "fix the size: --dim " + name + "=SIZE");
     return false;
   }
   return true;
@@ -129,14 +129,14 @@ FailureOr<Dim> GraphImporter::madeSize(const NodePlace &at, const Twine &suffix,
   std::vector<std::string> inputs;
   for (Value value : from)
     llvm::append_range(inputs, bindableInputs(value));
-  report(inputs.empty() ? DiagnosticId::RuntimeShape
-                        : DiagnosticId::UnboundValue,
-         "`" + printable(at.node.op_type()) + "`: nothing says how large `" +
-             printable(name) +
-             "` can be, a size of its result that is only known at run time",
-         at, "",
-         "give a bound with --dim " + printable(name) + "=0..MOST" +
-             (inputs.empty() ? "" : ", or " + bindHint(inputs)));
+  report(
+      inputs.empty() ? DiagnosticId::RuntimeShape : DiagnosticId::UnboundValue,
+      "`" + printable(at.node.op_type()) + "`: the size `" + printable(name) +
+          "` of its result depends on data and has no upper "
+          "bound",
+      at, "",
+      "bound it with --dim " + printable(name) + "=0..MOST" +
+          (inputs.empty() ? "" : ", or " + bindHint(inputs)));
   return failure();
 }
 
@@ -150,6 +150,7 @@ FailureOr<Dims>
 GraphImporter::readSizes(const NodePlace &at, Value counts,
                          ArrayRef<std::optional<int64_t>> most) {
   Dims sizes;
+  bool isMissing = false;
   if (most.empty())
     return sizes;
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
@@ -161,10 +162,14 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     }
     auto size = madeSize(at, most.size() == 1 ? Twine("count") : Twine(i),
                          bound, counts);
+    // Reports all sizes that need a bound, not only the first one.
     if (failed(size))
-      return failure();
-    sizes.push_back(*size);
+      isMissing = true;
+    else
+      sizes.push_back(*size);
   }
+  if (isMissing)
+    return failure();
   // What follows from sizes needs no run to read it.
   bool isKnown = llvm::all_of(known, [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;

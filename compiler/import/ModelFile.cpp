@@ -145,7 +145,7 @@ static bool readEntries(const onnx::TensorProto &tensor,
       continue;
     if (value.getAsInteger(10, *number)) {
       error = "its external data has " + entry.key() + " `" + printable(value) +
-              "`, which is no number of bytes";
+              "`, which is not a number of bytes";
       return false;
     }
     entries.hasLength |= number == &entries.length;

@@ -70,14 +70,14 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
       diagnostics.report(
           DiagnosticId::UnboundDimension,
           shown + " is a sequence of which " + what + " is unknown",
-          "give bounds with --dim " + printable(keys.front()) + "=0..16");
+          "set bounds with --dim " + printable(keys.front()) + "=0..16");
     return SizeRange();
   };
   SequenceSizes sizes;
   if (!tensor.has_shape() && !options.dims.count(name + ":0")) {
     diagnostics.report(DiagnosticId::UnboundDimension,
                        shown + " is a sequence of tensors of unknown rank",
-                       "give all their sizes with --dim " + printable(name) +
+                       "set all their sizes: --dim " + printable(name) +
                            ":0=0..16 --dim " + printable(name) + ":1=...");
     return std::nullopt;
   }
@@ -104,8 +104,8 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
     most.push_back(size.most);
   if (diagnostics.size() == reported && !checkedElements(most, 64))
     diagnostics.report(DiagnosticId::UnsupportedForm,
-                       shown + " is too large at its bounds",
-                       "give lower bounds with --dim");
+                       shown + " is too large at its upper bounds",
+                       "reduce the bounds with --dim");
   if (diagnostics.size() != reported)
     return std::nullopt;
   return sizes;

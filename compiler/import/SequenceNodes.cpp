@@ -18,7 +18,7 @@ namespace ingot {
 static bool checkSequence(ProtoNode &node, const NodePlace &at) {
   if (!at.bindings.empty() && at.bindings[0].kind == Binding::Sequence)
     return true;
-  (void)node.invalid("its input is no sequence");
+  (void)node.invalid("the input must be a sequence");
   return false;
 }
 
@@ -132,7 +132,7 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   if (!checkSequence(node, at))
     return failure();
   if (!at.inputs[1])
-    return node.invalid("there is no tensor to insert");
+    return node.invalid("the tensor to insert is missing");
   if (!isListed(node, at, 2))
     return atPlaceOfRun(
         *this, node, at, 2,
@@ -236,7 +236,7 @@ NodeResults GraphImporter::importSplitToSequence(NodePlace &at) {
   ProtoNode node(*this, at);
   Value x = node.input(0);
   if (!x)
-    return node.invalid("there is no tensor to split");
+    return node.invalid("the tensor to split is missing");
   auto axis = node.axisAttr("axis", 0, graph::shapeOf(x).size());
   if (failed(axis))
     return failure();

@@ -54,7 +54,9 @@ bool GraphImporter::checkStrings(const NodePlace &at) {
       llvm::is_contained(takingStrings, StringRef(at.node.op_type())))
     return true;
   report(DiagnosticId::UnsupportedType,
-         "`" + printable(at.node.op_type()) + "`: a tensor of strings", at);
+         "`" + printable(at.node.op_type()) +
+             "` cannot take strings: an input is a string tensor",
+         at, "", "ONNX allows only numbers here: the model is invalid");
   return false;
 }
 

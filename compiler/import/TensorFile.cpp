@@ -193,7 +193,7 @@ std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
   onnx::TensorProto proto;
   if (!parseFile(path, proto, error)) {
     if (error.empty())
-      error = "`" + printable(path) + "` is no serialized tensor";
+      error = "`" + printable(path) + "` is not a serialized tensor";
     return std::nullopt;
   }
   auto tensor = tensorFrom(proto, context, error);
@@ -292,10 +292,10 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
     return std::nullopt;
   };
   if (isa<kernel::StringType>(element))
-    return fail("is NumPy's, which has no strings of any length (use folders "
-                "of .pb files)");
+    return fail("cannot contain strings of variable length (use folders of "
+                ".pb files)");
   if (data.size() < 12 || !data.consume_front("\x93NUMPY"))
-    return fail("is no .npy file");
+    return fail("is not an .npy file");
   auto byte = [&](size_t i) { return uint64_t(uint8_t(data[i])); };
   bool isOld = data[0] == 1;
   uint64_t length = byte(2) | byte(3) << 8;
@@ -303,7 +303,7 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
     length |= byte(4) << 16 | byte(5) << 24;
   size_t start = isOld ? 4 : 6;
   if (length > data.size() - start)
-    return fail("is cut off");
+    return fail("is truncated");
   StringRef header = data.substr(start, length);
   data = data.drop_front(start + length);
 
@@ -336,7 +336,7 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
   auto count = checkedElements(shape, element.getIntOrFloatBitWidth());
   if (!count || uint64_t(*count) * elementBytes(element) != data.size())
     return fail("has " + Twine(data.size()) +
-                " bytes of data, which is not what its shape needs");
+                " bytes of data, which does not match its shape");
   Tensor tensor{RankedTensorType::get(shape, element),
                 std::vector<char>(data.begin(), data.end())};
   unsigned size = elementBytes(element);

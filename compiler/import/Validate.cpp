@@ -205,7 +205,7 @@ bool Validator::checkName(StringRef name, StringRef what, const Place &place) {
     problem = "contains control characters";
   else if (!llvm::isLegalUTF8String(
                &begin, reinterpret_cast<const llvm::UTF8 *>(name.end())))
-    problem = "is no valid UTF-8";
+    problem = "is not valid UTF-8";
   if (problem.empty())
     return true;
   report(DiagnosticId::InvalidName, "the name `" + printable(name) + "` of " +
@@ -230,11 +230,11 @@ void Validator::checkOpsets(const OpsetImports &opsets, StringRef where) {
     if (newest && version > newest)
       report(DiagnosticId::FutureOpset,
              "the " + where + " imports opset " + Twine(version) + " of " +
-                 shown + "; the newest that is known is " + Twine(newest),
+                 shown + "; the newest supported opset is " + Twine(newest),
              "export the model with opset " + Twine(newest) + " or older");
     else if (version < 1)
       report(DiagnosticId::MissingOpset, "the " + where +
-                                             " imports the impossible opset " +
+                                             " imports the invalid opset " +
                                              Twine(version) + " of " + shown);
   }
 }
@@ -262,18 +262,18 @@ void Validator::unknownOperator(const onnx::NodeProto &node, int index,
       names.push_back(function.name());
   if (known)
     return reportNode(DiagnosticId::UnknownOperator,
-                      "there is no operator " + shown, node, index, place, "",
+                      "unknown operator " + shown, node, index, place, "",
                       didYouMean(node.op_type(), names));
   reportNode(
       DiagnosticId::UnknownDomain,
-      "nothing is known of the domain `" + printable(domain, 60) +
-          "`, so not what " + shown + " computes",
+      "unknown operator " + shown + " from the custom domain `" +
+          printable(domain, 60) +
+          "`; Ingot supports ai.onnx, ai.onnx.ml and com.microsoft",
       node, index, place, "",
       firstOpset("", node.op_type())
           ? shown + " is an operator of ai.onnx; leave the node's domain empty"
-          : "export the model with standard operators, or with a function in "
-            "the model that says what " +
-                shown + " computes");
+          : "export the model with standard operators, or define " + shown +
+                " as a function in the model");
 }
 
 void Validator::checkOperator(const onnx::NodeProto &node, int index,

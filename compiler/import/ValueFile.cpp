@@ -103,7 +103,8 @@ std::optional<ModelValue> readValue(StringRef path, const ModelValue &like,
   if (!like.isOptional) {
     onnx::SequenceProto proto;
     if (!parseFile(path, proto, error))
-      return error.empty() ? fail("is no serialized sequence") : std::nullopt;
+      return error.empty() ? fail("is not a serialized sequence")
+                           : std::nullopt;
     if (proto.elem_type() != onnx::SequenceProto::TENSOR &&
         (proto.elem_type() != 0 || proto.tensor_values_size()))
       return fail("is a sequence of other than tensors");
@@ -113,7 +114,7 @@ std::optional<ModelValue> readValue(StringRef path, const ModelValue &like,
   }
   onnx::OptionalProto proto;
   if (!parseFile(path, proto, error))
-    return error.empty() ? fail("is no serialized optional value")
+    return error.empty() ? fail("is not a serialized optional value")
                          : std::nullopt;
   if (proto.has_sequence_value()) {
     if (!readTensors(proto.sequence_value(), value, context, error))

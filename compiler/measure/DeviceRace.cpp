@@ -99,22 +99,22 @@ std::vector<double> timeLaunches(Compilation &compilation) {
   StringRef text = buffer ? (*buffer)->getBuffer() : StringRef(failed);
   auto refuse = [&](const Twine &what) {
     diagnostics.report(DiagnosticId::RunFailed,
-                       "--tune times plans for the target " + target.name +
-                           " on a GPU of this machine, " + what,
-                       "compile on a machine that has such a GPU, or give a "
-                       "file in which all plans are");
+                       "--tune cannot time plans for " + target.name + ": " +
+                           what,
+                       "run --tune on a machine with such a GPU, or pass a "
+                       "file that contains all plans");
     return std::vector<double>();
   };
   if (text == noDevice)
-    return refuse("but there is none");
+    return refuse("this machine has no GPU");
   if (text.consume_front(otherDevice))
-    return refuse("which has one of compute capability" + text);
+    return refuse("the GPU of this machine has compute capability" + text);
   std::vector<double> microseconds;
   SmallVector<StringRef> lines;
   text.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines)
     if (line.getAsDouble(microseconds.emplace_back()))
-      return refuse("where they failed to run");
+      return refuse("the program failed on the GPU");
   return microseconds;
 }
 

@@ -305,7 +305,7 @@ static std::string flashHint(const CompileOptions &options,
                              const Footprint &footprint, MLIRContext &context) {
   int64_t constants = footprint.flash() - footprint.object->code;
   if (constants > *options.maxFlash)
-    return ("the constants alone take " + Twine(constants) + " bytes").str();
+    return ("the constants alone need " + Twine(constants) + " bytes").str();
   if (options.target->smallestCode)
     return "";
   CompileOptions smaller = options;
@@ -314,7 +314,7 @@ static std::string flashHint(const CompileOptions &options,
   std::optional<Footprint> small = tryOptions(smaller, context);
   if (!small || small->flash() >= footprint.flash())
     return "";
-  return ("with --optimize=size it takes " + Twine(small->flash()) +
+  return ("with --optimize=size it needs " + Twine(small->flash()) +
           " bytes of flash, " + Twine(footprint.flash() - small->flash()) +
           " fewer")
       .str();
@@ -323,17 +323,16 @@ static std::string flashHint(const CompileOptions &options,
 /// Says what RAM the model can be compiled for: a plan that misses maxRam is
 /// the smallest that the search has found.
 static std::string ramHint(const Footprint &footprint) {
-  std::string text =
-      ("no plan with less was found; --max-ram " + Twine(footprint.ram()) +
-       " is kept: arena " + Twine(footprint.arena) + " + stack " +
-       Twine(footprint.stack))
-          .str();
+  std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
+                      std::to_string(footprint.stack);
   if (footprint.state > 0)
-    text += " + state " + std::to_string(footprint.state);
+    parts += " + state " + std::to_string(footprint.state);
   if (footprint.macsRecomputed > 0)
-    text += ", " + std::to_string(footprint.macsRecomputed) +
-            " multiply-adds done twice";
-  return text;
+    parts +=
+        "; recomputes " + std::to_string(footprint.macsRecomputed) + " MACs";
+  return ("the smallest plan found needs " + Twine(footprint.ram()) +
+          " bytes (" + parts + "): try --max-ram " + Twine(footprint.ram()))
+      .str();
 }
 
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
@@ -343,7 +342,7 @@ bool checkBudget(const CompileOptions &options, const Footprint &footprint,
   if (!footprint.object) {
     diagnostics.report(
         DiagnosticId::BadOption,
-        "--max-flash and --max-ram need a compiler for sizes: " +
+        "--max-flash and --max-ram need a compiler that measures sizes: " +
             llvm::toString(findMeasuringCompiler(options).takeError()),
         "install one, or name another with --cxx");
     return false;
@@ -355,7 +354,7 @@ bool checkBudget(const CompileOptions &options, const Footprint &footprint,
     Diagnostic diagnostic;
     diagnostic.id = DiagnosticId::OverBudget;
     diagnostic.message =
-        ("the model takes " + Twine(taken) + " bytes of " + memory + ", " +
+        ("the model needs " + Twine(taken) + " bytes of " + memory + ", " +
          Twine(taken - *limit) + " more than " + option + " " + Twine(*limit))
             .str();
     diagnostic.file = options.model;

@@ -67,15 +67,15 @@ static std::string parse(StringRef text,
     return why;
   Expected<json::Value> root = json::parse(text);
   if (!root)
-    return "it is no JSON: " + toString(root.takeError());
+    return "it is not JSON: " + toString(root.takeError());
   json::Object *object = root->getAsObject();
   std::optional<StringRef> version =
       object ? object->getString("ingot") : std::nullopt;
   json::Array *plans = object ? object->getArray("plans") : nullptr;
   if (!version || !plans)
-    return "it has no `ingot` with a version, or no list of `plans`";
+    return "the version `ingot` or the list `plans` is missing";
   if (*version != ingotVersion)
-    return ("it is of ingot " + printable(*version) + ", and this is " +
+    return ("ingot " + printable(*version) + " wrote it, and this is ingot " +
             ingotVersion)
         .str();
   for (auto [i, value] : enumerate(*plans)) {
@@ -86,7 +86,7 @@ static std::string parse(StringRef text,
     json::Object *plan = entry ? entry->getObject("plan") : nullptr;
     if (!text("target") || !text("key") || !plan)
       return "entry " + std::to_string(i) +
-             " of `plans` needs strings `target` and `key`, and a `plan`";
+             " of `plans` needs the strings `target` and `key`, and a `plan`";
     add({text("target")->str(), text("key")->str(),
          text("group").value_or("").str(),
          entry->getNumber("microseconds").value_or(0), std::move(*plan)});
@@ -107,10 +107,10 @@ std::optional<PlanCache> PlanCache::read(StringRef path,
              : buffer.getError().message();
   if (why.empty())
     return cache;
-  diagnostics.report(DiagnosticId::CannotRead,
-                     "the plans in `" + printable(path) +
-                         "` cannot be read: " + printable(why, 400),
-                     "--tune makes the file anew where there is none");
+  diagnostics.reportFile(DiagnosticId::CannotRead, path,
+                         "the plans in `" + printable(path) +
+                             "` cannot be read: " + printable(why, 400),
+                         "delete the file: --tune then creates a new one");
   return std::nullopt;
 }
 

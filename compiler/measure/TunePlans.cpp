@@ -332,7 +332,7 @@ private:
                              "` for the target `" + target.name +
                              "` and the key `" + entry.key +
                              "` cannot be used: " + printable(why, 400),
-                         "it is the plan of " + lower::describe(group));
+                         "the plan belongs to " + lower::describe(group));
       return false;
     }
     group.setPlanAttr(plan);

@@ -19,7 +19,7 @@ struct Calibration::Reading {
   Diagnostics &diagnostics;
 
   bool fail(const Twine &message, const Twine &hint = "") {
-    diagnostics.report(DiagnosticId::Calibration, message, hint);
+    diagnostics.reportFile(DiagnosticId::Calibration, path, message, hint);
     return false;
   }
 };
@@ -36,6 +36,14 @@ static std::string sizesText(ArrayRef<int64_t> shape) {
     text += (text.empty() ? "" : ",") +
             (size < 0 ? std::string("?") : std::to_string(size));
   return "[" + text + "]";
+}
+
+/// The shape of a number of samples: "[N,1,28,28]".
+static std::string stackedText(ArrayRef<int64_t> shape) {
+  std::string text = "[N";
+  for (int64_t size : shape.drop_front(std::min<size_t>(1, shape.size())))
+    text += "," + (size < 0 ? std::string("?") : std::to_string(size));
+  return text + "]";
 }
 
 /// Whether the sizes from `first` on are those of the model.
@@ -59,29 +67,29 @@ bool Calibration::cut(std::vector<std::optional<Tensor>> &arrays,
         input.shape.empty() || input.shape[0] < 0 ? 1 : input.shape[0];
     if (batch == 0)
       return reading.fail("the input `" + printable(input.name) +
-                              "` takes no samples: its shape is " +
+                              "` cannot take samples: its shape is " +
                               sizesText(input.shape),
                           "--calibrate none quantizes without data");
     bool fits = !input.hasRank ||
                 (fitsFrom(1, input.shape, shape) && !shape.empty()) ||
                 (shape.empty() && input.shape.empty());
     if (fits && !shape.empty() && shape[0] == 0)
-      return reading.fail("the data for `" + printable(input.name) +
-                              "` has no samples: its shape is " +
+      return reading.fail("the data of `" + printable(input.name) +
+                              "` contains no samples: its shape is " +
                               sizesText(shape),
                           "--calibrate none quantizes without data");
     if (!fits || (!shape.empty() && shape[0] % batch != 0))
-      return reading.fail("the data for `" + printable(input.name) +
-                              "` has the shape " + sizesText(shape) +
-                              ", but the model takes " + sizesText(input.shape),
-                          "samples are along the first axis, " + Twine(batch) +
-                              " at a time");
+      return reading.fail(
+          "array `" + printable(input.name) + "` has shape " +
+              sizesText(shape) + "; expected " + stackedText(input.shape),
+          "stack the samples along axis 0" +
+              (batch > 1 ? ", " + Twine(batch) + " for each call" : Twine()));
     counts.push_back(shape.empty() ? 1 : shape[0] / batch);
     count = std::max(count, counts.back());
   }
   for (auto [input, own] : llvm::zip(inputs, counts))
     if (own != 1 && own != count)
-      return reading.fail("the data for `" + printable(input.name) + "` has " +
+      return reading.fail("the data of `" + printable(input.name) + "` has " +
                           Twine(own) + " samples, but that of another input " +
                           Twine(count));
   samples.assign(count, {});
@@ -121,7 +129,7 @@ bool Calibration::readSets(ArrayRef<std::string> folders, Reading &reading) {
             "the samples of `" + printable(input.name) +
                 "` have different shapes: " + describe(samples[0][i].type) +
                 " and " + describe(sample[i].type),
-            "give samples of one shape");
+            "use samples of one shape");
     }
   }
   return true;
@@ -139,18 +147,17 @@ bool Calibration::check(Reading &reading) {
         double value = sample[i].number(e);
         if (!std::isfinite(value))
           return reading.fail(
-              "the data for `" + printable(input.name) + "` has " +
+              "the data of `" + printable(input.name) + "` has " +
                   (std::isnan(value) ? "NaN" : "an infinite number") +
                   " in sample " + Twine(s) + ", at element " + Twine(e),
-              "ranges come from this data; leave such samples out");
+              "quantization ranges come from this data; remove such samples");
         isConstant &= value == first;
       }
     if (isConstant && elements > 1)
       return reading.fail(
-          "the data for `" + printable(input.name) + "` is " +
+          "the data of `" + printable(input.name) + "` is " +
               numberText(first) + " everywhere",
-          "give samples of what the model will see; --calibrate none "
-          "quantizes without data");
+          "use samples of real data; --calibrate none quantizes without data");
   }
   return true;
 }
@@ -166,7 +173,7 @@ bool Calibration::read(StringRef path, const Graph &graph,
     names.push_back("`" + printable(fed.name) + "`");
     if (!fed.elementType)
       return reading.fail("the input " + names.back() +
-                          " is no tensor of numbers");
+                          " is not a numeric tensor");
     for (const auto &given : graph.proto().input())
       if (given.name() == fed.name && given.type().tensor_type().has_shape()) {
         input.hasRank = true;
@@ -181,10 +188,10 @@ bool Calibration::read(StringRef path, const Graph &graph,
       if (input.name == name) {
         array = read(input.elementType);
         return array ? true
-                     : reading.fail("the data for `" + printable(name) +
+                     : reading.fail("the data of `" + printable(name) +
                                     "`: " + error);
       }
-    return reading.fail(shown + " has data for `" + printable(name) +
+    return reading.fail(shown + " contains an array `" + printable(name) +
                             "`, but the model has no such input",
                         "inputs: " + llvm::join(names, ", "));
   };
@@ -227,19 +234,19 @@ bool Calibration::read(StringRef path, const Graph &graph,
     if (inputs.size() != 1)
       return reading.fail("the model has " + Twine(inputs.size()) +
                               " inputs, but an .npy file is data for one",
-                          "give an .npz file with an array for each of " +
+                          "use an .npz file with an array for each of " +
                               llvm::join(names, ", "));
     if (!take(inputs[0].name,
               [&](Type type) { return readNpy(path, type, error); }))
       return false;
   } else {
-    return reading.fail(shown + " is no folder, .npz or .npy file",
+    return reading.fail(shown + " is not a folder, an .npz or an .npy file",
                         "--calibrate takes a folder, an .npz or .npy file, or "
                         "none");
   }
   for (auto [input, array, name] : llvm::zip(inputs, arrays, names))
     if (!array)
-      return reading.fail(shown + " has no data for the input " + name,
+      return reading.fail(shown + " contains no data for the input " + name,
                           "inputs: " + llvm::join(names, ", "));
   return cut(arrays, reading) && check(reading);
 }

@@ -12,8 +12,8 @@ using llvm::StringRef;
 namespace ingot {
 
 static const DiagnosticInfo table[] = {
-#define INGOT_DIAGNOSTIC(NAME, ID, CLASS, MEANING)                             \
-  {DiagnosticId::NAME, ID, DiagnosticClass::CLASS, MEANING},
+#define INGOT_DIAGNOSTIC(NAME, ID, CLASS, CAUSE, EXAMPLE, FIX)                 \
+  {DiagnosticId::NAME, ID, DiagnosticClass::CLASS, CAUSE, EXAMPLE, FIX},
 #include "compiler/report/Diagnostics.def"
 #undef INGOT_DIAGNOSTIC
 };
@@ -24,32 +24,39 @@ const DiagnosticInfo &infoOf(DiagnosticId id) {
 
 llvm::ArrayRef<DiagnosticInfo> allDiagnostics() { return table; }
 
-ExitCode exitCodeOf(DiagnosticClass kind) {
-  switch (kind) {
-  case DiagnosticClass::Invalid:
-    return ExitCode::InvalidInput;
-  case DiagnosticClass::Unsupported:
-    return ExitCode::Unsupported;
-  case DiagnosticClass::Internal:
-    return ExitCode::InternalError;
-  case DiagnosticClass::Warning:
-    return ExitCode::Success;
-  }
-  return ExitCode::InternalError;
+StringRef DiagnosticInfo::summary() const {
+  size_t end = cause.find(". ");
+  return end == StringRef::npos ? cause : cause.take_front(end + 1);
 }
 
+namespace {
+struct ClassInfo {
+  ExitCode code;
+  StringRef name, meaning;
+};
+} // namespace
+
+/// In the order of DiagnosticClass.
+static const ClassInfo classes[] = {
+    {ExitCode::WrongUsage, "usage", "the command line is wrong"},
+    {ExitCode::InvalidInput, "invalid",
+     "the model, its data or the environment is at fault"},
+    {ExitCode::Unsupported, "unsupported",
+     "the model is valid, but uses something that Ingot does not support"},
+    {ExitCode::ComparisonFailed, "comparison",
+     "outputs differ from the expected ones"},
+    {ExitCode::InternalError, "internal", "an error of Ingot itself"},
+    {ExitCode::Success, "warning", "the model is compiled all the same"},
+};
+
+ExitCode exitCodeOf(DiagnosticClass kind) {
+  return classes[static_cast<size_t>(kind)].code;
+}
+StringRef nameOf(DiagnosticClass kind) {
+  return classes[static_cast<size_t>(kind)].name;
+}
 StringRef meaningOf(DiagnosticClass kind) {
-  switch (kind) {
-  case DiagnosticClass::Invalid:
-    return "the model, the command line or the machine is at fault";
-  case DiagnosticClass::Unsupported:
-    return "the model is valid, but uses something that Ingot lacks";
-  case DiagnosticClass::Internal:
-    return "Ingot itself is at fault";
-  case DiagnosticClass::Warning:
-    return "the model is odd, but is compiled";
-  }
-  return "";
+  return classes[static_cast<size_t>(kind)].meaning;
 }
 
 /// The length of the well-formed UTF-8 sequence that `text` starts with, or 0.
@@ -99,7 +106,8 @@ std::string printable(StringRef text, size_t limit) {
 static constexpr size_t mostOfAKind = 100;
 
 void Diagnostics::report(Diagnostic diagnostic) {
-  if (diagnostic.file.empty())
+  if (diagnostic.file.empty() &&
+      infoOf(diagnostic.id).kind != DiagnosticClass::Usage)
     diagnostic.file = currentFile;
   if (infoOf(diagnostic.id).kind == DiagnosticClass::Warning) {
     if (odd.size() < mostOfAKind)
@@ -145,20 +153,32 @@ void Diagnostics::report(DiagnosticId id, const llvm::Twine &message,
   report(std::move(diagnostic));
 }
 
+void Diagnostics::reportFile(DiagnosticId id, StringRef file,
+                             const llvm::Twine &message,
+                             const llvm::Twine &hint) {
+  Diagnostic diagnostic;
+  diagnostic.id = id;
+  diagnostic.file = file.str();
+  diagnostic.message = message.str();
+  if (std::string text = hint.str(); !text.empty())
+    diagnostic.hints.push_back(text);
+  report(std::move(diagnostic));
+}
+
 bool Diagnostics::has(DiagnosticId id) const {
   return llvm::any_of(all, [&](const Diagnostic &d) { return d.id == id; });
 }
 
 ExitCode Diagnostics::exitCode() const {
-  auto any = [&](DiagnosticClass kind) {
-    return llvm::any_of(
-        all, [&](const Diagnostic &d) { return infoOf(d.id).kind == kind; });
-  };
-  if (any(DiagnosticClass::Internal))
-    return ExitCode::InternalError;
-  if (any(DiagnosticClass::Invalid))
-    return ExitCode::InvalidInput;
-  return all.empty() ? ExitCode::Success : ExitCode::Unsupported;
+  for (DiagnosticClass kind :
+       {DiagnosticClass::Internal, DiagnosticClass::Usage,
+        DiagnosticClass::Invalid, DiagnosticClass::Comparison,
+        DiagnosticClass::Unsupported})
+    if (llvm::any_of(all, [&](const Diagnostic &d) {
+          return infoOf(d.id).kind == kind;
+        }))
+      return exitCodeOf(kind);
+  return ExitCode::Success;
 }
 
 void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
@@ -199,14 +219,6 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
     if (kind.left)
       os << "error[" << infoOf(id).name << "]: and " << kind.left
          << " more of this kind\n";
-  if (all.empty() || exitCode() == ExitCode::InvalidInput)
-    return;
-  // Scripts read the last line.
-  os << (exitCode() == ExitCode::Unsupported ? "unsupported" : "internal error")
-     << ": " << all.front().message;
-  if (all.size() > 1)
-    os << " (and " << all.size() - 1 << " more)";
-  os << "\n";
 }
 
 void Diagnostics::printJson(llvm::raw_ostream &os) const {
@@ -218,10 +230,8 @@ void Diagnostics::printJson(llvm::raw_ostream &os) const {
         json.attribute(key, llvm::json::fixUTF8(value));
     };
     json.objectBegin();
-    static constexpr StringRef kinds[] = {"invalid", "unsupported", "internal",
-                                          "warning"};
     json.attribute("id", infoOf(d.id).name);
-    json.attribute("class", kinds[static_cast<int>(infoOf(d.id).kind)]);
+    json.attribute("class", nameOf(infoOf(d.id).kind));
     text("message", d.message);
     text("file", d.file);
     if (d.nodeIndex >= 0)

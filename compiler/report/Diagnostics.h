@@ -21,17 +21,26 @@
 namespace ingot {
 
 enum class DiagnosticId {
-#define INGOT_DIAGNOSTIC(NAME, ID, CLASS, MEANING) NAME,
+#define INGOT_DIAGNOSTIC(NAME, ID, CLASS, CAUSE, EXAMPLE, FIX) NAME,
 #include "compiler/report/Diagnostics.def"
 #undef INGOT_DIAGNOSTIC
 };
 
-enum class DiagnosticClass { Invalid, Unsupported, Internal, Warning };
+enum class DiagnosticClass {
+  Usage,
+  Invalid,
+  Unsupported,
+  Comparison,
+  Internal,
+  Warning
+};
 
 enum ExitCode : int {
   Success = 0,
   InvalidInput = 1,
+  WrongUsage = 2,
   Unsupported = 3,
+  ComparisonFailed = 4,
   InternalError = 70
 };
 
@@ -39,18 +48,25 @@ struct DiagnosticInfo {
   DiagnosticId id;
   llvm::StringRef name;
   DiagnosticClass kind;
-  llvm::StringRef meaning;
+  /// The texts of `ingot --explain ID`.
+  llvm::StringRef cause, example, fix;
+
+  /// Returns the first sentence of the cause.
+  llvm::StringRef summary() const;
 };
 const DiagnosticInfo &infoOf(DiagnosticId id);
 llvm::ArrayRef<DiagnosticInfo> allDiagnostics();
 ExitCode exitCodeOf(DiagnosticClass kind);
-/// Returns whose fault it is, in words.
+/// Returns what an exit code of this class means, in words.
 llvm::StringRef meaningOf(DiagnosticClass kind);
+/// Returns the name of the class in JSON.
+llvm::StringRef nameOf(DiagnosticClass kind);
 
 struct Diagnostic {
   DiagnosticId id = DiagnosticId::Internal;
   std::string message;
-  /// The file it is about; set by Diagnostics if empty.
+  /// The file at fault. If it is empty, Diagnostics sets the current file, except
+  /// for faults of the command line.
   std::string file;
   /// "node #57 `/backbone/up/Resize` (opset 18)"; empty if not about a node.
   std::string node;
@@ -74,6 +90,9 @@ public:
   void report(Diagnostic diagnostic);
   void report(DiagnosticId id, const llvm::Twine &message,
               const llvm::Twine &hint = "");
+  /// Reports a fault of the file `file`, which need not be the current one.
+  void reportFile(DiagnosticId id, llvm::StringRef file,
+                  const llvm::Twine &message, const llvm::Twine &hint = "");
 
   /// Whether nothing was reported but warnings.
   bool empty() const { return all.empty(); }
@@ -86,9 +105,9 @@ public:
   /// What is odd about a model that is compiled all the same.
   llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
-  /// 70 before 1 before 3; 0 if there are none.
+  /// Returns the first of 70, 2, 1, 4 and 3 that a diagnostic has; 0 if there are
+  /// none.
   ExitCode exitCode() const;
-  /// Text for people; if anything is unsupported, its reason is the last line.
   void print(llvm::raw_ostream &os, bool color = false) const;
   void printJson(llvm::raw_ostream &os) const;
 

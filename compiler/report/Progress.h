@@ -5,17 +5,33 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <chrono>
+#include <memory>
+#include <string>
+
 namespace ingot {
 
-/// One line on standard error that says what is going on, gone at the end.
-/// Nothing where standard error is not a terminal.
+/// How much is said about work in progress.
+enum class Verbosity {
+  Quiet,  ///< nothing
+  Normal, ///< a line on a terminal, with the seconds from the second one on
+  Verbose ///< a line for each finished step with its time, also into files
+};
+
+/// One line on standard error that says what is being done; erased at the end.
 class Progress {
 public:
   explicit Progress(llvm::StringRef what);
   ~Progress();
 
+  /// Applies to all that begin from now on. Set once, by the command line.
+  static void setVerbosity(Verbosity verbosity);
+
 private:
-  bool shown;
+  class Line;
+  std::string what;
+  std::chrono::steady_clock::time_point start;
+  std::unique_ptr<Line> line;
 };
 
 } // namespace ingot

@@ -11,7 +11,8 @@
 
 namespace ingot {
 
-/// Returns up to four of `candidates` that are close to `name`, best first.
+/// Returns up to four of `candidates` that are close to `name`, best first: within
+/// one edit for names of 3 to 5 letters, within two for longer names.
 std::vector<std::string> suggestions(llvm::StringRef name,
                                      llvm::ArrayRef<std::string> candidates);
 

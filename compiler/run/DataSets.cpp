@@ -101,8 +101,9 @@ bool readValues(Compilation &compilation, StringRef folder,
         readValue(inFolder(folder, "input_" + Twine(values.size()) + ".pb"),
                   emptyValue(*input.type), context, error);
     if (!value) {
-      compilation.getDiagnostics().report(
+      compilation.getDiagnostics().reportFile(
           DiagnosticId::CannotRead,
+          inFolder(folder, "input_" + Twine(values.size()) + ".pb"),
           "the input `" + printable(input.valueName) + "`: " + error);
       return false;
     }
@@ -128,8 +129,8 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
         readInput(inputs[first], path,
                   MutableArrayRef(data).slice(first, count), context, error))
       continue;
-    compilation.getDiagnostics().report(
-        DiagnosticId::CannotRead,
+    compilation.getDiagnostics().reportFile(
+        DiagnosticId::CannotRead, path,
         "the input `" + printable(inputs[first].valueName) + "`: " + error);
     return false;
   }
@@ -174,16 +175,16 @@ bool readInputFiles(Compilation &compilation,
     else if (input->elementType)
       tensor = readNpy(path, input->elementType, error);
     if (!tensor && input->elementType)
-      diagnostics.report(DiagnosticId::CannotRead,
-                         "the input `" + printable(name) + "`: " + error);
+      diagnostics.reportFile(DiagnosticId::CannotRead, path,
+                             "the input `" + printable(name) + "`: " + error);
   }
   if (!diagnostics.empty())
     return false;
   for (auto [input, tensor, name] : llvm::zip(inputs, data, names))
     if (!tensor && input.elementType)
       diagnostics.report(DiagnosticId::BadOption,
-                         "no data is given for the input " + name,
-                         "--input " + printable(input.name) + "=FILE.npy");
+                         "the input " + name + " has no data",
+                         "add --input " + printable(input.name) + "=FILE.npy");
   return diagnostics.empty();
 }
 
@@ -308,7 +309,7 @@ bool DataRunner::run(InputData data, std::vector<Tensor> &outputs) {
       diagnostics.report(DiagnosticId::InputMismatch,
                          "the data for the input `" +
                              printable(model->inputs()[bound.input].onnxName) +
-                             "` differs from what --bind says");
+                             "` differs from the value of --bind");
       return false;
     }
   return model->run(inputs, outputs, diagnostics);

@@ -20,10 +20,11 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
   if (installedCommand(target.emulator).empty()) {
     StringRef emulator = target.emulator.split(' ').first;
     diagnostics.report(DiagnosticId::RunFailed,
-                       "this machine cannot run code for the target " +
-                           target.name,
-                       emulator.empty() ? "see `ingot targets`"
-                                        : "install " + Twine(emulator));
+                       "cannot run " + target.name + " code on this host",
+                       emulator.empty()
+                           ? "`ingot targets` lists the targets "
+                             "that run here"
+                           : "install the emulator " + Twine(emulator));
     return nullptr;
   }
   auto scratch = TemporaryFolder::create();
@@ -40,15 +41,15 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
     return nullptr;
   if (compilation.usesStrings()) {
     diagnostics.report(DiagnosticId::RunFailed,
-                       "under an emulator a model cannot have strings",
-                       "use a target of this machine");
+                       "models with strings cannot run in an emulator",
+                       "use a target that this host runs");
     return nullptr;
   }
   if (!model->sizes.empty()) {
     diagnostics.report(
         DiagnosticId::RunFailed,
-        "under an emulator a model cannot leave sizes to the run",
-        "give them with --dim, or use a target of this machine");
+        "models with dynamic dimensions cannot run in an emulator",
+        "fix the sizes with --dim, or use a target that this host runs");
     return nullptr;
   }
   auto bytes = [](ArrayRef<RankedTensorType> types) {

@@ -27,12 +27,10 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   const TargetDescription &target = *compilation.options.target;
   if (!compilation.options.runsOnThisHost()) {
     diagnostics.report(DiagnosticId::RunFailed,
-                       "this machine cannot run code for the target " +
-                           target.name,
-                       target.emulator.empty()
-                           ? "see `ingot targets`"
-                           : "`ingot run` and `ingot test` use an emulator, of "
-                             "which times say nothing");
+                       "cannot time " + target.name +
+                           " code on this host (emulated time is meaningless)",
+                       "use `ingot inspect --target " + target.name +
+                           "` for MACs and sizes");
     return nullptr;
   }
   auto folder = TemporaryFolder::create();
@@ -74,7 +72,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
       align, llvm::alignTo(std::max<int64_t>(model->arenaSize, 1), align));
   if (!model->arena) {
     diagnostics.report(DiagnosticId::RunFailed,
-                       "there is no memory for an arena of " +
+                       "not enough memory for an arena of " +
                            Twine(model->arenaSize) + " bytes");
     return nullptr;
   }

@@ -34,9 +34,13 @@ install(FILES
   ${toolchains}
   DESTINATION "${package}")
 
-# What the package is, how it is used, and programs that do so.
+# What the package is, the manual, and programs that use it.
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
   "${PROJECT_SOURCE_DIR}/dialects/graph/OPS.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  PATTERN "ingot.1" EXCLUDE PATTERN "*.in" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/docs/ingot.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES "${sources}/LICENSE" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 file(RELATIVE_PATH INGOT_BIN_FROM_PC "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/${INGOT_PROGRAM}")
 file(RELATIVE_PATH INGOT_INCLUDE_FROM_PC "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/${INGOT_INCLUDE}")

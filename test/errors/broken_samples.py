@@ -21,22 +21,22 @@ def good(count=6):
     return np.random.default_rng(1).standard_normal((count, 4)).astype(np.float32)
 
 
-QUANTIZE = {"command": ["quantize"], "args": ["--calibrate", "FOLDER/samples.npz"]}
+QUANTIZE = {"command": ["quantize"], "args": ["--calibrate", "FOLDER/samples.npz"], "file": "FOLDER/samples.npz"}
 
 
-@case("calibration-data", text="has data for `input`, but the model has no such input", **QUANTIZE)
+@case("calibration-data", text="contains an array `input`, but the model has no such input", **QUANTIZE)
 def samples_of_another_name(folder):
     samples(folder, input=good())
     return net()
 
 
-@case("calibration-data", text="has no data for the input `x`", **QUANTIZE)
+@case("calibration-data", text="contains no data for the input `x`", **QUANTIZE)
 def samples_of_nothing(folder):
     samples(folder)
     return net()
 
 
-@case("calibration-data", text="has the shape [6,5], but the model takes [?,4]", **QUANTIZE)
+@case("calibration-data", text="array `x` has shape [6,5]; expected [N,4]", **QUANTIZE)
 def samples_of_another_shape(folder):
     samples(folder, x=np.ones((6, 5), np.float32))
     return net()
@@ -94,7 +94,7 @@ def labels_for_decibels(folder):
     return net()
 
 
-@case("calibration-data", text="the labels: ", command=["quantize"],
+@case("calibration-data", text="the labels: ", file="FOLDER/labels.npy", command=["quantize"],
       args=["--calibrate", "FOLDER/samples.npz", "--labels", "FOLDER/labels.npy", "--max-loss", "1%"])
 def labels_that_are_not_there(folder):
     samples(folder, x=good())
@@ -109,13 +109,13 @@ def labels_of_classes_that_are_not_there(folder):
     return net()
 
 
-@case("calibration-data", text="has no samples: its shape is [0,4]", **QUANTIZE)
+@case("calibration-data", text="contains no samples: its shape is [0,4]", **QUANTIZE)
 def no_samples(folder):
     samples(folder, x=good(0))
     return net()
 
 
-@case("calibration-data", text="the input `x` takes no samples: its shape is [0,4]", **QUANTIZE)
+@case("calibration-data", text="the input `x` cannot take samples: its shape is [0,4]", **QUANTIZE)
 def an_input_of_no_samples(folder):
     samples(folder, x=good())
     return net((0, 4))
@@ -128,7 +128,7 @@ def a_budget_that_nothing_keeps(folder):
     return net()
 
 
-@case("not-quantized", text="is quantized already", **QUANTIZE)
+@case("not-quantized", text="is quantized already", **{**QUANTIZE, "file": None})
 def a_model_that_is_quantized(folder):
     samples(folder, x=good())
     scale = numpy_helper.from_array(np.float32(0.1), "s")
@@ -136,12 +136,12 @@ def a_model_that_is_quantized(folder):
                  initializers=[scale])
 
 
-@case("bad-option", text="no samples are given", command=["quantize"])
+@case("bad-option", text="quantizing needs sample inputs: --calibrate samples.npz", command=["quantize"])
 def quantized_without_saying_how(folder):
     return net()
 
 
-@case("bad-option", text="is neither decibels nor a share", command=["quantize"],
+@case("bad-option", text="--max-loss: `much` needs a unit: 35dB or 1%", command=["quantize"],
       args=["--calibrate", "none", "--max-loss", "much"])
 def a_budget_without_a_unit(folder):
     return net()

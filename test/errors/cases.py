@@ -9,11 +9,12 @@ F = TensorProto.FLOAT
 I64 = TensorProto.INT64
 
 
-def case(diagnostic, node=None, code=1, args=(), text=None, command=(), env=None, most_bytes=None):
-    """FOLDER in an argument is the folder of the case; no file may get larger than `most_bytes`."""
+def case(diagnostic, node=None, code=None, args=(), text=None, command=(), env=None, most_bytes=None, file=None):
+    """FOLDER in an argument is the folder of the case; no file may get larger than `most_bytes`. `code` is that of
+    the diagnostic's class if it is not given. `file` is the file that `-->` must name."""
     def add(build):
         cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command), env or {},
-                      most_bytes))
+                      most_bytes, file))
         return build
     return add
 

@@ -32,7 +32,7 @@ touch "$scratch/examples/mnist/model.onnx"
 
 # Licence, manual, examples.
 cmp "$source/LICENSE" "$scratch/prefix/share/doc/Ingot/LICENSE" || fail "no licence is installed"
-for file in README.md OPS.md examples/mnist/model.onnx examples/cmake/CMakeLists.txt; do
+for file in README.md OPS.md docs/index.md docs/cli.md examples/mnist/model.onnx examples/cmake/CMakeLists.txt; do
   [ -s "$scratch/prefix/share/doc/Ingot/$file" ] || fail "$file is not installed"
 done
 

@@ -22,7 +22,8 @@ Trial randomTrial(const onnx::ModelProto &model, Random &random);
 /// Beside the exit codes of a compilation; signals are negative.
 enum : int { SaidNothing = 99, OutputLeftBehind = 98 };
 inline bool isFault(int code) {
-  return code != Success && code != InvalidInput && code != Unsupported;
+  return code != Success && code != InvalidInput && code != WrongUsage &&
+         code != Unsupported;
 }
 
 struct Outcome {

@@ -314,19 +314,21 @@ def check_refusals(ingot, folder):
     path, output = os.path.join(folder, "llm.onnx"), os.path.join(folder, "refused.cpp")
     onnx.save(decoder(), path)
     for options, text in (
-            (["--entry", "a:seq=1,past=1", "--entry", "A:seq=2,past=1"], "there is an entry point `a` already"),
-            (["--entry", "2b:seq=1,past=1"], "`2b` is no name of a function"),
-            (["--entry", "main:seq=1,past=1"], "`main` is no name of a function"),
-            (["--entry", "a:seq=x"], "neither a whole number nor bounds"),
-            (["--entry", "a:seq"], "`seq` is no size"),
-            (["--entry", "a:seq=1,seq=2"], "`seq` has two sizes"),
-            (["--entry", "a=:seq=1"], "no model is named"),
+            (["--entry", "a:seq=1,past=1", "--entry", "A:seq=2,past=1"], "the name `A` is used twice; entry names must differ"),
+            (["--entry", "2b:seq=1,past=1"], "`2b` cannot be used as a function name"),
+            (["--entry", "main:seq=1,past=1"], "`main` cannot be used as a function name"),
+            (["--entry", "a:seq=x"], "--entry a: cannot parse `x` as the size of `seq`"),
+            (["--entry", "a:seq"], "cannot parse `seq` as DIM=SIZE"),
+            (["--entry", "a:seq=1,seq=2"], "`seq` is given two sizes"),
+            (["--entry", "a=:seq=1"], "a model file is missing"),
             (["--entry", "a=nothing.onnx"], "nothing.onnx"),
             (["--entry", "a:seq=1"], "past"),
             (["--dim", "seq=1", "--dim", "past=0..31", "--state", "post=present"], "did you mean `past`"),
             (["--dim", "seq=1", "--dim", "past=0..31", "--state", "past=y", "--state", "x=y"], "the input is f32[1,1,8], but `y` is f32[1,1,16]"),
-            (["--dim", "seq=1", "--dim", "past=1", "--state", "past=y", "--state", "past=present"], "names `past` twice")):
-        said = run([ingot, path, "-o", output, *options], expected=1)
+            (["--dim", "seq=1", "--dim", "past=1", "--state", "past=y", "--state", "past=present"], "`past` is given twice")):
+        # The command line is wrong, or the model needs another size.
+        done = subprocess.run([ingot, path, "-o", output, *options], capture_output=True, text=True)
+        said = done.stderr if done.returncode in (1, 2) else f"exit {done.returncode}"
         if text not in said or os.path.exists(output):
             failures.append(f"{options}: {said}")
 

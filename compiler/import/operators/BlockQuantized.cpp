@@ -76,7 +76,7 @@ static LogicalResult checkBits(OnnxNode &node, int64_t bits, int64_t block) {
                             "quantize to 2, 4 or 8 bits");
   if (block < 1 || block > (int64_t(1) << 31) || block * bits % 8 != 0)
     return node.invalid("`block_size` is " + Twine(block) +
-                        ", which is no number of whole bytes");
+                        ", which is not a multiple of 8 bits");
   return success();
 }
 

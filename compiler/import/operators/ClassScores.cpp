@@ -105,7 +105,7 @@ Value transformScores(OnnxNode &node, Value scores, StringRef transform) {
     return softmaxZero(node, scores);
   if (transform == "PROBIT")
     return probit(node, scores);
-  (void)node.invalid("there is no post_transform `" + transform + "`");
+  (void)node.invalid("unknown post_transform `" + transform + "`");
   return {};
 }
 

@@ -105,7 +105,7 @@ static ImportResult castTo(OnnxNode &node, Type type) {
     return one(x);
   if (isString(type) || isString(elementOf(x)))
     return node.unsupported("conversion to or from strings",
-                            "convert before or behind the model");
+                            "convert before or after the model");
   std::string roundMode = node.stringAttr("round_mode", "up");
   if (!llvm::is_contained({"up", "down", "nearest"}, roundMode))
     return node.invalid("unknown round_mode `" + roundMode + "`");
@@ -307,7 +307,7 @@ static ImportResult importDequantizeLinear(OnnxNode &node) {
   if (!type)
     return node.unsupported("dequantization to this element type");
   if (!isa<FloatType>(type))
-    return node.invalid("`output_dtype` is no type of floats");
+    return node.invalid("`output_dtype` must be a floating-point type");
   return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type,
                                           {});
 }

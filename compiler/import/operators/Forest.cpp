@@ -440,7 +440,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   }
   for (int64_t root : node.intsAttr("tree_roots")) {
     if (root < 0 || root >= count)
-      return node.invalid("a root is no node");
+      return node.invalid("a tree root does not refer to a node");
     forest.roots.push_back(root);
   }
   int64_t targetCount = node.intAttr("n_targets", 1),
@@ -454,12 +454,12 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
                               "PROBIT"};
   int64_t transform = node.intAttr("post_transform", 0);
   if (transform < 0 || transform >= int64_t(std::size(transforms)))
-    return node.invalid("there is no post_transform " + Twine(transform));
+    return node.invalid("unknown post_transform " + Twine(transform));
   if (transform == 1 || transform == 2)
-    node.warnOfReadings("post_transform " + Twine(transform) + " is " +
-                            transforms[transform] + " in ONNX, and " +
-                            transforms[3 - transform] + " in ONNX Runtime",
-                        "use post_transform 0 with an operator behind it");
+    node.warnOfReadings(
+        "post_transform " + Twine(transform) + " is " + transforms[transform] +
+            " in ONNX, and " + transforms[3 - transform] + " in ONNX Runtime",
+        "use post_transform 0 and a separate operator after it");
   Value scores =
       forest.build(x, targetCount, aggregates[aggregate], {}, elementOf(x));
   Value result = transformScores(node, scores, transforms[transform]);

@@ -28,9 +28,10 @@ static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
     sum += fits ? width : 0;
   }
   if (!fits || sum != all || each[0] != each[1])
-    return node.invalid("the weights have " + Twine(all) +
-                        " columns, which are no queries, keys and values of " +
-                        Twine(heads) + " heads");
+    return node.invalid(
+        "the weights have " + Twine(all) +
+        " columns, which cannot be split into queries, keys and values of " +
+        Twine(heads) + " heads");
   return each;
 }
 

@@ -113,7 +113,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (size <= 0 || width % size != 0 ||
       (isFlat && heads > 0 && rotary > 0 && width % heads != 0))
     return node.invalid("rows of " + Twine(width) +
-                        " elements are no heads of " + Twine(size));
+                        " elements cannot be split into heads of " +
+                        Twine(size));
   Value parts = isFlat ? splitHeads(node, x, width / size) : x;
   Value y =
       rotate(node, parts, cosines, sines, placesOf(node, ids, dimsOf(parts)[2]),

@@ -152,7 +152,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
                         "a dtype of integers and a number of samples");
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
-    return node.invalid("there are no classes");
+    return node.invalid("the number of classes is 0");
   // Types change where sizes are taken to be larger.
   Value x = node.input(0);
   Dim batch = dimsOf(x)[0];

@@ -140,7 +140,7 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
   size_t rank = shapeOf(x).size();
   std::string action = node.stringAttr("case_change_action", "NONE");
   if (!llvm::is_contained({"NONE", "LOWER", "UPPER"}, action))
-    return node.invalid("there is no case_change_action `" + action + "`");
+    return node.invalid("unknown case_change_action `" + action + "`");
   if ((rank != 1 && rank != 2) || (rank == 2 && !(dimsOf(x)[0] == 1)))
     return node.invalid("the input is neither [C] nor [1, C]");
   x = node.reshape(x, ArrayRef<Dim>{dimsOf(x).back()});

@@ -53,7 +53,7 @@ LogicalResult VectorMachine::read() {
   x = node.cast(x, f32);
   kind = node.stringAttr("kernel_type", "LINEAR");
   if (!llvm::is_contained({"LINEAR", "POLY", "RBF", "SIGMOID"}, kind))
-    return node.invalid("there is no kernel_type `" + kind + "`");
+    return node.invalid("unknown kernel_type `" + kind + "`");
   SmallVector<double> numbers = node.floatsAttr("kernel_params");
   if (!numbers.empty() && numbers.size() != 3)
     return node.invalid("`kernel_params` needs gamma, coef0 and degree");

@@ -1,9 +1,7 @@
 // Ingot bench MODEL.
 //
-// The median, the fastest run and what 90 % of the runs take at most. Other
-// programs that time it beside theirs get the milliseconds of each run, a
-// number a line, with --raw or where standard output is no terminal; the
-// summary then goes to standard error.
+// The median, the fastest run and the 90th percentile. With --raw the milliseconds of
+// each run, a number a line; the summary then goes to standard error.
 
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/HostTime.h"
@@ -187,11 +185,11 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (arguments.raw &&
       !refuseUnused(arguments, {"json", "per-group", "roofline"}, "with --raw",
                     diagnostics))
-    return InvalidInput;
+    return diagnostics.exitCode();
   arguments.perGroup |= arguments.roofline;
   if (arguments.perGroup &&
       !requireOneTarget(arguments, "--per-group", diagnostics))
-    return InvalidInput;
+    return diagnostics.exitCode();
   arguments.compile.model = arguments.positional[0];
   arguments.compile.trace = arguments.perGroup;
   auto context = makeContext();
@@ -250,15 +248,12 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
               names, predictions ? &*predictions : nullptr);
     return Success;
   }
-  // Programs that read the output of older versions want plain numbers.
-  bool isRaw =
-      arguments.raw || (!arguments.perGroup && !llvm::outs().is_displayed());
-  for (double time : times)
-    if (isRaw)
+  if (arguments.raw)
+    for (double time : times)
       llvm::outs() << llvm::format("%.6f\n", time);
   if (arguments.perGroup)
     printKernels(ofKernels, names, predictions ? &*predictions : nullptr);
-  printSummary(summary, isRaw ? llvm::errs() : llvm::outs());
+  printSummary(summary, arguments.raw ? llvm::errs() : llvm::outs());
   return Success;
 }
 

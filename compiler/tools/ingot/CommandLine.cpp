@@ -1,28 +1,23 @@
 // From the command line to a command.
 
+#include "compiler/report/Progress.h"
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 
 using namespace llvm;
 
 namespace ingot {
-
-static constexpr StringLiteral exitCodes = R"(
-Exit codes: 0; 1 the model, the command line or the machine (its disk, its
-compiler) is at fault; 3 the model uses something unsupported; 70 a fault of
-ingot's own.
-)";
 
 /// Removes the options of the libraries: some have the names of ours, none is
 /// meant for users.
 static void removeForeignOptions() {
   SmallVector<cl::Option *> foreign;
   for (auto &entry : cl::getRegisteredOptions())
-    if (entry.first != "help" && entry.first != "version")
-      foreign.push_back(entry.second);
+    foreign.push_back(entry.second);
   for (cl::Option *option : foreign)
     option->removeArgument();
 }
@@ -50,7 +45,7 @@ static void checkCommand(const Options &options, StringRef first,
   if (close.empty())
     return;
   diagnostics.report(DiagnosticId::BadOption,
-                     "there is no command `" + printable(first) + "`",
+                     "unknown command `" + printable(first) + "`",
                      close.front() == "compile"
                          ? "to compile, leave the word out: ingot MODEL.onnx "
                            "-o FILE"
@@ -73,7 +68,7 @@ static void reportUnknownOption(const Options &options,
   else if (hint.empty())
     hint = "see `" + command.shown() + " --help`";
   diagnostics.report(DiagnosticId::BadOption,
-                     "`" + command.shown() + "` has no option `" +
+                     "`" + command.shown() + "` does not have the option `" +
                          printable(shown) + "`",
                      hint);
 }
@@ -109,54 +104,74 @@ static void reportProblems(const Options &options, const CommandSyntax &command,
   }
 }
 
+/// Whether diagnostics are colored: --color decides, then NO_COLOR, then whether
+/// standard error is a terminal.
+static bool wantsColor(StringRef when) {
+  if (when != "auto")
+    return when == "always";
+  std::optional<std::string> forbidden = sys::Process::GetEnv("NO_COLOR");
+  return (!forbidden || forbidden->empty()) && errs().has_colors();
+}
+
 /// Prints all diagnostics; returns the exit code.
-static int finish(int code, const Arguments &arguments,
+static int finish(int code, const Arguments &arguments, const Options &options,
                   Diagnostics &diagnostics) {
   if (!diagnostics.empty() && arguments.json)
     diagnostics.printJson(outs());
   outs().flush();
   if (outs().has_error()) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "the standard output cannot be written: " +
-                           outs().error().message());
+    diagnostics.reportFile(DiagnosticId::CannotWrite, "standard output",
+                           "standard output cannot be written: " +
+                               outs().error().message());
     outs().clear_error();
   }
-  diagnostics.print(errs(), errs().has_colors());
-  return std::max<int>(code, diagnostics.exitCode());
+  bool hasColor = wantsColor(options.color);
+  if (hasColor)
+    errs().enable_colors(true);
+  diagnostics.print(errs(), hasColor);
+  return diagnostics.empty() ? code : diagnostics.exitCode();
 }
 
 int runCommandLine(int argc, char **argv) {
   removeForeignOptions();
   // Never destroyed: the parser keeps pointers to it.
   Options &options = *new Options;
-  for (const CommandSyntax &command : options.commands)
-    cl::HideUnrelatedOptions(options.category, *command.parser);
-  cl::SetVersionPrinter([](raw_ostream &os) {
-    os << "ingot " << ingotVersion << " (LLVM " << LLVM_VERSION_STRING << ")\n";
-  });
+  // A value that is not given.
+  options.color.setInitialValue("auto");
   StringRef first = argc > 1 ? argv[1] : "";
   const CommandSyntax &wanted = wantedCommand(options, first);
-  std::string text = ("\nEXAMPLES:" + wanted.examples + exitCodes).str();
-  cl::extrahelp help(text);
 
   Diagnostics diagnostics;
   Arguments arguments;
+  arguments.options = &options;
   checkCommand(options, first, diagnostics);
   checkOptions(options, wanted, ArrayRef(argv, argc).drop_front(), diagnostics);
   if (!diagnostics.empty())
-    return finish(InvalidInput, arguments, diagnostics);
+    return finish(WrongUsage, arguments, options, diagnostics);
   std::string problems;
   raw_string_ostream problemStream(problems);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv, "ONNX models become standalone C++\n", &problemStream))
+  if (!cl::ParseCommandLineOptions(argc, argv, "", &problemStream))
     reportProblems(options, wanted, sys::path::filename(argv[0]), problems,
                    diagnostics);
+  if (diagnostics.empty() && options.version)
+    return finish(versionCommand(arguments, diagnostics), arguments, options,
+                  diagnostics);
+  if (diagnostics.empty() && options.help) {
+    arguments.positional.clear();
+    if (&wanted != &options.commands.front())
+      arguments.positional.push_back(wanted.parser->getName().str());
+    return finish(helpCommand(arguments, diagnostics), arguments, options,
+                  diagnostics);
+  }
   if (diagnostics.empty())
     readArguments(options, arguments, diagnostics);
-  int code = InvalidInput;
+  Progress::setVerbosity(arguments.quiet     ? Verbosity::Quiet
+                         : arguments.verbose ? Verbosity::Verbose
+                                             : Verbosity::Normal);
+  int code = WrongUsage;
   if (diagnostics.empty())
     code = wanted.run(arguments, diagnostics);
-  return finish(code, arguments, diagnostics);
+  return finish(code, arguments, options, diagnostics);
 }
 
 } // namespace ingot

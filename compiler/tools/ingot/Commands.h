@@ -11,14 +11,18 @@
 
 namespace ingot {
 
-/// All that the command line can say; each command reads its part.
+struct Options;
+
+/// The values of all options and arguments; each command reads its part.
 struct Arguments {
-  /// What stands without a dash after the command.
+  /// For the commands that describe the command line itself.
+  const Options *options = nullptr;
+  /// The words after the command that are no options.
   std::vector<std::string> positional;
   /// The names of the options that were given, without dashes.
   std::vector<std::string> given;
-  /// The id of a diagnostic that is to be explained.
-  std::string explain;
+  /// The id of a diagnostic to explain; empty: all.
+  std::optional<std::string> explain;
   CompileOptions compile;
   std::string output, outputDir;
   /// The folder of data sets that a test is written for; empty: none.
@@ -27,6 +31,7 @@ struct Arguments {
   std::optional<Stage> stopAfter;
   /// Whether `run` and `test` compile without having read the data.
   bool dynamic = false;
+  bool quiet = false, verbose = false, force = false;
   bool json = false, markdown = false, perGroup = false, roofline = false,
        raw = false;
   unsigned threads = 1;
@@ -46,16 +51,32 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
 int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
+int helpCommand(Arguments &arguments, Diagnostics &diagnostics);
+int versionCommand(Arguments &arguments, Diagnostics &diagnostics);
+int completionCommand(Arguments &arguments, Diagnostics &diagnostics);
+int referenceCommand(Arguments &arguments, Diagnostics &diagnostics);
+/// Explains the diagnostic Arguments::explain, or lists all.
+int explainCommand(Arguments &arguments, Diagnostics &diagnostics);
+
+/// Prints the table of operators, or of targets, as Markdown.
+void printOperatorTable(llvm::raw_ostream &os);
+void printTargetTable(llvm::raw_ostream &os);
+
+/// Whether `path` can be written: it does not exist, was written by Ingot, or
+/// --force is given; otherwise a diagnostic.
+bool checkReplaceable(const Arguments &arguments, llvm::StringRef path,
+                      Diagnostics &diagnostics);
 
 /// Complains if there are several targets, of which `what` shows one.
 bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,
                       Diagnostics &diagnostics);
 
-/// Complains of each of the options `unused` that was given: it has no effect
-/// `why`. False if there is one.
+/// Reports the options of `unused` that were given: they have no effect `why`.
+/// False if there is one.
 bool refuseUnused(const Arguments &arguments,
                   llvm::ArrayRef<llvm::StringRef> unused,
-                  const llvm::Twine &why, Diagnostics &diagnostics);
+                  const llvm::Twine &why, Diagnostics &diagnostics,
+                  const llvm::Twine &hint = "");
 
 int runCommandLine(int argc, char **argv);
 

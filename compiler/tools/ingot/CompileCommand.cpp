@@ -7,8 +7,13 @@
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "compiler/tools/ingot/EmitTest.h"
+#include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 
+#include "codegen/objects/TemporaryFolder.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -48,6 +53,20 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
       !refuseUnused(arguments, {"tune"}, "before the stage `decide`",
                     diagnostics))
     return;
+  // A module in a file that is named like C++ would be compiled as C++.
+  StringRef extension = llvm::sys::path::extension(arguments.output);
+  if (llvm::is_contained({".cpp", ".cc", ".cxx", ".cu", ".h", ".o"},
+                         extension)) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "-o: --stop-after writes MLIR, which does not belong in "
+                       "a `" +
+                           extension + "` file",
+                       "name a .mlir file");
+    return;
+  }
+  if (!arguments.output.empty() && arguments.output != "-" &&
+      !checkReplaceable(arguments, arguments.output, diagnostics))
+    return;
   Compilation compilation(arguments.compile, context, diagnostics);
   if (compilation.advance(*arguments.stopAfter))
     printModule(compilation.module(), arguments.output, diagnostics);
@@ -66,25 +85,26 @@ static std::optional<bool> isObjectName(StringRef output,
   });
   if (!isObject && (isSource || isOther) &&
       (wanted == ".cpp" ? !isSource : wanted != extension))
-    diagnostics.report(
-        DiagnosticId::BadOption,
-        "-o `" + printable(output) + "` has the extension `" +
-            printable(extension) + "`, but code for the target " + target.name +
-            " is a " + wanted + " file",
-        "name a " + wanted + " file, or another target with --target");
+    diagnostics.report(DiagnosticId::BadOption,
+                       "-o: `" + printable(output) + "` has the extension `" +
+                           printable(extension) + "`, but the target " +
+                           target.name + " needs a " + wanted + " file",
+                       "name a " + wanted +
+                           " file, or choose another target with --target");
   else if (!isObject && !isSource && !isOther)
     diagnostics.report(DiagnosticId::BadOption,
-                       "-o `" + printable(output) + "` " +
+                       "-o: `" + printable(output) + "` " +
                            (extension.empty() ? Twine("has no extension")
                                               : "has the extension `" +
                                                     printable(extension) + "`"),
                        "name a .cpp file (.cc, .cxx) for C++, a .cu file for a "
-                       "GPU, or a .o file for an object");
+                       "GPU, a .o file for an object, or - for standard "
+                       "output");
   else if (llvm::sys::path::stem(output).empty())
     diagnostics.report(DiagnosticId::BadOption,
-                       "-o `" + printable(output) +
+                       "-o: `" + printable(output) +
                            "` has no name before its extension",
-                       "for example model" + extension);
+                       "example: model" + extension);
   else
     return isObject;
   return std::nullopt;
@@ -99,19 +119,19 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
                  arguments.compile.target->isDevice();
   if (!isObject && !hasBudget && !isTuned &&
-      !refuseUnused(arguments, {"cxx"},
-                    "on C++ without a budget: it compiles the .o and measures "
-                    "sizes",
+      !refuseUnused(arguments, {"cxx"}, "when C++ is written without a budget",
                     diagnostics))
     return false;
   bool hasTrace = arguments.compile.trace;
   if (!arguments.compile.entries.empty() &&
       !refuseUnused(arguments, {"emit-test"},
-                    "with --entry: a test is of one function", diagnostics))
+                    "with --entry: a test program calls a single function",
+                    diagnostics))
     return false;
   if (!arguments.compile.states.empty() &&
       !refuseUnused(arguments, {"emit-test"},
-                    "with --state: a test passes all inputs", diagnostics))
+                    "with --state: a test program passes all inputs",
+                    diagnostics))
     return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
       !refuseUnused(
@@ -130,7 +150,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
 static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   Stage start = *arguments.compile.startFrom;
   std::string with =
-      ("with --start-from " + nameOf(start) + ": the module says it").str();
+      ("with --start-from " + nameOf(start) + ": the module determines it")
+          .str();
   SmallVector<StringRef> decided = {"dim",  "entry", "bind",
                                     "fast", "state", "strict"};
   if (start >= Stage::Decide)
@@ -145,38 +166,15 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
       !requireOneTarget(arguments, "--start-from", diagnostics))
     return false;
   if (arguments.stopAfter && *arguments.stopAfter < start) {
-    diagnostics.report(DiagnosticId::BadOption,
-                       "the stage `" + nameOf(*arguments.stopAfter) +
-                           "` of --stop-after is before `" + nameOf(start) +
-                           "`, which --start-from begins with");
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "--stop-after: the stage `" + nameOf(*arguments.stopAfter) +
+            "` comes before the stage `" + nameOf(start) + "` of --start-from");
     return false;
   }
   if (!llvm::is_contained(arguments.given, "target"))
     arguments.compile.target = nullptr;
   return true;
-}
-
-static int explain(const Arguments &arguments, Diagnostics &diagnostics) {
-  SmallVector<StringRef> others(arguments.given.begin(), arguments.given.end());
-  llvm::erase(others, "explain");
-  if (!refuseUnused(arguments, others, "with --explain", diagnostics))
-    return InvalidInput;
-  std::vector<std::string> names;
-  for (const DiagnosticInfo &info : allDiagnostics()) {
-    names.push_back(info.name.str());
-    if (info.name != arguments.explain)
-      continue;
-    llvm::outs() << info.name << ": " << info.meaning << "\n"
-                 << "exit code " << exitCodeOf(info.kind) << ": "
-                 << meaningOf(info.kind) << "\n";
-    return Success;
-  }
-  std::string close = didYouMean(arguments.explain, names);
-  diagnostics.report(DiagnosticId::BadOption,
-                     "there is no error `" + printable(arguments.explain) + "`",
-                     close.empty() ? "errors: " + llvm::join(names, ", ")
-                                   : close);
-  return InvalidInput;
 }
 
 /// Quantizes the model in memory, if that was asked for; false with diagnostics
@@ -194,14 +192,204 @@ static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
   return diagnostics.empty();
 }
 
+/// The files that a compilation may write beside `output`, itself first.
+static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
+  std::vector<std::string> paths{output.str()};
+  auto add = [&](StringRef extension) {
+    SmallString<128> path(output);
+    llvm::sys::path::replace_extension(path, extension);
+    paths.push_back(path.str().str());
+  };
+  add(".h");
+  add(".weights.o");
+  add(".weights");
+  if (hasTest) {
+    SmallString<128> path(output);
+    llvm::sys::path::replace_extension(path, "");
+    paths.push_back((path + "_test.cpp").str());
+  }
+  return paths;
+}
+
+/// 7328 as "7,328".
+static std::string grouped(int64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t i = text.size(); i > 3;)
+    text.insert(i -= 3, ",");
+  return text;
+}
+
+/// 133000 as "133 KB", 999 as "999 bytes".
+static std::string sizeText(uint64_t bytes) {
+  if (bytes < 1000)
+    return std::to_string(bytes) + " bytes";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  bytes < 1000000 ? os << llvm::format("%.3g KB", bytes / 1e3)
+                  : os << llvm::format("%.3g MB", bytes / 1e6);
+  return text;
+}
+
+/// The names of the generated entry functions.
+static std::vector<std::string> functionsOf(const CompileOptions &options) {
+  std::string prefix = toIdentifier(options.name);
+  std::vector<std::string> names;
+  for (const EntryPoint &entry : options.entries)
+    names.push_back(prefix + "_" + entry.name + "_run");
+  if (names.empty())
+    names.push_back(prefix + "_run");
+  return names;
+}
+
+namespace {
+/// What a compilation has written.
+struct Written {
+  std::vector<std::string> files;
+  std::vector<std::string> functions;
+  int64_t arena = 0, state = 0;
+  /// Bytes that the code and the constants take, if they were measured.
+  std::optional<int64_t> flash;
+};
+} // namespace
+
+static void printJson(const Written &written, StringRef target) {
+  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  auto strings = [&](StringRef key, ArrayRef<std::string> values) {
+    json.attributeArray(key, [&] {
+      for (const std::string &value : values)
+        json.value(llvm::json::fixUTF8(value));
+    });
+  };
+  json.object([&] {
+    strings("files", written.files);
+    strings("functions", written.functions);
+    json.attribute("target", target);
+    json.attribute("arena_bytes", written.arena);
+    json.attribute("state_bytes", written.state);
+    if (written.flash)
+      json.attribute("flash_bytes", *written.flash);
+  });
+  llvm::outs() << "\n";
+}
+
+/// Prints "wrote net.cpp (130 KB), net.h: net_run for x86-64-v3, arena 14,336 bytes".
+static void printSummary(const Written &written, StringRef target) {
+  llvm::raw_ostream &os = llvm::errs();
+  os << "wrote ";
+  for (auto [i, file] : llvm::enumerate(written.files)) {
+    uint64_t size = 0;
+    (void)llvm::sys::fs::file_size(file, size);
+    os << (i ? ", " : "") << printable(file, 400) << " (" << sizeText(size)
+       << ")";
+  }
+  os << ": " << llvm::join(written.functions, ", ") << " for " << target;
+  if (written.arena)
+    os << ", arena " << grouped(written.arena) << " bytes";
+  if (written.state)
+    os << ", state " << grouped(written.state) << " bytes";
+  if (written.flash)
+    os << ", flash " << grouped(*written.flash) << " bytes";
+  os << "\n";
+  for (StringRef file : written.files)
+    if (file.ends_with(".weights.o"))
+      os << "link " << printable(file, 400) << " with "
+         << printable(written.files.front(), 400) << ": it has the weights\n";
+}
+
+/// Identifies what is at a path now, to see whether a run replaces it.
+static std::optional<llvm::sys::fs::UniqueID> identify(StringRef path) {
+  llvm::sys::fs::UniqueID id;
+  if (llvm::sys::fs::getUniqueID(path, id))
+    return std::nullopt;
+  return id;
+}
+
+static void addSizes(Compilation &compilation, Written &written) {
+  ModuleOp module = compilation.module();
+  for (kernel::ProgramOp entry : kernel::entryPrograms(module))
+    written.arena =
+        std::max<int64_t>(written.arena, entry.getArenaBytes().value_or(0));
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
+    written.state = bytes.getInt();
+  if (compilation.options.measured)
+    written.flash = compilation.options.measured->flash;
+}
+
+/// Warns if the prefix of the generated names is not the one that was given with
+/// --name, and rejects the one of the runtime.
+static bool checkName(StringRef wanted, bool isGiven,
+                      Diagnostics &diagnostics) {
+  std::string name = toIdentifier(wanted);
+  if (name == "ingot") {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "the prefix `ingot` is reserved for the runtime header",
+                       "choose another one with --name");
+    return false;
+  }
+  if (isGiven && name != wanted)
+    diagnostics.report(DiagnosticId::RenamedPrefix,
+                       "--name: `" + printable(wanted) +
+                           "` cannot be used in C++; the prefix is `" + name +
+                           "`");
+  return true;
+}
+
+/// Prints the header and the source as one file.
+static int printToTerminal(Arguments &arguments, MLIRContext &context,
+                           Diagnostics &diagnostics) {
+  CompileOptions &options = arguments.compile;
+  if (!refuseUnused(arguments, {"emit-test", "json"}, "with -o -", diagnostics))
+    return diagnostics.exitCode();
+  if (options.weights == WeightsMode::Auto)
+    options.weights = WeightsMode::Source;
+  if (options.weights != WeightsMode::Source) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "-o - cannot write the weights to another file",
+                       "use --weights source, or name a file");
+    return diagnostics.exitCode();
+  }
+  auto folder = TemporaryFolder::create();
+  if (!folder) {
+    reportFault(folder.takeError(), diagnostics);
+    return diagnostics.exitCode();
+  }
+  const TargetDescription &target =
+      options.target ? *options.target : *lookupTarget("generic");
+  if (options.name.empty())
+    options.name = nameOfModel(options.model);
+  std::string name = toIdentifier(options.name);
+  std::string output = folder->file(name + target.sourceExtension.str());
+  Compilation compilation(options, context, diagnostics);
+  if (!compilation.emit(output))
+    return diagnostics.exitCode();
+  auto source = llvm::MemoryBuffer::getFile(output);
+  auto header = llvm::MemoryBuffer::getFile(folder->file(name + ".h"));
+  if (!source || !header) {
+    diagnostics.report(DiagnosticId::CannotRead,
+                       "a temporary file cannot be read");
+    return diagnostics.exitCode();
+  }
+  std::string include = "#include \"" + name + ".h\"\n";
+  auto [before, after] = (*source)->getBuffer().split(include);
+  llvm::outs() << before << (*header)->getBuffer() << "\n" << after;
+  return diagnostics.exitCode();
+}
+
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  if (!arguments.explain.empty())
-    return explain(arguments, diagnostics);
+  if (arguments.explain) {
+    SmallVector<StringRef> others(arguments.given.begin(),
+                                  arguments.given.end());
+    llvm::erase(others, "explain");
+    llvm::erase(others, "color");
+    return refuseUnused(arguments, others, "with --explain", diagnostics)
+               ? explainCommand(arguments, diagnostics)
+               : diagnostics.exitCode();
+  }
   CompileOptions &options = arguments.compile;
   options.model = arguments.positional.front();
   auto context = makeContext();
   if (options.startFrom && !checkStart(arguments, diagnostics))
-    return InvalidInput;
+    return diagnostics.exitCode();
   if (arguments.stopAfter) {
     if (!quantizeFirst(arguments, *context, diagnostics))
       return diagnostics.exitCode();
@@ -209,6 +397,11 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   }
   bool hasOutput = llvm::is_contained(arguments.given, "o");
+  if (hasOutput && arguments.output == "-")
+    return !checkOptions(arguments, /*isObject=*/false, diagnostics) ||
+                   !quantizeFirst(arguments, *context, diagnostics)
+               ? int(diagnostics.exitCode())
+               : printToTerminal(arguments, *context, diagnostics);
   const TargetDescription &target =
       options.target ? *options.target : *lookupTarget("generic");
   std::string output =
@@ -216,27 +409,57 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
                 : nameOfModel(options.model) + target.sourceExtension.str();
   auto isObject = isObjectName(output, target, diagnostics);
   if (!isObject || !checkOptions(arguments, *isObject, diagnostics))
-    return InvalidInput;
-  // What is called x.cpp declares x_run, whatever the model is called.
-  if (options.name.empty())
-    options.name = toIdentifier(llvm::sys::path::stem(output));
-  if (!checkWritable(output, diagnostics) ||
-      !quantizeFirst(arguments, *context, diagnostics))
     return diagnostics.exitCode();
+  // A file x.cpp declares x_run, whatever the model is called.
+  if (options.name.empty())
+    options.name = llvm::sys::path::stem(output);
+  if (!checkName(options.name, llvm::is_contained(arguments.given, "name"),
+                 diagnostics))
+    return diagnostics.exitCode();
+  options.name = toIdentifier(options.name);
   bool hasTest = !arguments.emitTest.empty();
+  std::vector<std::string> outputs = outputsOf(output, hasTest);
+  if (!checkWritable(output, diagnostics))
+    return diagnostics.exitCode();
+  std::vector<std::optional<llvm::sys::fs::UniqueID>> before;
+  for (const std::string &path : outputs) {
+    checkReplaceable(arguments, path, diagnostics);
+    before.push_back(identify(path));
+  }
+  if (!diagnostics.empty() || !quantizeFirst(arguments, *context, diagnostics))
+    return diagnostics.exitCode();
   EmitTest test;
   if (hasTest && !test.read(arguments.emitTest, options, *context, diagnostics))
     return diagnostics.exitCode();
   auto compilation =
       std::make_unique<Compilation>(options, *context, diagnostics);
+  std::optional<int64_t> flash;
   if (options.maxRam || options.maxFlash) {
     Footprint footprint;
     compilation = planAndMeasure(options, *context, footprint, diagnostics);
     if (!compilation || !checkBudget(options, footprint, *context, diagnostics))
       return diagnostics.exitCode();
+    flash = footprint.flash();
   }
-  if (compilation->emit(output) && hasTest)
+  if (!compilation->emit(output))
+    return diagnostics.exitCode();
+  if (hasTest)
     test.write(*compilation, output);
+  if (!diagnostics.empty())
+    return diagnostics.exitCode();
+  Written written;
+  for (auto [path, old] : llvm::zip(outputs, before))
+    if (auto now = identify(path); now && (!old || *now != *old))
+      written.files.push_back(path);
+  written.functions = functionsOf(options);
+  addSizes(*compilation, written);
+  if (flash)
+    written.flash = flash;
+  StringRef shownTarget = compilation->options.target->name;
+  if (arguments.json && !arguments.quantizes)
+    printJson(written, shownTarget);
+  if (arguments.verbose || (!arguments.quiet && llvm::errs().is_displayed()))
+    printSummary(written, shownTarget);
   return diagnostics.exitCode();
 }
 

@@ -32,12 +32,14 @@ bool EmitTest::read(StringRef folder, CompileOptions &options,
   tolerance = readTolerance(folder);
   if (options.weights == WeightsMode::File)
     diagnostics.report(DiagnosticId::BadOption,
-                       "--emit-test writes a program without files",
-                       "use --weights source or object");
+                       "--emit-test: the test program does not read files",
+                       "use --weights source or --weights object");
   if (sets.empty()) {
-    diagnostics.report(DiagnosticId::CannotRead,
-                       "there are no test_data_set_* folders in `" +
-                           printable(folder) + "`");
+    diagnostics.reportFile(DiagnosticId::CannotRead, folder,
+                           "no test_data_set_* folders in `" +
+                               printable(folder) + "`",
+                           "--emit-test DIR reads DIR/test_data_set_0/"
+                           "input_0.pb and so on");
     return false;
   }
   bindData(compilation, sets.front().inputs);
@@ -54,8 +56,8 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     return false;
   if (decided.usesStrings()) {
     diagnostics.report(DiagnosticId::BadOption,
-                       "--emit-test takes no models with strings",
-                       "run them with `ingot test`");
+                       "--emit-test does not support models with strings",
+                       "compare them with `ingot test`");
     return false;
   }
   TestCase &testCase = cases.emplace_back();

@@ -162,13 +162,16 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
   return llvm::join(shown, " ");
 }
 
+/// Columns of the longest strategy, with the mark of scalar kernels.
+constexpr unsigned strategyWidth = 22;
+
 /// The launches of a program whose kernels run on a device.
 static void printDeviceRows(const Report &report, const Device &device) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,
                   std::initializer_list<std::string> numbers, StringRef bound,
                   StringRef nodes) {
-    os << llvm::left_justify(strategy, 17) << " "
+    os << llvm::left_justify(strategy, strategyWidth) << " "
        << llvm::left_justify(result, 24);
     for (const std::string &number : numbers)
       os << " " << llvm::right_justify(number, 7);
@@ -225,32 +228,33 @@ static void printDeviceRows(const Report &report, const Device &device) {
   closeFork();
   if (forks)
     os << "\n"
-       << forked << " launches run beside others in " << forks
-       << " forks: {fork.branch} in front of their nodes\n";
+       << forked << " launches run concurrently with others in " << forks
+       << " forks, marked {fork.branch} before their nodes\n";
   int64_t ofHost = llvm::count_if(
       report.rows, [](const Row &row) { return row.launch.onHost; });
   if (ofHost)
     os << "\nkernels of the host: " << ofHost
-       << "; nothing in them is independent, and one thread of the device "
-          "would take longer than the copies\n";
+       << "; they have no parallelism, and one thread of the device would take "
+          "longer than the copies\n";
   if (int64_t decisions = report.footprint.decisions)
-    os << "\nplaces at which the host waits for what it decides by: "
-       << decisions << "; launches of loops and branches count once\n";
+    os << "\nhost decisions: " << decisions
+       << "; the host waits for the device at each of them; launches of loops "
+          "and branches count once\n";
   if (ofHost || report.footprint.decisions)
-    os << "\nThe run is no graph: its launches start one by one.\n";
+    os << "\nThe run cannot be a graph: its launches start one by one.\n";
   double starting = double(report.rows.size()) * schedule::launchSeconds;
   os << "\npredicted: at least " << llvm::format("%.1f", (sum + starting) * 1e6)
-     << " us, of which " << llvm::format("%.1f", starting * 1e6)
-     << " us until kernels have started\n"
-        "regs: about so many of a thread; held: of the threads that a "
-        "processor can hold\n";
+     << " us, including " << llvm::format("%.1f", starting * 1e6)
+     << " us of launch overhead\n"
+        "regs: estimated registers of a thread; held: occupancy, the share of "
+        "the threads that a processor can hold\n";
 }
 
 static void printRows(const Report &report) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,
                   std::initializer_list<std::string> numbers, StringRef nodes) {
-    os << llvm::left_justify(strategy, 18) << " "
+    os << llvm::left_justify(strategy, strategyWidth) << " "
        << llvm::left_justify(result, 24);
     for (const std::string &number : numbers)
       os << " " << llvm::right_justify(number, 8);
@@ -279,15 +283,15 @@ static std::string storedTypes(const simplify::WidenedWeights &weights) {
 }
 
 static constexpr llvm::StringLiteral scalarReason =
-    "floats are computed one by one: vectors of this target hold integers only";
+    "floats are computed one by one: the vectors of this target hold integers "
+    "only";
 
-static void printTotals(const Report &report) {
+static void printTotals(const Report &report, const TargetDescription &target) {
   const Footprint &footprint = report.footprint;
   llvm::raw_ostream &os = llvm::outs();
   os << "\n";
   if (llvm::any_of(report.rows, [](const Row &row) { return row.isScalar; }))
-    os << "* " << scalarReason
-       << "; `ingot quantize` makes a model of integers\n";
+    os << "* " << scalarReason << "; `ingot quantize` quantizes the model\n";
   os << report.rows.size() << " kernel calls of " << footprint.kernels
      << " kernels, " << shortNumber(report.macs) << " MACs, "
      << shortNumber(report.parameters) << " parameters\n";
@@ -324,7 +328,8 @@ static void printTotals(const Report &report) {
     os << ", variables " << footprint.variables;
   os << "\n";
   if (footprint.near)
-    os << "near memory " << footprint.near << " bytes, beside that RAM\n";
+    os << target.nearMemory.upper() << " " << footprint.near
+       << " bytes, in addition to that RAM\n";
 }
 
 static void printJson(const ModelSummary &summary, const Report &report,
@@ -494,7 +499,7 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
 
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!requireOneTarget(arguments, "`ingot inspect`", diagnostics))
-    return InvalidInput;
+    return diagnostics.exitCode();
   arguments.compile.model = arguments.positional[0];
   auto context = makeContext();
   Compilation reader(arguments.compile, *context, diagnostics);
@@ -532,7 +537,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     const TargetDescription &target = *arguments.compile.target;
     target.isDevice() ? printDeviceRows(report, target.device)
                       : printRows(report);
-    printTotals(report);
+    printTotals(report, target);
   }
   return diagnostics.exitCode();
 }

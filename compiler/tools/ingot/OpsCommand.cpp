@@ -77,14 +77,16 @@ static std::string versionList(const OperatorRow &row) {
       ", ");
 }
 
-static void printMarkdown(ArrayRef<OperatorRow> rows) {
-  outs() << "| operator | opsets | becomes | not supported |\n"
-            "|---|---|---|---|\n";
+static void printMarkdown(ArrayRef<OperatorRow> rows, raw_ostream &os) {
+  os << "| operator | opsets | becomes | not supported |\n"
+        "|---|---|---|---|\n";
   for (const OperatorRow &row : rows)
-    outs() << "| " << row.name << " | " << versionList(row) << " | "
-           << (row.supported ? row.how : "") << " | "
-           << (row.supported ? row.limits : "all") << " |\n";
+    os << "| " << row.name << " | " << versionList(row) << " | "
+       << (row.supported ? row.how : "") << " | "
+       << (row.supported ? row.limits : "all") << " |\n";
 }
+
+void printOperatorTable(raw_ostream &os) { printMarkdown(operatorRows(), os); }
 
 static int reportUnknown(StringRef wanted, ArrayRef<OperatorRow> rows,
                          Diagnostics &diagnostics) {
@@ -95,10 +97,10 @@ static int reportUnknown(StringRef wanted, ArrayRef<OperatorRow> rows,
     diagnostics.report(DiagnosticId::UnsupportedOperator,
                        "the operator `" + printable(wanted) +
                            "` is not implemented",
-                       "`ingot ops` lists those that are");
+                       "`ingot ops` lists the implemented operators");
   else
     diagnostics.report(DiagnosticId::UnknownOperator,
-                       "there is no operator `" + printable(wanted) + "`",
+                       "unknown operator `" + printable(wanted) + "`",
                        didYouMean(wanted, names));
   return diagnostics.exitCode();
 }
@@ -136,11 +138,11 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!arguments.positional.empty() &&
       !refuseUnused(arguments, {"markdown"}, "on a single operator",
                     diagnostics))
-    return InvalidInput;
+    return diagnostics.exitCode();
   if (!arguments.positional.empty())
     return showOperator(arguments.positional.front(), rows, diagnostics);
   if (arguments.markdown) {
-    printMarkdown(rows);
+    printMarkdown(rows, outs());
     return Success;
   }
   for (const OperatorRow &row : rows)
@@ -178,6 +180,13 @@ static void printTargetsAsJson() {
   outs() << "\n";
 }
 
+void printTargetTable(raw_ostream &os) {
+  os << "| target | description | compilers |\n|---|---|---|\n";
+  for (const TargetDescription &target : allTargets())
+    os << "| `" << target.name << "` | " << target.summary << " | "
+       << join(target.compilers, ", ") << " |\n";
+}
+
 int targetsCommand(Arguments &arguments, Diagnostics &) {
   if (arguments.json) {
     printTargetsAsJson();
@@ -191,7 +200,7 @@ int targetsCommand(Arguments &arguments, Diagnostics &) {
     if (&target == native)
       outs() << " (native)";
     else if (isEmulated)
-      outs() << " (runs under " << target.emulator.split(' ').first << ")";
+      outs() << " (emulated on this machine)";
     else if (!runs)
       outs() << " (does not run on this machine)";
     outs() << "\n";

@@ -8,16 +8,27 @@ static constexpr StringLiteral compileExamples = R"(
   ingot mnist.onnx -o mnist.cpp                 C++ for this machine: mnist_run
   ingot mnist.onnx -o mnist.cpp --target generic --name digits
   ingot net.onnx -o net.o --dim batch=1         an object file; batch size 1
-  ingot net.onnx -o net.o --cxx "g++ -Os"       compiled by this compiler
-  ingot net.onnx -o net.cpp --target A,B,C      picks one where it runs
-  ingot net.onnx --stop-after decide            the program after a stage
+  ingot net.onnx -o net.o --cxx "g++ -Os"       built with this compiler
+  ingot net.onnx -o net.cpp --target A,B,C      selects the best target at run time
+  ingot net.onnx --stop-after decide            the IR after a stage
   ingot --explain over-budget                   what an error means
 )";
 
 static constexpr StringLiteral inspectExamples = R"(
   ingot inspect net.onnx                        nodes, kernels, memory
   ingot inspect net.onnx --dim batch=1 --json
-  ingot inspect net.onnx --max-ram 64K --max-flash 1M
+  ingot inspect net.onnx --target cortex-m4 --max-ram 64K --max-flash 1M
+
+The table has a line for each kernel call:
+  strategy  how the kernel is implemented
+  result    type and shape of the result
+  MACs      multiply-accumulate operations
+  moved     bytes that the kernel reads and writes
+  weights   bytes of constants; counted at the first call that reads them
+  code      bytes of machine code; `=` for a kernel of an earlier call
+  arena     bytes of the arena that are live during the call
+  stack     bytes of stack that the kernel needs
+  nodes     the ONNX nodes that it computes
 )";
 
 static constexpr StringLiteral testExamples = R"(
@@ -31,10 +42,10 @@ static constexpr StringLiteral runExamples = R"(
 )";
 
 static constexpr StringLiteral benchExamples = R"(
-  ingot bench net.onnx                          median, fastest, 90 %
+  ingot bench net.onnx                          median, fastest, 90th percentile
   ingot bench net.onnx --threads 2 --seconds 5
-  ingot bench net.onnx --per-group              where the time goes
-  ingot bench net.onnx --roofline               and what bounds each kernel
+  ingot bench net.onnx --per-group              the time of each kernel
+  ingot bench net.onnx --roofline               and what limits it
   ingot bench net.onnx --json
 )";
 
@@ -43,6 +54,12 @@ static constexpr StringLiteral quantizeExamples = R"(
   ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx --max-loss 35dB
   ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx --max-loss 1% --labels classes.npy
   ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx --quantize int4-weights
+
+The table has a line for each layer:
+  precision type of activations x type of weights
+  bytes     size of the weights; `before`: in float32
+  dB        signal-to-noise ratio if only this layer is quantized
+  so far    signal-to-noise ratio if this layer and all before it are quantized
 )";
 
 static constexpr StringLiteral opsExamples = R"(
@@ -55,6 +72,29 @@ static constexpr StringLiteral targetsExamples = R"(
   ingot targets --json                          with compilers and flags
 )";
 
+static constexpr StringLiteral helpExamples = R"(
+  ingot help                                    commands, and options of compiling
+  ingot help bench                              options of `ingot bench`
+)";
+
+static constexpr StringLiteral versionExamples = R"(
+  ingot version
+)";
+
+static constexpr StringLiteral completionExamples = R"(
+  source <(ingot completion bash)
+  ingot completion zsh > ~/.zfunc/_ingot
+  ingot completion fish > ~/.config/fish/completions/ingot.fish
+)";
+
+static constexpr StringLiteral referenceExamples = R"(
+  ingot reference man > ingot.1                 the manual page
+  ingot reference cli                           the options, as Markdown
+  ingot reference errors                        the errors, as Markdown
+  ingot reference operators                     the operators, as Markdown
+  ingot reference targets                       the targets, as Markdown
+)";
+
 Options::Options() {
   commands = {
       {&compile, compileCommand, "MODEL.onnx", 1, 1, compileExamples},
@@ -64,28 +104,52 @@ Options::Options() {
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
       {&quantize, quantizeCommand, "MODEL.onnx", 1, 1, quantizeExamples},
       {&ops, opsCommand, "[OPERATOR]", 0, 1, opsExamples},
-      {&targets, targetsCommand, "", 0, 0, targetsExamples}};
+      {&targets, targetsCommand, "", 0, 0, targetsExamples},
+      {&helpCommand, ingot::helpCommand, "[COMMAND]", 0, 1, helpExamples},
+      {&versionCommand, ingot::versionCommand, "", 0, 0, versionExamples},
+      {&completion, completionCommand, "bash|zsh|fish", 1, 1,
+       completionExamples},
+      {&reference, referenceCommand, "cli|man|errors|operators|targets", 1, 1,
+       referenceExamples}};
   for (const CommandSyntax &command : commands)
     positional.push_back(std::make_unique<cl::list<std::string>>(
-        cl::Positional, cl::desc(command.takes), cl::sub(*command.parser),
-        cl::cat(category)));
+        cl::Positional, cl::desc(command.takes), cl::sub(*command.parser)));
   for (const TargetDescription &target : allTargets()) {
     StringRef memory = target.nearMemory;
     if (memory.empty() || any_of(nearMemories, [&](const auto &known) {
           return known->ArgStr == memory;
         }))
       continue;
+    SmallVector<StringRef> owners;
+    for (const TargetDescription &other : allTargets())
+      if (other.nearMemory == memory)
+        owners.push_back(other.name);
+    // The option keeps a reference to its text.
+    texts.push_back("Size of the " + memory.upper() +
+                    " (on-chip vector memory of " + join(owners, ", ") +
+                    ") that the caller provides; activations are placed there");
     nearMemories.push_back(std::make_unique<cl::opt<std::string>>(
-        memory,
-        cl::desc("Bytes of this memory of the target that the caller lends to "
-                 "each run; vectors read from there all but constants"),
-        cl::value_desc("BYTES|nK|nM"), cl::cat(category), cl::sub(compile),
-        cl::sub(inspect), cl::sub(test), cl::sub(run)));
+        memory, cl::desc(texts.back()), cl::value_desc("BYTES|nK|nM"),
+        cl::cat(Memory),
+        About{*this,
+              Compile | Inspect | Test | Run,
+              {0, "the memory is not used", ""}}));
   }
-  static const std::string stages = join(stageNames(), ", ");
-  static const std::string stopText =
-      "Print the program after a stage: " + stages;
-  stopAfter.setDescription(stopText);
+  addLetters();
+}
+
+void Options::add(cl::Option &option, unsigned commands, OptionFacts facts) {
+  for (auto [i, parser] : enumerate(parsers))
+    if (commands >> i & 1)
+      option.addSubCommand(*parser);
+  table.push_back({&option, facts});
+}
+
+void Options::addLetters() {
+  for (auto &[option, facts] : table)
+    if (facts.letter)
+      letters.push_back(std::make_unique<cl::alias>(StringRef(&facts.letter, 1),
+                                                    cl::aliasopt(*option)));
 }
 
 std::string CommandSyntax::shown() const {
@@ -100,11 +164,27 @@ size_t Options::chosen() const {
   return 0;
 }
 
+const CommandSyntax *Options::find(StringRef name) const {
+  for (const CommandSyntax &command : commands)
+    if (command.parser->getName() == (name == "compile" ? "" : name))
+      return &command;
+  return nullptr;
+}
+
+std::vector<Options::OptionRow>
+Options::optionsOf(const CommandSyntax &command) const {
+  std::vector<OptionRow> rows;
+  for (const OptionRow &row : table)
+    if (row.first->Subs.contains(command.parser))
+      rows.push_back(row);
+  return rows;
+}
+
 std::vector<std::string> Options::names(const CommandSyntax &command) const {
   std::vector<std::string> names;
-  for (const auto &[name, option] : cl::getRegisteredOptions(*command.parser))
-    if (option->getOptionHiddenFlag() == cl::NotHidden)
-      names.push_back("--" + name.str());
+  for (auto &[option, facts] : optionsOf(command))
+    names.push_back((option->ArgStr.size() == 1 ? "-" : "--") +
+                    option->ArgStr.str());
   sort(names);
   return names;
 }

@@ -15,15 +15,22 @@ int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics) {
   auto context = makeContext();
   quantize::QuantizeReport report;
   if (!arguments.output.empty() &&
-      !checkWritable(arguments.output, diagnostics))
+      (!checkWritable(arguments.output, diagnostics) ||
+       !checkReplaceable(arguments, arguments.output, diagnostics)))
     return diagnostics.exitCode();
   std::unique_ptr<ModelFile> model = quantize::quantizeModel(
       arguments.compile, arguments.quantize, *context, report, diagnostics);
   if (!model)
     return diagnostics.exitCode();
   arguments.json ? report.printJson(llvm::outs()) : report.print(llvm::outs());
-  if (arguments.output.empty())
+  if (arguments.output.empty()) {
+    if (!arguments.json && !arguments.quiet)
+      llvm::outs() << "nothing written; name a file with -o\n";
     return diagnostics.exitCode();
+  }
+  // The producer is how a later run knows the file as its own.
+  model->model().set_producer_name("ingot");
+  model->model().set_producer_version(ingotVersion.str());
   std::string bytes;
   model->model().SerializeToString(&bytes);
   if (llvm::Error error = writeFile(

@@ -21,8 +21,8 @@ static bool splitPair(StringRef text, StringRef option,
   auto [key, value] = text.split('=');
   if (key.empty() || value.empty() || key.size() == text.size()) {
     diagnostics.report(DiagnosticId::BadOption,
-                       "--" + option + " `" + printable(text) +
-                           "` is not of the form NAME=VALUE");
+                       "--" + option + ": `" + printable(text) +
+                           "` does not have the form NAME=VALUE");
     return false;
   }
   pair = {key.str(), value.str()};
@@ -42,9 +42,8 @@ static std::optional<int64_t> readBytes(StringRef text, StringRef option,
   if (!digits.getAsInteger(10, count) && count >= 0 && count < (1ll << 40))
     return count * unit;
   diagnostics.report(DiagnosticId::BadOption,
-                     "--" + option + " `" + printable(text) +
-                         "` is no number of bytes",
-                     "for example --" + option + " 65536, 64K or 1M");
+                     "--" + option + ": cannot parse `" + printable(text) +
+                         "` as a size (examples: 65536, 64K, 1M)");
   return std::nullopt;
 }
 
@@ -57,7 +56,7 @@ static const TargetDescription *findTarget(StringRef wanted,
     names.push_back(known.name.str());
   std::string close = didYouMean(wanted, names);
   diagnostics.report(DiagnosticId::BadOption,
-                     "there is no target `" + printable(wanted) + "`",
+                     "--target: unknown target `" + printable(wanted) + "`",
                      close.empty() ? "targets: " + join(names, ", ") : close);
   return nullptr;
 }
@@ -82,8 +81,8 @@ static void readTargets(const Options &options, Arguments &arguments,
         diagnostics.report(
             DiagnosticId::BadOption,
             wanted[i] == wanted[j]
-                ? "--target names `" + printable(wanted[i]) + "` twice"
-                : "the targets `" + printable(wanted[j]) + "` and `" +
+                ? "--target: `" + printable(wanted[i]) + "` is given twice"
+                : "--target: `" + printable(wanted[j]) + "` and `" +
                       printable(wanted[i]) + "` are the same on this machine");
         return;
       }
@@ -94,9 +93,9 @@ static void readTargets(const Options &options, Arguments &arguments,
       if (other < target && !canShareOutput(*other, *target)) {
         diagnostics.report(
             DiagnosticId::BadOption,
-            "the targets `" + other->name + "` and `" + target->name +
-                "` cannot be in one output",
-            "programs that choose at run time have levels of one family; see "
+            "--target: `" + other->name + "` and `" + target->name +
+                "` cannot share one output file",
+            "only targets of one family can be selected at run time; see "
             "`ingot targets`");
         return;
       }
@@ -105,9 +104,9 @@ static void readTargets(const Options &options, Arguments &arguments,
       target = lookupTarget((target->name + littleCodeSuffix).str());
   } else if (!options.optimize.empty()) {
     diagnostics.report(DiagnosticId::BadOption,
-                       "--optimize `" + printable(options.optimize) +
-                           "` is no aim",
-                       "--optimize=size makes the code as small as it can be");
+                       "--optimize: unknown value `" +
+                           printable(options.optimize) +
+                           "` (only `size` exists; speed is the default)");
     return;
   }
   arguments.compile.target = targets.pop_back_val();
@@ -117,8 +116,9 @@ static void readTargets(const Options &options, Arguments &arguments,
 bool requireOneTarget(const Arguments &arguments, StringRef what,
                       Diagnostics &diagnostics) {
   if (!arguments.compile.fallbacks.empty())
-    diagnostics.report(DiagnosticId::BadOption, what + " is for one target",
-                       "say which with --target");
+    diagnostics.report(DiagnosticId::BadOption,
+                       what + " supports a single target",
+                       "name one target with --target");
   return arguments.compile.fallbacks.empty();
 }
 
@@ -134,10 +134,9 @@ readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
         pairs, [&](const auto &other) { return other.first == pair.first; });
     if (first != pairs.end())
       diagnostics.report(DiagnosticId::BadOption,
-                         "--" + option.ArgStr + " names `" +
-                             printable(pair.first) + "` twice: `" +
-                             printable(first->second) + "` and `" +
-                             printable(pair.second) + "`");
+                         "--" + option.ArgStr + ": `" + printable(pair.first) +
+                             "` is given twice: `" + printable(first->second) +
+                             "` and `" + printable(pair.second) + "`");
     else
       pairs.push_back(std::move(pair));
   }
@@ -155,10 +154,9 @@ static std::optional<SizeRange> readSize(StringRef option, StringRef name,
       (isRange ? last.getAsInteger(10, most) : (most = least, false)) ||
       least < 0 || least > most)
     diagnostics.report(DiagnosticId::BadOption,
-                       "--" + option + " " + printable(name) + ": the size `" +
-                           printable(text) +
-                           "` is neither a whole number nor bounds, as in "
-                           "1..64");
+                       "--" + option + ": cannot parse `" + printable(text) +
+                           "` as the size of `" + printable(name) +
+                           "` (examples: 8, 1..64, ..64)");
   else
     return SizeRange(least, most);
   return std::nullopt;
@@ -178,34 +176,37 @@ static void readEntry(StringRef text, std::vector<EntryPoint> &entries,
   auto [name, model] = head.split('=');
   EntryPoint entry{name.str(), model.str(), {}};
   auto complain = [&](const Twine &what, StringRef hint) {
-    diagnostics.report(DiagnosticId::BadOption,
-                       "--entry " + printable(text) + ": " + what, hint.str());
+    diagnostics.report(DiagnosticId::BadOption, "--entry: " + what, hint.str());
   };
   if (toIdentifier(name) != name || name == kernel::kMainName)
-    return complain("`" + printable(name) + "` is no name of a function",
-                    "letters, digits and `_`, but no word of C++, as in "
-                    "--entry decode:seq=1");
+    return complain("`" + printable(name) +
+                        "` cannot be used as a function name",
+                    "use letters, digits and `_`, and no C++ keyword, for "
+                    "example --entry decode:seq=1");
   if (head.contains('=') && model.empty())
-    return complain("no model is named behind `=`",
-                    "--entry NAME=FILE.onnx, or NAME alone for the model of "
-                    "the command line");
+    return complain("a model file is missing after `" + printable(name) + "=`",
+                    "write NAME=FILE.onnx, or NAME alone for the model of the "
+                    "command line");
   // What follows a capital counts as much: macros have capitals only.
   for (const EntryPoint &other : entries)
     if (StringRef(other.name).equals_insensitive(name))
-      return complain("there is an entry point `" + other.name + "` already",
-                      "each has a name of its own");
+      return complain("the name `" + printable(name) +
+                          "` is used twice; entry names must differ",
+                      "");
   SmallVector<StringRef> pairs;
   sizes.split(pairs, ',', -1, /*KeepEmpty=*/false);
   for (StringRef pair : pairs) {
     auto [dim, size] = pair.rsplit('=');
     if (dim.empty() || size.empty())
-      return complain("`" + printable(pair) + "` is no size",
-                      "for example seq=1 or seq=1..64");
-    auto range = readSize("entry " + name.str() + ":", dim, size, diagnostics);
+      return complain("cannot parse `" + printable(pair) +
+                          "` as DIM=SIZE (examples: seq=1, seq=1..64)",
+                      "");
+    auto range = readSize("entry " + name.str(), dim, size, diagnostics);
     if (!range)
       return;
     if (!entry.dims.insert({dim.str(), *range}).second)
-      return complain("`" + printable(dim) + "` has two sizes", "say one");
+      return complain(
+          "the dimension `" + printable(dim) + "` is given two sizes", "");
   }
   entries.push_back(std::move(entry));
 }
@@ -217,7 +218,7 @@ static std::optional<Stage> readStage(StringRef name,
     return stage;
   std::string close = didYouMean(name, stageNames());
   diagnostics.report(
-      DiagnosticId::BadOption, "there is no stage `" + printable(name) + "`",
+      DiagnosticId::BadOption, "unknown stage `" + printable(name) + "`",
       close.empty() ? "stages: " + join(stageNames(), ", ") : close);
   return std::nullopt;
 }
@@ -234,8 +235,8 @@ static void readWeights(StringRef kind, Arguments &arguments,
       return;
     }
   diagnostics.report(DiagnosticId::BadOption,
-                     "--weights is `" + printable(kind) +
-                         "`, but can be source, object or file");
+                     "--weights: unknown value `" + printable(kind) +
+                         "` (choose source, object or file)");
 }
 
 /// A name that the linker scripts of all targets take.
@@ -245,9 +246,9 @@ static void readSection(StringRef name, Arguments &arguments,
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._$-";
   if (name.find_first_not_of(letters) != StringRef::npos)
     diagnostics.report(DiagnosticId::BadOption,
-                       "--arena-section `" + printable(name) +
-                           "` is no name of a section",
-                       "letters, digits, `.`, `_`, `$` and `-`");
+                       "--arena-section: `" + printable(name) +
+                           "` is not a valid section name",
+                       "use letters, digits, `.`, `_`, `$` and `-`");
   arguments.compile.arenaSection = name.str();
 }
 
@@ -255,22 +256,25 @@ static void readCompiler(StringRef command, Arguments &arguments,
                          Diagnostics &diagnostics) {
   if (installedCommand(command).empty())
     diagnostics.report(DiagnosticId::BadOption,
-                       "--cxx: there is no program `" +
-                           printable(command.ltrim().split(' ').first) + "`");
+                       "--cxx: the program `" +
+                           printable(command.ltrim().split(' ').first) +
+                           "` is not installed");
   arguments.compile.compiler = command.str();
 }
 
 static void readTiming(const Options &options, Arguments &arguments,
                        Diagnostics &diagnostics) {
-  arguments.threads = options.threads;
-  arguments.seconds = options.seconds;
+  if (options.threads.getNumOccurrences())
+    arguments.threads = options.threads;
+  if (options.seconds.getNumOccurrences())
+    arguments.seconds = options.seconds;
   if (arguments.threads < 1 || arguments.threads > 1024)
-    diagnostics.report(DiagnosticId::BadOption, "--threads is " +
-                                                    Twine(arguments.threads) +
-                                                    ", but can be 1 to 1024");
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--threads: " + Twine(arguments.threads) +
+                           " is out of range (1 to 1024)");
   if (!(arguments.seconds >= 0 && arguments.seconds <= 1e6))
     diagnostics.report(DiagnosticId::BadOption,
-                       "--seconds can be 0 to 1000000");
+                       "--seconds: the value is out of range (0 to 1000000)");
 }
 
 /// Reads "30dB" or "1%".
@@ -284,9 +288,10 @@ static std::optional<quantize::Budget> readLoss(StringRef text,
       budget.value >= 0 && budget.value <= (budget.isPercent ? 100 : 200))
     return budget;
   diagnostics.report(DiagnosticId::BadOption,
-                     "--max-loss `" + printable(text) +
-                         "` is neither decibels nor a share",
-                     "for example --max-loss 35dB or --max-loss 1%");
+                     "--max-loss: `" + printable(text) +
+                         (hasUnit ? "` is out of range (0dB to 200dB, 0% to "
+                                    "100%)"
+                                  : "` needs a unit: 35dB or 1%"));
   return std::nullopt;
 }
 
@@ -300,7 +305,8 @@ static void readQuantize(const Options &options, Arguments &arguments,
       options.commands[options.chosen()].parser == &options.quantize;
   if (!isCommand && !isGiven("quantize")) {
     refuseUnused(arguments, {"calibrate", "labels", "max-loss"},
-                 "without --quantize", diagnostics);
+                 "without --quantize", diagnostics,
+                 "add --quantize int8, or use `ingot quantize`");
     return;
   }
   static constexpr std::pair<StringLiteral, quantize::Kind> kinds[] = {
@@ -313,16 +319,19 @@ static void readQuantize(const Options &options, Arguments &arguments,
       kinds, [&](const auto &candidate) { return candidate.first == kind; });
   if (known == std::end(kinds))
     diagnostics.report(DiagnosticId::BadOption,
-                       "--quantize is `" + printable(kind) +
-                           "`, but can be int8, int8-weights or int4-weights");
+                       "--quantize: unknown value `" + printable(kind) +
+                           "` (choose int8, int8-weights or int4-weights)");
   else
     wanted.kind = known->second;
   arguments.quantizes = true;
   // Weights alone are rounded well without data.
   if (!isGiven("calibrate") && wanted.kind == quantize::Kind::Int8)
     diagnostics.report(DiagnosticId::BadOption,
-                       "no samples are given to quantize the model with",
-                       "--calibrate DATA; or --calibrate none");
+                       "quantizing needs sample inputs: --calibrate "
+                       "samples.npz (one array per input, samples along axis "
+                       "0)",
+                       "--calibrate none uses random inputs and costs "
+                       "accuracy");
   if (options.calibrate != "none")
     wanted.calibrate = options.calibrate;
   wanted.labels = options.labels;
@@ -342,20 +351,20 @@ static void checkPositional(const Options &options,
                             const Arguments &arguments,
                             Diagnostics &diagnostics) {
   size_t count = arguments.positional.size();
-  if (!options.explain.empty() ||
-      (count >= command.least && count <= command.most))
+  if (arguments.explain || (count >= command.least && count <= command.most))
     return;
-  std::string usage =
-      ("usage: " + command.shown() + " [options] " + command.takes).str();
+  std::string usage = "usage: " + usageOf(command);
   if (count < command.least)
-    return diagnostics.report(DiagnosticId::BadOption, "no model is given",
+    return diagnostics.report(DiagnosticId::BadOption,
+                              command.takes.starts_with("MODEL")
+                                  ? "no model is given"
+                                  : "an argument is missing: " + command.takes,
                               usage);
   std::string first = printable(arguments.positional[command.most]);
   for (const CommandSyntax &other : options.commands)
     for (const std::string &word : arguments.positional)
       if (!word.empty() && other.parser->getName() == word)
-        usage = "a command comes first: " + other.shown() + " [options] " +
-                other.takes.str();
+        usage = "a command comes first: " + usageOf(other);
   diagnostics.report(
       DiagnosticId::BadOption,
       "`" + command.shown() + "` takes " +
@@ -366,16 +375,22 @@ static void checkPositional(const Options &options,
 }
 
 bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
-                  const Twine &why, Diagnostics &diagnostics) {
-  bool good = true;
+                  const Twine &why, Diagnostics &diagnostics,
+                  const Twine &hint) {
+  std::vector<std::string> given;
   for (StringRef name : unused)
-    if (is_contained(arguments.given, name)) {
-      diagnostics.report(DiagnosticId::BadOption,
-                         (name.size() == 1 ? "-" : "--") + name +
-                             " has no effect " + why);
-      good = false;
-    }
-  return good;
+    if (is_contained(arguments.given, name))
+      given.push_back(((name.size() == 1 ? "-" : "--") + name).str());
+  if (given.empty())
+    return true;
+  std::string last = given.back();
+  given.pop_back();
+  diagnostics.report(DiagnosticId::BadOption,
+                     given.empty() ? last + " has no effect " + why
+                                   : join(given, ", ") + " and " + last +
+                                         " have no effect " + why,
+                     hint);
+  return false;
 }
 
 /// The targets that multiply such floats.
@@ -393,25 +408,23 @@ static void readFast(StringRef kind, Arguments &arguments,
   std::string option = "--fast=" + printable(kind);
   if (kind != "bf16" && kind != "f16" && kind != "tf32") {
     diagnostics.report(DiagnosticId::BadOption,
-                       option + " is no kind of numbers",
-                       "--fast=bf16 multiplies in bf16, --fast=f16 in f16, "
-                       "--fast=tf32 in f32 of 10 bits of fraction");
+                       "--fast: unknown precision `" + printable(kind) +
+                           "` (choose bf16, f16 or tf32)");
     return;
   }
   if (is_contained(arguments.given, "strict"))
     diagnostics.report(DiagnosticId::BadOption,
-                       option + " rounds operands, which --strict forbids",
-                       "leave one of them out");
+                       option + " and --strict exclude each other: --fast "
+                                "rounds operands");
   SmallVector<const TargetDescription *> targets(
       arguments.compile.fallbacks.begin(), arguments.compile.fallbacks.end());
   targets.push_back(arguments.compile.target);
   for (const TargetDescription *target : targets)
     if (target && !target->multiplies(kind))
       diagnostics.report(DiagnosticId::BadOption,
-                         option + ": the target `" + target->name +
-                             "` has no products of " + kind,
-                         "leave --fast out, or name a target that has them: " +
-                             namesWith(kind));
+                         option + ": the target " + target->name + " has no " +
+                             kind + " multiply instructions",
+                         "targets that have them: " + namesWith(kind));
   arguments.compile.fast = kind.str();
 }
 
@@ -429,14 +442,15 @@ static void readNear(const Options &options, Arguments &arguments,
         owners.push_back(known.name);
     if (target && target->nearMemory != memory)
       diagnostics.report(DiagnosticId::BadOption,
-                         "--" + memory + ": the target `" + target->name +
-                             "` has no such memory",
+                         "--" + memory + ": the target " + target->name +
+                             " does not have this memory",
                          "targets that have it: " + join(owners, ", "));
     std::optional<int64_t> bytes =
         readBytes(option->getValue(), memory, diagnostics);
     if (bytes == 0)
       diagnostics.report(DiagnosticId::BadOption,
-                         "--" + memory + " lends no memory", "leave it out");
+                         "--" + memory + ": the size must not be 0",
+                         "leave the option out");
     arguments.compile.nearBytes = bytes;
   }
 }
@@ -454,14 +468,31 @@ void readArguments(const Options &options, Arguments &arguments,
       diagnostics.report(DiagnosticId::BadOption,
                          (name.size() == 1 ? "-" : "--") + name + " is given " +
                              Twine(option->getNumOccurrences()) +
-                             " times, but takes one value");
+                             " times; it takes a single value");
   }
   llvm::sort(arguments.given);
   auto isGiven = [&](const cl::Option &option) {
     return is_contained(arguments.given, option.ArgStr);
   };
   arguments.json = options.json;
-  arguments.explain = options.explain;
+  arguments.quiet = options.quiet;
+  arguments.verbose = options.verbose;
+  arguments.force = options.force;
+  arguments.compile.timePasses = options.timePasses;
+  if (isGiven(options.explain)) {
+    // The id is the value, or the word after the option.
+    arguments.explain = options.explain;
+    if (arguments.explain->empty() && arguments.positional.size() == 1)
+      arguments.explain = std::exchange(arguments.positional, {}).front();
+  }
+  if (options.color != "auto" && options.color != "always" &&
+      options.color != "never")
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--color: unknown value `" + printable(options.color) +
+                           "` (choose auto, always or never)");
+  if (options.quiet && options.verbose)
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--quiet and --verbose exclude each other");
   checkPositional(options, command, arguments, diagnostics);
   readTargets(options, arguments, diagnostics);
   readDims(options, arguments, diagnostics);
@@ -489,14 +520,17 @@ void readArguments(const Options &options, Arguments &arguments,
     readFast(options.fast, arguments, diagnostics);
   arguments.compile.trace = options.trace;
   if (isGiven(options.tune) && options.tune.empty())
-    diagnostics.report(DiagnosticId::BadOption, "--tune names no file");
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--tune: the file name is missing");
   arguments.compile.tune = options.tune;
   arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
   readNear(options, arguments, diagnostics);
   arguments.compile.maxFlash =
       readBytes(options.maxFlash, "max-flash", diagnostics);
-  if (isGiven(options.output))
-    arguments.output = options.output;
+  bool isQuantizing = command.parser == &options.quantize;
+  const auto &output = isQuantizing ? options.quantizedOutput : options.output;
+  if (isGiven(output))
+    arguments.output = output;
   arguments.outputDir = options.outputDir;
   arguments.emitTest = options.emitTest;
   arguments.markdown = options.markdown;

@@ -42,13 +42,14 @@ int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
   bool folders = positional.size() == 3;
   if (folders && !refuseUnused(arguments, {"input", "output-dir"},
                                "beside IN_DIR and OUT_DIR", diagnostics))
-    return InvalidInput;
+    return diagnostics.exitCode();
   if (!folders && (positional.size() != 1 || arguments.outputDir.empty())) {
     diagnostics.report(DiagnosticId::BadOption,
-                       "`ingot run` takes a model, data, and a folder",
+                       "`ingot run` needs a model, its data, and an output "
+                       "folder",
                        "ingot run MODEL --input NAME=FILE.npy ... "
                        "--output-dir DIR, or ingot run MODEL IN_DIR OUT_DIR");
-    return InvalidInput;
+    return diagnostics.exitCode();
   }
   arguments.compile.model = positional[0];
   std::string folder = folders ? positional[2] : arguments.outputDir;
@@ -66,9 +67,9 @@ int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!runner.run(std::move(data), outputs))
     return diagnostics.exitCode();
   if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "`" + printable(folder) +
-                           "` cannot be made: " + error.message());
+    diagnostics.reportFile(DiagnosticId::CannotWrite, folder,
+                           "the folder `" + printable(folder) +
+                               "` cannot be created: " + error.message());
     return diagnostics.exitCode();
   }
   std::string error;

@@ -86,9 +86,9 @@ static bool runSet(DataRunner &runner, StringRef folder,
     auto want = readValue(outputFile(folder, i), output,
                           &runner.fresh().context(), error);
     if (!want) {
-      diagnostics.report(DiagnosticId::CannotRead, "the expected output `" +
-                                                       printable(names[i]) +
-                                                       "`: " + error);
+      diagnostics.reportFile(DiagnosticId::CannotRead, outputFile(folder, i),
+                             "expected output `" + printable(names[i]) +
+                                 "`: " + error);
       return false;
     }
     good &= printComparisons(llvm::sys::path::filename(folder), names[i],
@@ -114,10 +114,13 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
   std::vector<std::string> names = outputNames(file->model());
   std::vector<std::string> sets = dataSetsIn(folder);
   if (sets.empty()) {
-    diagnostics.report(DiagnosticId::CannotRead,
-                       "there are no test_data_set_* folders in `" +
-                           printable(folder) + "`");
-    return InvalidInput;
+    diagnostics.reportFile(
+        DiagnosticId::CannotRead, folder,
+        "no test_data_set_* folders in `" + printable(folder) + "`",
+        "run the model on your own data with `ingot run MODEL --input "
+        "NAME=FILE.npy --output-dir DIR` and compare the outputs with those of "
+        "ONNX Runtime");
+    return diagnostics.exitCode();
   }
   size_t wrong = 0;
   for (const std::string &set : sets) {
@@ -134,7 +137,7 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (wrong)
     diagnostics.report(DiagnosticId::Mismatch,
                        Twine(wrong) + " of " + Twine(sets.size()) +
-                           " data sets give other outputs than expected");
+                           " data sets differ from the expected outputs");
   return diagnostics.exitCode();
 }
 

@@ -1,0 +1,56 @@
+// Output files that may be replaced.
+//
+// Ingot replaces what it has written, never what a person wrote: each generated text names
+// its producer in the first lines, a quantized model in its producer field, a module in
+// its attributes. Objects are replaced as compilers do.
+
+#include "compiler/tools/ingot/Commands.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+static bool isOwnContent(StringRef path, StringRef content) {
+  StringRef extension = sys::path::extension(path);
+  if (content.empty())
+    return true;
+  if (extension == ".o")
+    return content.starts_with("\x7f"
+                               "ELF");
+  if (extension == ".weights")
+    return content.starts_with("INGOTWTS");
+  if (extension == ".mlir")
+    return content.contains("kernel.model") || content.contains("graph.");
+  if (extension == ".onnx")
+    return content.take_front(64).contains("ingot");
+  return Regex("(compiled|generated|written) by ingot|ingot_test.h - checks",
+               Regex::IgnoreCase)
+      .match(content.take_front(2000));
+}
+
+bool checkReplaceable(const Arguments &arguments, StringRef path,
+                      Diagnostics &diagnostics) {
+  sys::fs::file_status status;
+  // What is no regular file, as /dev/null, has no content to lose.
+  if (arguments.force || sys::fs::status(path, status) ||
+      status.type() != sys::fs::file_type::regular_file)
+    return true;
+  // An unreadable file is not replaced either.
+  auto buffer = MemoryBuffer::getFileSlice(
+      path, std::min<uint64_t>(status.getSize(), 4096), 0);
+  if (buffer && isOwnContent(path, (*buffer)->getBuffer()))
+    return true;
+  diagnostics.reportFile(DiagnosticId::ForeignFile, path,
+                         "`" + printable(path) +
+                             "` exists and was not written by Ingot",
+                         "choose another name with -o, or replace it with "
+                         "--force");
+  return false;
+}
+
+} // namespace ingot
