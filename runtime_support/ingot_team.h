@@ -55,8 +55,8 @@ struct TeamProgress {
 class Team {
 public:
   // So many members may come soon.
-  Team(TeamProgress &progress, uint64_t expected)
-      : progress(progress), expected(expected), number(progress.count(1)) {}
+  Team(TeamProgress &shared, uint64_t members)
+      : progress(shared), expected(members), number(shared.count(1)) {}
   Team(const Team &) = delete;
   Team &operator=(const Team &) = delete;
   // Has to be called behind the last step.
@@ -166,7 +166,7 @@ inline void in_team(const ingot_context *context, const Body &body) {
   struct Run {
     const Body &body;
     TeamProgress progress;
-  } run = {body, {}};
+  } shared = {body, {}};
   // More than there are threads: who comes last finds nothing to do. Half of a fair share
   // is what hooks often give a thread at first, which tells how many there are.
   constexpr ptrdiff_t most_members = 64;
@@ -178,5 +178,5 @@ inline void in_team(const ingot_context *context, const Body &body) {
     run.body(team);
     team.finish();
   };
-  context->parallel_for(context->user, most_members, member, &run);
+  context->parallel_for(context->user, most_members, member, &shared);
 }

@@ -2,6 +2,7 @@
 
 #include "targets/TargetDescription.h"
 
+#include "targets/Cores.h"
 #include "targets/DeviceHere.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -18,8 +19,8 @@ namespace ingot {
 namespace targets {
 #define INGOT_TARGET(folder)                                                   \
   void folder(std::vector<TargetDescription> &targets);
+#define INGOT_CORES(folder) void folder(std::vector<Core> &cores);
 #include "targets/Targets.def"
-#undef INGOT_TARGET
 } // namespace targets
 
 llvm::ArrayRef<TargetDescription> allTargets() {
@@ -27,10 +28,40 @@ llvm::ArrayRef<TargetDescription> allTargets() {
     std::vector<TargetDescription> list;
 #define INGOT_TARGET(folder) targets::folder(list);
 #include "targets/Targets.def"
-#undef INGOT_TARGET
     return list;
   }();
   return all;
+}
+
+llvm::ArrayRef<Core> allCores() {
+  static const std::vector<Core> all = [] {
+    std::vector<Core> list;
+#define INGOT_CORES(folder) targets::folder(list);
+#include "targets/Targets.def"
+    return list;
+  }();
+  return all;
+}
+
+const TargetDescription *tunedFor(const TargetDescription &target,
+                                  llvm::StringRef name) {
+  // As long as allTargets.
+  static std::map<std::string, TargetDescription> tuned;
+  for (const Core &core : allCores()) {
+    if (core.name != name || core.family != target.family)
+      continue;
+    auto [known, isNew] =
+        tuned.try_emplace((target.name + ":" + name).str(), target);
+    TargetDescription &result = known->second;
+    if (isNew) {
+      result.name = known->first;
+      result.rates = core.rates;
+      result.l1Bytes = core.l1Bytes;
+      result.l2Bytes = core.l2Bytes;
+    }
+    return &result;
+  }
+  return nullptr;
 }
 
 bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
@@ -70,12 +101,18 @@ const TargetDescription *lookupTarget(llvm::StringRef name) {
   bool isLittle = name.consume_back(littleCodeSuffix);
   // As long as allTargets.
   static std::map<const TargetDescription *, TargetDescription> little;
-  for (const TargetDescription &target : llvm::reverse(allTargets()))
-    if (name == target.name ||
-        (name == "native" && target.runsOnThisHost && target.runsOnThisHost()))
-      return isLittle ? &little.try_emplace(&target, inLittleCode(target))
-                             .first->second
-                      : &target;
+  auto [ofTarget, core] = name.split(':');
+  for (const TargetDescription &known : llvm::reverse(allTargets()))
+    if (ofTarget == known.name ||
+        (ofTarget == "native" && known.runsOnThisHost &&
+         known.runsOnThisHost())) {
+      const TargetDescription *target =
+          core.empty() ? &known : tunedFor(known, core);
+      return isLittle && target
+                 ? &little.try_emplace(target, inLittleCode(*target))
+                        .first->second
+                 : target;
+    }
   return nullptr;
 }
 

@@ -314,8 +314,7 @@ std::string ControlPrinter::valueAt(Value memref) {
   std::string text = readable(memref, /*elements=*/1);
   bool isName =
       llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  return isName || StringRef(text).starts_with("(const ") ? "*" + text
-                                                          : "*(" + text + ")";
+  return isName ? "*" + text : "*(" + text + ")";
 }
 
 void ControlPrinter::printIf(kernel::IfOp choice) {
@@ -497,7 +496,7 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
     returnIf(element + " < " + Twine(size.least()) + " || " + element + " > " +
                  Twine(size.most()),
              "INGOT_ERROR_SHAPE");
-    out.line(text + " = (ptrdiff_t)" + element + ";");
+    out.line(text + " = ptrdiff_t(" + element + ");");
     for (const InterfaceSize &own : interface.sizes)
       if (own.isMade && own.symbol == size.symbols().front())
         out.line("*io->" + own.field + " = " + text + ";");

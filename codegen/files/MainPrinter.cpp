@@ -109,14 +109,16 @@ void MainPrinter::printChecks() {
   printSizeChecks();
   printStringChecks();
   if (interface.arenaBytes > 0) {
-    returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
+    returnIf("reinterpret_cast<uintptr_t>(arena) % " + interface.macro +
+                 "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
     bool used =
         llvm::any_of(interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
                      [](kernel::ArenaOp buffer) {
                        return !buffer->use_empty() && !buffer.getNear();
                      });
-    out.line(used ? "unsigned char *const memory = (unsigned char *)arena;"
+    out.line(used ? "unsigned char *const memory = static_cast<unsigned char "
+                    "*>(arena);"
                   : "(void)arena;");
   } else {
     out.line("(void)arena;");
@@ -130,21 +132,23 @@ void MainPrinter::printNearPointer() {
   if (!interface.nearBytes)
     return;
   std::string field = "io->" + interface.nearField;
-  returnIf("(uintptr_t)" + field + " % " + interface.nearMacro + "_ALIGN != 0",
+  returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
+               interface.nearMacro + "_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
   nearBase = names.unique(interface.nearField);
-  out.line("unsigned char *const " + nearBase + " = (unsigned char *)" + field +
-           ";");
+  out.line("unsigned char *const " + nearBase +
+           " = static_cast<unsigned char *>(" + field + ");");
 }
 
 void MainPrinter::printState() {
   if (interface.stateField.empty())
     return;
   std::string field = "io->" + interface.stateField;
-  returnIf("(uintptr_t)" + field + " % " + interface.sharedMacro +
-               "_STATE_ALIGN != 0",
+  returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
+               interface.sharedMacro + "_STATE_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
-  out.line("unsigned char *const state = (unsigned char *)" + field + ";");
+  out.line("unsigned char *const state = static_cast<unsigned char *>(" +
+           field + ");");
   printStatePointers("state");
 }
 
@@ -155,13 +159,14 @@ void MainPrinter::printWeightsBase() {
   weightsBase = interface.sharedName + "_weights";
   if (interface.weightsMode == WeightsMode::File) {
     std::string field = "io->" + interface.weightsField;
-    returnIf("(uintptr_t)" + field + " % " + interface.sharedMacro +
-                 "_WEIGHTS_ALIGN != 0",
+    returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
+                 interface.sharedMacro + "_WEIGHTS_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
     returnIf("!" + interface.sharedName + "_is_header(" + field + ")",
              "INGOT_ERROR_WEIGHTS");
-    out.line("const unsigned char *const weights = (const unsigned char *)" +
-             field + " + " + Twine(kWeightsHeaderBytes) + ";");
+    out.line("const unsigned char *const weights = static_cast<const unsigned "
+             "char *>(" +
+             field + ") + " + Twine(kWeightsHeaderBytes) + ";");
     weightsBase = "weights";
   }
   printWeightPointers(interface.main, weightsBase);
@@ -207,7 +212,7 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   trace(1);
 }
 
-void MainPrinter::printKernelNames() {
+void MainPrinter::printKernelNames(TextWriter &out) {
   out.blank();
   out.open("extern \"C\" const char *" + interface.name +
            "_kernel_name(int32_t kernel) {");

@@ -33,7 +33,7 @@ public:
   static void printPublicRun(const Interface &interface, llvm::StringRef inside,
                              TextWriter &out);
   /// Prints <name>_kernel_name, which says what the trace hook is called for.
-  void printKernelNames();
+  void printKernelNames(TextWriter &out);
 
 private:
   void numberLaunches();

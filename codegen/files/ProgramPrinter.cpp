@@ -49,7 +49,9 @@ static bool isFrame(kernel::ArenaOp buffer) {
 
 void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   if (isFrame(buffer)) {
-    named[buffer] = {"memory + " + llvm::utostr(buffer.getOffset()),
+    named[buffer] = {buffer.getOffset() == 0
+                         ? "memory"
+                         : "memory + " + llvm::utostr(buffer.getOffset()),
                      "unsigned char", false};
     return;
   }
@@ -62,8 +64,8 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
                   unsigned(buffer.getNear())}];
   if (known.empty()) {
     known = hint.empty() ? names.numbered("value") : names.unique(hint);
-    out.line(Twine(element) + " *const " + known + " = (" + element + " *)(" +
-             (buffer.getNear() ? nearBase : "memory") + " + " +
+    out.line(Twine(element) + " *const " + known + " = buffer_at<" + element +
+             ">(" + (buffer.getNear() ? nearBase : "memory") + ", " +
              Twine(buffer.getOffset()) + "); // " + tensorText(type));
   }
   named[buffer] = {known, element, false};
@@ -92,9 +94,9 @@ void ProgramPrinter::printStatePointers(StringRef phases) {
       continue;
     std::string qualified = (tensor.isOutput ? "" : "const ") + tensor.cType,
                 name = names.unique(tensor.field);
-    out.line(qualified + " *const " + name + " = (" + qualified + " *)(" +
-             slotText(*tensor.slots, "state", phases) + "); // " + tensor.type +
-             " " + interface.shapeText(tensor.sizes));
+    out.line(qualified + " *const " + name + " = buffer_at<" + qualified +
+             ">(state, " + slotText(*tensor.slots, phases) + "); // " +
+             tensor.type + " " + interface.shapeText(tensor.sizes));
     named[argument] = {name, tensor.cType, !tensor.isOutput};
   }
 }
@@ -125,8 +127,8 @@ void ProgramPrinter::printAlignmentCheck(size_t number) {
   auto type = cast<MemRefType>(main.getArgument(number).getType());
   if (tensor.elements > 0 && !tensor.slots &&
       kernel::elementBytes(type.getElementType()) < interface.tensorAlign)
-    returnIf("(uintptr_t)io->" + tensor.field + " % " + interface.macro +
-                 "_TENSOR_ALIGN != 0",
+    returnIf("reinterpret_cast<uintptr_t>(io->" + tensor.field + ") % " +
+                 interface.macro + "_TENSOR_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
 }
 
@@ -192,8 +194,8 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     std::string &name = context.globals[op.getName()];
     // One name even if the main function asks for the weight twice.
     if (!named.count(op) && declared.insert(name).second)
-      out.line("const " + element + " *const " + name + " = (const " + element +
-               " *)(" + base + " + " + Twine(weight.offset) + "); // " +
+      out.line("const " + element + " *const " + name + " = constants_at<" +
+               element + ">(" + base + ", " + Twine(weight.offset) + "); // " +
                tensorText(op.getType()));
     named[op] = {name, element, true};
   });
@@ -233,7 +235,7 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
                 ")",
             source.type, source.isConst};
   std::string byte = source.isConst ? "const unsigned char" : "unsigned char";
-  return {"((" + byte + " *)" + source.text + " + " +
+  return {"(reinterpret_cast<" + byte + " *>(" + source.text + ") + " +
               llvm::utostr(view.getOffset()) + ")",
           "unsigned char", source.isConst};
 }
@@ -250,8 +252,16 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly) {
       text = text.drop_front().drop_back();
     return text.str();
   }
-  return std::string("(") + (readOnly ? "const " : "") + element + " *)" +
-         from.text;
+  std::string isConst = readOnly ? "const " : "";
+  // What is not constant for the kernel was not constant when it was written.
+  if (from.isConst && !readOnly)
+    return "const_cast<" + element + " *>(reinterpret_cast<const " + element +
+           " *>(" + from.text + "))";
+  // Bytes are at a multiple of the element's alignment, which casts do not see.
+  if (from.type == "unsigned char")
+    return "static_cast<" + isConst + element + " *>(static_cast<" + isConst +
+           "void *>(" + from.text + "))";
+  return "reinterpret_cast<" + isConst + element + " *>(" + from.text + ")";
 }
 
 SmallVector<std::string>
@@ -303,8 +313,8 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
   }
   out.line("static const " + element + " expected[" + Twine(count) + "] = {" +
            values + "};");
-  out.line("const " + element + " *const given = (const " + element + " *)" +
-           given + ";");
+  out.line("const " + element + " *const given = reinterpret_cast<const " +
+           element + " *>(" + given + ");");
   out.open("for (int element = 0; element < " + Twine(count) +
            "; ++element) {");
   // A NaN differs from itself; any will do for any other.

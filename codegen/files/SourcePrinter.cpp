@@ -59,6 +59,37 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   }
   if (!context.splats.empty())
     out.blank();
+  // Casts to void: a vector need not be aligned as its element, which its type says.
+  auto value = [](StringRef memory) { return memory.split('_').first; };
+  for (StringRef memory : context.loads)
+    out.line("[[gnu::always_inline]] inline " + value(memory) + " load_" +
+             memory + "(const void *from) { return *static_cast<const " +
+             memory + " *>(from); }");
+  for (StringRef memory : context.stores)
+    out.line("[[gnu::always_inline]] inline void store_" + memory +
+             "(void *to, " + value(memory) + " x) { *static_cast<" + memory +
+             " *>(to) = x; }");
+  if (!context.loads.empty() || !context.stores.empty())
+    out.blank();
+}
+
+/// Functions that programs use for what lies in memory, as far as their text does.
+static void printMemoryFunctions(StringRef programs, TextWriter &out) {
+  bool any = false;
+  auto print = [&](StringRef name, StringRef isConst) {
+    if (!programs.contains((name + "<").str()))
+      return;
+    any = true;
+    out.line("template <typename T> inline " + isConst + "T *" + name + "(" +
+             isConst + "unsigned char *memory, ptrdiff_t offset) {");
+    out.line("  return static_cast<" + isConst + "T *>(static_cast<" + isConst +
+             "void *>(memory + offset));");
+    out.line("}");
+  };
+  print("buffer_at", "");
+  print("constants_at", "const ");
+  if (any)
+    out.blank();
 }
 
 /// The opening text of a target, without those of its macros that neither `kernels`
@@ -66,8 +97,8 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
 /// does not end in a backslash; comments in front of it go with it. Other text that not
 /// all need is between two marks (//?), of which the first one has its name. Returns the
 /// names of the macros.
-static std::set<std::string>
-printOpening(StringRef opening, StringRef kernels, TextWriter &out) {
+static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
+                                          TextWriter &out) {
   // The pieces between which nothing can be left out.
   struct Piece {
     std::string comment, text;
@@ -222,6 +253,7 @@ public:
     printOpening(target.openText, kernelText, out);
     out.blank();
     printKernels(kernelText);
+    printMemoryFunctions("buffer_at< constants_at<", out);
     auto entries = printDeviceLaunches();
     auto handle = std::make_unique<DeviceHandlePrinter>(
         interfaces, weights, options, context, names, out);
@@ -240,8 +272,7 @@ public:
     // Programs print later, and ask for one thing.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
-    std::set<std::string> macros =
-        printOpening(target.openText, used, out);
+    std::set<std::string> macros = printOpening(target.openText, used, out);
     if (!target.openText.empty())
       out.blank();
     if (target.isDevice()) {
@@ -256,34 +287,49 @@ public:
       out.line("namespace " + inside + " {");
     out.blank();
     printKernels(kernelText);
-    std::vector<std::unique_ptr<MainPrinter>> entries;
-    for (const Interface &interface : interfaces)
-      entries.push_back(std::make_unique<MainPrinter>(
-          interface, weights, options, context, names, out));
-    for (const auto &entry : entries)
-      entry->printHelpers();
-    for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
-      entry->printRun("ingot_status " + interface.localName());
-      out.blank();
-    }
+    std::string kernelNames;
+    llvm::raw_string_ostream namesStream(kernelNames);
+    TextWriter namesOut(namesStream);
+    printPrograms([&](TextWriter &out) {
+      std::vector<std::unique_ptr<MainPrinter>> entries;
+      for (const Interface &interface : interfaces)
+        entries.push_back(std::make_unique<MainPrinter>(
+            interface, weights, options, context, names, out));
+      for (const auto &entry : entries)
+        entry->printHelpers();
+      for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
+        entry->printRun("ingot_status " + interface.localName());
+        out.blank();
+        if (inside.empty() && options.trace)
+          entry->printKernelNames(namesOut);
+      }
+    });
     if (!inside.empty())
       out.line("} // namespace " + inside);
     out.line("} // namespace");
     out.line("} // namespace " + outside);
-    for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
+    for (const Interface &interface : interfaces)
       if (!isCalled) {
         out.blank();
         MainPrinter::printPublicRun(interface, outside, out);
       }
-      if (inside.empty() && options.trace)
-        entry->printKernelNames();
-    }
+    out.raw() << kernelNames;
     out.raw() << target.closeText;
     for (const std::string &macro : macros)
       out.line("#undef " + macro);
   }
 
 private:
+  /// Prints what `print` prints, after the functions that it calls.
+  void printPrograms(llvm::function_ref<void(TextWriter &)> print) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    TextWriter programs(stream);
+    print(programs);
+    printMemoryFunctions(text, out);
+    out.raw() << text;
+  }
+
   /// Kernels for a device have programs of another form behind them.
   std::vector<std::unique_ptr<DevicePrinter>> printDeviceLaunches() {
     std::vector<std::unique_ptr<DevicePrinter>> entries;
@@ -296,6 +342,7 @@ private:
   }
 
   void printDeviceProgram() {
+    printMemoryFunctions("buffer_at< constants_at<", out);
     auto entries = printDeviceLaunches();
     out.line("} // namespace");
     out.blank();

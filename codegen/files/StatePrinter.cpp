@@ -85,22 +85,21 @@ void printStateFunctions(ArrayRef<Interface> interfaces, TextWriter &out) {
              parameterOf(*value.interface) + ") {");
     if (isDevice)
       out.line("if (!handle || !handle->state) return nullptr;");
-    out.line(std::string("unsigned char *const bytes = ") +
-             (isDevice ? "handle->state;" : "(unsigned char *)state;"));
-    out.line("return (" + type + " *)(" +
-             slotText(value.slots(), "bytes",
-                      isDevice ? "handle->phases" : "bytes") +
-             ");");
+    out.line(
+        std::string("unsigned char *const bytes = ") +
+        (isDevice ? "handle->state;" : "static_cast<unsigned char *>(state);"));
+    out.line("return static_cast<" + type + " *>(static_cast<void *>(bytes + " +
+             slotText(value.slots(), isDevice ? "handle->phases" : "bytes") +
+             "));");
     out.close();
     out.blank();
   }
 }
 
-std::string slotText(const InterfaceTensor::Slots &slots, StringRef state,
-                     StringRef phases) {
+std::string slotText(const InterfaceTensor::Slots &slots, StringRef phases) {
   if (!slots.phase)
-    return (state + " + " + Twine(slots.even)).str();
-  return (state + " + (" + phases + "[" + Twine(*slots.phase) + "] & 1 ? " +
+    return llvm::itostr(slots.even);
+  return ("(" + phases + "[" + Twine(*slots.phase) + "] & 1 ? " +
           Twine(slots.odd) + " : " + Twine(slots.even) + ")")
       .str();
 }

@@ -23,7 +23,7 @@ void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
 /// Where a tensor is in the state, in C; `state` names its first byte, `phases` the first of
 /// the bytes that say which of two places counts.
-std::string slotText(const InterfaceTensor::Slots &slots, llvm::StringRef state,
+std::string slotText(const InterfaceTensor::Slots &slots,
                      llvm::StringRef phases);
 
 } // namespace ingot

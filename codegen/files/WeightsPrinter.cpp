@@ -67,7 +67,8 @@ static void printWeightsCheck(const Interface &interface,
   out.line("// See the layout of weights files: magic, version, sizes, "
            "checksum of the payload.");
   out.open("static bool " + name + "_is_header(const void *weights) {");
-  out.line("const unsigned char *bytes = (const unsigned char *)weights;");
+  out.line("const unsigned char *bytes = static_cast<const unsigned char "
+           "*>(weights);");
   out.line("static const unsigned char expected[32] = {");
   std::string header;
   llvm::raw_string_ostream os(header);
@@ -90,18 +91,19 @@ static void printWeightsCheck(const Interface &interface,
   out.open("extern \"C\" ingot_status " + name +
            "_check_weights(const void *weights, size_t bytes) {");
   out.line("if (!weights) return INGOT_ERROR_NULL;");
-  out.line("if ((uintptr_t)weights % " + interface.sharedMacro +
+  out.line("if (reinterpret_cast<uintptr_t>(weights) % " +
+           interface.sharedMacro +
            "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
   out.line(
       "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
       "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
-  out.line("const uint64_t *words = (const uint64_t *)weights;");
+  out.line("const uint64_t *words = static_cast<const uint64_t *>(weights);");
   out.line("// Each fourth word is hashed in a chain of its own.");
   out.line("const uint64_t basis = 0xcbf29ce484222325u;");
   out.line("uint64_t chains[4] = {basis, basis, basis, basis}, hash = basis;");
   out.open("for (size_t word = " + Twine(kWeightsHeaderBytes / 8) +
            "; word < bytes / 8; word += 4) {");
-  out.open("for (int i = 0; i < 4; ++i) {");
+  out.open("for (size_t i = 0; i < 4; ++i) {");
   out.line("chains[i] = " + name + "_hash(chains[i], words[word + i]);");
   out.close();
   out.close();

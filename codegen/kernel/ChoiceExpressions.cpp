@@ -39,9 +39,9 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
     b = value(right);
     if (!isEquality) {
       // As numbers: true is 1, or -1 where the order is signed.
-      const char *number = isUnsigned ? "(int)" : "-(int)";
-      a = {number + within(a, Binding::Unary), Binding::Unary};
-      b = {number + within(b, Binding::Unary), Binding::Unary};
+      const char *number = isUnsigned ? "int(" : "-int(";
+      a = {number + a.text + ")", Binding::Unary};
+      b = {number + b.text + ")", Binding::Unary};
     }
   } else {
     Sign sign = isUnsigned ? Sign::Unsigned : Sign::Signed;

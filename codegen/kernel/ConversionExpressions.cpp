@@ -24,16 +24,15 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
         castTo(typeName(type, Sign::Unsigned), maskAs(operand, bits));
     wide.sign = Sign::Unsigned;
     if (isa<arith::ExtUIOp>(op))
-      wide = {wide.text + " & (" +
-                  storageTypeName(elementOf(type), Sign::Unsigned) + ")1",
+      wide = {wide.text + " & " +
+                  storageTypeName(elementOf(type), Sign::Unsigned) + "(1)",
               Binding::Logic, Sign::Unsigned};
     return wide;
   }
   if (isMask(type)) {
     std::string u = typeName(operand.getType(), Sign::Unsigned);
     std::string one =
-        "(" + storageTypeName(elementOf(operand.getType()), Sign::Unsigned) +
-        ")1";
+        storageTypeName(elementOf(operand.getType()), Sign::Unsigned) + "(1)";
     return {"(" + within(integer(operand, Sign::Unsigned), Binding::Unary) +
                 " & " + one + ") != " + u + "{}",
             Binding::Compare};
@@ -68,14 +67,14 @@ Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
   std::string mask = llvm::utostr((1u << bits) - 1);
   Expression byte;
   if (from == Sign::Unsigned) {
-    byte = {"(" + source + " & (" +
+    byte = {"(" + source + " & " +
                 storageTypeName(elementOf(operand.getType()), Sign::Unsigned) +
-                ")" + mask + ")",
+                "(" + mask + "))",
             Binding::Primary, Sign::Unsigned};
   } else {
     std::string shift = llvm::utostr(8 - bits);
-    byte = {"((" + typeName(narrow, Sign::Signed) + ")(" + bytes + ")(" +
-                source + " << " + shift + ") >> " + shift + ")",
+    byte = {"(" + typeName(narrow, Sign::Signed) + "(" + bytes + "(" + source +
+                " << " + shift + ")) >> " + shift + ")",
             Binding::Primary, Sign::Signed};
   }
   std::string target = typeName(type, to);

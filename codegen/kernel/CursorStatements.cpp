@@ -101,8 +101,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
                      Sign::Unsigned});
     } else {
       std::string name = typeName(vector, Sign::Unsigned);
-      define(first, {"*(const " + useVector(name + "_u") + " *)" + cursor,
-                     Binding::Unary, Sign::Unsigned});
+      define(first, {loadOf(useVector(name + "_u"), cursor), Binding::Unary,
+                     Sign::Unsigned});
       out.line(cursor + " += " + Twine(vector.getNumElements()) + ";");
     }
     return;

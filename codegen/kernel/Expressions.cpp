@@ -24,7 +24,7 @@ std::string KernelPrinter::within(const Expression &expression, Binding limit) {
 
 Expression KernelPrinter::castTo(const std::string &type,
                                  const Expression &expression) {
-  return {"(" + type + ")" + within(expression, Binding::Unary), Binding::Unary,
+  return {type + "(" + expression.text + ")", Binding::Primary,
           expression.sign};
 }
 
@@ -176,6 +176,12 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     if (const Intrinsic *row =
             context.target.intrinsic(pair.getIntrinsicName(), from, type))
       return intrinsic(row->spelling, op->getOperands(), type);
+  if (auto dot = dyn_cast<kernel::DotOp>(op);
+      dot && op->hasAttr(kernel::kAcrossLanesAttr))
+    if (const Intrinsic *row = context.target.intrinsic(
+            kernel::dotAcrossLanes(dot.getTypeOfA(), dot.getTypeOfB()), from,
+            type))
+      return intrinsic(row->spelling, op->getOperands(), type, sign);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))
       if (const Intrinsic *row = context.target.intrinsic(

@@ -46,6 +46,8 @@ struct SourceContext {
   llvm::StringSet<> onHost;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
+  /// Vector types in memory that are loaded and stored.
+  std::set<std::string> loads, stores;
   /// Where the output has several targets of a device: what the compiler's pass has to be
   /// for that bodies of kernels are those of this one. Kernels are there in each pass.
   std::string passCondition;
@@ -225,6 +227,10 @@ private:
   std::string memoryVector(const std::string &name,
                            std::optional<int64_t> alignment);
   std::string address(mlir::Value memref, mlir::ValueRange indices);
+  std::string pointerTo(mlir::Value memref, mlir::ValueRange indices);
+  std::string offsetText(mlir::Value memref, mlir::ValueRange indices);
+  /// The call that loads a vector as memory has it.
+  std::string loadOf(const std::string &vector, const std::string &from);
   std::string pointer(mlir::Value memref);
   std::string typeName(mlir::Type type, Sign sign);
   std::string useVector(const std::string &name);

@@ -119,8 +119,8 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
     std::string bitsText = llvm::utostr(bits);
     std::string splatType = useVector("u" + bitsText + "x" + lanes);
     context.splats.insert(splatType);
-    Expression ones = {"splat_" + splatType + "((uint" + bitsText + "_t)-" +
-                       within(value(source), Binding::Unary) + ")"};
+    Expression ones = {"splat_" + splatType + "(uint" + bitsText + "_t(-" +
+                       within(value(source), Binding::Unary) + "))"};
     return castTo(useVector(maskTypeName(bits, laneCount(type))), ones);
   }
   bool isInteger = elementOf(type).isInteger();
@@ -211,7 +211,7 @@ std::string KernelPrinter::lane(Value vector, const std::string &index) {
 /// A scalar as a lane of a vector: of a mask, 0 or -1.
 std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
   if (isMask(vectorType))
-    return "-(int)" + within(value(scalar), Binding::Unary);
+    return "-int(" + value(scalar).text + ")";
   if (elementOf(vectorType).isInteger())
     return integer(scalar, Sign::Unsigned).text;
   return value(scalar).text;
@@ -333,6 +333,17 @@ std::string KernelPrinter::pointer(Value memref) {
 
 /// `x[i * 224 + j * 8 + 3]`: one row-major index with constant strides.
 std::string KernelPrinter::address(Value memref, ValueRange indices) {
+  return pointer(memref) + "[" + offsetText(memref, indices) + "]";
+}
+
+/// `&x[i * 224 + 3]`, or `x`.
+std::string KernelPrinter::pointerTo(Value memref, ValueRange indices) {
+  std::string offset = offsetText(memref, indices);
+  return offset == "0" ? pointer(memref)
+                       : "&" + pointer(memref) + "[" + offset + "]";
+}
+
+std::string KernelPrinter::offsetText(Value memref, ValueRange indices) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
@@ -357,7 +368,13 @@ std::string KernelPrinter::address(Value memref, ValueRange indices) {
     text = llvm::itostr(offset);
   else if (offset != 0)
     text += (offset < 0 ? " - " : " + ") + llvm::itostr(std::abs(offset));
-  return pointer(memref) + "[" + text + "]";
+  return text;
+}
+
+std::string KernelPrinter::loadOf(const std::string &vector,
+                                  const std::string &from) {
+  context.loads.insert(vector);
+  return "load_" + vector + "(" + from + ")";
 }
 
 /// The name of a vector type as memory has it: at a multiple of so many bytes, or as
@@ -388,9 +405,8 @@ Expression KernelPrinter::global(memref::GetGlobalOp op) {
 }
 
 Expression KernelPrinter::stringAt(kernel::StringAtOp op) {
-  return {"(" + kStringTypeName.str() + ")&" +
-              address(op.getCharacters(), op.getPosition()),
-          Binding::Unary};
+  return {"reinterpret_cast<" + kStringTypeName.str() + ">(" +
+          pointerTo(op.getCharacters(), op.getPosition()) + ")"};
 }
 
 Expression KernelPrinter::emptyString(kernel::EmptyStringOp) {
@@ -398,16 +414,15 @@ Expression KernelPrinter::emptyString(kernel::EmptyStringOp) {
 }
 
 Expression KernelPrinter::character(kernel::CharacterOp op) {
-  return {"(int8_t)" + within(value(op.getString()), Binding::Primary) + "[" +
-              value(op.getPosition()).text + "]",
-          Binding::Unary};
+  return {"int8_t(" + within(value(op.getString()), Binding::Primary) + "[" +
+          value(op.getPosition()).text + "])"};
 }
 
 Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
                                std::optional<int64_t> alignment) {
-  std::string element = address(memref, indices);
   Type memory = cast<MemRefType>(memref.getType()).getElementType();
   if (!isVector(type)) {
+    std::string element = address(memref, indices);
     if (memory.isInteger(1))
       return {element + " != 0", Binding::Compare};
     return {element, Binding::Primary,
@@ -416,9 +431,9 @@ Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
   unsigned bits = storageBits(memory);
   char kind = memory.isF32() || memory.isF64() ? 'f' : 'u';
   std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
-  Expression whole = {"*(const " + memoryVector(name, alignment) + " *)&" +
-                          element,
-                      Binding::Unary, Sign::Unsigned};
+  Expression whole = {
+      loadOf(memoryVector(name, alignment), pointerTo(memref, indices)),
+      Binding::Primary, Sign::Unsigned};
   if (isMask(type))
     return {whole.text + " != " + name + "{}", Binding::Compare};
   return whole;
@@ -426,11 +441,11 @@ Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
 
 void KernelPrinter::store(Value stored, Value memref, ValueRange indices,
                           std::optional<int64_t> alignment) {
-  std::string element = address(memref, indices);
   Type type = stored.getType();
   Type memory = cast<MemRefType>(memref.getType()).getElementType();
   if (!isVector(type)) {
-    out.line(element + " = " + initializer(stored, Sign::Signed).text + ";");
+    out.line(address(memref, indices) + " = " +
+             initializer(stored, Sign::Signed).text + ";");
     return;
   }
   unsigned bits = storageBits(memory);
@@ -438,14 +453,15 @@ void KernelPrinter::store(Value stored, Value memref, ValueRange indices,
   std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
   std::string text;
   if (isMask(type))
-    text = "(" + name + ")" + within(maskAs(stored, 8), Binding::Unary) +
-           " & (uint8_t)1";
+    text = name + "(" + maskAs(stored, 8).text + ") & uint8_t(1)";
   else if (kind == 'u' && memory.isInteger())
     text = integer(stored, Sign::Unsigned).text;
   else
     text = value(stored).text;
-  out.line("*(" + memoryVector(name, alignment) + " *)&" + element + " = " +
-           text + ";");
+  std::string vector = memoryVector(name, alignment);
+  context.stores.insert(vector);
+  out.line("store_" + vector + "(" + pointerTo(memref, indices) + ", " + text +
+           ");");
 }
 
 } // namespace ingot

@@ -33,4 +33,8 @@ std::string dotByLane(StringRef a, StringRef b, int64_t lane) {
   return ("kernel.dot." + a + "." + b + "[" + Twine(lane) + "]").str();
 }
 
+std::string dotAcrossLanes(StringRef a, StringRef b) {
+  return ("kernel.dot." + a + "." + b + "[across]").str();
+}
+
 } // namespace ingot::kernel

@@ -1,4 +1,5 @@
-// A group of steps out of a vector of several, as the factor of a product.
+// Products whose operands or sums lie otherwise than kernel.dot says: a group of steps out of a
+// vector of several as a factor, and sums in any lane.
 //
 // Targets that multiply by a lane need no copy of the group in all lanes: one load
 // brings the groups of several steps.
@@ -25,6 +26,15 @@ std::optional<DotLane> dotLane(mlir::Value operand);
 /// The name that a target's intrinsics have for a product of types `a` and `b` (as
 /// "si8") whose second operand is the group in a lane.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
+
+/// On a product of 8-bit integers: only the sum of all lanes of the result is defined, that of
+/// the lanes of the accumulator and of all products. A target may add each product to any
+/// lane, and two of them in 16 bits, so that the second operand has no -128. It is for who
+/// adds up all lanes in the end.
+inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
+
+/// The name that a target's intrinsics have for such a product of types `a` and `b`.
+std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 
 } // namespace ingot::kernel
 

@@ -2,6 +2,7 @@
 // types that it knows. After this check it cannot fail. A failure here is ours, not the user's: what a model may contain was
 // decided long ago.
 
+#include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/NumberTypes.h"
@@ -108,6 +109,11 @@ private:
 
   /// Returns whether the target's own table says how to write the operation.
   bool isIntrinsic(Operation *op) const {
+    if (auto dot = dyn_cast<kernel::DotOp>(op);
+        dot && op->hasAttr(kernel::kAcrossLanesAttr))
+      return target.intrinsic(
+          kernel::dotAcrossLanes(dot.getTypeOfA(), dot.getTypeOfB()),
+          dot.getA().getType(), dot.getType());
     if (auto dot = dyn_cast<kernel::DotOp>(op))
       return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());

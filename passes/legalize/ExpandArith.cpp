@@ -1,6 +1,7 @@
 // What C has no operator for.
 //
 //     arith.maximumf %x, %c   =>  select (%c > %x), %c, %x
+//     select (%c > %x), %c, %x  =>  arith.maximumf %x, %c   (where the target has it)
 //     arith.maxsi %x, %y      =>  select (%x > %y), %x, %y
 //     math.absf on vectors    =>  the bits without the sign
 //     arith.uitofp on masks   =>  select %m, 1.0, 0.0
@@ -12,6 +13,7 @@
 // Minimum and maximum are written such that compilers make them the one
 // instruction that takes its second operand where a NaN is involved.
 
+#include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -68,6 +70,37 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
         rewriter, loc, arith::CmpFPredicate::UNE, suspect, suspect);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNan, x, chosen);
     return success();
+  }
+};
+
+/// `a > b ? a : b` is b where a number is missing. With a number that is known on one side,
+/// it is one of the two instructions that the target may have: the one that hands the NaN
+/// of b on, or the one that takes b for the NaN of a. Of two zeros they may take another one.
+struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
+  FormFloatExtremum(MLIRContext *context, const TargetDescription &target)
+      : OpRewritePattern(context), target(target) {}
+  const TargetDescription &target;
+
+  template <typename Op>
+  LogicalResult form(arith::SelectOp op, PatternRewriter &rewriter) const {
+    if (!target.intrinsic(Op::getOperationName(), op.getType(), op.getType()))
+      return failure();
+    rewriter.replaceOpWithNewOp<Op>(op, op.getTrueValue(), op.getFalseValue());
+    return success();
+  }
+
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<bool> isMax = kernel::isMaximum(op);
+    if (!isMax)
+      return failure();
+    if (isNumber(op.getTrueValue()))
+      return *isMax ? form<arith::MaximumFOp>(op, rewriter)
+                    : form<arith::MinimumFOp>(op, rewriter);
+    if (isNumber(op.getFalseValue()))
+      return *isMax ? form<arith::MaxNumFOp>(op, rewriter)
+                    : form<arith::MinNumFOp>(op, rewriter);
+    return failure();
   }
 };
 
@@ -372,7 +405,7 @@ void populateExpandArith(RewritePatternSet &patterns,
            ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
                                                    ahead);
   patterns.add<ExpandBoolArithmetic>(patterns.getContext());
-  patterns.add<ExpandMulHigh>(patterns.getContext(), target);
+  patterns.add<ExpandMulHigh, FormFloatExtremum>(patterns.getContext(), target);
   addForTarget(patterns, target, expandNarrowing<kernel::NarrowSignedOp>);
   addForTarget(patterns, target, expandNarrowing<kernel::NarrowUnsignedOp>);
   addForTarget(patterns, target, expandZip<kernel::ZipLowOp>);

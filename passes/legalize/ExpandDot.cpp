@@ -67,6 +67,15 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                         PatternRewriter &rewriter) {
   std::string a = op.getTypeOfA(), b = op.getTypeOfB();
   unsigned group = op.getGroup(), lanes = op.getLanes();
+  if (op->hasAttr(kernel::kAcrossLanesAttr)) {
+    if (target.intrinsic(kernel::dotAcrossLanes(a, b), op.getA().getType(),
+                         op.getType()))
+      return failure();
+    // Each product in the lane of its group is one of the ways to sum them.
+    rewriter.modifyOpInPlace(
+        op, [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
+    return success();
+  }
   auto swap = [&] {
     rewriter.replaceOpWithNewOp<kernel::DotOp>(
         op, op.getType(), op.getB(), op.getA(), op.getAccumulator(),

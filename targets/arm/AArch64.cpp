@@ -23,11 +23,36 @@ namespace ingot::targets {
       {OP, "f32", "f32", "vget_lane_f32(" NAME "_f32(vdup_n_f32({0})), 0)"},   \
       {OP, "f64", "f64", "vget_lane_f64(" NAME "_f64(vdup_n_f64({0})), 0)"}
 
-/// Hands a NaN on, as the operation of the same name does.
+/// Of two vectors of floats, lane by lane.
 #define EXTREMUM(OP, NAME)                                                     \
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f64x2", "f64x2", NAME "q_f64({0}, {1})"},                          \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
+
+/// The four bytes of a vector in the lower half of a register. As a word: g++ 12 takes a
+/// vector of four bytes apart, byte by byte.
+#define FOUR_BYTES(SIGN) "vreinterpret_" SIGN "8_u32(vcreate_u32((uint32_t){0}))"
+
+/// Vectors of narrow integers as wider ones or as floats, zeros (SIGN u) or signs (SIGN
+/// s) before them. g++ 12 makes a scalar instruction or two for each lane of
+/// __builtin_convertvector.
+#define WIDEN(EXTEND, TO_FLOAT, SIGN, TYPE)                                    \
+  {EXTEND, "i8x4", "i32x4",                                                    \
+   "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN "8(" FOUR_BYTES(SIGN)    \
+   ")))"},                                                                     \
+      {EXTEND, "i16x4", "i32x4", "vmovl_" SIGN "16((" TYPE "16x4_t){0})"},     \
+      {EXTEND, "i8x8", "i16x8", "vmovl_" SIGN "8((" TYPE "8x8_t){0})"},        \
+      {TO_FLOAT, "i8x4", "f32x4",                                              \
+       "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN                  \
+       "16(vmovl_" SIGN "8(" FOUR_BYTES(SIGN) "))))"}
+
+/// Two registers of integers as one of half their width, saturated to TO.
+#define NARROW(OP, FUNCTION)                                                   \
+  {OP, "i32x4", "i16x8",                                                       \
+   FUNCTION "_high_s32(" FUNCTION "_s32((int32x4_t){0}), (int32x4_t){1})"},    \
+      {OP, "i16x8", "i8x16",                                                   \
+       FUNCTION "_high_s16(" FUNCTION                                          \
+                "_s16((int16x8_t){0}), (int16x8_t){1})"}
 
 static const std::vector<Intrinsic> intrinsics = {
     UNARY("math.sqrt", "vsqrt"),
@@ -37,6 +62,17 @@ static const std::vector<Intrinsic> intrinsics = {
     UNARY("math.trunc", "vrnd"),
     EXTREMUM("arith.maximumf", "vmax"),
     EXTREMUM("arith.minimumf", "vmin"),
+    EXTREMUM("arith.maxnumf", "vmaxnm"),
+    EXTREMUM("arith.minnumf", "vminnm"),
+    WIDEN("arith.extui", "arith.uitofp", "u", "uint"),
+    WIDEN("arith.extsi", "arith.sitofp", "s", "int"),
+    {"arith.trunci", "i32x4", "i8x4",
+     "vget_lane_u32(vreinterpret_u32_s8(vmovn_s16(vcombine_s16(vmovn_s32("
+     "(int32x4_t){0}), vdup_n_s16(0)))), 0)"},
+    {"arith.trunci", "i32x4", "i16x4", "vmovn_s32((int32x4_t){0})"},
+    {"arith.trunci", "i16x8", "i8x8", "vmovn_s16((int16x8_t){0})"},
+    NARROW("kernel.narrow_signed", "vqmovn"),
+    NARROW("kernel.narrow_unsigned", "vqmovun"),
     {"arith.extf", "f16x4", "f32x4", "vcvt_f32_f16((float16x4_t){0})"},
     {"arith.extf", "f16", "f32",
      "vgetq_lane_f32(vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16({0}))), 0)"},
@@ -44,6 +80,11 @@ static const std::vector<Intrinsic> intrinsics = {
     {"arith.truncf", "f32", "f16",
      "vget_lane_u16(vreinterpret_u16_f16(vcvt_f16_f32(vdupq_n_f32({0}))), 0)"},
 };
+
+template <typename Row>
+static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+}
 
 static bool hostIsAArch64() {
   return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64();
@@ -106,6 +147,7 @@ void aarch64(std::vector<TargetDescription> &targets) {
   base.l1Bytes = 32 << 10;
   base.l2Bytes = 512 << 10;
   base.intrinsics = intrinsics;
+  append(base.intrinsics, acrossLanes());
   base.products = neonProducts();
   base.includes = {"arm_neon.h"};
   base.compilers = {"clang++-22 --target=aarch64-linux-gnu",
@@ -123,8 +165,8 @@ void aarch64(std::vector<TargetDescription> &targets) {
                    bool (*runsOnThisHost)(),
                    const std::vector<Product> &products = {},
                    const std::vector<Intrinsic> &lanes = {}) {
-    base.products.insert(base.products.end(), products.begin(), products.end());
-    base.intrinsics.insert(base.intrinsics.end(), lanes.begin(), lanes.end());
+    append(base.products, products);
+    append(base.intrinsics, lanes);
     TargetDescription target = base;
     target.name = name;
     target.summary = summary;
@@ -142,7 +184,8 @@ void aarch64(std::vector<TargetDescription> &targets) {
       "armv8.2-a+fp16",
       "armv8.2-a+dotprod and half floats (Cortex-A55, A76, Neoverse N1)",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
-      [] { return hostHas({"dotprod", "fullfp16"}); }, fmlaProducts());
+      [] { return hostHas({"dotprod", "fullfp16"}); }, fmlaProducts(),
+      fmlaLanes());
   level(
       "armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",

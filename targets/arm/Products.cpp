@@ -2,7 +2,7 @@
 //
 // NEON alone multiplies bytes into 16 bits, which hold any product of two bytes of
 // the same sign, and adds neighbouring pairs of those to lanes of 32 bits (VMULL,
-// VPADAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates. BFDOT adds
+// VPADAL). Two products of signed bytes fit as well where one factor is not -128 (SMLAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates. BFDOT adds
 // two products of bf16 to a float; it rounds to odd and takes subnormal numbers for zeros.
 // FMLA of 16-bit lanes adds a product of f16 to a sum of f16 in each lane, rounded once.
 //
@@ -43,6 +43,13 @@ namespace ingot::targets {
 
 std::vector<Product> neonProducts() {
   return {PAIRS("si8", "s", "int"), PAIRS("ui8", "u", "uint")};
+}
+
+std::vector<Intrinsic> acrossLanes() {
+  return {{"kernel.dot.si8.si8[across]", "i8x16", "i32x4",
+           "vpadalq_s16((int32x4_t){2}, vmlal_high_s8(vmull_s8("
+           "vget_low_s8((int8x16_t){0}), vget_low_s8((int8x16_t){1})), "
+           "(int8x16_t){0}, (int8x16_t){1}))"}};
 }
 
 std::vector<Product> dotprodProducts() {
@@ -92,6 +99,20 @@ std::vector<Product> bfdotProducts() {
       {"kernel.dot.bf16.bf16[" LANE "]", "bf16x8", "f32x2",                    \
        "vbfdot_laneq_f32((float32x2_t){2}, (bfloat16x4_t){0}, "                \
        "(bfloat16x8_t){1}, " LANE ")"}
+
+#define HALVES_BY_LANE(LANE)                                                   \
+  {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x8",                           \
+   "vfmaq_laneq_f16((float16x8_t){2}, (float16x8_t){0}, "                      \
+   "(float16x8_t){1}, " LANE ")"},                                             \
+      {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x4",                       \
+       "vfma_laneq_f16((float16x4_t){2}, (float16x4_t){0}, "                   \
+       "(float16x8_t){1}, " LANE ")"}
+
+std::vector<Intrinsic> fmlaLanes() {
+  return {HALVES_BY_LANE("0"), HALVES_BY_LANE("1"), HALVES_BY_LANE("2"),
+          HALVES_BY_LANE("3"), HALVES_BY_LANE("4"), HALVES_BY_LANE("5"),
+          HALVES_BY_LANE("6"), HALVES_BY_LANE("7")};
+}
 
 std::vector<Intrinsic> bfdotIntrinsics() {
   return {

@@ -120,6 +120,22 @@ def convolutions():
                           None, np.array(128, b) if b == np.uint8 else None, pads=(1, 1, 1, 1))
 
 
+def symmetric():
+    """Weights without -128, of which two products may be summed in 16 bits: at the ends of the range, and channels that
+    fill registers of 16 bytes, halves of them, and neither."""
+    for a, end in itertools.product((np.uint8, np.int8), (-127, 127)):
+        for channels, kernel in ((16, 1), (24, 1), (64, 3), (40, 3), (8, 3), (20, 1)):
+            for ends_of_x in ("min", "max"):
+                yield convolution(f"symmetric-{np.dtype(a).name}-{channels}-{kernel}-{end}-{ends_of_x}",
+                                  np.full((1, channels, 5, 6), getattr(np.iinfo(a), ends_of_x), a),
+                                  np.full((18, channels, kernel, kernel), end, np.int8), pads=(kernel // 2,) * 4)
+    for channels, outputs, kernel, strides in ((16, 4, 1, 1), (24, 33, 1, 1), (32, 6, 3, 2), (72, 19, 3, 1), (8, 7, 3, 1), (8, 12, 5, 1)):
+        w = np.maximum(whole((outputs, channels, kernel, kernel), np.int8), -127)
+        for a in (np.uint8, np.int8):
+            yield convolution(f"symmetric-{np.dtype(a).name}-{channels}-{outputs}-{kernel}", whole((2, channels, 9, 11), a), w,
+                              whole((), a), strides=(strides, strides), pads=(kernel // 2,) * 4)
+
+
 # Filters for each channel: numbers of channels that divide a vector and others, rows that
 # end within one, and windows whose weights fit into registers or do not.
 FILTERS = (
@@ -172,4 +188,4 @@ def narrow_results():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), filters(), narrow_results()))
+    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), symmetric(), filters(), narrow_results()))

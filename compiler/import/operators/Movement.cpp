@@ -104,18 +104,18 @@ static ImportResult importReshape(OnnxNode &node) {
       if (axis != *inferred)
         to[axis] = size == 0 && !allowZero ? from[axis] : size;
   }
-  Dim count = product(from);
+  Dim count = product(from), given = product(to);
   if (inferred)
-    to[*inferred] = quotient(count, product(to));
+    to[*inferred] = quotient(count, given);
   Dim made = product(to);
   if (made == count)
     return reshaped(node, to);
   // Sizes that only the run can compare.
   if (inferred && !count.known() && to[*inferred].most() > 0)
     return one(reshapeAtRunTime(node, node.input(0), to));
-  if (!surelyDiffer(made, count) || inferred)
-    if (!(count.known() && (inferred || made.known())))
-      return reshapeInferring(node, to, inferred);
+  bool isKnown = count.known() && given.known();
+  if (!isKnown && (inferred || !surelyDiffer(made, count)))
+    return reshapeInferring(node, to, inferred);
   return node.invalid("shape has " + kernel::sizeText(made) +
                       " elements, the input " + kernel::sizeText(count));
 }

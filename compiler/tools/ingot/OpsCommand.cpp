@@ -10,6 +10,7 @@
 
 #include "codegen/objects/Toolchain.h"
 #include "compiler/import/operators/OnnxImport.h"
+#include "targets/Cores.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -205,6 +206,10 @@ int targetsCommand(Arguments &arguments, Diagnostics &) {
       outs() << " (does not run on this machine)";
     outs() << "\n";
   }
+  outs() << "\ncores, for --tune-for\n";
+  for (const Core &core : allCores())
+    outs() << left_justify(core.name, 14) << " " << core.summary << " ("
+           << core.family << ")\n";
   return Success;
 }
 

@@ -9,6 +9,7 @@
 #include "codegen/kernel/Names.h"
 #include "codegen/objects/Toolchain.h"
 #include "dialects/kernel/KernelModule.h"
+#include "targets/Cores.h"
 
 using namespace llvm;
 
@@ -61,6 +62,24 @@ static const TargetDescription *findTarget(StringRef wanted,
   return nullptr;
 }
 
+/// The target with the costs of a core; null with a diagnostic if it has no such core.
+static const TargetDescription *tuneTarget(const TargetDescription &target,
+                                           StringRef core,
+                                           Diagnostics &diagnostics) {
+  if (const TargetDescription *tuned = tunedFor(target, core))
+    return tuned;
+  SmallVector<StringRef> names;
+  for (const Core &known : allCores())
+    if (known.family == target.family)
+      names.push_back(known.name);
+  diagnostics.report(DiagnosticId::BadOption,
+                     "--tune-for: the target `" + target.name +
+                         "` has no core `" + printable(core) + "`",
+                     names.empty() ? "its kernels are chosen by the target alone"
+                                   : "cores: " + join(names, ", "));
+  return nullptr;
+}
+
 /// One name, or several in any order: the ablest becomes the target, the others
 /// what it falls back on.
 static void readTargets(const Options &options, Arguments &arguments,
@@ -99,6 +118,10 @@ static void readTargets(const Options &options, Arguments &arguments,
             "`ingot targets`");
         return;
       }
+  if (!options.tuneFor.empty())
+    for (const TargetDescription *&target : targets)
+      if (!(target = tuneTarget(*target, options.tuneFor, diagnostics)))
+        return;
   if (options.optimize == "size") {
     for (const TargetDescription *&target : targets)
       target = lookupTarget((target->name + littleCodeSuffix).str());

@@ -28,26 +28,23 @@ void emitDotProduct(KernelBuilder &b, int64_t rows) {
     ColumnVectors vectors =
         coverWithDots(place.panel ? panelWidth : loops.columns % panelWidth,
                       form, b.target, panels.has_value());
-    SmallVector<int64_t> offsets{0};
-    for (int64_t lanes : vectors.lanes)
-      offsets.push_back(offsets.back() + lanes);
     Expr firstColumn = loops.firstColumn(place, panelWidth);
     Tile tile =
         zeroTile(b, place.count, vectors, elementOf(product.getResult()));
     auto elementOfRow = [&](int64_t row, Expr step) {
       return loops.loadLeft(place, place.firstRow + double(row), step);
     };
-    auto groupsOfColumns = [&](Expr group, int64_t count, size_t vector) {
+    auto groupsOfColumns = [&](Expr group, int64_t count, int64_t column,
+                               int64_t lanes) {
       if (panels)
-        return panels->load(b, place.panel, group, offsets[vector],
-                            vectors.lanes[vector]);
+        return panels->load(b, place.panel, group, column, lanes);
       Exprs rows;
       for (int64_t i = 0; i < count; ++i)
-        rows.push_back(b.withLanes(vectors.lanes[vector], [&] {
+        rows.push_back(b.withLanes(lanes, [&] {
           return b.load(
               right, loops.operandIndex(right, place,
                                         group * double(form.group) + double(i),
-                                        firstColumn + double(offsets[vector])));
+                                        firstColumn + double(column)));
         }));
       return interleaveRows(b, rows, form.group);
     };

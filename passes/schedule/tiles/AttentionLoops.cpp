@@ -3,6 +3,8 @@
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -361,22 +363,34 @@ private:
     auto ofRow = [&](int64_t i, Expr at) {
       return b.loadFrom(left, operandType, {row + double(i), at});
     };
-    auto ofColumns = [&](Expr at, size_t v) {
-      return loadVector(right, first + at, column, tile.columns, v);
+    auto ofColumns = [&](Expr at, int64_t offset, int64_t lanes) {
+      return b.withLanes(lanes, [&] {
+        return b.load(right,
+                      operandAt(right, first + at, column + double(offset)));
+      });
     };
     if (!dots)
-      return accumulate(b, tile, 0, tile.rows, steps, /*splits=*/1, ofRow,
-                        ofColumns, step);
-    accumulateDots(b, tile, *dots, *steps.known(),
-                   {ofRow,
-                    [&](Expr group, int64_t count, size_t v) {
-                      Exprs rows;
-                      for (int64_t i = 0; i < count; ++i)
-                        rows.push_back(ofColumns(
-                            group * double(dots->group) + double(i), v));
-                      return interleaveRows(b, rows, dots->group);
-                    },
-                    operandType, operandType});
+      return accumulate(
+          b, tile, 0, tile.rows, steps, /*splits=*/1, ofRow,
+          [&](Expr at, size_t v) {
+            ArrayRef<int64_t> lanes = tile.columns.lanes;
+            return ofColumns(at,
+                             std::accumulate(lanes.begin(), lanes.begin() + v,
+                                             int64_t(0)),
+                             lanes[v]);
+          },
+          step);
+    accumulateDots(
+        b, tile, *dots, *steps.known(),
+        {ofRow,
+         [&](Expr group, int64_t count, int64_t offset, int64_t lanes) {
+           Exprs rows;
+           for (int64_t i = 0; i < count; ++i)
+             rows.push_back(ofColumns(group * double(dots->group) + double(i),
+                                      offset, lanes));
+           return interleaveRows(b, rows, dots->group);
+         },
+         operandType, operandType});
   }
 
   /// Turns the scores of a query and `count` keys into weights.
@@ -467,17 +481,6 @@ private:
     if (dots)
       return coverWithDots(columns, *dots, b.target, /*padded=*/false);
     return ColumnVectors::cover(columns, b.target, type, /*padded=*/false);
-  }
-
-  /// The vector `v` of a row of `operand`, of those from `column` on.
-  Expr loadVector(Value operand, Expr row, Expr column,
-                  const ColumnVectors &vectors, size_t v) {
-    int64_t offset = 0;
-    for (int64_t lanes : ArrayRef(vectors.lanes).take_front(v))
-      offset += lanes;
-    return b.withLanes(vectors.lanes[v], [&] {
-      return b.load(operand, operandAt(operand, row, column + double(offset)));
-    });
   }
 
   KernelBuilder &b;

@@ -245,9 +245,9 @@ void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
     at += tiles * width;
     if (tiles > 0)
       continue;
-    BorderLoop border =
-        borders == BorderTiles::InLoops ? BorderLoop(axis, at, width)
-                                        : BorderLoop();
+    BorderLoop border = borders == BorderTiles::InLoops
+                            ? BorderLoop(axis, at, width)
+                            : BorderLoop();
     if (border.tiles >= leastInLoop) {
       b.loop(b.index(at), b.index(at + border.tiles * width), width, {},
              [&](Expr first, ArrayRef<Expr>) -> Exprs {

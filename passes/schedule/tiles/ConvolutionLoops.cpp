@@ -13,6 +13,8 @@
 
 #include "mlir/IR/Matchers.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -171,16 +173,26 @@ private:
   }
 
   /// What is added to the sums of a panel at the end. Sums of integers start with the
-  /// bias, where it has a column for each lane.
+  /// bias, where it has a column for each lane; so do sums of floats in any order where
+  /// few instructions are beside multiply-adds by lane.
   Value laterBias(const Panel &panel) {
-    bool isFirst = form && panel.vectors.width() == panel.vectors.columns;
+    bool mayStart = form || (b.target.multiplyByLane && !b.group.isStrict());
+    bool isFirst = mayStart && !isAcross() &&
+                   panel.vectors.width() == panel.vectors.columns;
     return isFirst ? Value() : conv.getBias();
   }
+  bool isAcross() const { return form && form->acrossLanes; }
   Tile firstSums(int64_t count, const Panel &panel) {
+    if (isAcross())
+      return tileAcrossLanes(b, count, panel.vectors, *form, sumType);
     return conv.getBias() && !laterBias(panel)
                ? biasTile(b, count, panel.vectors, conv.getBias(),
                           panel.firstColumn)
                : zeroTile(b, count, panel.vectors, sumType);
+  }
+  /// The sums of all steps, a lane for each column.
+  Tile lastSums(Tile tile, const Panel &panel) {
+    return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }
   Expr withBias(Expr sum, Expr column, const Panel &panel) {
     Value bias = laterBias(panel);
@@ -242,7 +254,8 @@ private:
   void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored,
                  const StepStrips &strips = {}) {
     Tile tile = firstSums(count, panel);
-    fetchForEpilogue(b, tile, conv, stored, panel.firstColumn);
+    fetchForEpilogue(b, {count, panel.vectors, {}}, conv, stored,
+                     panel.firstColumn);
     int64_t done = 0;
     SmallVector<ChannelPart> parts = channelParts(conv.getX());
     for (const ChannelPart &part : parts) {
@@ -266,6 +279,7 @@ private:
           parts.size() == 1 ? strips : StepStrips());
       done += part.count;
     }
+    tile = lastSums(tile, panel);
     auto bias = [&](Expr sum, Expr column) {
       return withBias(sum, column, panel);
     };
@@ -291,7 +305,9 @@ private:
   }
 
   /// Channels, or groups of them, are the steps of each kernel position.
-  int64_t groupsOfChannels() const { return channels / panels.group; }
+  int64_t groupsOfChannels() const {
+    return llvm::divideCeil(channels, panels.group);
+  }
   StringRef firstName() const { return form ? "first_group" : "first_step"; }
 
   /// Adds the products of `steps` steps to the rows from `firstRow` up to
@@ -300,20 +316,27 @@ private:
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,
                    const StepStrips &strips = {}) {
-    auto w = [&](Expr step, size_t v) {
-      int64_t offset = 0;
-      for (size_t i = 0; i < v; ++i)
-        offset += panel.vectors.lanes[i];
+    auto weights = [&](Expr step, int64_t column, int64_t lanes) {
       return panels.load(b, panel.number,
-                         named(first + step, form ? "group" : "step"), offset,
-                         panel.vectors.lanes[v]);
+                         named(first + step, form ? "group" : "step"), column,
+                         lanes);
     };
     if (!form)
-      return accumulate(b, tile, firstRow, lastRow, steps, splits, x, w,
-                        stepName, strips);
+      return accumulate(
+          b, tile, firstRow, lastRow, steps, splits, x,
+          [&](Expr step, size_t v) {
+            ArrayRef<int64_t> lanes = tile.columns.lanes;
+            return weights(step,
+                           std::accumulate(lanes.begin(), lanes.begin() + v,
+                                           int64_t(0)),
+                           lanes[v]);
+          },
+          stepName, strips);
     accumulateDots(b, tile, *form, steps,
                    {x,
-                    [&](Expr group, int64_t, size_t v) { return w(group, v); },
+                    [&](Expr group, int64_t, int64_t column, int64_t lanes) {
+                      return weights(group, column, lanes);
+                    },
                     type, elementOf(conv.getW()), strips},
                    firstRow, lastRow);
   }
@@ -325,17 +348,18 @@ private:
   }
   void windowRow(ArrayRef<Expr> outer, ArrayRef<Expr> stored,
                  std::optional<Panel> only) {
-    forColumnTiles(b, columns, rows,
-                   [&](Expr first, TilePlace place, int64_t count) {
-                     auto one = [&](const Panel &panel) {
-                       windowTile(outer, stored, first, place, count, panel);
-                     };
-                     if (only)
-                       one(*only);
-                     else
-                       forPanelsHere(one);
-                   },
-                   BorderTiles::InLoops);
+    forColumnTiles(
+        b, columns, rows,
+        [&](Expr first, TilePlace place, int64_t count) {
+          auto one = [&](const Panel &panel) {
+            windowTile(outer, stored, first, place, count, panel);
+          };
+          if (only)
+            one(*only);
+          else
+            forPanelsHere(one);
+        },
+        BorderTiles::InLoops);
   }
 
   void windowTile(ArrayRef<Expr> outer, ArrayRef<Expr> stored, Expr first,
@@ -357,7 +381,7 @@ private:
                      kernelColumns(part, kernelRow, at, first, place, panel);
                      return part.sums;
                    });
-    return tile;
+    return lastSums(tile, panel);
   }
 
   //===------------------------------------------------------------------===//
@@ -425,14 +449,14 @@ private:
     };
     // All windows of the tile, at the kernel columns [from, end).
     auto loop = [&](Expr from, Expr end) {
-      tile.sums = b.loop(from, end, 1, tile.sums,
-                         [&](Expr k, ArrayRef<Expr> carried) {
-                           named(k, "kernel_column");
-                           Tile part = tile;
-                           part.sums.assign(carried.begin(), carried.end());
-                           column(part, k, 0, tile.rows);
-                           return part.sums;
-                         });
+      tile.sums =
+          b.loop(from, end, 1, tile.sums, [&](Expr k, ArrayRef<Expr> carried) {
+            named(k, "kernel_column");
+            Tile part = tile;
+            part.sums.assign(carried.begin(), carried.end());
+            column(part, k, 0, tile.rows);
+            return part.sums;
+          });
     };
     if (place.shift) {
       auto [from, end] = columns.partlyInside(place, tile.rows);
@@ -471,7 +495,8 @@ private:
     }
     if (byRows ||
         (buffer && !place.isAnywhere && columns.dilation == 1 &&
-         columns.kernel > 1 && channels < 16 && conv.getGroups() == 1)) {
+         columns.kernel > 1 && channels < 16 && !isAcross() &&
+         conv.getGroups() == 1)) {
       // Kernel columns and channels lie one after the other in memory, in the
       // input as in the weights: one loop.
       SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);

@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/DotForm.h"
 
+#include "dialects/graph/ElementsData.h"
 #include "dialects/kernel/DotLane.h"
 #include "passes/schedule/Anchors.h"
 
@@ -47,6 +48,56 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
+/// The values of constant weights, which a group may have as an operand; null where they are
+/// not known.
+static ElementsAttr constantOf(Value weights) {
+  if (auto argument = dyn_cast<BlockArgument>(weights))
+    if (auto group = dyn_cast<GroupOp>(argument.getOwner()->getParentOp()))
+      weights = group.getInputs()[argument.getArgNumber()];
+  auto constant = weights.getDefiningOp<ConstantOp>();
+  return constant && hasData(constant.getValue()) ? constant.getValue()
+                                                  : ElementsAttr();
+}
+
+/// Whether none of the weights, signed bytes, is -128.
+static bool isSymmetric(ElementsAttr weights) {
+  std::vector<char> storage;
+  return !llvm::is_contained(elementBytes(weights, storage), char(-128));
+}
+
+/// The form of a convolution whose channels fill registers, or halves of them, where the
+/// target sums products of whole registers. Packed weights say themselves that it is theirs,
+/// by their groups.
+static std::optional<DotForm>
+formAcrossLanes(ConvOp conv, const TargetDescription &target) {
+  auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
+       w = dyn_cast<IntegerType>(elementOf(conv.getW()));
+  if (!x || !w || x.isSignless() || w.isSignless() ||
+      target.vectorBytes.empty())
+    return std::nullopt;
+  MLIRContext *context = conv.getContext();
+  int64_t bytes = target.vectorBytes.front(), lanes = bytes / 4;
+  const Intrinsic *across = target.intrinsic(
+      kernel::dotAcrossLanes(rowName(x), rowName(w)),
+      VectorType::get({bytes}, IntegerType::get(context, 8)),
+      VectorType::get({lanes}, IntegerType::get(context, 32)));
+  // Half a register is multiplied by pairs of steps, as many in a cycle.
+  const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
+  if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)
+    return std::nullopt;
+  auto packed = conv.getW().getDefiningOp<UnpackPanelsOp>();
+  ElementsAttr weights = packed ? ElementsAttr() : constantOf(conv.getW());
+  if (packed ? int64_t(packed.getGroup()) != bytes
+             : !weights || !isSymmetric(weights))
+    return std::nullopt;
+  DotForm form;
+  form.acrossLanes = true;
+  form.group = bytes;
+  form.lanes = {lanes};
+  form.perCycle = row->perCycle * double(bytes / 2);
+  return form;
+}
+
 /// The form of bf16: by rows, or if that is faster as f32, which the even and the odd steps
 /// of a pair become by a shift and a mask.
 static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
@@ -63,11 +114,29 @@ static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   return form;
 }
 
+/// Whether a product of f16 takes one step of a row by its lane.
+static bool halvesByLane(const TargetDescription &target) {
+  return llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
+    return row.op == kernel::dotByLane("f16", "f16", 0);
+  });
+}
+
 /// The form of f16, where the target sums them as such. A lane adds up 32 products then,
 /// with an error of about 2^-11 * sqrt(32) / 2 of what it has at worst, 0.14 %: a third
 /// of what rounding each operand to bf16 costs. Twice as many steps would be 4 % faster.
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
+  if (halvesByLane(target)) {
+    // One step, and as many lanes as products: two vectors of sums that are widened.
+    const Product *row =
+        target.product("f16", "f16", 1, target.vectorBytes.front() / 2);
+    form.group = 1;
+    form.stage = 32;
+    form.rowGroups = row->lanes;
+    form.lanes = {row->lanes / 2};
+    form.perCycle = row->perCycle * double(row->lanes);
+    return form;
+  }
   form.group = 2;
   form.stage = 64;
   for (int64_t bytes : target.vectorBytes) {
@@ -194,6 +263,9 @@ std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
           steps = channels * (readsKernelRows(conv) ? w.end()[-3] : 1);
   auto form =
       dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, steps);
+  if (auto across = formAcrossLanes(conv, target);
+      across && (!form || across->perCycle >= form->perCycle))
+    return across;
   if (!form || form->isScalar() || channels % form->group == 0)
     return form;
   bool hasGroups = steps % form->group == 0 && groupsKernelRows(conv, *form) &&

@@ -24,6 +24,9 @@ struct DotForm {
   /// The groups of a row that one load brings, of which each product takes one by
   /// its lane; 1: a group is copied to all lanes.
   int64_t rowGroups = 1;
+  /// Sums have a vector for each column, whose lanes take neighbouring steps and are added
+  /// up when all steps are done: both operands are loaded as they are.
+  bool acrossLanes = false;
   /// Lanes of accumulators for which the target has the product, widest first.
   llvm::SmallVector<int64_t> lanes;
   /// Multiply-adds per cycle in the widest vectors.
@@ -31,7 +34,7 @@ struct DotForm {
   /// Instructions in front that each operand takes for all its products.
   int64_t preparation = 0;
   /// Steps whose products are summed in numbers as narrow as the operands; 0: sums are
-  /// wide at once.
+  /// wide at once. With a group of one step, a narrow sum has the columns of two wide ones.
   int64_t stage = 0;
 
   /// Whether products are of one lane, for tiles in core registers (CursorTile.h).

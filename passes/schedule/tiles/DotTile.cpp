@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/DotTile.h"
 
+#include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -30,18 +31,27 @@ DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
 
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
-  double product = double(form.lanes.front() * form.group) / form.perCycle;
+  double product =
+      double(form.lanes.front() * form.group) / form.perCycle;
   // Beside its products, a step spreads each row's group over the lanes and loads
   // each vector; widening takes two instructions more for one and three for the
   // other.
   double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
                   rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
+  // A register of each column is loaded, where it is not one of several columns.
+  if (form.acrossLanes)
+    perVector *= double(form.lanes.front());
   auto perStep = [&](int64_t r, int64_t v) {
     double products = double(r * v) * product;
     // Loads go on beside products of f16, and so do copies of a word to all lanes (Emerald
     // Rapids), but on cores that multiply by lane: there it is an operation on vectors
     // (LD1R, by Arm's software optimization guides).
+    if (form.stage && form.group == 1)
+      return std::max({rates.multiplyAddLatency, products,
+                       (double(r + 1) * double(v) / 2 +
+                        double(r) / double(form.rowGroups)) /
+                           rates.instructions});
     if (form.stage)
       return std::max({rates.multiplyAddLatency,
                        products + (target.multiplyByLane ? double(r) : 0) /
@@ -59,10 +69,15 @@ double DotModel::cycles(const TileChoice &tile) const {
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
   // At the end of a stage each of a group's lanes is taken, widened by two instructions
-  // and added.
-  double widening = double(stages * rows * vectorsNeeded * form.group) * 4 /
-                    rates.multiplyAdds;
-  return total * double(groups) + widening;
+  // and added; halves of registers are widened by one.
+  double widening = double(stages * rows * vectorsNeeded * form.group) *
+                    (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
+  // In the end the sums of the columns of a vector become one, in pairs.
+  double adding = form.acrossLanes
+                      ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
+                            rates.multiplyAdds
+                      : 0;
+  return total * double(groups) + widening + adding;
 }
 
 std::vector<TileChoice> DotModel::ranked() const {
@@ -76,12 +91,25 @@ std::vector<TileChoice> DotModel::ranked() const {
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
   // Of a stage, and of all.
   int64_t sumsOfEach = form.stage ? 2 : 1;
+  // Each column has a register of weights and one of sums for each row; one more holds what is
+  // multiplied.
+  if (form.acrossLanes) {
+    sumsOfEach = registersOfEach = form.lanes.front();
+    registers -= 2 - registersOfEach;
+  }
+  auto mostRowsBeside = [&](int64_t v) {
+    // Two vectors of sums share one of a stage, and one of weights.
+    if (form.stage && form.group == 1) {
+      int64_t halves = (v + 1) / 2;
+      return (registers - halves - 1) / (v + halves + ofRow);
+    }
+    return (registers - registersOfEach * (v + 1) - ofRow) /
+           (sumsOfEach * v + ofRow);
+  };
   Ranking<TileChoice> ranking(/*tolerance=*/0.001);
   for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)
     for (int64_t r = 1;
-         r <= std::min({rows, mostRows,
-                        (registers - registersOfEach * (v + 1) - ofRow) /
-                            (sumsOfEach * v + ofRow)});
+         r <= std::min({rows, mostRows, mostRowsBeside(v)});
          ++r)
       ranking.add({r, v, 1}, cycles({r, v, 1}));
   return std::move(ranking).ranked({1, 1, 1});
@@ -289,17 +317,245 @@ static Value addHalves(KernelBuilder &b, Value sum, Value halves,
   return sum;
 }
 
+/// Products of f16 by lanes of the rows, summed in f16 for a stage: a register of weights and
+/// one of such sums has the columns of two vectors of the tile.
+class HalvesByLane {
+public:
+  HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
+               const DotOperands &operands, int64_t firstRow, int64_t endRow)
+      : b(b), tile(tile), form(form), operands(operands),
+        dots(b, form, operands), firstRow(firstRow), endRow(endRow) {
+    ArrayRef<int64_t> lanes = tile.columns.lanes;
+    int64_t column = 0;
+    for (size_t v = 0; v < lanes.size();) {
+      bool isPair = v + 1 < lanes.size() && lanes[v] == lanes[v + 1] &&
+                    lanes[v] == form.lanes.front();
+      parts.push_back({v, isPair ? size_t(2) : 1, column,
+                       isPair ? 2 * lanes[v] : lanes[v]});
+      column += parts.back().lanes;
+      v += parts.back().vectors;
+    }
+  }
+
+  void accumulate(int64_t steps) {
+    int64_t stages = steps / form.stage, left = steps % form.stage;
+    if (stages)
+      tile.sums = b.loop(stages, tile.sums, [&](Expr stage, ArrayRef<Expr> sums) {
+        return addStage(named(stage, "stage") * double(form.stage), form.stage,
+                        sums);
+      });
+    if (left)
+      tile.sums = addStage(b.index(stages * form.stage), left, tile.sums);
+  }
+
+private:
+  /// Columns of one or two vectors of the tile, from vector `first` on.
+  struct Part {
+    size_t first, vectors;
+    int64_t column, lanes;
+  };
+
+  Exprs addStage(Expr first, int64_t steps, ArrayRef<Expr> given) {
+    Exprs halves;
+    for (int64_t row = firstRow; row < endRow; ++row)
+      for (const Part &part : parts) {
+        auto type = VectorType::get({part.lanes}, operands.aType);
+        halves.push_back(
+            b.wrap(arith::ConstantOp::create(
+                       b.builder, b.loc,
+                       cast<TypedAttr>(b.builder.getZeroAttr(type))),
+                   operands.aType));
+      }
+    int64_t several = form.rowGroups, trips = steps / several;
+    auto addTrip = [&](Expr trip, ArrayRef<Expr> carried) {
+      Expr step = named(first + trip * double(several), "step");
+      SmallVector<Value> rows;
+      for (int64_t row = firstRow; row < endRow; ++row)
+        rows.push_back(kernel::nameValue(
+            asStored(b, b.withLanes(several,
+                                    [&] { return operands.a(row, step); })),
+            "x_" + Twine(row)));
+      Exprs sums(carried.begin(), carried.end());
+      for (int64_t lane = 0; lane < several; ++lane)
+        addStep(named(step + double(lane), "step_" + Twine(lane)), sums,
+                [&](int64_t row, int64_t lanes) {
+                  return dots.groupParts(rows[row], lane, lanes);
+                });
+      return sums;
+    };
+    if (trips)
+      halves = b.loop(trips, halves, addTrip);
+    for (int64_t step = trips * several; step < steps; ++step)
+      addStep(first + double(step), halves, [&](int64_t row, int64_t lanes) {
+        Value x = asStored(b, b.withLanes(1, [&] {
+          return operands.a(firstRow + row, first + double(step));
+        }));
+        return DotBuilder::Parts{vector::BroadcastOp::create(
+            b.builder, b.loc, VectorType::get({lanes}, operands.aType), x)};
+      });
+    return widened(halves, given);
+  }
+
+  /// Adds the products of one step: of `x` in all lanes, row by row.
+  void addStep(Expr step, MutableArrayRef<Expr> halves,
+               llvm::function_ref<DotBuilder::Parts(int64_t, int64_t)> x) {
+    SmallVector<DotBuilder::Parts> weights;
+    for (const Part &part : parts)
+      weights.push_back(dots.columnParts(
+          asStored(b, operands.b(step, 1, part.column, part.lanes)), part.lanes,
+          part.first / 2));
+    for (int64_t row = 0; row < endRow - firstRow; ++row)
+      for (auto [p, part] : llvm::enumerate(parts)) {
+        Expr &sum = halves[row * parts.size() + p];
+        sum.value = dots.dot(x(row, part.lanes), weights[p], sum.value,
+                             tile.nameAt("half", firstRow + row, p));
+      }
+  }
+
+  /// The sums of the tile with what a stage has added to each.
+  Exprs widened(ArrayRef<Expr> halves, ArrayRef<Expr> given) {
+    Exprs sums(given.begin(), given.end());
+    size_t columns = tile.columns.lanes.size();
+    for (int64_t row = firstRow; row < endRow; ++row)
+      for (auto [p, part] : llvm::enumerate(parts))
+        for (size_t v = 0; v < part.vectors; ++v) {
+          Expr &sum = sums[row * columns + part.first + v];
+          int64_t lanes = part.lanes / int64_t(part.vectors);
+          Value half =
+              lanesOf(b, halves[(row - firstRow) * parts.size() + p],
+                      int64_t(v) * lanes, lanes)
+                  .value;
+          if (lanes == 1 && isa<VectorType>(half.getType()))
+            half = vector::ExtractOp::create(b.builder, b.loc, half, 0);
+          Value wide = arith::ExtFOp::create(b.builder, b.loc,
+                                             sum.value.getType(), half);
+          sum.value = kernel::nameValue(
+              arith::AddFOp::create(b.builder, b.loc, sum.value, wide),
+              tile.nameAt("sum", row, part.first + v));
+        }
+    return sums;
+  }
+
+  KernelBuilder &b;
+  Tile &tile;
+  const DotForm &form;
+  const DotOperands &operands;
+  DotBuilder dots;
+  int64_t firstRow, endRow;
+  SmallVector<Part> parts;
+};
+
+/// Steps in the lanes of sums: registers of a row by registers of a column, and half of them
+/// for the last steps.
+static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
+                             int64_t steps, const DotOperands &operands,
+                             int64_t firstRow, int64_t endRow) {
+  bool aIsUnsigned = operands.aType.isUnsignedInteger(),
+       bIsUnsigned = operands.bType.isUnsignedInteger();
+  size_t columns = tile.columns.lanes.size();
+  auto addGroup = [&](Expr group, int64_t count, ArrayRef<Expr> given) {
+    Exprs sums(given.begin(), given.end());
+    Expr step = named(group * double(form.group), "step");
+    Exprs weights;
+    for (size_t v = 0; v < columns; ++v)
+      weights.push_back(
+          named(lanesOf(b, operands.b(group, count, v, 1), 0, count),
+                "w_" + Twine(v)));
+    for (int64_t row = firstRow; row < endRow; ++row) {
+      Expr x = b.withLanes(count, [&] {
+        return named(operands.a(row, step), "x_" + Twine(row));
+      });
+      for (size_t v = 0; v < columns; ++v) {
+        Expr &sum = sums[row * columns + v];
+        auto dot = kernel::DotOp::create(
+            b.builder, b.loc, sum.value.getType(), x.value, weights[v].value,
+            sum.value, aIsUnsigned, bIsUnsigned);
+        if (count == form.group)
+          dot->setAttr(kernel::kAcrossLanesAttr, b.builder.getUnitAttr());
+        sum.value =
+            kernel::nameValue(dot.getResult(), tile.nameAt("sum", row, v));
+      }
+    }
+    return sums;
+  };
+  int64_t groups = steps / form.group, left = steps % form.group;
+  if (groups)
+    tile.sums = loopInStrips(b, groups, tile.sums, operands.strips,
+                             [&](Expr group, ArrayRef<Expr> sums) {
+                               return addGroup(named(group, "group"),
+                                               form.group, sums);
+                             });
+  if (left)
+    tile.sums = addGroup(b.index(groups), left, tile.sums);
+}
+
+Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
+                     const ColumnVectors &columns, const DotForm &form,
+                     Type sum) {
+  Tile tile{rows, {}, {}};
+  tile.columns.columns = columns.width();
+  tile.columns.lanes.assign(columns.width(), 1);
+  for (int64_t i = 0; i < rows * columns.width(); ++i)
+    tile.sums.push_back(b.broadcast(b.constant(0, sum), form.lanes.front()));
+  return tile;
+}
+
+/// The sums of neighbouring lanes of x, and behind them those of y.
+static Value addPairs(KernelBuilder &b, Value x, Value y) {
+  int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
+  auto every = [&](int64_t first) -> Value {
+    SmallVector<int64_t> order;
+    for (int64_t lane = first; lane < 2 * lanes; lane += 2)
+      order.push_back(lane);
+    return vector::ShuffleOp::create(b.builder, b.loc, x, y, order);
+  };
+  Value even = every(0), odd = every(1);
+  return arith::AddIOp::create(b.builder, b.loc, even, odd);
+}
+
+Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns) {
+  Tile result{tile.rows, columns, {}};
+  size_t next = 0;
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (auto [v, lanes] : llvm::enumerate(columns.lanes)) {
+      SmallVector<Value> sums;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        sums.push_back(tile.sums[next++].value);
+      Type type = tile.sums.front().type;
+      for (; sums.size() > 1; sums.truncate(sums.size() / 2))
+        for (size_t i = 0; i < sums.size(); i += 2)
+          sums[i / 2] = addPairs(b, sums[i], sums[i + 1]);
+      result.sums.push_back(
+          named(b.wrap(sums[0], type), result.nameAt("sum", row, v)));
+    }
+  return result;
+}
+
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow, std::optional<int64_t> lastRow) {
+  if (form.acrossLanes)
+    return accumulateAcross(b, tile, form, steps, operands, firstRow,
+                            lastRow.value_or(tile.rows));
+  int64_t endRow = lastRow.value_or(tile.rows);
+  if (form.stage && form.group == 1)
+    return HalvesByLane(b, tile, form, operands, firstRow, endRow)
+        .accumulate(steps);
   DotBuilder dots(b, form, operands);
   ArrayRef<int64_t> lanes = tile.columns.lanes;
-  int64_t endRow = lastRow.value_or(tile.rows);
-  auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
+  auto weightsOf = [&](Expr group, int64_t count) {
     SmallVector<DotBuilder::Parts> columns;
-    for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
+    int64_t column = 0;
+    for (auto [v, lanesOfVector] : llvm::enumerate(lanes)) {
       columns.push_back(dots.columnParts(
-          asStored(b, operands.b(group, count, v)), lanesOfVector, v));
+          asStored(b, operands.b(group, count, column, lanesOfVector)),
+          lanesOfVector, v));
+      column += lanesOfVector;
+    }
+    return columns;
+  };
+  auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
+    SmallVector<DotBuilder::Parts> columns = weightsOf(group, count);
     for (int64_t row = firstRow; row < endRow; ++row) {
       Expr step = named(group * double(form.group), "step");
       Value elements = loadGroup(b, form, operands, row, step, count);
@@ -356,10 +612,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
           "x_" + Twine(row)));
     for (int64_t g = 0; g < several; ++g) {
       Expr group = named(trip * double(several) + double(g), "group");
-      SmallVector<DotBuilder::Parts> columns;
-      for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
-        columns.push_back(dots.columnParts(
-            asStored(b, operands.b(group, form.group, v)), lanesOfVector, v));
+      SmallVector<DotBuilder::Parts> columns = weightsOf(group, form.group);
       for (auto [r, elements] : llvm::enumerate(rows))
         for (auto [v, column] : llvm::enumerate(columns)) {
           int64_t row = firstRow + r;

@@ -8,6 +8,12 @@
 //   a, one row      1 2 3 4 | 5 6 7 8 |          the group 1 2 3 4 in all lanes
 //   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4, ...     (kernel.dot)
 //
+// Where the target sums products of whole registers, the steps stay in the lanes of sums:
+//
+//   a, one row      1 2 3 4 ... 16                as in memory
+//   b, packed       column 0: 1 2 3 4 ... 16, column 1: 1 2 3 ...    (kAcrossLanesAttr)
+//   sums            one vector for each column, whose lanes are added up in the end
+//
 // Products of f16 are summed in f16, the two steps of a group in lanes of their own. After
 // a *stage* of steps these sums are widened and added to those of the tile, in f32.
 
@@ -49,9 +55,9 @@ ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
 struct DotOperands {
   /// An element of a row, or in lane mode the elements from `step` on.
   llvm::function_ref<graph::Expr(int64_t row, graph::Expr step)> a;
-  /// The groups of the columns of a vector of the tile.
+  /// The groups of `lanes` columns of the tile from `column` on.
   llvm::function_ref<graph::Expr(graph::Expr group, int64_t count,
-                                 size_t vector)>
+                                 int64_t column, int64_t lanes)>
       b;
   mlir::Type aType, bType;
   /// Of groups.
@@ -65,6 +71,13 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow = 0,
                     std::optional<int64_t> lastRow = std::nullopt);
+
+/// A tile of zeros for a form whose steps are in the lanes of sums: a vector for each column.
+Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
+                     const ColumnVectors &columns, const DotForm &form,
+                     mlir::Type sum);
+/// The tile with the sums of the lanes of each vector of such a tile.
+Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns);
 
 /// Rows of a matrix (vectors of one row's columns each) as the groups of the
 /// columns: r0[0] r1[0] r2[0] r3[0] r0[1] ...; a missing row is of zeros.

@@ -20,9 +20,8 @@ bool hasWinogradForm(ConvOp conv) {
 bool suitsWinograd(ConvOp conv, const TargetDescription &target) {
   int64_t lanes = target.maxLanes(elementOf(conv.getX())),
           channels = shapeOf(conv.getX())[3];
-  return !target.smallCode && !target.isDevice() && !target.multiplyByLane &&
-         target.fma && target.l2Bytes != 0 && lanes >= 4 &&
-         channels % (lanes / 2) == 0;
+  return !target.smallCode && !target.isDevice() && target.fma &&
+         target.l2Bytes != 0 && lanes >= 4 && channels % (lanes / 2) == 0;
 }
 
 std::optional<double> winogradCycles(ConvOp conv, ElementsAttr weights,

@@ -16,9 +16,7 @@ namespace ingot::schedule {
 /// Whether windows of floats are of 3 x 3 neighbours, one apart.
 bool hasWinogradForm(graph::ConvOp conv);
 /// Whether the target has what its tiles need: code for vectors of channels takes many
-/// registers, and code for the last few channels would be as long again. Where a
-/// multiply-add takes a lane of a vector, the compilers spill these loops, and those of
-/// the definition reach the peak.
+/// registers, and code for the last few channels would be as long again.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target);
 
 /// How a convolution is computed by Winograd's algorithm.

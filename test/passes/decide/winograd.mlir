@@ -1,5 +1,6 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 | FileCheck %s
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 | FileCheck %s --check-prefix=V3
+// RUN: %ingot-opt %s -decide-form-groups=target=armv8-a -decide-pack-weights=target=armv8-a | FileCheck %s --check-prefix=LANE
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v2 -decide-pack-weights=target=x86-64-v2 | FileCheck %s --check-prefix=NEVER
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=NEVER
 // REQUIRES: ingot-opt
@@ -17,6 +18,8 @@
 // CHECK-NEXT: graph.conv %[[X]], %[[R]]
 // V3-LABEL: @many_channels(
 // V3: graph.group "winograd"
+// LANE-LABEL: @many_channels(
+// LANE: graph.group "winograd"{{.*}} size = 4
 // NEVER-NOT: winograd
 // NEVER-NOT: sample_kernel
 func.func @many_channels(%x: tensor<1x56x56x64xf32>) -> tensor<1x56x56x64xf32> {
@@ -61,6 +64,8 @@ func.func @few_channels(%x: tensor<1x56x56x8xf32>) -> tensor<1x56x56x8xf32> {
 // A single position would take all products of a tile of them.
 // CHECK-LABEL: @one_position(
 // CHECK: graph.group "convolution"
+// LANE-LABEL: @one_position(
+// LANE: graph.group "convolution"
 func.func @one_position(%x: tensor<1x1x1x64xf32>) -> tensor<1x1x1x64xf32> {
   %w = graph.constant dense<1.0> : tensor<3x3x64x64xf32> : tensor<3x3x64x64xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x1x1x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x1x1x64xf32>

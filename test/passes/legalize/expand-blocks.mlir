@@ -1,5 +1,5 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s --check-prefix=ROW
-// RUN: %ingot-opt %s -legalize-expand-operations=target=armv8-a | FileCheck %s
+// RUN: %ingot-opt %s -legalize-expand-operations=target=armv7-a | FileCheck %s
 // REQUIRES: ingot-opt
 
 // An instruction of the target's, or within the range, truncated and shuffled.

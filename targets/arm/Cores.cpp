@@ -1,0 +1,44 @@
+// Cores that run 64-bit Arm.
+//
+// How many instructions begin in a cycle and how long sums wait: the scheduling models of
+// LLVM 22, asked by llvm-mca for loops of multiply-adds by lane, loads of 16 bytes and
+// additions (November 2026). LLVM's model of Cortex-A72 is that of A57, its model of
+// Cortex-A76 and A78 has one multiply-add in a cycle, which Neoverse N1's, the same core,
+// corrects; that of X1 is Neoverse V1's. Cores in order also wait for loads: a load of 16
+// bytes takes the 64-bit path of Cortex-A53 twice. Sizes of caches: the technical reference
+// manuals of Arm, the middle of what they allow.
+
+#include "targets/Cores.h"
+
+namespace ingot::targets {
+
+static IssueRates rates(double latency, double dotLatency, double multiplyAdds,
+                        double loads, double instructions) {
+  IssueRates result;
+  result.multiplyAddLatency = latency;
+  result.dotLatency = dotLatency;
+  result.multiplyAdds = multiplyAdds;
+  result.loads = loads;
+  result.instructions = instructions;
+  return result;
+}
+
+void arm(std::vector<Core> &cores) {
+  constexpr int64_t kib = 1 << 10;
+  auto add = [&](llvm::StringRef name, llvm::StringRef summary,
+                 const IssueRates &rates, int64_t l1, int64_t l2) {
+    cores.push_back({name, summary, "aarch64", rates, l1 * kib, l2 * kib});
+  };
+  add("cortex-a53", "in order, two instructions in a cycle",
+      rates(10, 6, 1, 0.5, 2), 32, 512);
+  add("cortex-a55", "in order, two instructions in a cycle",
+      rates(4, 4, 1, 1, 2), 32, 128);
+  add("cortex-a72", "out of order, one multiply-add in a cycle",
+      rates(4, 5, 1, 1, 3), 32, 1024);
+  add("neoverse-n1", "out of order, two multiply-adds in a cycle",
+      rates(4, 2, 2, 2, 4), 64, 1024);
+  add("neoverse-v1", "out of order, four multiply-adds in a cycle",
+      rates(2, 1, 4, 3, 8), 64, 1024);
+}
+
+} // namespace ingot::targets

@@ -1,0 +1,54 @@
+// RUN: %ingot-opt %s -legalize-expand-operations=target=armv8-a | FileCheck %s
+// RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
+// REQUIRES: ingot-opt
+
+// A clamp whose NaN is what it clamps hands it on, as one instruction does,
+// CHECK-LABEL: @hands_on(
+// CHECK: arith.maximumf %{{.*}}, %arg0 : vector<4xf32>
+// CHECK: arith.minimumf %{{.*}}, %{{.*}} : vector<4xf32>
+// NONE-LABEL: @hands_on(
+// NONE-COUNT-2: arith.select
+// NONE-NOT: arith.m{{.*}}mumf
+func.func @hands_on(%x: vector<4xf32>) -> vector<4xf32> {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  %six = arith.constant dense<6.0> : vector<4xf32>
+  %positive = arith.cmpf ogt, %zero, %x : vector<4xf32>
+  %y = arith.select %positive, %zero, %x : vector<4xi1>, vector<4xf32>
+  %small = arith.cmpf olt, %six, %y : vector<4xf32>
+  %z = arith.select %small, %six, %y : vector<4xi1>, vector<4xf32>
+  return %z : vector<4xf32>
+}
+
+// and one that takes the bound for it is another instruction.
+// CHECK-LABEL: @takes_bound(
+// CHECK: arith.maxnumf %arg0, %{{.*}} : vector<4xf32>
+// CHECK: arith.minnumf %{{.*}}, %{{.*}} : vector<4xf32>
+func.func @takes_bound(%x: vector<4xf32>) -> vector<4xf32> {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  %six = arith.constant dense<6.0> : vector<4xf32>
+  %positive = arith.cmpf ogt, %x, %zero : vector<4xf32>
+  %y = arith.select %positive, %x, %zero : vector<4xi1>, vector<4xf32>
+  %small = arith.cmpf olt, %y, %six : vector<4xf32>
+  %z = arith.select %small, %y, %six : vector<4xi1>, vector<4xf32>
+  return %z : vector<4xf32>
+}
+
+// Of two numbers that are not known, neither instruction gives the second one for a NaN.
+// CHECK-LABEL: @unknown(
+// CHECK: arith.select
+// CHECK-NOT: arith.maximumf
+func.func @unknown(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
+  %larger = arith.cmpf ogt, %x, %y : vector<4xf32>
+  %z = arith.select %larger, %x, %y : vector<4xi1>, vector<4xf32>
+  return %z : vector<4xf32>
+}
+
+// There is no instruction for a scalar in the table.
+// CHECK-LABEL: @scalar(
+// CHECK: arith.select
+func.func @scalar(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %positive = arith.cmpf ogt, %zero, %x : f32
+  %y = arith.select %positive, %zero, %x : f32
+  return %y : f32
+}

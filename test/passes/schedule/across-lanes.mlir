@@ -1,0 +1,23 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=armv8-a | FileCheck %s
+// REQUIRES: ingot-opt
+
+// 24 channels are a register of 16 steps and half of one. A column has a vector of sums, whose
+// lanes are added up in pairs when all steps are done; then come the bias and the store.
+// CHECK-LABEL: @pointwise(
+// CHECK: scf.for
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<128xi8>, vector<16xi8>
+// CHECK-COUNT-2: vector.load %{{.*}}, vector<16xi8>
+// CHECK: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} {{.*}}kernel.across_lanes{{.*}} : vector<16xi8>, vector<4xi32>
+// CHECK: vector.extract_strided_slice %{{.*}} : vector<16xi8> to vector<8xi8>
+// CHECK: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<8xi8>, vector<4xi32>
+// CHECK-NOT: kernel.dot {{.*}}across_lanes
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 6]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [1, 3, 5, 7]
+// CHECK: arith.addi
+// CHECK: %[[BIAS:.*]] = vector.load %{{.*}} : memref<4xi32>, vector<4xi32>
+// CHECK: arith.addi %{{.*}}, %[[BIAS]]
+kernel.func @pointwise(%x: tensor<1x2x2x24xsi8>, %p: tensor<128xsi8>, %bias: tensor<4xsi32>) -> tensor<1x2x2x4xsi32> attributes {strategy = "convolution", plan = {columns = 4, order = "tiles", rows = 2, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 4 : i64, tail = 0 : i64, group = 16 : i64} : (tensor<128xsi8>) -> tensor<1x1x24x4xsi8>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x2x2x24xsi8>, tensor<1x1x24x4xsi8>, tensor<4xsi32>) -> tensor<1x2x2x4xsi32>
+  kernel.return %y : tensor<1x2x2x4xsi32>
+}
