@@ -1,6 +1,7 @@
 #include "compiler/Compile.h"
 
 #include "codegen/kernel/Names.h"
+#include "compiler/Commit.h"
 #include "compiler/EntryPoints.h"
 #include "compiler/Faults.h"
 #include "compiler/measure/TunePlans.h"
@@ -11,8 +12,11 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/evaluate/Evaluate.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -109,6 +113,34 @@ bool Compilation::importEntries() {
   return true;
 }
 
+/// The name of a model's file and the SHA-256 of its bytes, which are read in pieces: a
+/// model may be larger than memory.
+static std::string identityOf(StringRef path) {
+  std::string name = llvm::sys::path::filename(path).str();
+  llvm::Expected<llvm::sys::fs::file_t> file =
+      llvm::sys::fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return name;
+  }
+  auto close = llvm::make_scope_exit(
+      [&] { (void)llvm::sys::fs::closeFile(*file); });
+  llvm::SHA256 hash;
+  std::vector<char> piece(1 << 20);
+  for (;;) {
+    llvm::Expected<size_t> bytes = llvm::sys::fs::readNativeFile(*file, piece);
+    if (!bytes) {
+      llvm::consumeError(bytes.takeError());
+      return name;
+    }
+    if (*bytes == 0)
+      break;
+    hash.update(StringRef(piece.data(), *bytes));
+  }
+  return name + " (SHA-256 " +
+         llvm::toHex(hash.final(), /*LowerCase=*/true) + ")";
+}
+
 bool Compilation::import() {
   options.import.evaluate = [](ArrayRef<Value> values) {
     return evaluate(values);
@@ -129,7 +161,7 @@ bool Compilation::import() {
   Builder b(&mlirContext);
   (*moduleRef)
       ->setAttr(kernel::kModelAttr,
-                b.getStringAttr(llvm::sys::path::filename(options.model)));
+                b.getStringAttr(identityOf(options.model)));
   if (options.strict)
     (*moduleRef)->setAttr(kernel::kStrictAttr, b.getUnitAttr());
   done = Stage::Import;
@@ -301,7 +333,10 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
                    : StringAttr();
   codegen.model =
       model ? model.str() : llvm::sys::path::filename(options.model).str();
-  codegen.producer = ("ingot " + ingotVersion).str();
+  codegen.producer =
+      ("ingot " + ingotVersion +
+       (ingotCommit.empty() ? Twine() : " (commit " + ingotCommit + ")"))
+          .str();
   codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
   codegen.weights = options.weights;
   codegen.trace = options.trace;

@@ -3,7 +3,6 @@
 #include "compiler/report/Suggest.h"
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -47,13 +46,15 @@ public:
                     "outputs' names");
     auto [before, after] = StringRef(input).split('*');
     auto [first, last] = StringRef(output).split('*');
-    llvm::SetVector<std::string> parts;
+    std::vector<std::string> parts;
     for (auto function : module.getOps<func::FuncOp>())
       if (function.isPublic())
         for (const Tensor &tensor : tensorsOf(function, /*outputs=*/false)) {
           StringRef part = tensor.name;
-          if (part.consume_front(before) && part.consume_back(after))
-            parts.insert(part.str());
+          // The entry points may share an input.
+          if (part.consume_front(before) && part.consume_back(after) &&
+              !llvm::is_contained(parts, part))
+            parts.push_back(part.str());
         }
     if (parts.empty())
       return reportMissing(input, /*outputs=*/false);

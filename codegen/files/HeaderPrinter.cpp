@@ -285,7 +285,8 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   TextWriter out(os);
   out.blockComment(interface.model + ", compiled by " + options.producer +
                    " for " + targetNames(variants) +
-                   ".\n\nGenerated; edit the model, not this file.");
+                   ".\n\nGenerated; edit the model, not this file. Text that is not of the "
+                   "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
   std::string guard = interface.sharedMacro + "_H";
   out.line("#ifndef INGOT_MODEL_" + guard);
   out.line("#define INGOT_MODEL_" + guard);

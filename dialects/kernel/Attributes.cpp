@@ -1,5 +1,6 @@
 // Verifiers of the attributes of the kernel dialect that operations of any dialect have.
 
+#include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -133,6 +134,14 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError()
                      << "attribute '" << kNamesAttr << "' is a list of strings";
+  }
+  if (attr.getName() == kAcrossLanesAttr) {
+    auto dot = dyn_cast<DotOp>(op);
+    return dot && isa<UnitAttr>(attr.getValue()) && dot.getTypeOfA() == "si8" &&
+                   dot.getTypeOfB() == "si8"
+               ? success()
+               : op->emitOpError() << "attribute '" << kAcrossLanesAttr
+                                   << "' is for products of signed bytes";
   }
   if (attr.getName() == kUnrolledAttr)
     return op->getName().getStringRef() == "scf.for" &&

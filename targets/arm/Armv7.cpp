@@ -32,7 +32,7 @@ static const std::vector<Intrinsic> intrinsics = {
     BY_LANE("2", "high", "0"),
     BY_LANE("3", "high", "1"),
     {"arith.fptosi", "f32x4", "i32x4", "vcvtq_s32_f32({0})"},
-    {"arith.sitofp", "i32x4", "f32x4", "vcvtq_f32_s32((int32x4_t){0})"},
+    {"arith.sitofp", "i32x4", "f32x4", "vcvtq_f32_s32(int32x4_t({0}))"},
     BINARY("arith.addf", "vadd"),
     BINARY("arith.subf", "vsub"),
     BINARY("arith.mulf", "vmul"),

@@ -47,11 +47,11 @@ static constexpr unsigned mostLoaded = 10;
 /// instruction.
 #define BYTES_TEXT                                                             \
   R"(// The bytes 0 and 2 of a register, and 1 and 3, as pairs of 16 bits.
-#define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN((uint32_t)(X))
+#define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN(uint32_t(X))
 #define INGOT_ODD_BYTES(WIDEN, X) \
   __extension__({ \
     uint32_t odd; \
-    __asm__(#WIDEN " %0, %1, ror #8" : "=r"(odd) : "r"((uint32_t)(X))); \
+    __asm__(#WIDEN " %0, %1, ror #8" : "=r"(odd) : "r"(uint32_t(X))); \
     odd; \
   })
 // SUM and the products of four bytes by four.
@@ -63,16 +63,18 @@ static constexpr unsigned mostLoaded = 10;
 #define INGOT_NEXT_WORD(FROM) \
   __extension__({ \
     uint32_t word; \
-    __asm__("ldr %0, [%1], #4" : "=r"(word), "+r"(FROM) : "m"(*(const char(*)[4])FROM)); \
+    __asm__("ldr %0, [%1], #4" : "=r"(word), "+r"(FROM) \
+            : "m"(*reinterpret_cast<const char(*)[4]>(FROM))); \
     word; \
   })
 #define INGOT_NEXT_WORDS(FROM, W0, W1) \
   do { \
     uint32_t word_0, word_1; \
     __asm__("ldrd %0, %1, [%2], #8" \
-            : "=&r"(word_0), "=&r"(word_1), "+r"(FROM) : "m"(*(const char(*)[8])FROM)); \
-    W0 = (__typeof__(W0))word_0; \
-    W1 = (__typeof__(W1))word_1; \
+            : "=&r"(word_0), "=&r"(word_1), "+r"(FROM) \
+            : "m"(*reinterpret_cast<const char(*)[8]>(FROM))); \
+    W0 = __builtin_bit_cast(__typeof__(W0), word_0); \
+    W1 = __builtin_bit_cast(__typeof__(W1), word_1); \
   } while (0)
 )"
 
@@ -145,8 +147,8 @@ static std::string makeSmallFpuOpenText() {
     text += ("#define INGOT_LOAD_" + llvm::Twine(count) + "(FROM" + parameters +
              ") \\\n  __asm__(\"vldmia %0!, {" + list +
              "}\" \\\n          : \"+r\"(FROM)" + outputs +
-             " \\\n          : \"m\"(*(const float(*)[" + llvm::Twine(count) +
-             "])FROM))\n")
+             " \\\n          : \"m\"(*reinterpret_cast<const float(*)[" +
+             llvm::Twine(count) + "]>(FROM)))\n")
                 .str();
   }
   return text;

@@ -21,11 +21,11 @@ static const std::vector<Intrinsic> intrinsics = {
     // Of a factor that it knows to be a widened byte, shifted, clang makes products of
     // 64 bits in several instructions.
     {"kernel.mul_high", "i32", "i32",
-     "__extension__({ int32_t ingot_factor = (int32_t)({0}); __asm__(\"\" : "
-     "\"+r\"(ingot_factor)); (int32_t)(((int64_t)ingot_factor * "
-     "(int32_t)({1})) >> 32); })"},
+     "__extension__({ int32_t ingot_factor = int32_t({0}); __asm__(\"\" : "
+     "\"+r\"(ingot_factor)); int32_t((int64_t(ingot_factor) * "
+     "int32_t({1})) >> 32); })"},
     {"kernel.mul_high", "i32x4", "i32x4",
-     "vmulhq_s32((int32x4_t){0}, (int32x4_t){1})"},
+     "vmulhq_s32(int32x4_t({0}), int32x4_t({1}))"},
     {"math.floor", "f32x4", "f32x4", "vrndmq_f32({0})"},
     {"math.ceil", "f32x4", "f32x4", "vrndpq_f32({0})"},
     {"math.roundeven", "f32x4", "f32x4", "vrndnq_f32({0})"},
@@ -41,7 +41,7 @@ static const std::vector<Intrinsic> intrinsics = {
 /// in a cycle.
 static const std::vector<Product> products = {
     {"si8", "si8", 16, 1, 0.5,
-     "vmladavaq_s8({2}, (int8x16_t){0}, (int8x16_t){1})"},
+     "vmladavaq_s8({2}, int8x16_t({0}), int8x16_t({1}))"},
     {"si8", "si8", 8, 1, 0.5,
      "vmladavaq_s16({2}, " WIDENED("signed", "{0}") ", " WIDENED("signed",
                                                                  "{1}") ")"},

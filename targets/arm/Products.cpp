@@ -21,8 +21,8 @@ namespace ingot::targets {
    2,                                                                          \
    4,                                                                          \
    1,                                                                          \
-   "vpadalq_" LETTER "16((" SIGN "32x4_t){2}, vmull_" LETTER "8((" SIGN        \
-   "8x8_t){0}, (" SIGN "8x8_t){1}))"}
+   "vpadalq_" LETTER "16(" SIGN "32x4_t({2}), vmull_" LETTER "8(" SIGN         \
+   "8x8_t({0}), " SIGN "8x8_t({1})))"}
 
 /// A product of registers of 16 and of 8 bytes.
 #define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
@@ -31,15 +31,15 @@ namespace ingot::targets {
    4,                                                                          \
    4,                                                                          \
    2,                                                                          \
-   NAME "q_" SUFFIX "((" SUM "32x4_t){2}, (" TYPE_A "8x16_t){0}, (" TYPE_B     \
-        "8x16_t){1})"},                                                        \
+   NAME "q_" SUFFIX "(" SUM "32x4_t({2}), " TYPE_A "8x16_t({0}), " TYPE_B      \
+        "8x16_t({1}))"},                                                       \
       {A,                                                                      \
        B,                                                                      \
        4,                                                                      \
        2,                                                                      \
        2,                                                                      \
-       NAME "_" SUFFIX "((" SUM "32x2_t){2}, (" TYPE_A "8x8_t){0}, (" TYPE_B   \
-            "8x8_t){1})"}
+       NAME "_" SUFFIX "(" SUM "32x2_t({2}), " TYPE_A "8x8_t({0}), " TYPE_B    \
+            "8x8_t({1}))"}
 
 std::vector<Product> neonProducts() {
   return {PAIRS("si8", "s", "int"), PAIRS("ui8", "u", "uint")};
@@ -60,45 +60,45 @@ std::vector<Product> dotprodProducts() {
 std::vector<Product> i8mmProducts() {
   return {GROUPS("ui8", "si8", "vusdot", "s32", "int", "uint", "int"),
           {"si8", "ui8", 4, 4, 2,
-           "vusdotq_s32((int32x4_t){2}, (uint8x16_t){1}, (int8x16_t){0})"},
+           "vusdotq_s32(int32x4_t({2}), uint8x16_t({1}), int8x16_t({0}))"},
           {"si8", "ui8", 4, 2, 2,
-           "vusdot_s32((int32x2_t){2}, (uint8x8_t){1}, (int8x8_t){0})"}};
+           "vusdot_s32(int32x2_t({2}), uint8x8_t({1}), int8x8_t({0}))"}};
 }
 
 std::vector<Product> fmlaProducts() {
   return {{"f16", "f16", 1, 8, 2,
-           "vfmaq_f16((float16x8_t){2}, (float16x8_t){0}, (float16x8_t){1})"},
+           "vfmaq_f16(float16x8_t({2}), float16x8_t({0}), float16x8_t({1}))"},
           {"f16", "f16", 1, 4, 2,
-           "vfma_f16((float16x4_t){2}, (float16x4_t){0}, (float16x4_t){1})"}};
+           "vfma_f16(float16x4_t({2}), float16x4_t({0}), float16x4_t({1}))"}};
 }
 
 std::vector<Product> bfdotProducts() {
   return {
       {"bf16", "bf16", 2, 4, 2,
-       "vbfdotq_f32((float32x4_t){2}, (bfloat16x8_t){0}, (bfloat16x8_t){1})"},
+       "vbfdotq_f32(float32x4_t({2}), bfloat16x8_t({0}), bfloat16x8_t({1}))"},
       {"bf16", "bf16", 2, 2, 2,
-       "vbfdot_f32((float32x2_t){2}, (bfloat16x4_t){0}, (bfloat16x4_t){1})"}};
+       "vbfdot_f32(float32x2_t({2}), bfloat16x4_t({0}), bfloat16x4_t({1}))"}};
 }
 
 /// {1} is the vector with the group.
 #define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
   {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
-   NAME "q_laneq_" SUFFIX "((" SUM "32x4_t){2}, (" TYPE_A                      \
-        "8x16_t){0}, (" TYPE_B "8x16_t){1}, " LANE ")"},                       \
+   NAME "q_laneq_" SUFFIX "(" SUM "32x4_t({2}), " TYPE_A                       \
+        "8x16_t({0}), " TYPE_B "8x16_t({1}), " LANE ")"},                      \
       {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x2",                   \
-       NAME "_laneq_" SUFFIX "((" SUM "32x2_t){2}, (" TYPE_A                   \
-            "8x8_t){0}, (" TYPE_B "8x16_t){1}, " LANE ")"}
+       NAME "_laneq_" SUFFIX "(" SUM "32x2_t({2}), " TYPE_A                    \
+            "8x8_t({0}), " TYPE_B "8x16_t({1}), " LANE ")"}
 #define BY_LANES(...)                                                          \
   BY_LANE(__VA_ARGS__, "0"), BY_LANE(__VA_ARGS__, "1"),                        \
       BY_LANE(__VA_ARGS__, "2"), BY_LANE(__VA_ARGS__, "3")
 
 #define BFLOATS_BY_LANE(LANE)                                                  \
   {"kernel.dot.bf16.bf16[" LANE "]", "bf16x8", "f32x4",                        \
-   "vbfdotq_laneq_f32((float32x4_t){2}, (bfloat16x8_t){0}, "                   \
-   "(bfloat16x8_t){1}, " LANE ")"},                                            \
+   "vbfdotq_laneq_f32(float32x4_t({2}), bfloat16x8_t({0}), "                   \
+   "bfloat16x8_t({1}), " LANE ")"},                                            \
       {"kernel.dot.bf16.bf16[" LANE "]", "bf16x8", "f32x2",                    \
-       "vbfdot_laneq_f32((float32x2_t){2}, (bfloat16x4_t){0}, "                \
-       "(bfloat16x8_t){1}, " LANE ")"}
+       "vbfdot_laneq_f32(float32x2_t({2}), bfloat16x4_t({0}), "                \
+       "bfloat16x8_t({1}), " LANE ")"}
 
 #define HALVES_BY_LANE(LANE)                                                   \
   {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x8",                           \
@@ -120,7 +120,7 @@ std::vector<Intrinsic> bfdotIntrinsics() {
       BFLOATS_BY_LANE("1"),
       BFLOATS_BY_LANE("2"),
       BFLOATS_BY_LANE("3"),
-      {"arith.truncf", "f32x4", "bf16x4", "vcvt_bf16_f32((float32x4_t){0})"},
+      {"arith.truncf", "f32x4", "bf16x4", "vcvt_bf16_f32(float32x4_t({0}))"},
       {"arith.truncf", "f32", "bf16",
        "vget_lane_u16(vreinterpret_u16_bf16("
        "vcvt_bf16_f32(vdupq_n_f32({0}))), 0)"}};

@@ -22,8 +22,8 @@ static constexpr llvm::StringLiteral openText =
 #pragma clang fp contract(off)
 // Bytes on their way to the second cache: rows of 1024 bytes, one behind the other.
 #define INGOT_PREFETCH(POINTER, BYTES) \
-  __builtin_HEXAGON_Y5_l2fetch((void *)(uintptr_t)(POINTER), \
-                               (int64_t)1024 << 32 | (int64_t)1024 << 16 | ((BYTES) + 1023) / 1024)
+  __builtin_HEXAGON_Y5_l2fetch(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(POINTER)), \
+                               int64_t(1024) << 32 | int64_t(1024) << 16 | ((BYTES) + 1023) / 1024)
 typedef int32_t ingot_hvx __attribute__((vector_size(128)));
 // The number 1, without the compiler knowing.
 #define INGOT_ONE() \
@@ -38,10 +38,11 @@ typedef int32_t ingot_hvx __attribute__((vector_size(128)));
   __builtin_HEXAGON_V6_vlutvvb_oracci_128B(FOUND, BYTES, HALF, NUMBER)
 #define INGOT_LOOKUP(X, TABLE) \
   __extension__({ \
-    const ingot_hvx *table_halves = (const ingot_hvx *)(const void *)(TABLE); \
+    const ingot_hvx *table_halves = static_cast<const ingot_hvx *>( \
+        static_cast<const void *>(TABLE)); \
     const ingot_hvx table_low = __builtin_HEXAGON_V6_vshuffb_128B(table_halves[0]); \
     const ingot_hvx table_high = __builtin_HEXAGON_V6_vshuffb_128B(table_halves[1]); \
-    const ingot_hvx table_bytes = (ingot_hvx)X; \
+    const ingot_hvx table_bytes = ingot_hvx(X); \
     ingot_hvx found = __builtin_HEXAGON_V6_vlutvvbi_128B(table_bytes, table_low, 0); \
     found = INGOT_LOOKUP_NEXT(found, table_bytes, table_low, 1); \
     found = INGOT_LOOKUP_NEXT(found, table_bytes, table_low, 2); \
@@ -64,7 +65,7 @@ static constexpr llvm::StringLiteral closeText =
     "#pragma clang fp contract(on)\n";
 
 #define INTERLEAVED(STEP)                                                      \
-  "__builtin_HEXAGON_V6_vshuffvdd_128B((ingot_hvx){1}, (ingot_hvx){0}, " STEP  \
+  "__builtin_HEXAGON_V6_vshuffvdd_128B(ingot_hvx({1}), ingot_hvx({0}), " STEP  \
   ")"
 
 // VDEAL of two registers, whose one half has the even groups of bytes and the other one the
@@ -76,7 +77,7 @@ static constexpr llvm::StringLiteral closeText =
   }
 #define DEALT(HALF, BYTES)                                                     \
   "__builtin_HEXAGON_V6_" HALF                                                 \
-  "_128B(__builtin_HEXAGON_V6_vdealvdd_128B((ingot_hvx){1}, (ingot_hvx){0}, "  \
+  "_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx({1}), ingot_hvx({0}), "  \
   "-" BYTES "))"
 
 /// What all levels have in common.

@@ -15,7 +15,7 @@ namespace ingot::targets {
 
 #define BUILTIN(NAME) "__builtin_HEXAGON_V6_" NAME "_acc_128B({2}, {0}, "
 #define VECTORS(NAME) BUILTIN(NAME) "{1})"
-#define WORD(NAME) BUILTIN(NAME) "(int32_t){1})"
+#define WORD(NAME) BUILTIN(NAME) "int32_t({1}))"
 
 std::vector<Product> hvxProducts() {
   constexpr unsigned group = 4, lanes = 32;

@@ -28,8 +28,8 @@ namespace ingot::targets {
    2,                                                                          \
    LANES,                                                                      \
    PER_CYCLE,                                                                  \
-   PREFIX "_add_epi32((" REGISTER "){2}, " PREFIX "_madd_epi16((" REGISTER     \
-          "){0}, (" REGISTER "){1}))"}
+   PREFIX "_add_epi32(" REGISTER "({2}), " PREFIX "_madd_epi16(" REGISTER      \
+          "({0}), " REGISTER "({1})))"}
 
 #define BYTES(LANES, PER_CYCLE, NAME, REGISTER)                                \
   {                                                                            \
@@ -38,7 +38,7 @@ namespace ingot::targets {
       4,                                                                       \
       LANES,                                                                   \
       PER_CYCLE,                                                               \
-      NAME "((" REGISTER "){2}, (" REGISTER "){0}, (" REGISTER "){1})"}
+      NAME "(" REGISTER "({2}), " REGISTER "({0}), " REGISTER "({1}))"}
 
 std::vector<Product> pairProducts128() {
   return {PAIRS(4, 1, "_mm", "__m128i")};
@@ -61,7 +61,7 @@ std::vector<Product> vnniProducts() {
 #define BFLOATS(LANES, PER_CYCLE, NAME, SUMS, OPERANDS)                        \
   {"bf16",    "bf16",                                                          \
    2,         LANES,                                                           \
-   PER_CYCLE, NAME "((" SUMS "){2}, (" OPERANDS "){0}, (" OPERANDS "){1})"}
+   PER_CYCLE, NAME "(" SUMS "({2}), " OPERANDS "({0}), " OPERANDS "({1}))"}
 
 std::vector<Product> bfloatProducts(double perCycle) {
   return {BFLOATS(16, perCycle, "_mm512_dpbf16_ps", "__m512", "__m512bh"),
@@ -72,7 +72,7 @@ std::vector<Product> bfloatProducts(double perCycle) {
 #define HALVES(LANES, NAME, REGISTER)                                          \
   {"f16", "f16",                                                               \
    1,     LANES,                                                               \
-   2,     NAME "((" REGISTER "){0}, (" REGISTER "){1}, (" REGISTER "){2})"}
+   2,     NAME "(" REGISTER "({0}), " REGISTER "({1}), " REGISTER "({2}))"}
 
 std::vector<Product> halfProducts() {
   return {HALVES(32, "_mm512_fmadd_ph", "__m512h"),

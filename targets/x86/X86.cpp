@@ -168,7 +168,7 @@ static std::string selectCondition(llvm::StringRef features) {
 
 /// A row of two registers.
 #define OF_TWO(OP, FROM, TO, FUNCTION, REGISTER)                               \
-  {OP, FROM, TO, FUNCTION "((" REGISTER "){0}, (" REGISTER "){1})"}
+  {OP, FROM, TO, FUNCTION "(" REGISTER "({0}), " REGISTER "({1}))"}
 
 /// In blocks of 128 bits: two registers of integers as one of half their width,
 /// saturated; bytes of two registers in turn, and pairs of them.
@@ -195,8 +195,8 @@ static std::string selectCondition(llvm::StringRef features) {
        FUNCTION "epi" FROM_BITS "_epi" TO_BITS "(" VALUE ")"}
 
 /// Vectors of 4 and of 8 bytes as the lower part of a register.
-#define WORD "_mm_cvtsi32_si128((int32_t){0})"
-#define TWO_WORDS "_mm_cvtsi64_si128((int64_t){0})"
+#define WORD "_mm_cvtsi32_si128(int32_t({0}))"
+#define TWO_WORDS "_mm_cvtsi64_si128(int64_t({0}))"
 
 static const std::vector<Intrinsic> v2Intrinsics = {
     {"math.sqrt", "f32", "f32", "_mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss({0})))"},
@@ -216,10 +216,10 @@ static const std::vector<Intrinsic> v3Intrinsics = {
     ROWS("_mm256", "8", "4"),
     BLOCKS("_mm256", "__m256i", "i32x8", "i16x16", "i8x32"),
     WIDEN("i8x8", "i32x8", "_mm256_cvt", "8", "32", TWO_WORDS),
-    WIDEN("i16x8", "i32x8", "_mm256_cvt", "16", "32", "(__m128i){0}"),
-    WIDEN("i8x16", "i16x16", "_mm256_cvt", "8", "16", "(__m128i){0}"),
+    WIDEN("i16x8", "i32x8", "_mm256_cvt", "16", "32", "__m128i({0})"),
+    WIDEN("i8x16", "i16x16", "_mm256_cvt", "8", "16", "__m128i({0})"),
     {"arith.extf", "f16", "f32", "_cvtsh_ss({0})"},
-    {"arith.extf", "f16x8", "f32x8", "_mm256_cvtph_ps((__m128i){0})"},
+    {"arith.extf", "f16x8", "f32x8", "_mm256_cvtph_ps(__m128i({0}))"},
     {"arith.truncf", "f32", "f16", "_cvtss_sh({0}, 0)"},
     {"arith.truncf", "f32x8", "f16x8", "_mm256_cvtps_ph({0}, 0)"},
 };
@@ -229,21 +229,21 @@ static const std::vector<Intrinsic> v3Intrinsics = {
 static const std::vector<Intrinsic> v4Intrinsics = {
     BLOCKS("_mm512", "__m512i", "i32x16", "i16x32", "i8x64"),
     WIDEN("i8x16", "i32x16", "_mm512_maskz_cvt", "8", "32",
-          "0xFFFF, (__m128i){0}"),
+          "0xFFFF, __m128i({0})"),
     WIDEN("i16x16", "i32x16", "_mm512_maskz_cvt", "16", "32",
-          "0xFFFF, (__m256i){0}"),
+          "0xFFFF, __m256i({0})"),
     WIDEN("i8x32", "i16x32", "_mm512_maskz_cvt", "8", "16",
-          "0xFFFFFFFFu, (__m256i){0}"),
+          "0xFFFFFFFFu, __m256i({0})"),
     {"arith.trunci", "i32x16", "i8x16",
-     "_mm512_maskz_cvtepi32_epi8(0xFFFF, (__m512i){0})"},
+     "_mm512_maskz_cvtepi32_epi8(0xFFFF, __m512i({0}))"},
     {"arith.trunci", "i32x8", "i8x8",
-     "_mm_cvtsi128_si64(_mm256_maskz_cvtepi32_epi8(0xFF, (__m256i){0}))"},
+     "_mm_cvtsi128_si64(_mm256_maskz_cvtepi32_epi8(0xFF, __m256i({0})))"},
     // VPERMPS looks lanes up by their lowest four bits.
     {"kernel.low_bits[4]", "i32x16", "f32x16",
-     "_mm512_permutexvar_ps((__m512i){0}, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, "
+     "_mm512_permutexvar_ps(__m512i({0}), _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, "
      "7, 8, 9, 10, 11, 12, 13, 14, 15))"},
     {"kernel.low_bits[2]", "i32x16", "f32x16",
-     "_mm512_permutexvar_ps((__m512i){0}, _mm512_setr_ps(0, 1, 2, 3, 0, 1, 2, "
+     "_mm512_permutexvar_ps(__m512i({0}), _mm512_setr_ps(0, 1, 2, 3, 0, 1, 2, "
      "3, 0, 1, 2, 3, 0, 1, 2, 3))"},
     {"max", "f32x16", "f32x16", "_mm512_maskz_max_ps(0xFFFF, {0}, {1})"},
     {"max", "f64x8", "f64x8", "_mm512_maskz_max_pd(0xFF, {0}, {1})"},
@@ -268,7 +268,7 @@ static const std::vector<Intrinsic> v4Intrinsics = {
     {"math.trunc", "f64x8", "f64x8",
      "_mm512_maskz_roundscale_pd(0xFF, {0}, 11)"},
     {"arith.extf", "f16x16", "f32x16",
-     "_mm512_maskz_cvtph_ps(0xFFFF, (__m256i){0})"},
+     "_mm512_maskz_cvtph_ps(0xFFFF, __m256i({0}))"},
     {"arith.truncf", "f32x16", "f16x16",
      "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
@@ -276,14 +276,14 @@ static const std::vector<Intrinsic> v4Intrinsics = {
 // Subnormal numbers become zeros. Four lanes and one are the lower part of a register.
 static const std::vector<Intrinsic> bfloatIntrinsics = {
     {"arith.truncf", "f32", "bf16",
-     "(uint16_t)_mm_cvtsi128_si32((__m128i)_mm_cvtneps_pbh(_mm_set_ss({0})))",
+     "uint16_t(_mm_cvtsi128_si32(__m128i(_mm_cvtneps_pbh(_mm_set_ss({0})))))",
      /*flushes=*/true},
     {"arith.truncf", "f32x4", "bf16x4",
-     "_mm_cvtsi128_si64((__m128i)_mm_cvtneps_pbh((__m128){0}))",
+     "_mm_cvtsi128_si64(__m128i(_mm_cvtneps_pbh(__m128({0}))))",
      /*flushes=*/true},
-    {"arith.truncf", "f32x16", "bf16x16", "_mm512_cvtneps_pbh((__m512){0})",
+    {"arith.truncf", "f32x16", "bf16x16", "_mm512_cvtneps_pbh(__m512({0}))",
      /*flushes=*/true},
-    {"arith.truncf", "f32x8", "bf16x8", "_mm256_cvtneps_pbh((__m256){0})",
+    {"arith.truncf", "f32x8", "bf16x8", "_mm256_cvtneps_pbh(__m256({0}))",
      /*flushes=*/true},
 };
 

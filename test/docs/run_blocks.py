@@ -85,7 +85,7 @@ class Page:
         if not varies:
             return line
         line = self.targets.sub("TARGET", line)
-        return re.sub(r"[ -]+", " ", re.sub(r"\d[\d,.]*\d|\d", "N", line))
+        return re.sub(r"[ -]+", " ", re.sub(r"(\d[\d,.]*\d|\d)(e[+-]?\d+)?", "N", line))
 
     def run(self):
         blocks, unnamed = pages.blocks_of(self.text)

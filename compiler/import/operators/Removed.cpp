@@ -2,6 +2,7 @@
 // Runtime still have. FurtherOperators.def has their schemas.
 
 #include "compiler/import/operators/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
 

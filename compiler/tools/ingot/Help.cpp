@@ -1,5 +1,6 @@
 // Ingot help, ingot version, ingot --explain.
 
+#include "compiler/Commit.h"
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
 
@@ -166,8 +167,10 @@ int helpCommand(Arguments &arguments, Diagnostics &diagnostics) {
 }
 
 int versionCommand(Arguments &, Diagnostics &) {
-  outs() << "ingot " << ingotVersion << " (LLVM " << LLVM_VERSION_STRING
-         << ")\n";
+  outs() << "ingot " << ingotVersion << " (";
+  if (!ingotCommit.empty())
+    outs() << "commit " << ingotCommit << ", ";
+  outs() << "LLVM " << LLVM_VERSION_STRING << ")\n";
   return Success;
 }
 

@@ -15,8 +15,8 @@ namespace ingot::graph {
 
 LogicalResult NonMaxSuppressionOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims boxes = dimsOf(op.getBoxes()), scores = dimsOf(op.getScores());
-  if (boxes.size() != 3 || scores.size() != 3 || boxes[2] != 4 ||
-      boxes[0] != scores[0] || boxes[1] != scores[2])
+  if (boxes.size() != 3 || scores.size() != 3 || mayDiffer(boxes[2], 4) ||
+      mayDiffer(boxes[0], scores[0]) || mayDiffer(boxes[1], scores[2]))
     return rule.refuse("needs boxes [N, B, 4] and scores [N, C, B]");
   for (Value number :
        {op.getLimit(), op.getIouThreshold(), op.getScoreThreshold()})

@@ -447,16 +447,36 @@ private:
               firstName()),
           "input_channel");
     };
-    // All windows of the tile, at the kernel columns [from, end).
-    auto loop = [&](Expr from, Expr end) {
+    // The windows [lo, hi) of the tile, at the kernel columns [from, end).
+    auto loop = [&](Expr from, Expr end, int64_t lo, int64_t hi) {
       tile.sums =
           b.loop(from, end, 1, tile.sums, [&](Expr k, ArrayRef<Expr> carried) {
             named(k, "kernel_column");
             Tile part = tile;
             part.sums.assign(carried.begin(), carried.end());
-            column(part, k, 0, tile.rows);
+            column(part, k, lo, hi);
             return part.sums;
           });
+    };
+    // Kernel columns that the same windows see are one loop where that is shorter: they are
+    // more than kernels of usual image networks have.
+    constexpr int64_t leastInLoop = 16;
+    auto apart = [&](int64_t first, int64_t last,
+                     llvm::function_ref<Expr(int64_t)> at) {
+      for (int64_t k = first, end = first; k < last; k = end) {
+        auto [lo, hi] = columns.inside(k, place, tile.rows);
+        for (end = k + 1; end < last && columns.inside(end, place, tile.rows) ==
+                                            std::make_pair(lo, hi);)
+          ++end;
+        if (lo == hi)
+          continue;
+        if (end - k >= leastInLoop)
+          loop(named(at(k), "first_kernel_column"),
+               named(at(end), "end_kernel_column"), lo, hi);
+        else
+          for (int64_t each = k; each < end; ++each)
+            column(tile, at(each), lo, hi);
+      }
     };
     if (place.shift) {
       auto [from, end] = columns.partlyInside(place, tile.rows);
@@ -464,35 +484,16 @@ private:
         return named(*place.shift + double(k), "kernel_column");
       };
       if (place.fromEnd)
-        loop(b.index(0), named(shifted(from), "end_kernel_column"));
-      for (int64_t k = from; k < end; ++k) {
-        auto [lo, hi] = columns.inside(k, place, tile.rows);
-        column(tile, shifted(k), lo, hi);
-      }
+        loop(b.index(0), named(shifted(from), "end_kernel_column"), 0,
+             tile.rows);
+      apart(from, end, shifted);
       if (place.fromStart)
         loop(named(shifted(end), "first_kernel_column"),
-             b.index(columns.kernel));
+             b.index(columns.kernel), 0, tile.rows);
       return;
     }
-    if (place.isBorder()) {
-      // Longer than the kernels of usual image networks.
-      constexpr int64_t leastInLoop = 16;
-      for (int64_t k = 0, end = 0; k < columns.kernel; k = end) {
-        auto windows = columns.inside(k, place, tile.rows);
-        for (end = k; end < columns.kernel &&
-                      columns.inside(end, place, tile.rows) == windows;)
-          ++end;
-        auto [lo, hi] = windows;
-        if (lo == 0 && hi == tile.rows && end - k >= leastInLoop) {
-          loop(b.index(k), b.index(end));
-          continue;
-        }
-        for (; k < end; ++k)
-          if (lo < hi)
-            column(tile, b.index(k), lo, hi);
-      }
-      return;
-    }
+    if (place.isBorder())
+      return apart(0, columns.kernel, [&](int64_t k) { return b.index(k); });
     if (byRows ||
         (buffer && !place.isAnywhere && columns.dilation == 1 &&
          columns.kernel > 1 && channels < 16 && !isAcross() &&

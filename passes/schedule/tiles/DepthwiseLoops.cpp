@@ -114,6 +114,29 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
   return all;
 }
 
+/// Whether the kernel columns of a position are a loop: there are so many that their code
+/// would be long, and no input stays in a register until another position needs it.
+static bool loopsOverTaps(const WindowAxis &axis, int64_t count) {
+  constexpr int64_t leastInLoop = 32;
+  return count == 1 && axis.kernel >= leastInLoop;
+}
+
+/// The kernel columns of a single window that read inside of the input.
+static std::pair<Expr, Expr> tapsInside(KernelBuilder &b,
+                                        const WindowAxis &axis,
+                                        const TilePlace &place, Expr start) {
+  if (place.isAnywhere)
+    return insideWindow(start, axis.kernel, axis.dilation, axis.input);
+  auto at = [&](std::optional<int64_t> from, int64_t otherwise) {
+    if (!from)
+      return b.index(otherwise);
+    int64_t k = llvm::divideCeilSigned(-*from, axis.dilation);
+    return place.shift ? *place.shift + double(k)
+                       : b.index(std::clamp<int64_t>(k, 0, axis.kernel));
+  };
+  return {at(place.fromStart, 0), at(place.fromEnd, axis.kernel)};
+}
+
 /// One kernel row: for each input of a group, input vectors are loaded once and used by
 /// all kernel columns that see them.
 static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
@@ -132,9 +155,8 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
   auto inputName = [&](const Twine &name, int64_t input) {
     return inputs == 1 ? name.str() : (name + "_" + Twine(input)).str();
   };
-  if (place.isAnywhere) {
-    auto [lo, hi] =
-        insideWindow(start, columns.kernel, columns.dilation, columns.input);
+  if (place.isAnywhere || loopsOverTaps(columns, count)) {
+    auto [lo, hi] = tapsInside(b, columns, place, start);
     return b.loop(
         named(lo, "first_kernel_column"), named(hi, "end_kernel_column"), 1,
         carried, [&](Expr k, ArrayRef<Expr> sums) -> Exprs {
@@ -197,8 +219,9 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   // In any order, sums start with the bias.
   Value bias = conv.getBias();
   bool startsWithBias = bias && !b.group.isStrict();
+  int64_t width = b.plan.number("columns");
   forColumnTiles(
-      b, columns, b.plan.number("columns"),
+      b, columns, width,
       [&](Expr first, TilePlace place, int64_t count) {
         b.forLanes(piece, y.back(), type, [&](Expr channel, int64_t lanes) {
           named(channel, "channel");
@@ -227,7 +250,9 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
           }
           b.unbindElement(conv.getResult());
         });
-      });
+      },
+      loopsOverTaps(columns, width) ? BorderTiles::InLoops
+                                    : BorderTiles::Apart);
 }
 
 } // namespace ingot::schedule

@@ -4,8 +4,8 @@
 
 // A clamp whose NaN is what it clamps hands it on, as one instruction does,
 // CHECK-LABEL: @hands_on(
-// CHECK: arith.maximumf %{{.*}}, %arg0 : vector<4xf32>
-// CHECK: arith.minimumf %{{.*}}, %{{.*}} : vector<4xf32>
+// CHECK: %[[Y:.*]] = arith.maximumf %arg0, %{{.*}} : vector<4xf32>
+// CHECK: arith.minimumf %[[Y]], %{{.*}} : vector<4xf32>
 // NONE-LABEL: @hands_on(
 // NONE-COUNT-2: arith.select
 // NONE-NOT: arith.m{{.*}}mumf

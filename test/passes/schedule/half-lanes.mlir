@@ -2,13 +2,13 @@
 // REQUIRES: ingot-opt
 
 // By lanes: a load of a row brings eight steps, and a vector of weights has the columns of two
-// vectors of sums in f32. A stage has 32 steps; of 45 the second one has a trip of eight, and five
+// vectors of sums in f32. A stage has 32 steps; of 77 the third one has a trip of eight, and five
 // steps that are copied to all lanes.
 // CHECK-LABEL: @by_lane(
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c1
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4
-// CHECK: vector.load %{{.*}} : memref<2x45xf16>, vector<8xf16>
-// CHECK: vector.load %{{.*}} : memref<360xf16>, vector<8xf16>
+// CHECK: vector.load %{{.*}} : memref<2x77xf16>, vector<8xf16>
+// CHECK: vector.load %{{.*}} : memref<616xf16>, vector<8xf16>
 // CHECK-COUNT-16: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
 // CHECK-NOT: kernel.dot
 // CHECK: scf.yield
@@ -20,8 +20,8 @@
 // CHECK-COUNT-10: kernel.dot
 // CHECK-NOT: kernel.dot
 // CHECK: return
-kernel.func @by_lane(%x: tensor<2x45xf16>, %w: tensor<360xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
-  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<360xf16>) -> tensor<45x8xf16>
-  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x45xf16>, tensor<45x8xf16>) -> tensor<2x8xf32>
+kernel.func @by_lane(%x: tensor<2x77xf16>, %w: tensor<616xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<616xf16>) -> tensor<77x8xf16>
+  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x77xf16>, tensor<77x8xf16>) -> tensor<2x8xf32>
   kernel.return %y : tensor<2x8xf32>
 }
