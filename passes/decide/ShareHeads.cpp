@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/AttentionAnchor.h"
+#include "targets/TargetDescription.h"
 
 using namespace mlir;
 using namespace ingot::graph;

@@ -31,7 +31,7 @@ namespace {
 
 /// An argument or a result of a function that lives from run to run.
 struct StateTensor {
-  func::FuncOp function;
+  mutable func::FuncOp function;
   unsigned index;
   bool isResult;
 

@@ -246,7 +246,7 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       shape.push_back(*autoPad == AutoPad::Valid ? full : given);
     }
     // ONNX's shape rule goes by the pads, its text by auto_pad.
-    if (wanted.empty() && node.hasAttr("pads") && shape.back() != given)
+    if (wanted.empty() && node.hasAttr("pads") && surelyDiffer(shape.back(), given))
       return node.invalid("pads contradicts auto_pad");
     if (!ws[2 + i].known() && shape.back().least() < 1) {
       auto checked = checkedSize(node, shape.back());

@@ -256,7 +256,7 @@ static ImportResult importOneHot(OnnxNode &node) {
   if (succeeded(depth) && depth->front().least() < 0 &&
       depth->front().most() >= 0) {
     auto checked = checkedSize(node, depth->front());
-    depth = succeeded(checked) ? FailureOr<Dims>(Dims{*checked}) : failure();
+    depth = succeeded(checked) ? FailureOr<Dims>(Dims{*checked}) : FailureOr<Dims>();
   }
   if (failed(depth))
     return failure();

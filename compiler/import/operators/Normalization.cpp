@@ -261,7 +261,7 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
                                     node.builder.getBoolAttr(true));
   scale = node.cast(scale, type);
   bias = node.cast(bias, type);
-  bool perGroup = dimsOf(scale)[0] == groups && shape[1] != groups;
+  bool perGroup = dimsOf(scale)[0] == groups && mayDiffer(shape[1], groups);
   if (!perGroup)
     y = node.reshape(y, shape);
   y = node.elementwise<MulOp>({y, node.alignAt(scale, 1, shapeOf(y).size())});

@@ -49,7 +49,7 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
     return node.invalid(misfit);
   // One number may be meant for all, which is not known before the run.
   for (size_t i = 1; i <= wide.size(); ++i)
-    if (wide.end()[-i] != 1)
+    if (mayDiffer(wide.end()[-i], 1))
       wide.end()[-i] = sizes.end()[-i];
   Value grown = node.broadcastTo(parameter, wide);
   if (!grown)

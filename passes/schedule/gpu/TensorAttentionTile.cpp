@@ -279,7 +279,7 @@ private:
           named(number, "block_of_keys");
           kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
           b.barrier();
-          if (blocks != 1)
+          if (mayDiffer(blocks, 1))
             b.when(number + 1.0 < b.size(blocks), [&] {
               Expr next = number + 1.0;
               fillBoth(named(next * double(tile.keys), "first_key_to_come"),

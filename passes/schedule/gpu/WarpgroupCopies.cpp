@@ -27,7 +27,7 @@ WarpgroupCopies::WarpgroupCopies(KernelBuilder &b,
     : b(b), operands(operands), tile(tile),
       leftOrder(leftOrderOf(operands, b.group)),
       rightOrder(rightOrderOf(operands, b.group)),
-      isBatched(operands.batches != 1),
+      isBatched(mayDiffer(operands.batches, 1)),
       strip(stripBytes / bytesOf(operands.leftType())) {
   if (leftOrder == TileOrder::Windows)
     window = cast<ConvOp>(b.group.anchor());

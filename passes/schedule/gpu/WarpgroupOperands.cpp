@@ -92,7 +92,7 @@ static TileOrder orderOf(const BlockOperands &operands, Value tensor,
   int64_t size = bytesOf(elementOf(tensor));
   ArrayRef<int64_t> shape = shapeOf(stored.tensor);
   // Batches are axes of the map, of which there are five at most.
-  bool isBatched = operands.batches != 1;
+  bool isBatched = mayDiffer(operands.batches, 1);
   if (shape.size() < 2 || (isBatched && shape.size() > 5) ||
       shape.back() * size % pieceBytes != 0)
     return TileOrder::None;

@@ -133,7 +133,7 @@ private:
     Dim rowTiles = this->rowTiles.floorDiv(tile.below);
     int64_t columnTiles = this->columnTiles / tile.beside;
     place.batch = b.index(0);
-    if (operands.batches != 1) {
+    if (mayDiffer(operands.batches, 1)) {
       Expr ofBatch = b.size(rowTiles * columnTiles);
       place.batch = named(number / ofBatch, "batch");
       number = named(number % ofBatch, "in_batch");

@@ -25,7 +25,7 @@ public:
         shapeOf(product.getResult()) != shapeOf(group.results()[0]))
       return false;
     ProductSizes sizes(product);
-    return sizes.oneMatrix && sizes.steps != 0 &&
+    return sizes.oneMatrix && mayDiffer(sizes.steps, 0) &&
            hasFlatEpilogue(group, product);
   }
 

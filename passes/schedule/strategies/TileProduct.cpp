@@ -51,7 +51,7 @@ public:
           b, form, count,
           form.cover(isPanel ? panelWidth : loops.columns % panelWidth));
     };
-    bool hasWhole = loops.rows.floorDiv(blockRows) != 0;
+    bool hasWhole = mayDiffer(loops.rows.floorDiv(blockRows), 0);
     loops.overTiles(
         blockRows, panelWidth,
         [&](const ProductLoops::Place &place) {

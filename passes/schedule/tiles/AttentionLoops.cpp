@@ -199,7 +199,7 @@ private:
       else
         forRowTiles(b, rows.count, tileRows, rowTile);
     };
-    if (panels != 0)
+    if (mayDiffer(panels, 0))
       overRange(panels, "panel", [&](Expr number) {
         panel(named(number * double(width), "column"), width);
       });
@@ -292,12 +292,12 @@ private:
     int64_t together =
         std::max<int64_t>(1, BodyBuilder::sumsAtOnce / *rows.known);
     Dim groups = count.floorDiv(together), left = count - groups * together;
-    if (groups != 0)
+    if (mayDiffer(groups, 0))
       overRange(groups, "group_of_keys", [&](Expr number) {
         Expr column = named(number * double(together), "column");
         multiplyKeys(*rows.known, firstKey, column, together);
       });
-    if (left != 0)
+    if (mayDiffer(left, 0))
       overRange(left, "key_left", [&](Expr i) {
         Expr column = named(b.size(groups * together) + i, "column");
         multiplyKeys(*rows.known, firstKey, column, 1);

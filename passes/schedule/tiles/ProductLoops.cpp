@@ -35,7 +35,7 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       int64_t columns,
                                       const TargetDescription &target) {
   ProductSizes sizes(product);
-  if (sizes.batches != 1 || !sizes.rows.known() || !sizes.steps.known() ||
+  if (mayDiffer(sizes.batches, 1) || !sizes.rows.known() || !sizes.steps.known() ||
       target.l2Bytes == 0 || target.isDevice())
     return std::nullopt;
   int64_t rows = *sizes.rows.known(), steps = *sizes.steps.known(),
@@ -119,7 +119,7 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
   if (!why.empty() || !block)
     return why;
   ProductSizes sizes(product);
-  if (sizes.batches != 1 || !sizes.rows.known())
+  if (mayDiffer(sizes.batches, 1) || !sizes.rows.known())
     return "its plan has a block, but it is not a product of two matrices "
            "whose rows are known when compiling";
   return *block % tile.rows == 0
@@ -256,7 +256,7 @@ void ProductLoops::overTiles(
              [&] { overRows(batch, std::nullopt); });
   };
   ArrayRef<Dim> batchSizes = ArrayRef(sizes).drop_back(2);
-  if (batches != 1) {
+  if (mayDiffer(batches, 1)) {
     b.parallelFor(batches, [&](Expr batch) {
       Exprs at = b.delinearize(named(batch, "batch"), batchSizes);
       if (fullPanels == 0)

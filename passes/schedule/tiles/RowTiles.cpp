@@ -71,7 +71,7 @@ void forRowTiles(KernelBuilder &b, const Dim &rows, int64_t tileRows,
       (tiling ? Dim(tiling->whole) : rows.floorDiv(tileRows)) * tileRows;
   if (whole == tileRows)
     tile(b.index(0), tileRows);
-  else if (whole != 0)
+  else if (mayDiffer(whole, 0))
     b.loop(b.index(0), b.size(whole), tileRows, {},
            [&](Expr first, ArrayRef<Expr>) -> Exprs {
              tile(first, tileRows);

@@ -95,7 +95,7 @@ private:
       b.parallelFor(panels.fullPanels, [&](Expr number) {
         named(number, "panel");
         auto ofPanel = [&](const Panel &panel) {
-          if (positions.floorDiv(rows) != 0)
+          if (mayDiffer(positions.floorDiv(rows), 0))
             tilesOf(rows, panel).shape();
           forRowTiles(b, positions, rows, [&](Expr first, int64_t count) {
             if (count != rows)
