@@ -123,8 +123,8 @@ static std::string identityOf(StringRef path) {
     llvm::consumeError(file.takeError());
     return name;
   }
-  auto close = llvm::make_scope_exit(
-      [&] { (void)llvm::sys::fs::closeFile(*file); });
+  auto close =
+      llvm::make_scope_exit([&] { (void)llvm::sys::fs::closeFile(*file); });
   llvm::SHA256 hash;
   std::vector<char> piece(1 << 20);
   for (;;) {
@@ -137,8 +137,8 @@ static std::string identityOf(StringRef path) {
       break;
     hash.update(StringRef(piece.data(), *bytes));
   }
-  return name + " (SHA-256 " +
-         llvm::toHex(hash.final(), /*LowerCase=*/true) + ")";
+  return name + " (SHA-256 " + llvm::toHex(hash.final(), /*LowerCase=*/true) +
+         ")";
 }
 
 bool Compilation::import() {
@@ -160,8 +160,7 @@ bool Compilation::import() {
     return false;
   Builder b(&mlirContext);
   (*moduleRef)
-      ->setAttr(kernel::kModelAttr,
-                b.getStringAttr(identityOf(options.model)));
+      ->setAttr(kernel::kModelAttr, b.getStringAttr(identityOf(options.model)));
   if (options.strict)
     (*moduleRef)->setAttr(kernel::kStrictAttr, b.getUnitAttr());
   done = Stage::Import;

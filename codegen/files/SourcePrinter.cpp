@@ -575,10 +575,11 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
         "_release", "_create", "_destroy", "_reset"})
     names.reserve(interface.sharedName + suffix);
 
-  out.comment(interface.model + ", compiled by " + options.producer + " for " +
-              targetNames(variants) +
-              ".\n\nGenerated; edit the model, not this file. Text that is not of the "
-              "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
+  out.comment(
+      interface.model + ", compiled by " + options.producer + " for " +
+      targetNames(variants) +
+      ".\n\nGenerated; edit the model, not this file. Text that is not of the "
+      "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
   out.blank();
   if (interface.isDevice && variants.size() > 1) {
     out.comment("Kernels of each target have a body in the pass of the "

@@ -42,7 +42,7 @@ std::string SourceContext::prefetch(StringRef pointer, int64_t bytes) const {
 void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   auto type = cast<MemRefType>(cursor.getSource().getType());
   std::string hint = nameHint(cursor);
-  std::string text = "&" + address(cursor.getSource(), cursor.getIndices());
+  std::string text = pointerTo(cursor.getSource(), cursor.getIndices());
   if (cursor.getCondition())
     text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
            text + " : " + pointer(cursor.getOtherwise());
@@ -63,7 +63,7 @@ void KernelPrinter::printPrefetch(kernel::PrefetchOp prefetch) {
   Value buffer = prefetch.getBuffer();
   out.line(context.prefetch(prefetch.getIndices().empty()
                                 ? pointer(buffer)
-                                : "&" + address(buffer, prefetch.getIndices()),
+                                : pointerTo(buffer, prefetch.getIndices()),
                             prefetch.getBytes()));
 }
 
@@ -97,7 +97,7 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
       define(first, {"*" + cursor + "++", Binding::Unary});
     } else if (row) {
       std::string name = useVector(typeName(vector, Sign::Unsigned));
-      define(first, {"(" + name + ")" + spelled(row->spelling), Binding::Unary,
+      define(first, {name + "(" + spelled(row->spelling) + ")", Binding::Primary,
                      Sign::Unsigned});
     } else {
       std::string name = typeName(vector, Sign::Unsigned);

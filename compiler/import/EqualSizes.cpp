@@ -194,7 +194,7 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
     return true;
   // A size is a multiple of one symbol and a number, or of nothing known.
   SmallVector<kernel::SymbolAttr> given = x.given();
-  if (given.size() != 1 || isMade(given.front()) || branchDepth > 0)
+  if (given.size() != 1 || branchDepth > 0)
     return false;
   kernel::SymbolAttr a = given.front();
   auto at = [&](int64_t value) {

@@ -5,6 +5,11 @@
 //
 // The text of an access leaves such an index out. With it gone from the program
 // as well, what computed it is dead and is never printed as an unused variable.
+//
+//     scf.for %i = %c0 to %c1 step %c1 { ... %i ... }  =>  ... %c0 ...
+//
+// A loop of one iteration is its body. Kernels that differ in how often a loop runs are
+// shared before, so that such a loop is one for all that launch the kernel.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/TileRegisters.h"
@@ -12,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -64,14 +70,41 @@ template <typename Op> struct FoldIndices : OpRewritePattern<Op> {
   }
 };
 
+struct FoldSingleTrip : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(scf::ForOp loop,
+                                PatternRewriter &rewriter) const override {
+    APInt lower, upper, step;
+    if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) ||
+        !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) ||
+        !matchPattern(loop.getStep(), m_ConstantInt(&step)) ||
+        !lower.slt(upper) || (lower + step).slt(upper))
+      return failure();
+    SmallVector<Value> arguments{loop.getLowerBound()};
+    llvm::append_range(arguments, loop.getInitArgs());
+    Operation *yield = loop.getBody()->getTerminator();
+    SmallVector<Value> results(yield->getOperands());
+    for (Value &result : results)
+      if (auto argument = dyn_cast<BlockArgument>(result);
+          argument && argument.getOwner() == loop.getBody())
+        result = arguments[argument.getArgNumber()];
+    rewriter.eraseOp(yield);
+    rewriter.inlineBlockBefore(loop.getBody(), loop, arguments);
+    rewriter.replaceOp(loop, results);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateFoldIndices(RewritePatternSet &patterns) {
-  patterns.add<FoldIndices<memref::LoadOp>, FoldIndices<memref::StoreOp>,
-               FoldIndices<vector::LoadOp>, FoldIndices<vector::StoreOp>,
-               FoldIndices<kernel::LoadTileOp>,
-               FoldIndices<kernel::StoreTileOp>, FoldIndices<kernel::CursorOp>>(
-      patterns.getContext());
+  patterns
+      .add<FoldIndices<memref::LoadOp>, FoldIndices<memref::StoreOp>,
+           FoldIndices<vector::LoadOp>, FoldIndices<vector::StoreOp>,
+           FoldIndices<kernel::LoadTileOp>, FoldIndices<kernel::StoreTileOp>,
+           FoldIndices<kernel::CursorOp>, FoldSingleTrip>(
+          patterns.getContext());
 }
 
 } // namespace ingot::legalize

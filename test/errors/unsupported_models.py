@@ -185,3 +185,13 @@ def maps_as_a_result(folder):
     zipped = trained("ZipMap", [info("x", (2, 2))], classlabels_int64s=[1, 2])
     zipped.graph.output[0].type.CopyFrom(maps)
     return zipped
+
+
+@case("unsupported-form", code=3, node="the_node", args=["--dim", "a=1..8", "--dim", "b=2..8"], text="bound it away from 1: --dim a=2..8")
+def rank_that_depends_on_a_size(folder):
+    return model([node("Squeeze")], inputs=[info("x", ("a", "b", 3))], outputs=[info("y", None)])
+
+
+@case("unsupported-form", code=3, node="the_node", args=["--dim", "*=0..8"], text="of axis 1, whose size `n` may be 1")
+def rank_that_depends_on_a_size_after_one_that_does_not(folder):
+    return model([node("Squeeze")], inputs=[info("x", (1, "n"))], outputs=[info("y", None)])

@@ -51,6 +51,23 @@ def movers():
                  helper.make_node("Neg", ["z"], ["d"]), helper.make_node("Concat", ["c", "d"], ["out"], axis=2)]
         inputs = {"x": data((5, 67, 1)), "z": data((5, 67, 6))}
         yield Case(f"concat-columns-{op}", nodes, inputs, {"a": np.array(1)} if op == "CumSum" else None)
+    # Rows of one channel each: what is side by side in each part is apart in the whole.
+    for name, shape, op, attributes, constants in (
+        ("Pad", (1, 17, 264, 1), "Pad", {}, lambda k: {f"c{k}": ints(0, 0, k, 0, 0, 0, 2 - k, 0)}),
+        ("Pad-rows", (70, 1), "Pad", {}, lambda k: {f"c{k}": ints(k, 0, 2 - k, 0)}),
+        ("Slice", (9, 70, 1), "Slice", {}, lambda k: {f"c{k}": ints(k), f"e{k}": ints(60 + k), f"a{k}": ints(1)}),
+        ("Gather", (9, 70, 1), "Gather", {"axis": 1}, lambda k: {f"c{k}": ints(*range(k, 60))[:57]}),
+        ("Tile", (9, 33, 1), "Tile", {}, lambda k: {f"c{k}": ints(1, 2, 1)}),
+    ):
+        of_part = [constants(k) for k in range(3)]
+        nodes = [helper.make_node(op, [f"x{k}", *of_part[k]], [f"p{k}"], **attributes) for k in range(3)]
+        nodes.append(helper.make_node("Concat", ["p0", "p1", "p2"], ["out"], axis=-1))
+        yield Case(f"concat-channels-{name}", nodes, {f"x{k}": data(shape) for k in range(3)}, of_part[0] | of_part[1] | of_part[2])
+    for channels, kernel in ((8, 3), (3, 5), (16, 1)):
+        nodes = [n for k in range(3) for n in (helper.make_node("Conv", [f"x{k}", f"w{k}"], [f"c{k}"]), helper.make_node("Transpose", [f"c{k}"], [f"p{k}"], perm=[0, 2, 3, 1]))]
+        nodes.append(helper.make_node("Concat", ["p0", "p1", "p2"], ["out"], axis=-1))
+        yield Case(f"concat-channels-Conv-{channels}", nodes, {f"x{k}": data((1, channels, 17, 64)) for k in range(3)},
+                   {f"w{k}": data((1, channels, kernel, kernel)) for k in range(3)}, tolerance=1e-4)
     for mode in ("constant", "reflect", "edge", "wrap"):
         yield one(f"pad-{mode}", "Pad", {"x": x}, {"p": ints(0, 5, 7, 1, 2, 9)}, mode=mode, opset=19)
         yield one(f"pad-rows-{mode}", "Pad", {"x": x}, {"p": ints(1, 5, 0, 1, 2, 0)}, mode=mode, opset=19)

@@ -209,4 +209,28 @@ def branches(ingot):
        [(True, values((2, 3), (1, 3))), (True, values((2, 1), (2, 3))), (False, values((2, 3), (4, 5)))], [(True, values((2, 3), (2, 4)))])
 
 
-compiled_once.run(__doc__, squeezed, reshaped, resized, cropped, tiled, computed, indexed, windows, branches)
+def loops(ingot):
+    """Recurrent networks as Keras's exporter writes them: a trip count, a condition, scalar states and a scan output, of an open batch."""
+    def info(name, kind, shape=()):
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    B, N = TensorProto.BOOL, TensorProto.INT32
+    for title, trips, declared in (("steps", np.int64(5), None), ("more trips than steps", np.int64(2**31 - 1), ("b", 4))):
+        step = [node("Cast", ["time"], ["at"], to=I), node("Gather", ["t", "at"], ["row"], axis=0), node("MatMul", ["row", "w"], ["p"]),
+                node("MatMul", ["h", "u"], ["q"]), node("Add", ["p", "q"], ["s"]), node("Tanh", ["s"], ["h2"]), node("Identity", ["h2"], ["part"]),
+                node("Add", ["time", "unit"], ["time2"]), node("Add", ["count", "unit"], ["count2"]), node("Add", ["sum", "half"], ["sum2"]),
+                node("Less", ["time2", "steps"], ["l1"]), node("Less", ["count2", "steps"], ["l2"]), node("And", ["l1", "l2"], ["more"])]
+        body = helper.make_graph(
+            step, "body", [info("i", I), info("on", B), info("time", N), info("count", N), info("h", F, declared), info("sum", F)],
+            [info("more", B), info("time2", N), info("count2", N), info("h2", F, declared), info("sum2", F), info("part", F, declared)])
+        nodes = [node("Transpose", ["x"], ["t"], perm=[1, 0, 2]), node("Shape", ["x"], ["batch"], start=0, end=1),
+                 node("Concat", ["batch", "units"], ["shape"], axis=0), node("Expand", ["nothing", "shape"], ["h0"]),
+                 node("Loop", ["trips", "yes", "zero", "zero", "h0", "half"], ["last_time", "last_count", "last", "total", "all"], body=body),
+                 node("Transpose", ["all"], ["y"], perm=[1, 0, 2])]
+        network = model(nodes, [("x", F, ["n", 5, 3])], (("y", F), ("last", F), ("total", F), ("last_time", N)),
+                        {"trips": trips, "yes": np.array(True), "zero": np.int32(0), "unit": np.int32(1), "steps": np.int32(5), "units": ints(4),
+                         "nothing": np.float32(0), "half": np.float32(0.5), "w": normal(3, 4), "u": normal(4, 4)})
+        check(ingot, f"a recurrent loop, {title}", network, shapes((1, 5, 3), (4, 5, 3), (2, 5, 3)), ("n=1..4",))
+
+
+compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, indexed, windows, branches)

@@ -11,8 +11,9 @@ were made for this file; `cases`, every N-th of the official backend tests; a fo
 --optimize: compile each to an object with -O1 too, where compilers see more than in the text alone.
 
 A setting is a target, or several in one output, and an option. Every compiler of a target that
-is installed gets all outputs of a setting in one source, with -Wall -Wextra -Wpedantic -Werror.
-Their headers are compiled as C11 and as C++17.
+is installed gets all outputs of a setting in one source, with -Wall -Wextra -Wpedantic -Werror
+and the warnings of strict projects: of GCC those of STRICT_GCC, of clang all but those of
+CLANG_EXCEPTIONS. Their headers are compiled as C11 and as C++17.
 """
 import collections
 import glob
@@ -32,6 +33,16 @@ from harness import arguments  # noqa: E402
 from run import MODELS, find_model  # noqa: E402
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+STRICT_GCC = ["-Wold-style-cast", "-Wcast-align=strict", "-Wcast-qual", "-Wconversion", "-Wsign-conversion", "-Warith-conversion",
+              "-Wshadow", "-Wdouble-promotion", "-Wmissing-declarations", "-Wredundant-decls", "-Wundef", "-Wformat=2",
+              "-Wextra-semi", "-Wzero-as-null-pointer-constant", "-Wunused-macros", "-Wlogical-op", "-Wduplicated-cond",
+              "-Woverloaded-virtual", "-Wnon-virtual-dtor", "-Wsuggest-override", "-Wvla", "-Walloca", "-Wswitch-enum",
+              "-Wunused-const-variable=2", "-Wdeprecated-copy-dtor", "-Wcomma-subscript"]
+# See codegen/README.md.
+CLANG_EXCEPTIONS = ["c++98-compat", "c++98-compat-pedantic", "c++98-compat-local-type-template-args", "pre-c++14-compat",
+                    "pre-c++17-compat", "padded", "unsafe-buffer-usage", "float-equal", "unused-template", "switch-default",
+                    "disabled-macro-expansion", "gnu-statement-expression-from-macro-expansion", "documentation"]
+STRICT_CLANG = ["-Weverything", *(f"-Wno-{name}" for name in CLANG_EXCEPTIONS)]
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", *WARNINGS]
 # Sizes of networks whose shapes are not fixed.
 DIMS = {"keras_text": ["--dim", "unk__6=1"], "mobilenet_v3_photos": ["--dim", "batch=1"],
@@ -135,15 +146,10 @@ def compilers(known, target):
 
 
 def write_together(folder, names):
-    """One source of all outputs, each in a namespace: intrinsics take longer to read than most outputs."""
-    includes = set()
-    for name in names:
-        with open(os.path.join(folder, name + ".cpp")) as file:
-            includes.update(re.findall(r"^#include <.*>$", file.read(), re.M))
+    """One source of all outputs: intrinsics take longer to read than most outputs."""
     headers = "".join(f'#include "{name}.h"\n' for name in names)
-    parts = [f'namespace part{number} {{\n#include "{name}.cpp"\n}}\n' for number, name in enumerate(names)]
     with open(os.path.join(folder, "together.cc"), "w") as file:
-        file.write("\n".join(sorted(includes)) + "\n" + headers + "".join(parts))
+        file.write("".join(f'#include "{name}.cpp"\n' for name in names))
     with open(os.path.join(folder, "headers.c"), "w") as file:
         file.write(headers + "int main(void) { return 0; }\n")
 
@@ -154,7 +160,8 @@ def compile_all(args, known, setting, folder, names):
     write_together(folder, names)
     commands = []
     for compiler in compilers(known, setting.target):
-        commands.append([*compiler, *STRICT, "-fsyntax-only", "together.cc"])
+        strict = STRICT_CLANG if "clang" in compiler[0] else STRICT_GCC
+        commands.append([*compiler, *STRICT, *strict, "-fsyntax-only", "together.cc"])
         commands.append([*compiler, "-x", "c", "-std=c11", *WARNINGS, "-fsyntax-only", "headers.c"])
         if args.optimize:
             commands.append([*compiler, *STRICT, "-O1", "-c", *sources])

@@ -56,10 +56,10 @@ def check(args, known, family):
 
 
 def main():
-    parser = arguments(__doc__, targets="")
+    parser = arguments(__doc__, targets="all")
     args = parser.parse_args()
     known = {target["name"]: target for target in json.loads(sh([args.ingot, "targets", "--json"]))}
-    families = args.targets.split("/") if args.targets else FAMILIES
+    families = FAMILIES if args.targets == "all" else args.targets.split("/")
     files = 0
     try:
         for family in families:

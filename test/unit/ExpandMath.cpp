@@ -197,7 +197,31 @@ template <typename T> std::vector<T> specialArguments() {
               T(1) / 3,
               tiny / 3,
               std::nextafter(T(1), T(2)),
-              std::nextafter(T(1), T(0))}) {
+              std::nextafter(T(1), T(0)),
+              // Angles, and those that are nearest to a multiple of pi/2.
+              T(99999.99),
+              T(100000.02),
+              T(2e6),
+              T(1e7),
+              T(3e9),
+              T(1e16),
+              T(1e22),
+              T(1e30),
+              T(0xf9be45p72),
+              T(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp849 : 1e38),
+              // Where results overflow, or reach 1.
+              T(88.72283),
+              T(89.41599),
+              T(709.782712893384),
+              T(710.475860073944),
+              T(-103.97),
+              T(-87.33),
+              T(9.02),
+              T(19.07),
+              T(3.93),
+              T(5.93),
+              T(10.05),
+              T(26.6)}) {
     x.push_back(v);
     x.push_back(-v);
   }

@@ -107,7 +107,15 @@ TEST_CASE("suggestions are close and at most four") {
   CHECK(suggestions("Cnov", {"Conv", "ConvTranspose", "Add"}) ==
         std::vector<std::string>{"Conv"});
   CHECK(suggestions("zzzzzz", {"Conv", "Add"}).empty());
-  CHECK(suggestions("a", {"b", "c", "d", "e", "f"}).size() == 4);
+  CHECK(suggestions("abc", {"abd", "abe", "abf", "abg", "abh"}).size() == 4);
+  // Within one edit up to five letters, within two from six letters on.
+  CHECK(suggestions("Foo", {"Cos", "Floor", "Log", "Loop"}).empty());
+  CHECK(suggestions("Resie", {"Resize"}).size() == 1);
+  CHECK(suggestions("Resi", {"Resize"}).empty());
+  CHECK(suggestions("Concta", {"Concat"}).size() == 1);
+  CHECK(suggestions("Concxxx", {"Concat"}).empty());
+  CHECK(suggestions("-q", {"--o"}).empty());
+  CHECK(suggestions("bacth", {"batch"}) == std::vector<std::string>{"batch"});
   CHECK(didYouMean("Cnov", {"Conv", "Add"}) == "did you mean `Conv`?");
   CHECK(didYouMean("zzzzzz", {"Conv", "Add"}).empty());
 }

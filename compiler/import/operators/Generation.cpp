@@ -256,7 +256,9 @@ static ImportResult importOneHot(OnnxNode &node) {
   if (succeeded(depth) && depth->front().least() < 0 &&
       depth->front().most() >= 0) {
     auto checked = checkedSize(node, depth->front());
-    depth = succeeded(checked) ? FailureOr<Dims>(Dims{*checked}) : FailureOr<Dims>();
+    if (failed(checked))
+      return failure();
+    depth->front() = *checked;
   }
   if (failed(depth))
     return failure();

@@ -57,6 +57,21 @@ static OperatorRow rowOf(const OperatorInfo &info) {
   return row;
 }
 
+/// What the operator's text leaves open; empty if nothing is said of it.
+static StringRef remarkOn(const OperatorInfo &info) {
+  struct Remark {
+    StringLiteral domain, name, text;
+  };
+  static constexpr Remark remarks[] = {
+#define INGOT_REMARK(DOMAIN, NAME, TEXT) {DOMAIN, NAME, TEXT},
+#include "compiler/import/operators/Remarks.def"
+  };
+  for (const Remark &remark : remarks)
+    if (remark.domain == info.domain && remark.name == info.name)
+      return remark.text;
+  return "";
+}
+
 static std::vector<OperatorRow> operatorRows() {
   std::vector<OperatorRow> rows;
   for (const OperatorInfo &info : standardOperators())
@@ -131,6 +146,8 @@ static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
   for (const auto &[operands, types] : info.types)
     outs() << "element types of " << operands << ": " << types << "\n";
   outs() << "compiled as: " << row->how << "\n";
+  if (StringRef remark = remarkOn(info); !remark.empty())
+    outs() << remark << "\n";
   return Success;
 }
 

@@ -42,7 +42,7 @@ bool checkReplaceable(const Arguments &arguments, StringRef path,
     return true;
   // An unreadable file is not replaced either.
   auto buffer = MemoryBuffer::getFileSlice(
-      path, std::min<uint64_t>(status.getSize(), 4096), 0);
+      path, std::min<uint64_t>(status.getSize(), 1 << 20), 0);
   if (buffer && isOwnContent(path, (*buffer)->getBuffer()))
     return true;
   diagnostics.reportFile(DiagnosticId::ForeignFile, path,

@@ -4,6 +4,7 @@
 // axes that are either whole or broadcast together in every operand are one
 // axis; the innermost runs in vectors, the outer ones in loops.
 
+#include "passes/schedule/DenseRows.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
 
@@ -150,14 +151,6 @@ private:
     if (merged.sizes.empty())
       begin();
     return merged;
-  }
-
-  /// Whether the elements along the last axis of a buffer follow each other in memory. They
-  /// do not where each is the only one of its row in a larger tensor.
-  static bool hasDenseRows(Value buffer) {
-    auto type = cast<MemRefType>(buffer.getType());
-    auto [strides, offset] = type.getStridesAndOffset();
-    return type.getShape().back() == 1 || strides.back() == 1;
   }
 
   /// Returns the largest number of whole vectors, up to 4,096 elements, that

@@ -6,6 +6,7 @@
 // one begins earlier.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/DenseRows.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/Tables.h"
 
@@ -35,7 +36,7 @@ public:
     Value x = b.view(b.bufferOf(bytes), {count}),
           y = b.view(b.outputs[0], {count});
     // A part of a larger tensor.
-    if (!x || !y)
+    if (!hasDenseRows(x) || !hasDenseRows(y))
       return b.forIndependent(dimsOf(b.result()), [&](ArrayRef<Expr> at) {
         b.store(0u, b.load(b.result(), at), at);
       });

@@ -6,6 +6,7 @@
 //   row of the result    v v v | x x x x x x x x x x | v v
 //   outside of the input v v v v v v v v v v v v v v v v v
 
+#include "passes/schedule/DenseRows.h"
 #include "passes/schedule/Strategy.h"
 
 using namespace mlir;
@@ -78,8 +79,8 @@ public:
     rowsOfY.push_back(runs.all());
     x = b.view(x, rowsOfX);
     y = b.view(y, rowsOfY);
-    // A part of a larger tensor has no such rows.
-    if (!x || !y)
+    // A part of a larger tensor has no such rows, or rows whose elements are apart.
+    if (!hasDenseRows(x) || !hasDenseRows(y))
       return elementByElement(b);
     Type type = elementOf(pad.getResult());
     b.forIndependent(outer, [&](ArrayRef<Expr> row) {

@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/PositionLoops.h"
 
+#include "passes/schedule/DenseRows.h"
 #include "passes/schedule/tiles/CursorTile.h"
 #include "passes/schedule/tiles/LaneShuffles.h"
 #include "passes/schedule/tiles/PanelKernel.h"
@@ -400,7 +401,7 @@ private:
         return Expr();
       });
     };
-    if (flat) {
+    if (hasDenseRows(flat)) {
       // Positions follow each other without a gap.
       Expr row = isFlat ? at[0] : at[0] * double(copied.resultRows) + at[1];
       Expr first = at.back() * double(all);

@@ -120,3 +120,11 @@ func.func @exp2(%x: f16) {
   %y = kernel.exp2 %x : f16
   return
 }
+
+// -----
+
+func.func @dot_across_lanes(%a: vector<16xi8>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{attribute 'kernel.across_lanes' is for products of signed bytes}}
+  %y = kernel.dot unsigned %a, %a, %sum {kernel.across_lanes} : vector<16xi8>, vector<4xi32>
+  return
+}

@@ -42,6 +42,13 @@ func.func @along(%x: !flat) -> (tensor<4x1xf32>, tensor<2xsi64>) {
   return %sum, %sizes : tensor<4x1xf32>, tensor<2xsi64>
 }
 
+// A symbol that follows from others by a choice, and one that follows from such.
+// CHECK-LABEL: func.func private @choices
+// CHECK-SAME: tensor<64x8xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 = max <"n" in 1 to 64 : s0, 4>,
+// CHECK-SAME: "min(m, n - 9)" in -8 to 6 = min <"m" in 1 to 6, "n" in 1 to 64 : s0, s1 - 9> : s0, s1 + 2>>
+func.func private @choices(tensor<64x8xf32, #kernel.sizes<"min(m, n - 9)" in -8 to 6 = min <"m" in 1 to 6, "n" in 1 to 64 : s0, s1 - 9>,
+    "max(n, 4)" in 4 to 64 = max <"n" in 1 to 64 : s0, 4> : s1, s0 + 2>>)
+
 // -----
 
 // Too far by one.
@@ -71,6 +78,16 @@ func.func @values() {
 
 // expected-error @+1 {{a size that is 64 at most is an axis of 32}}
 func.func private @bound(tensor<32xf32, #kernel.sizes<"n" in 1 to 64 : s0>>)
+
+// -----
+
+// expected-error @+1 {{a symbol of this kind follows from 2 sizes}}
+func.func private @operands(tensor<64xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 = max <"n" in 1 to 64 : s0> : s0>>)
+
+// -----
+
+// expected-error @+1 {{no choice is called most}}
+func.func private @keyword(tensor<64xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 = most <"n" in 1 to 64 : s0, 4> : s0>>)
 
 // -----
 

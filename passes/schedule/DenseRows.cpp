@@ -1,0 +1,17 @@
+#include "passes/schedule/DenseRows.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace ingot::schedule {
+
+bool hasDenseRows(Value buffer) {
+  if (!buffer)
+    return false;
+  auto type = cast<MemRefType>(buffer.getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  return type.getShape().back() == 1 || strides.back() == 1;
+}
+
+} // namespace ingot::schedule
