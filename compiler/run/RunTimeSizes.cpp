@@ -55,7 +55,7 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
   for (auto [type, given] : llvm::zip(types, data))
     for (auto [dim, size] : llvm::zip(kernel::dimsOf(type), given.getShape()))
       for (auto [own, value] : llvm::zip(sizes, values)) {
-        if (own.isMade || dim != kernel::Dim(own.symbol))
+        if (own.isMade || !(dim == kernel::Dim(own.symbol)))
           continue;
         if (value != unknown && value != size) {
           why = "the inputs have the sizes " + std::to_string(value) + " and " +
