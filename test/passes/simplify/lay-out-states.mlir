@@ -22,12 +22,12 @@ func.func @decode(%flat: tensor<56xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8>>
                   {kernel.state = "past", kernel.sizes = #kernel.sizes<"n" in 0 to 7 : 1, 2, s0, 4>},
                   %new: tensor<1x2x1x4xf32>)
     -> (tensor<64xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8 + 8>>
-        {kernel.state = "past", kernel.sizes = #kernel.sizes<"n" in 0 to 7 : 1, 2, s0 + 1, 4>}, tensor<1x2x4xf32>) {
+        {kernel.state = "past", kernel.sizes = #kernel.sizes<"n" in 0 to 7 : 1, 2, s0 + 1, 4>}, tensor<1x2x1x4xf32>) {
   %past = graph.refill %flat : (tensor<56xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8>>) -> tensor<1x2x7x4xf32, #kernel.sizes<"n" in 0 to 7 : 1, 2, s0, 4>>
   %all = graph.concat %past, %new {axis = 2 : i64} : (tensor<1x2x7x4xf32, #kernel.sizes<"n" in 0 to 7 : 1, 2, s0, 4>>, tensor<1x2x1x4xf32>) -> tensor<1x2x8x4xf32, #kernel.sizes<"n" in 0 to 7 : 1, 2, s0 + 1, 4>>
-  %sum = graph.reduce_sum %all {axes = array<i64: 2>} : (tensor<1x2x8x4xf32, #kernel.sizes<"n" in 0 to 7 : 1, 2, s0 + 1, 4>>) -> tensor<1x2x4xf32>
+  %sum = graph.reduce_sum %all {axes = array<i64: 2>} : (tensor<1x2x8x4xf32, #kernel.sizes<"n" in 0 to 7 : 1, 2, s0 + 1, 4>>) -> tensor<1x2x1x4xf32>
   %to = graph.refill %all : (tensor<1x2x8x4xf32, #kernel.sizes<"n" in 0 to 7 : 1, 2, s0 + 1, 4>>) -> tensor<64xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8 + 8>>
-  return %to, %sum : tensor<64xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8 + 8>>, tensor<1x2x4xf32>
+  return %to, %sum : tensor<64xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8 + 8>>, tensor<1x2x1x4xf32>
 }
 
 // Where something else reads the state as it was, it is not written while that is read.
