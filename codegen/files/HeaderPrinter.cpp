@@ -283,10 +283,13 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
       interfacesOf(variants.back(), options, weights);
   const Interface &interface = interfaces.front();
   TextWriter out(os);
+  auto [file, hash] = StringRef(interface.model).split(" (SHA-256 ");
   out.blockComment(
-      interface.model + ", compiled by " + options.producer + " for " +
-      targetNames(variants) +
-      ".\n\nGenerated; edit the model, not this file. Text that is not of the "
+      file.str() + ", compiled by " + options.producer + " for " +
+      targetNames(variants) + "." +
+      (hash.empty() ? ""
+                    : "\nSHA-256 of the model: " + hash.drop_back().str()) +
+      "\n\nGenerated; edit the model, not this file. Text that is not of the "
       "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
   std::string guard = interface.sharedMacro + "_H";
   out.line("#ifndef INGOT_MODEL_" + guard);

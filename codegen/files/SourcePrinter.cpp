@@ -575,10 +575,13 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
         "_release", "_create", "_destroy", "_reset"})
     names.reserve(interface.sharedName + suffix);
 
+  auto [file, hash] = StringRef(interface.model).split(" (SHA-256 ");
   out.comment(
-      interface.model + ", compiled by " + options.producer + " for " +
-      targetNames(variants) +
-      ".\n\nGenerated; edit the model, not this file. Text that is not of the "
+      file.str() + ", compiled by " + options.producer + " for " +
+      targetNames(variants) + "." +
+      (hash.empty() ? ""
+                    : "\nSHA-256 of the model: " + hash.drop_back().str()) +
+      "\n\nGenerated; edit the model, not this file. Text that is not of the "
       "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
   out.blank();
   if (interface.isDevice && variants.size() > 1) {

@@ -24,8 +24,8 @@ public:
         nodes(nodes), out(os) {}
 
   void print(StringRef headerName, ArrayRef<TestCase> cases) {
-    out.comment(interface.model + ": a program that runs it on " +
-                std::to_string(cases.size()) +
+    out.comment(StringRef(interface.model).split(" (").first.str() +
+                ": a program that runs it on " + std::to_string(cases.size()) +
                 " data set(s) and compares.\n\nGenerated; link it with the "
                 "model that was written beside it.");
     out.blank();

@@ -45,6 +45,12 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
   if (auto literal = operand.getDefiningOp<arith::ConstantOp>())
     if (!isVector(operand.getType()))
       return constant(literal, sign);
+  // The low bits have either sign.
+  if (auto low = operand.getDefiningOp<arith::TruncIOp>();
+      low && sign == Sign::Signed && !isVector(operand.getType()) &&
+      !operand.getType().isInteger(1) && !isPartOfByte(operand.getType()) &&
+      !variables.count(placement.variable(operand)))
+    return convert(low, Sign::Unsigned, sign);
   Expression expression = value(operand);
   if (expression.sign == sign || elementOf(operand.getType()).isInteger(1))
     return expression;
@@ -53,13 +59,11 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
   return expression;
 }
 
-/// The value to assign to a variable of that sign: scalars convert on their
-/// own, but a literal must fit.
+/// The value to assign to a variable of that sign.
 Expression KernelPrinter::initializer(Value operand, Sign sign) {
-  bool isInteger = elementOf(operand.getType()).isIntOrIndex();
-  if (isInteger && !isMask(operand.getType()) &&
-      (isVector(operand.getType()) ||
-       operand.getDefiningOp<arith::ConstantOp>()))
+  Type element = elementOf(operand.getType());
+  if (element.isIntOrIndex() && !isMask(operand.getType()) &&
+      !element.isInteger(1))
     return integer(operand, sign);
   return value(operand);
 }

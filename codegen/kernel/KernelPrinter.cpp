@@ -275,10 +275,9 @@ void KernelPrinter::define(Value value, const Expression &expression) {
   auto known = variables.find(placement.variable(value));
   if (known != variables.end()) {
     std::string text = expression.text;
-    // Vectors do not convert between signs by themselves.
-    if (isVector(value.getType()) && !isMask(value.getType()) &&
-        isa<IntegerType>(elementOf(value.getType())) &&
-        known->second.sign != expression.sign)
+    Type element = elementOf(value.getType());
+    if (!isMask(value.getType()) && element.isIntOrIndex() &&
+        !element.isInteger(1) && known->second.sign != expression.sign)
       text = castTo(typeName(value.getType(), known->second.sign), expression)
                  .text;
     if (text != known->second.name)

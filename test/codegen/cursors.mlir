@@ -19,7 +19,7 @@
 // CHECK-LABEL: void padded(
 // CHECK: const float *next_w = &w[0];
 // CHECK: for (ptrdiff_t i =
-// CHECK: const float *next_x = (size_t)at0 < 2u ? &x[at0 * 2] : zeros;
+// CHECK: const float *next_x = size_t(at0) < 2u ? &x[at0 * 2] : zeros;
 // CHECK: for (ptrdiff_t i_2
 // CHECK: = *next_x++;
 // CHECK: = *next_w++;
@@ -95,7 +95,7 @@ kernel.program @main(%x: memref<2xf32> {kernel.onnx_name = "x"}, %y: memref<1xf3
 // Groups of bytes are words, which the target loads with an address that moves on, one or
 // two at a time.
 // CHECK-LABEL: void words(
-// CHECK: const u8x4 x_0 = (u8x4)INGOT_NEXT_WORD(next_x);
+// CHECK: const u8x4 x_0 = u8x4(INGOT_NEXT_WORD(next_x));
 // CHECK: u8x4 w_0, w_1;
 // CHECK: INGOT_NEXT_WORDS(next_w, w_0, w_1);
 // CHECK: INGOT_DOT(uxtb16, x_0, sxtb16, w_0,

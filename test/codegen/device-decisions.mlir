@@ -35,7 +35,7 @@
 // CHECK: status = device::copy(decisions, io->n, 8, stream);
 // CHECK: status = device::wait(stream);
 // CHECK: if (((const int64_t *)decisions)[0] < 0 || ((const int64_t *)decisions)[0] > 8) {
-// CHECK: made.kept = (ptrdiff_t)((const int64_t *)decisions)[0];
+// CHECK: made.kept = ptrdiff_t(((const int64_t *)decisions)[0]);
 // CHECK: *io->kept = made.kept;
 // CHECK: status = device::start(fill, {{.*}}, 8, stream, io->y, made.kept);
 

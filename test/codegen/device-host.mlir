@@ -21,10 +21,10 @@
 // CHECK: int64_t *const [[N:.*]] = (int64_t *)(decisions + 256 + 128);
 // CHECK: status = device::wait(stream);
 // CHECK: serial([[H]], [[N]]);
-// CHECK-NEXT: float *const [[D:.*]] = (float *)(memory + 0);
+// CHECK-NEXT: float *const [[D:.*]] = buffer_at<float>(memory, 0);
 // CHECK-NEXT: status = device::copy([[D]], [[H]], 32, stream);
 // CHECK-NOT: wait
-// CHECK: made.kept = (ptrdiff_t)([[N]])[0];
+// CHECK: made.kept = ptrdiff_t(([[N]])[0]);
 // CHECK: status = device::start(wide, 1, 32, stream, [[D]], io->y);
 module attributes {kernel.target = "sm_90a"} {
   func.func private @twice(%x: f32) -> f32 {

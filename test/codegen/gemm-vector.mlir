@@ -13,8 +13,8 @@
 // CHECK-NEXT: float *__restrict y) {
 // CHECK-NEXT: f32x16 acc0 = f32x16{};
 // CHECK: for (ptrdiff_t i = 0; i < 64; ++i) {
-// CHECK-NEXT: const f32x16 w0 = *(const f32x16_u *)&w[i * 32];
-// CHECK-NEXT: const f32x16 w1 = *(const f32x16_u *)&w[i * 32 + 16];
+// CHECK-NEXT: const f32x16 w0 = load_f32x16_u(&w[i * 32]);
+// CHECK-NEXT: const f32x16 w1 = load_f32x16_u(&w[i * 32 + 16]);
 // CHECK-NEXT: const float x0 = x[i];
 // CHECK-NEXT: const float x1 = x[i + 64];
 // CHECK-NEXT: acc0 += x0 * w0;
@@ -22,8 +22,8 @@
 // CHECK-NEXT: acc2 += x1 * w0;
 // CHECK-NEXT: acc3 += x1 * w1;
 // CHECK-NEXT: }
-// CHECK-NEXT: *(f32x16_u *)&y[0] = max_f32x16(f32x16{}, acc0);
-// CHECK-NEXT: *(f32x16_u *)&y[16] = acc1;
+// CHECK-NEXT: store_f32x16_u(y, max_f32x16(f32x16{}, acc0));
+// CHECK-NEXT: store_f32x16_u(&y[16], acc1);
 
 // ASM-LABEL: gemm_2x32
 // ASM-COUNT-4: vfmadd{{.*}}zmm

@@ -13,10 +13,10 @@
 // CHECK-NEXT: ptrdiff_t inner;
 // CHECK: made_sizes made = {};
 // CHECK: if ((io->n)[0] < 0 || (io->n)[0] > 8) return INGOT_ERROR_SHAPE;
-// CHECK-NEXT: made.kept = (ptrdiff_t)(io->n)[0];
+// CHECK-NEXT: made.kept = ptrdiff_t((io->n)[0]);
 // CHECK-NEXT: *io->kept = made.kept;
 // CHECK-NEXT: if ((io->n)[1] < 1 || (io->n)[1] > 4) return INGOT_ERROR_SHAPE;
-// CHECK-NEXT: made.inner = (ptrdiff_t)(io->n)[1];
+// CHECK-NEXT: made.inner = ptrdiff_t((io->n)[1]);
 // CHECK-NEXT: if ((io->n)[2] != 3) return INGOT_ERROR_SHAPE;
 // CHECK-NEXT: if (made.kept != made.inner * 2) return INGOT_ERROR_SHAPE;
 // CHECK: fill(io->y, made.kept);

@@ -14,16 +14,16 @@
 // CHECK: inline void in_team(const ingot_context *context, const Body &body) {
 // A weight is declared where it is used, and in front of the teams if these are several.
 // CHECK: ingot_status net_run(
-// CHECK: const float *const both = (const float *)(net_weights
-// CHECK: float *const [[A:value[0-9]]] = (float *)(memory + 0);
+// CHECK: const float *const both = constants_at<float>(net_weights
+// CHECK: float *const [[A:value[0-9]]] = buffer_at<float>(memory, 0);
 // A buffer that is used later is declared in front of the team.
-// CHECK-NEXT: float *const [[C:value[0-9]]] = (float *)(memory + 128);
+// CHECK-NEXT: float *const [[C:value[0-9]]] = buffer_at<float>(memory, 128);
 // CHECK-NEXT: in_team(context, [=](auto &team) {
-// CHECK-NEXT: const float *const one = (const float *)(net_weights
+// CHECK-NEXT: const float *const one = constants_at<float>(net_weights
 // CHECK-NEXT: team.share(8, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: shared(io->x, both, [[A]], begin, end);
 // CHECK-NEXT: });
-// CHECK-NEXT: float *const [[B:value[0-9]]] = (float *)(memory + 64);
+// CHECK-NEXT: float *const [[B:value[0-9]]] = buffer_at<float>(memory, 64);
 // CHECK-NEXT: team.once([=] { small([[A]], one, [[B]]); });
 // CHECK-NEXT: team.share(8, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: shared([[B]], one, [[C]], begin, end);

@@ -98,13 +98,13 @@ module {
     %c16 = arith.constant 16 : index
     %c48 = arith.constant 48 : index
     %zero = arith.constant dense<0> : vector<8xi32>
-    // CHECK: i32x8 [[SUM:.*]] = (i32x8)u32x8{};
+    // CHECK: i32x8 [[SUM:.*]] = i32x8(u32x8{});
     // CHECK: u32x8 [[WORDS:.*]] = u32x8{};
     %sum, %words = scf.for %i = %c0 to %c48 step %c16 iter_args(%s = %zero, %t = %zero) -> (vector<8xi32>, vector<8xi32>) {
       %x = vector.load %w[%i] : memref<48xi16>, vector<16xi16>
-      // CHECK: [[SUM]] = (i32x8)_mm256_add_epi32((__m256i)[[SUM]], _mm256_madd_epi16(
+      // CHECK: [[SUM]] = i32x8(_mm256_add_epi32(__m256i([[SUM]]), _mm256_madd_epi16(
       %next = kernel.dot %x, %x, %s : vector<16xi16>, vector<8xi32>
-      // CHECK: [[WORDS]] = (u32x8)_mm256_add_epi32((__m256i)[[WORDS]], _mm256_madd_epi16(
+      // CHECK: [[WORDS]] = u32x8(_mm256_add_epi32(__m256i([[WORDS]]), _mm256_madd_epi16(
       %same = kernel.dot %x, %x, %t : vector<16xi16>, vector<8xi32>
       scf.yield %next, %same : vector<8xi32>, vector<8xi32>
     }

@@ -28,7 +28,9 @@ static bool isOwnContent(StringRef path, StringRef content) {
     return content.contains("kernel.model") || content.contains("graph.");
   if (extension == ".onnx")
     return content.take_front(64).contains("ingot");
-  return Regex("(compiled|generated|written) by ingot|ingot_test.h - checks",
+  // Words of a comment may be on two lines.
+  return Regex("(compiled|generated|written)[[:space:]/*]+by[[:space:]/*]+ingot"
+               "|ingot_test.h - checks",
                Regex::IgnoreCase)
       .match(content.take_front(2000));
 }
