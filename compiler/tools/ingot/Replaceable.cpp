@@ -28,9 +28,7 @@ static bool isOwnContent(StringRef path, StringRef content) {
     return content.contains("kernel.model") || content.contains("graph.");
   if (extension == ".onnx")
     return content.take_front(64).contains("ingot");
-  // Words of a comment may be on two lines.
-  return Regex("(compiled|generated|written)[[:space:]/*]+by[[:space:]/*]+ingot"
-               "|ingot_test.h - checks",
+  return Regex("by ingot [0-9]|ingot_test.h - checks",
                Regex::IgnoreCase)
       .match(content.take_front(2000));
 }
