@@ -38,16 +38,16 @@ def data_of_two_symbols(folder):
                  inputs=[info("x", ("n", 4)), info("z", ("n", 4))], outputs=[info("y", None), info("w", None)])
 
 
-@case("input-mismatch", command=["test"], text="give them by place: --dim z:0=3")
+@case("input-mismatch", command=["test"], text="set each axis: --dim z:0=3")
 def data_of_two_sizes_of_one_symbol(folder):
     return data_of_two_symbols(folder)
 
 
-@case("input-mismatch", command=["test"], args=["--dim", "x:0=5"], text="but --dim says x:0=5")
+@case("input-mismatch", command=["test"], args=["--dim", "x:0=5"], text="but --dim sets x:0=5")
 def data_against_an_axis_that_was_given(folder):
     return data_of_two_symbols(folder)
 
 
-@case("input-mismatch", command=["test"], args=["--dim", "n=5"], text="but --dim says n=5")
+@case("input-mismatch", command=["test"], args=["--dim", "n=5"], text="but --dim sets n=5")
 def data_against_a_symbol_that_was_given(folder):
     return data_of_two_symbols(folder)

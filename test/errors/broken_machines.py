@@ -1,7 +1,7 @@
 """Wrong command lines and machines that lack something: cases as cases.py says. Such faults are never Ingot's own."""
 import os
 
-from cases import case, model, node
+from cases import case, info, model, node
 
 
 def relu(folder):
@@ -73,7 +73,6 @@ refused("prefix_of_the_runtime", "--name", "ingot", text="the prefix `ingot` is 
 refused("usage_without_a_blank", "foo", command=["targets"], text="usage: ingot targets [OPTIONS]\n")
 refused("unknown_shell", command=["completion"], text="(choose bash, zsh or fish)")
 refused("unknown_page", command=["reference"], text="(choose cli, man, errors, operators or targets)")
-refused("no_such_id", "--explain=over-bugdet", text="unknown error id")
 
 
 @case("renamed-prefix", args=["--name", "class"], text="--name: `class` cannot be used in C++; the prefix is `class_`")

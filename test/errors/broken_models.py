@@ -347,7 +347,7 @@ def conv_of_wrong_channels(folder):
                  outputs=[info("y", (1, 4, 6, 6))])
 
 
-@case("invalid-shape", text="impossible shape")
+@case("invalid-shape", text="invalid shape")
 def shape_that_overflows(folder):
     return model([node("Relu")], inputs=[info("x", (1 << 40, 1 << 40))], outputs=[info("y", (1 << 40, 1 << 40))])
 

@@ -76,7 +76,7 @@ def loop(body, inputs=("m", "c", "x"), carried=1, inits=(), outputs=("y",), coll
     return model([node("Loop", inputs, outputs, body=graph)], initializers=inits)
 
 
-@case("runtime-shape", node="the_node", code=3, text="give a bound with --dim y_count=0..MOST")
+@case("runtime-shape", node="the_node", code=3, text="bound it with --dim y_count=0..MOST")
 def loop_that_collects_until_data_says_so(folder):
     body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Abs", ["s_in"], ["part"]),
             helper.make_node("ReduceMax", ["s_in"], ["largest"], keepdims=0),

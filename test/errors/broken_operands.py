@@ -158,7 +158,7 @@ def contrib_shape(folder):
     return contrib("Attention", [info("x", (1, 4, 8)), info("w", (8, 24)), info("b", (23,))], num_heads=2)
 
 
-@case("invalid-node", node="the_node", text="the weights have 24 columns, which are no queries, keys and values of 5 heads")
+@case("invalid-node", node="the_node", text="the weights have 24 columns, which cannot be split into queries, keys and values of 5 heads")
 def contrib_heads(folder):
     return contrib("Attention", [info("x", (1, 4, 8)), info("w", (8, 24))], num_heads=5)
 

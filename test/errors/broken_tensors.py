@@ -118,7 +118,7 @@ def external_data_out_of_range(folder):
     return external(location="data.bin", offset=32, length=64)
 
 
-@case("external-data", text="no number")
+@case("external-data", text="not a number of bytes")
 def external_data_negative_offset(folder):
     return external(location="data.bin", offset=-4)
 

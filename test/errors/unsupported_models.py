@@ -73,7 +73,7 @@ def two_unsupported_operators(folder):
                  outputs=[info("y"), info("a", None, TensorProto.UINT8), info("b", None, TensorProto.UINT8)])
 
 
-@case("unsupported-operator", node="behind", code=3, text="(and 1 more)")
+@case("unsupported-operator", node="behind", code=3, text="(200 nodes; the first is shown)")
 def unsupported_behind_unsupported(folder):
     nodes = [node("First", ["x"], ["a"], name="before", domain="com.microsoft"), node("Relu", ["a"], ["b"], name="fine")]
     nodes += [node("Second", ["b"], [f"c{i}"], name="behind" if i == 0 else f"n{i}", domain="com.microsoft")
@@ -149,7 +149,7 @@ def probabilities_of_other_classes(folder):
                    rho=[0.0] * 3, prob_a=[1.0] * 2, prob_b=[0.0] * 3, classlabels_ints=[0, 1, 2])
 
 
-@case("invalid-node", node="the_node", text="there is no post_transform 7")
+@case("invalid-node", node="the_node", text="unknown post_transform 7")
 def trees_with_an_unknown_transform(folder):
     tensor = lambda values, dtype=np.float32: numpy_helper.from_array(np.array(values, dtype))
     return trained("TreeEnsemble", [info("x", (2, 1))], version=5, nodes_featureids=[0], nodes_splits=tensor([0.5]), nodes_modes=tensor([0], np.uint8),
