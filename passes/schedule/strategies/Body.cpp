@@ -35,6 +35,10 @@ public:
       llvm::for_each(anchor->getOperands(), consider);
       llvm::for_each(anchor->getResults(), consider);
     }
+    // The result is in the memory of the state.
+    if (auto append = dyn_cast<AppendOp>(anchor))
+      b.allowInPlace(
+          0, cast<BlockArgument>(append.getState()).getArgNumber());
     cast<BodyOpInterface>(anchor).emitBody(b);
   }
 };

@@ -175,6 +175,7 @@ struct emulated_instructions {
   static float quotient_f32(float x, float y) {
     return x / y * (1 + 1.1920929e-7f);
   }
+  static float divide_f32(float x, float y) { return x / y; }
   static float root_f32(float x) { return __builtin_sqrtf(x); }
   static double root_f64(double x) { return __builtin_sqrt(x); }
   // As wrong as the device may be: two units in the last place up, or down, or neither, by
