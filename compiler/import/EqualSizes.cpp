@@ -26,8 +26,7 @@ namespace ingot {
 
 /// The symbol that a size is; null if it is a number or computed from symbols.
 static kernel::SymbolAttr symbolOf(const Dim &size) {
-  bool isOne = size.symbols().size() == 1 &&
-               size.symbols().front().isGiven() &&
+  bool isOne = size.symbols().size() == 1 && size.symbols().front().isGiven() &&
                size == Dim(size.symbols().front());
   return isOne ? size.symbols().front() : kernel::SymbolAttr();
 }
@@ -212,8 +211,8 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   }
   std::optional<Dim> within = narrowed(a, fitting, a.getMost());
   // A size need not grow with its symbol.
-  if (!within || x.with([&](kernel::SymbolAttr) { return *within; }).least() <
-                     least)
+  if (!within ||
+      x.with([&](kernel::SymbolAttr) { return *within; }).least() < least)
     return false;
   takeAs({{a, *within}});
   return true;
@@ -261,13 +260,12 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
         tensorOf(replaced(dimsOf(type)), type.getElementType()),
         WalkResult::skip());
   });
-  replacer.addReplacement(
-      [&](kernel::SizesAttr attr)
-          -> AttrTypeReplacer::ReplaceFnResult<Attribute> {
-        return std::pair<Attribute, WalkResult>(
-            kernel::sizesAttr(replaced(dimsOf(attr)), &context),
-            WalkResult::skip());
-      });
+  replacer.addReplacement([&](kernel::SizesAttr attr)
+                              -> AttrTypeReplacer::ReplaceFnResult<Attribute> {
+    return std::pair<Attribute, WalkResult>(
+        kernel::sizesAttr(replaced(dimsOf(attr)), &context),
+        WalkResult::skip());
+  });
   replacer.recursivelyReplaceElementsIn(main->getParentOp(),
                                         /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,

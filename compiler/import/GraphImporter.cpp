@@ -131,8 +131,7 @@ Location GraphImporter::locationOf(const NodePlace &at) {
 static llvm::SetVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
   llvm::SetVector<kernel::SymbolAttr> found;
   auto add = [&](Value input) {
-    for (const graph::Dim &size :
-         input ? graph::dimsOf(input) : graph::Dims())
+    for (const graph::Dim &size : input ? graph::dimsOf(input) : graph::Dims())
       found.insert_range(size.given());
   };
   llvm::for_each(at.inputs, add);
@@ -270,11 +269,11 @@ bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
                                       Operation *before) {
   if (runTimeSizes(at).empty())
     return true;
-  bool knows = at.isExpanded ||
-               llvm::is_contained({"Shape", "Size", "CastLike",
-                                   "SequenceLength", "OptionalHasElement",
-                                   "If", "Loop", "Scan"},
-                                  at.node.op_type());
+  bool knows =
+      at.isExpanded ||
+      llvm::is_contained({"Shape", "Size", "CastLike", "SequenceLength",
+                          "OptionalHasElement", "If", "Loop", "Scan"},
+                         at.node.op_type());
   bool holds = knows || llvm::all_of(results, [](const Binding &result) {
                  return !result.value || !isComputable(result.value);
                });

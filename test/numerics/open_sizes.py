@@ -99,6 +99,9 @@ def cropped(ingot):
         check(ingot, f"CenterCropPad of {shape} to {target}",
               model([node("CenterCropPad", ["x", "t"], axes=list(axes))], [("x", F, shape)], weights={"t": ints(*target)}),
               shapes(*runs), ("*=1..32",), want=lambda values, t=target, a=axes: [crop(values["x"], t, a)])
+    check(ingot, "Pad that crops a sum", model([node("Concat", ["x", "z"], ["j"], axis=0), node("Pad", ["j", "pads"])],
+                                               [("x", F, ["n", 4]), ("z", F, ["m", 4])], weights={"pads": ints(-3, 1, -1, 2)}),
+          [{"x": normal(n, 4), "z": normal(m, 4)} for n, m in ((2, 2), (0, 9), (5, 3))], refused=[{"x": normal(1, 4), "z": normal(2, 4)}])
     check(ingot, "Pad that crops", model([node("Pad", ["x", "pads"])], [("x", F, ["n", 4])], weights={"pads": ints(-3, 0, -1, 2)}),
           shapes((4, 4), (9, 4)), refused=shapes((3, 4), (0, 4)))
 
@@ -182,8 +185,11 @@ def windows(ingot):
         for pad in ("SAME_UPPER", "SAME_LOWER"):
             inputs = ["x", "w"] if op == "Conv" else ["x"]
             check(ingot, f"{op} {pad} {attributes}",
-                  model([node(op, inputs, auto_pad=pad, strides=[2, 3], **attributes)], [("x", F, ["n", 3, "h", "w_"])], weights={"w": normal(4, 3, 3, 2)}),
+                  model([node(op, inputs, auto_pad=pad, strides=[2, 2], **attributes)], [("x", F, ["n", 3, "h", "w_"])], weights={"w": normal(4, 3, 3, 2)}),
                   shapes((1, 3, 5, 7), (2, 3, 6, 6), (1, 3, 1, 1), (1, 3, 8, 2)), ("n=1..2", "*=1..16"))
+    # One window in three axes.
+    check(ingot, "MaxPool SAME_UPPER of three axes", model([node("MaxPool", ["x"], auto_pad="SAME_UPPER", strides=[2, 1, 3], kernel_shape=[2, 2, 3])],
+                                                           [("x", F, [1, 2, "d", "h", "w_"])]), shapes((1, 2, 5, 4, 7), (1, 2, 2, 3, 3)), ("*=1..9",))
 
 
 def branches(ingot):
@@ -215,7 +221,7 @@ def loops(ingot):
         return helper.make_tensor_value_info(name, kind, shape)
 
     B, N = TensorProto.BOOL, TensorProto.INT32
-    for title, trips, declared in (("steps", np.int64(5), None), ("more trips than steps", np.int64(2**31 - 1), ("b", 4))):
+    for title, trips, declared in (("steps", np.int64(5), None), ("more trips than steps", np.int64(40), ("b", 4))):
         step = [node("Cast", ["time"], ["at"], to=I), node("Gather", ["t", "at"], ["row"], axis=0), node("MatMul", ["row", "w"], ["p"]),
                 node("MatMul", ["h", "u"], ["q"]), node("Add", ["p", "q"], ["s"]), node("Tanh", ["s"], ["h2"]), node("Identity", ["h2"], ["part"]),
                 node("Add", ["time", "unit"], ["time2"]), node("Add", ["count", "unit"], ["count2"]), node("Add", ["sum", "half"], ["sum2"]),

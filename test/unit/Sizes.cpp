@@ -196,10 +196,10 @@ TEST_CASE("choices have the values of their definitions", "[sizes]") {
                          }});
         break;
       case 2:
-        sizes.push_back(
-            {ifLess(x, y, a, x), [=](int64_t i, int64_t j) {
-               return xValue(i, j) < yValue(i, j) ? aValue(i, j) : xValue(i, j);
-             }});
+        sizes.push_back({ifLess(x, y, a, x), [=](int64_t i, int64_t j) {
+                           return xValue(i, j) < yValue(i, j) ? aValue(i, j)
+                                                              : xValue(i, j);
+                         }});
         break;
       case 3:
         sizes.push_back({ifEqual(x, y, a, y), [=](int64_t i, int64_t j) {

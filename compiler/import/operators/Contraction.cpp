@@ -12,7 +12,8 @@ namespace ingot::graph {
 /// Has the inner sizes of a product be equal where they are known only at run time.
 static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
   int64_t last = int64_t(shapeOf(a).size()) - 1,
-          rank = int64_t(shapeOf(b).size()), other = std::max<int64_t>(rank - 2, 0);
+          rank = int64_t(shapeOf(b).size()),
+          other = std::max<int64_t>(rank - 2, 0);
   Dim x = dimsOf(a)[last], y = dimsOf(b)[other];
   if (x.known() && y.known() && !(x == y))
     return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
@@ -246,7 +247,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       shape.push_back(*autoPad == AutoPad::Valid ? full : given);
     }
     // ONNX's shape rule goes by the pads, its text by auto_pad.
-    if (wanted.empty() && node.hasAttr("pads") && surelyDiffer(shape.back(), given))
+    if (wanted.empty() && node.hasAttr("pads") &&
+        surelyDiffer(shape.back(), given))
       return node.invalid("pads contradicts auto_pad");
     if (!ws[2 + i].known() && shape.back().least() < 1) {
       auto checked = checkedSize(node, shape.back());

@@ -419,7 +419,8 @@ static ImportResult importTopK(OnnxNode &node) {
       return failure();
     k->front() = *checked;
   }
-  if (k->front().least() < 0 || failed(requireLength(node, x, *axis, k->front())))
+  if (k->front().least() < 0 ||
+      failed(requireLength(node, x, *axis, k->front())))
     return node.invalid("K is not between 0 and the size of the axis");
   Dims sizes = dimsOf(x);
   Dims shape = resized(ArrayRef(sizes), *axis, k->front());

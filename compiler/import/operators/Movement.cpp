@@ -132,8 +132,7 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
 /// An axis that may or may not be 1 is no axis of a result of known rank.
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
                                    const Dim &size) {
-  std::string text = kernel::sizeText(size),
-              hint = "bound it away from 1";
+  std::string text = kernel::sizeText(size), hint = "bound it away from 1";
   if (size.symbols().size() == 1 && size == Dim(size.symbols().front()))
     hint += ": --dim " + text + "=2.." +
             std::to_string(std::max<int64_t>(size.most(), 2));
@@ -232,22 +231,34 @@ static ImportResult importTranspose(OnnxNode &node) {
 
 /// Pads by `low` and `high`, cropping where they are negative.
 static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
-                       SmallVector<int64_t> low, SmallVector<int64_t> high,
-                       StringRef mode) {
+                                  SmallVector<int64_t> low,
+                                  SmallVector<int64_t> high, StringRef mode) {
+  auto cropped = [&](size_t axis) {
+    return dimsOf(x)[axis] + std::min<int64_t>(0, low[axis]) +
+           std::min<int64_t>(0, high[axis]);
+  };
+  for (size_t axis = 0; axis < low.size(); ++axis) {
+    Dim size = cropped(axis);
+    if (size.known() || node.requireAtLeast(size, 0))
+      continue;
+    // Which sizes have as many elements is known only at run time.
+    FailureOr<Dim> left = checkedSize(node, size);
+    if (failed(left))
+      return failure();
+    x = padAlong(node, x, axis, RunTimeInts(node).number(low[axis]),
+                 *left + (std::max<int64_t>(0, low[axis]) +
+                          std::max<int64_t>(0, high[axis])),
+                 mode, value);
+    low[axis] = high[axis] = 0;
+  }
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
-  for (auto [size, start, before, after] :
-       llvm::zip(sizes, starts, low, high)) {
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    int64_t &start = starts[axis], &before = low[axis], &after = high[axis];
     start = std::max<int64_t>(0, -before);
     size = size - start - std::max<int64_t>(0, -after);
     if (size.known())
       size = std::max<int64_t>(0, *size.known());
-    if (size.least() < 0) {
-      FailureOr<Dim> checked = checkedSize(node, size);
-      if (failed(checked))
-        return failure();
-      size = *checked;
-    }
     before = std::max<int64_t>(0, before);
     after = std::max<int64_t>(0, after);
   }
@@ -309,8 +320,7 @@ static ImportResult importPad(OnnxNode &node) {
   for (auto [i, axis] : llvm::enumerate(*normal)) {
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[count + i];
-    bool isRepeated =
-        mode != "constant" && (low[axis] > 0 || high[axis] > 0);
+    bool isRepeated = mode != "constant" && (low[axis] > 0 || high[axis] > 0);
     if (isRepeated && failed(requireElements(node, x, axis)))
       return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
                           ", which is empty");
@@ -326,9 +336,8 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
   auto axes = normalizeAxes(node, node.intsAttr("axes", iota(rank)), rank);
   if (failed(axes))
     return failure();
-  bool isOpen = llvm::any_of(*axes, [&](int64_t axis) {
-    return !dimsOf(x)[axis].known();
-  });
+  bool isOpen = llvm::any_of(
+      *axes, [&](int64_t axis) { return !dimsOf(x)[axis].known(); });
   if (isOpen || !node.isConstant(1))
     return centerCropPadByInput(node, *axes);
   auto target = node.requireInts(1, "shape");

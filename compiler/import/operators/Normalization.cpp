@@ -103,9 +103,9 @@ RowStatistics statisticsOfRows(OnnxNode &node, Value x, const RowNorm &norm,
       llvm::seq<int64_t>(norm.axis, int64_t(shapeOf(x).size())));
   x = node.cast(x, node.sumType(stash));
   auto inverseOf = [&](Value variance) {
-    return node.cast(node.elementwise<ReciprocalOp>(
-                         deviation(node, variance, norm.epsilon)),
-                     stash);
+    return node.cast(
+        node.elementwise<ReciprocalOp>(deviation(node, variance, norm.epsilon)),
+        stash);
   };
   if (norm.center) {
     Moments moments = momentsOver(node, x, axes);
@@ -298,10 +298,9 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
   llvm::sort(axes);
   axes.erase(llvm::unique(axes), axes.end());
   Moments moments = momentsOver(node, x, axes);
-  Value deviation =
-      node.elementwise<AddOp>({node.elementwise<SqrtOp>(moments.variance),
-                               node.scalarConstant(
-                                   1e-9, elementOf(moments.variance))});
+  Value deviation = node.elementwise<AddOp>(
+      {node.elementwise<SqrtOp>(moments.variance),
+       node.scalarConstant(1e-9, elementOf(moments.variance))});
   return one(node.cast(node.elementwise<DivOp>({moments.centered, deviation}),
                        elementOf(x)));
 }

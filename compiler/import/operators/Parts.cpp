@@ -91,8 +91,7 @@ static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
 
 static ImportResult importSlice(OnnxNode &node) {
   for (unsigned i = 1; node.opset >= 10 && i < node.numInputs(); ++i)
-    if (node.hasInput(i) &&
-        !(i < 3 ? node.isKnown(i) : node.isConstant(i)))
+    if (node.hasInput(i) && !(i < 3 ? node.isKnown(i) : node.isConstant(i)))
       return sliceByInput(node);
   Value x = node.input(0);
   Dims sizes = dimsOf(x);

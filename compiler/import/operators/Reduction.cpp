@@ -263,8 +263,7 @@ static ImportResult importGlobalLpPool(OnnxNode &node) {
   Value powers = node.elementwise<PowOp>(
       {node.elementwise<AbsOp>(x), node.scalarConstant(p, wide)});
   Value sum = node.build<ReduceSumOp>(powers, spatialAxes(x));
-  Value root =
-      node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, wide)});
+  Value root = node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, wide)});
   return one(node.cast(root, type));
 }
 

@@ -307,9 +307,20 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
                               : readBoundedSizes(node, ints.input(1));
   if (failed(sizes))
     return failure();
-  Dim batch = dimsOf(node.input(0))[0];
-  if (!((*sizes)[0] == batch))
+  theta = node.input(0);
+  Dim batch = dimsOf(theta)[0];
+  if (surelyDiffer(batch, (*sizes)[0]))
+    return node.invalid("theta does not have a matrix for each image of size");
+  if (!node.takeEqual(batch, (*sizes)[0])) {
     node.checkEqual((*sizes)[0], batch);
+    theta = resizedAlong(node, theta, 0, (*sizes)[0]);
+  }
+  // Symbols may be others now.
+  if (node.isKnown(1))
+    sizes = node.requireSizes(1, "size");
+  if (failed(sizes))
+    return failure();
+  batch = dimsOf(theta)[0];
   bool corners = node.intAttr("align_corners", 0) != 0;
   auto column = [&](int64_t k) {
     Dims shape(spatial + 2, 1);
