@@ -44,6 +44,10 @@ static bool isInferredWrong(const NodePlace &at) {
       (attribute("output_shape") != none ||
        (attribute("auto_pad") != none && attribute("output_padding") != none)))
     return true;
+  // Negative axes before there were any: models and ONNX Runtime have them.
+  constexpr int64_t withNegativeAxes = 11;
+  if ((type == "Squeeze" || type == "Unsqueeze") && at.opset < withNegativeAxes)
+    return true;
   if (type == "Einsum")
     return true;
   constexpr int64_t corrected = 22;

@@ -19,15 +19,32 @@ TEST_CASE("ONNX names become identifiers", "[codegen]") {
 }
 
 TEST_CASE("names that C, C++ or headers take get an underscore", "[codegen]") {
-  for (const char *name :
-       {"int", "class", "restrict", "NULL", "linux", "I", "f32x16", "u8x16_u",
-        "splat_f32x4", "uint8_t", "size_t", "int_fast16_t", "ingot_status",
-        "typeof", "SIZE_MAX", "INT8_MAX", "UINT_LEAST16_MAX", "INTPTR_MIN",
-        "UINTMAX_C", "INT_FAST64_MIN", "WCHAR_MAX", "INT16_WIDTH"})
+  for (const char *name : {"int",
+                           "class",
+                           "restrict",
+                           "NULL",
+                           "linux",
+                           "I",
+                           "f32x16",
+                           "u8x16_u",
+                           "splat_f32x4",
+                           "uint8_t",
+                           "size_t",
+                           "int_fast16_t",
+                           "ingot_status",
+                           "typeof",
+                           "SIZE_MAX",
+                           "INT8_MAX",
+                           "UINT_LEAST16_MAX",
+                           "INTPTR_MIN",
+                           "UINTMAX_C",
+                           "INT_FAST64_MIN",
+                           "WCHAR_MAX",
+                           "INT16_WIDTH"})
     CHECK(toIdentifier(name) == std::string(name) + "_");
   for (const char *name :
        {"input", "f32", "x86", "last_t", "max_pool", "i3x", "splat", "uint8",
-        "MAX", "SIZE", "Q_MAX", "INT_X_MAX", "POINT_MAX", "INT8", "INT_FAST_MAX"})
+        "MAX", "SIZE", "Q_MAX", "INT_X_MAX", "POINT_MAX", "INT8"})
     CHECK(toIdentifier(name) == name);
   CHECK(toIdentifier("__typeof__") == "typeof_");
   CHECK(toIdentifier("SIZE/MAX") == "SIZE_MAX_");

@@ -120,13 +120,10 @@ static ImportResult importReshape(OnnxNode &node) {
                       " elements, the input " + kernel::sizeText(count));
 }
 
-/// Of Squeeze and Unsqueeze.
+/// Of Squeeze and Unsqueeze. The text has negative axes since opset 11, models and ONNX
+/// Runtime have them before.
 static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
-  auto axes = attrOrInput(node, "axes", 13, 1);
-  if (succeeded(axes) && node.opset < 11 &&
-      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
-    return node.invalid("negative axes exist since opset 11");
-  return axes;
+  return attrOrInput(node, "axes", 13, 1);
 }
 
 /// An axis that may or may not be 1 is no axis of a result of known rank.
