@@ -314,7 +314,8 @@ std::string ControlPrinter::valueAt(Value memref) {
   std::string text = readable(memref, /*elements=*/1);
   bool isName =
       llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  return isName ? "*" + text : "*(" + text + ")";
+  return isName || StringRef(text).starts_with("(const ") ? "*" + text
+                                                          : "*(" + text + ")";
 }
 
 void ControlPrinter::printIf(kernel::IfOp choice) {

@@ -59,16 +59,15 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   }
   if (!context.splats.empty())
     out.blank();
-  // Casts to void: a vector need not be aligned as its element, which its type says.
-  auto value = [](StringRef memory) { return memory.split('_').first; };
+  // References, since a target may have no registers to return the vector in; casts to
+  // void, since the type says what alignment there is.
   for (StringRef memory : context.loads)
-    out.line("[[gnu::always_inline]] inline " + value(memory) + " load_" +
+    out.line("[[gnu::always_inline]] inline const " + memory + " &load_" +
              memory + "(const void *from) { return *static_cast<const " +
              memory + " *>(from); }");
   for (StringRef memory : context.stores)
-    out.line("[[gnu::always_inline]] inline void store_" + memory +
-             "(void *to, " + value(memory) + " x) { *static_cast<" + memory +
-             " *>(to) = x; }");
+    out.line("[[gnu::always_inline]] inline " + memory + " &at_" + memory +
+             "(void *to) { return *static_cast<" + memory + " *>(to); }");
   if (!context.loads.empty() || !context.stores.empty())
     out.blank();
 }

@@ -40,7 +40,8 @@ static const StringSet<> &reservedNames() {
 /// SIZE_MAX, INT8_MIN, UINT_FAST16_MAX, INT32_C, SIZE_WIDTH: macros of <stdint.h>.
 static bool isStandardMacro(StringRef name) {
   static constexpr StringLiteral ends[] = {"_MAX", "_MIN", "_C", "_WIDTH"};
-  if (llvm::none_of(ends, [&](StringRef end) { return name.consume_back(end); }))
+  if (llvm::none_of(ends,
+                    [&](StringRef end) { return name.consume_back(end); }))
     return false;
   if (is_contained({"SIZE", "PTRDIFF", "SIG_ATOMIC", "WCHAR", "WINT", "RSIZE"},
                    name))
@@ -57,8 +58,10 @@ static bool isStandardMacro(StringRef name) {
 
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
 static bool looksLikeType(StringRef name) {
-  if (name.starts_with("splat_") && looksLikeType(name.substr(6)))
-    return true;
+  for (StringRef function : {"splat_", "load_", "at_"})
+    if (name.starts_with(function) &&
+        looksLikeType(name.substr(function.size())))
+      return true;
   if (name.starts_with_insensitive("ingot_"))
     return true;
   StringRef standard = name;

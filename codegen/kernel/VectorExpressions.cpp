@@ -460,8 +460,8 @@ void KernelPrinter::store(Value stored, Value memref, ValueRange indices,
     text = value(stored).text;
   std::string vector = memoryVector(name, alignment);
   context.stores.insert(vector);
-  out.line("store_" + vector + "(" + pointerTo(memref, indices) + ", " + text +
-           ");");
+  out.line("at_" + vector + "(" + pointerTo(memref, indices) + ") = " + text +
+           ";");
 }
 
 } // namespace ingot

@@ -23,9 +23,9 @@
 // CHECK-NEXT: acc0 += ((size_t(at0) < 4u && size_t(at1) < 4u) ? x[at0 * 4 + at1] : 0.0f) *
 // CHECK-NEXT: w[i_3 * 3 + i_4];
 // CHECK: y[i * 4 + i_2] = max_f32(0.0f, acc0);
-// CHECK-LABEL: ingot_status mnist_run(
+// CHECK-LABEL: ingot_status run(
 // CHECK: if (!io || !io->Input3 || !io->head_out_0 || !arena) return INGOT_ERROR_NULL;
-// CHECK: if ((uintptr_t)arena % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
+// CHECK: if (reinterpret_cast<uintptr_t>(arena) % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
 // CHECK: float *const Convolution28 = buffer_at<float>(memory, 64); // float32 [4,4]
 // CHECK-NEXT: // Convolution28
 // CHECK-NEXT: parallel(context, 4, [=](ptrdiff_t begin, ptrdiff_t end) {

@@ -17,7 +17,7 @@
 //--- single.mlir
 // Rows 1 and 2 of zeros, x and zeros, each times the weights that go on.
 // CHECK-LABEL: void padded(
-// CHECK: const float *next_w = &w[0];
+// CHECK: const float *next_w = w;
 // CHECK: for (ptrdiff_t i =
 // CHECK: const float *next_x = size_t(at0) < 2u ? &x[at0 * 2] : zeros;
 // CHECK: for (ptrdiff_t i_2

@@ -16,9 +16,9 @@
 // CHECK-NEXT: device::begin();
 // CHECK: device::await_inputs();
 // CHECK: ingot_status launch(
-// CHECK: float *const [[H:.*]] = (float *)(decisions + 256 + 0);
+// CHECK: float *const [[H:.*]] = buffer_at<float>(decisions + 256, 0);
 // CHECK: status = device::copy([[H]], io->x, 32, stream);
-// CHECK: int64_t *const [[N:.*]] = (int64_t *)(decisions + 256 + 128);
+// CHECK: int64_t *const [[N:.*]] = buffer_at<int64_t>(decisions + 256, 128);
 // CHECK: status = device::wait(stream);
 // CHECK: serial([[H]], [[N]]);
 // CHECK-NEXT: float *const [[D:.*]] = buffer_at<float>(memory, 0);

@@ -22,8 +22,8 @@
 // CHECK-NEXT: acc2 += x1 * w0;
 // CHECK-NEXT: acc3 += x1 * w1;
 // CHECK-NEXT: }
-// CHECK-NEXT: store_f32x16_u(y, max_f32x16(f32x16{}, acc0));
-// CHECK-NEXT: store_f32x16_u(&y[16], acc1);
+// CHECK-NEXT: at_f32x16_u(y) = max_f32x16(f32x16{}, acc0);
+// CHECK-NEXT: at_f32x16_u(&y[16]) = acc1;
 
 // ASM-LABEL: gemm_2x32
 // ASM-COUNT-4: vfmadd{{.*}}zmm

@@ -40,6 +40,6 @@ module {
   }
 }
 
-// CHECK: __builtin_HEXAGON_V6_lo_128B(__builtin_HEXAGON_V6_vdealvdd_128B((ingot_hvx)[[HIGH:x[0-9]*]],{{[[:space:]]*}}(ingot_hvx)[[LOW:x[0-9]*]], -32))
-// CHECK: __builtin_HEXAGON_V6_hi_128B(__builtin_HEXAGON_V6_vdealvdd_128B((ingot_hvx)[[HIGH]],{{[[:space:]]*}}(ingot_hvx)[[LOW]], -4))
+// CHECK: __builtin_HEXAGON_V6_lo_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx([[HIGH:x[0-9]*]]),{{[[:space:]]*}}ingot_hvx([[LOW:x[0-9]*]]), -32))
+// CHECK: __builtin_HEXAGON_V6_hi_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx([[HIGH]]),{{[[:space:]]*}}ingot_hvx([[LOW]]), -4))
 // CHECK: __builtin_shufflevector([[LOW]], [[HIGH]], 0, 1, 2, 3, 8

@@ -8,7 +8,7 @@
 
 module {
   // CHECK-LABEL: void i8_ops(const int8_t *__restrict a, const int8_t *__restrict b,
-  // CHECK: y[0] = uint8_t(uint8_t(a0) + uint8_t(b0));
+  // CHECK: y[0] = int8_t(uint8_t(uint8_t(a0) + uint8_t(b0)));
   kernel.func @i8_ops(%a: memref<1xi8> {kernel.name = "a"}, %b: memref<1xi8> {kernel.name = "b"}, %y: memref<16xi8> {kernel.name = "y"}) {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index

@@ -37,10 +37,10 @@ module {
 }
 
 // PLAIN-NOT: const float x
-// PLAIN: = x0[3] * *(const f32x4_u *)&w[24] +
-// PLAIN-NEXT: (x0[2] * *(const f32x4_u *)&w[16] +
+// PLAIN: = x0[3] * load_f32x4_u(&w[24]) +
+// PLAIN-NEXT: (x0[2] * load_f32x4_u(&w[16]) +
 // PLAIN: x0[2]
 // NAMED: vmlaq_lane_f32({{.*}}vmlaq_lane_f32(
-// NAMED-NEXT: vget_high_f32(x0), 0)
-// NAMED-NEXT: 1);
-// NAMED: vmlaq_lane_f32(t0, *(const f32x4_u *)&w[20], vget_high_f32(x0), 0);
+// NAMED: vget_high_f32(x0), 0)
+// NAMED-SAME: vget_high_f32(x0), 1);
+// NAMED: vmlaq_lane_f32(t0, load_f32x4_u(&w[20]), vget_high_f32(x0), 0);

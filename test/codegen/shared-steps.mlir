@@ -14,7 +14,7 @@
 // CHECK-NEXT: y[i_2] = x[i_2] + y[i_2];
 // CHECK-NEXT: }
 // CHECK-NEXT: });
-// CHECK: ingot_status net_run(
+// CHECK: ingot_status run(
 // CHECK-NOT: (void)context;
 // CHECK: steps(io->x, io->y, context);
 module {

@@ -13,7 +13,7 @@
 // CHECK: class Team {
 // CHECK: inline void in_team(const ingot_context *context, const Body &body) {
 // A weight is declared where it is used, and in front of the teams if these are several.
-// CHECK: ingot_status net_run(
+// CHECK: ingot_status run(
 // CHECK: const float *const both = constants_at<float>(net_weights
 // CHECK: float *const [[A:value[0-9]]] = buffer_at<float>(memory, 0);
 // A buffer that is used later is declared in front of the team.

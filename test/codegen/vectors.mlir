@@ -55,7 +55,7 @@ module {
   }
   // Of a maximum with a constant one instruction is left.
   // CHECK-LABEL: void extrema(
-  // CHECK: store_f32x8_u(&y[16], max_f32x8(f32x8{}, a0));
+  // CHECK: at_f32x8_u(&y[16]) = max_f32x8(f32x8{}, a0);
   // CHECK: f32x8(_mm256_sqrt_ps(
   kernel.func @extrema(%a0: memref<8xf32> {kernel.name = "a"}, %b0: memref<8xf32> {kernel.name = "b"}, %y0: memref<32xf32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
