@@ -42,5 +42,5 @@ module {
 // PLAIN: x0[2]
 // NAMED: vmlaq_lane_f32({{.*}}vmlaq_lane_f32(
 // NAMED: vget_high_f32(x0), 0)
-// NAMED-SAME: vget_high_f32(x0), 1);
-// NAMED: vmlaq_lane_f32(t0, load_f32x4_u(&w[20]), vget_high_f32(x0), 0);
+// NAMED-SAME: vget_high_f32(x0), 1));
+// NAMED: vmlaq_lane_f32(t0, load_f32x4_u(&w[20]), vget_high_f32(x0), 0));
