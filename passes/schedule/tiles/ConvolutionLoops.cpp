@@ -174,9 +174,11 @@ private:
 
   /// What is added to the sums of a panel at the end. Sums of integers start with the
   /// bias, where it has a column for each lane; so do sums of floats in any order where
-  /// few instructions are beside multiply-adds by lane.
+  /// few instructions are beside multiply-adds by lane. Under a pool, where the best
+  /// results take registers as well, the bias would be one more vector to keep.
   Value laterBias(const Panel &panel) {
-    bool mayStart = form || (b.target.multiplyByLane && !b.group.isStrict());
+    bool mayStart =
+        form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
     bool isFirst = mayStart && !isAcross() &&
                    panel.vectors.width() == panel.vectors.columns;
     return isFirst ? Value() : conv.getBias();
