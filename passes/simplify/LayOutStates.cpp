@@ -174,6 +174,45 @@ private:
   SmallVector<StateTensor> tensors;
 };
 
+/// Whether `value` has the integers 0, 1, 2, ...
+bool countsUp(Value value) {
+  if (auto slice = value.getDefiningOp<SliceOp>()) {
+    auto is = [](int64_t number) {
+      return [number](int64_t x) { return x == number; };
+    };
+    if (!llvm::all_of(slice.getStarts(), is(0)) ||
+        !llvm::all_of(slice.getSteps(), is(1)))
+      return false;
+    value = slice.getX();
+  }
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                           : DenseElementsAttr();
+  return elements && shapeOf(value).size() == 1 &&
+         llvm::all_of(llvm::enumerate(elements.getValues<APInt>()),
+                      [](auto number) {
+                        return number.value() == number.index();
+                      });
+}
+
+/// Returns the tensor that has the elements of `value` along `axis`, which may be longer or
+/// shorter. A gather by 0, 1, 2, ... along the axis only changes the length: ONNX gives an
+/// index behind the end no meaning. It may read a further row, to which it is clamped.
+Value withoutLength(Value value, int64_t axis) {
+  auto gather = value.getDefiningOp<GatherOp>();
+  if (!gather || int64_t(gather.getAxis()) != axis || !value.hasOneUse() ||
+      !countsUp(gather.getIndices()))
+    return value;
+  Value from = gather.getX();
+  if (auto concat = from.getDefiningOp<ConcatOp>();
+      concat && from.hasOneUse() && concat.getInputs().size() == 2 &&
+      int64_t(concat.getAxis()) == axis &&
+      dimsOf(concat.getInputs()[1])[axis] == 1 &&
+      concat.getInputs()[1].getDefiningOp<ExpandOp>())
+    return concat.getInputs()[0];
+  return from;
+}
+
 /// What the returned value of a state is made of in place: concatenations and scatters,
 /// the last one first, back to the input.
 class Appending {
@@ -195,7 +234,7 @@ public:
       if (value != last && !value.hasOneUse())
         return;
       steps.push_back(op);
-      value = op->getOperand(0);
+      value = withoutLength(op->getOperand(0), axisOf(op));
     }
     if (steps.empty() || !isInput(value))
       return;
@@ -224,6 +263,11 @@ private:
     return isPlain ? op : nullptr;
   }
 
+  static int64_t axisOf(Operation *step) {
+    auto scatter = dyn_cast<TensorScatterOp>(step);
+    return scatter ? scatter.getAxis() : cast<ConcatOp>(step).getAxis();
+  }
+
   /// Whether `value` is the input in the layout of the model, read once.
   bool isInput(Value value) const {
     if (!input.hasOneUse() || !value.hasOneUse())
@@ -245,7 +289,7 @@ private:
     OpBuilder builder(op);
     Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
     auto scatter = dyn_cast<TensorScatterOp>(op);
-    int64_t axis = scatter ? scatter.getAxis() : cast<ConcatOp>(op).getAxis();
+    int64_t axis = axisOf(op);
     Value at;
     if (scatter) {
       at = buildReshape(builder, op->getLoc(), scatter.getPosition(),
