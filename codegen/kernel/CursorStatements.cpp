@@ -97,8 +97,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
       define(first, {"*" + cursor + "++", Binding::Unary});
     } else if (row) {
       std::string name = useVector(typeName(vector, Sign::Unsigned));
-      define(first, {name + "(" + spelled(row->spelling) + ")", Binding::Primary,
-                     Sign::Unsigned});
+      define(first, {name + "(" + spelled(row->spelling) + ")",
+                     Binding::Primary, Sign::Unsigned});
     } else {
       std::string name = typeName(vector, Sign::Unsigned);
       define(first, {loadOf(useVector(name + "_u"), cursor), Binding::Unary,

@@ -328,10 +328,10 @@ private:
           b, tile, firstRow, lastRow, steps, splits, x,
           [&](Expr step, size_t v) {
             ArrayRef<int64_t> lanes = tile.columns.lanes;
-            return weights(step,
-                           std::accumulate(lanes.begin(), lanes.begin() + v,
-                                           int64_t(0)),
-                           lanes[v]);
+            return weights(
+                step,
+                std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
+                lanes[v]);
           },
           stepName, strips);
     accumulateDots(b, tile, *form, steps,
@@ -496,10 +496,9 @@ private:
     }
     if (place.isBorder())
       return apart(0, columns.kernel, [&](int64_t k) { return b.index(k); });
-    if (byRows ||
-        (buffer && !place.isAnywhere && columns.dilation == 1 &&
-         columns.kernel > 1 && channels < 16 && !isAcross() &&
-         conv.getGroups() == 1)) {
+    if (byRows || (buffer && !place.isAnywhere && columns.dilation == 1 &&
+                   columns.kernel > 1 && channels < 16 && !isAcross() &&
+                   conv.getGroups() == 1)) {
       // Kernel columns and channels lie one after the other in memory, in the
       // input as in the weights: one loop.
       SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
