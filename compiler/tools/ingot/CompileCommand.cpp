@@ -272,7 +272,7 @@ static void printJson(const Written &written, StringRef target) {
   llvm::outs() << "\n";
 }
 
-/// Prints "wrote net.cpp (130 KB), net.h: net_run for x86-64-v3, arena 14,336 bytes".
+/// Prints "wrote net.cpp (130 KB), net.h: net_run for generic, arena 14,336 bytes".
 static void printSummary(const Written &written, StringRef target) {
   llvm::raw_ostream &os = llvm::errs();
   os << "wrote ";

@@ -17,7 +17,7 @@ static constexpr StringLiteral compileExamples = R"(
 static constexpr StringLiteral inspectExamples = R"(
   ingot inspect net.onnx                        nodes, kernels, memory
   ingot inspect net.onnx --dim batch=1 --json
-  ingot inspect net.onnx --target cortex-m4 --max-ram 64K --max-flash 1M
+  ingot inspect net.onnx --max-ram 64K --max-flash 1M
 
 The table has a line for each kernel call:
   strategy  how the kernel is implemented

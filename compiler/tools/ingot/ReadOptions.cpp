@@ -75,8 +75,9 @@ static const TargetDescription *tuneTarget(const TargetDescription &target,
   diagnostics.report(DiagnosticId::BadOption,
                      "--tune-for: the target `" + target.name +
                          "` has no core `" + printable(core) + "`",
-                     names.empty() ? "its kernels are chosen by the target alone"
-                                   : "cores: " + join(names, ", "));
+                     names.empty()
+                         ? "its kernels are chosen by the target alone"
+                         : "cores: " + join(names, ", "));
   return nullptr;
 }
 

@@ -28,8 +28,7 @@ static bool isOwnContent(StringRef path, StringRef content) {
     return content.contains("kernel.model") || content.contains("graph.");
   if (extension == ".onnx")
     return content.take_front(64).contains("ingot");
-  return Regex("by ingot [0-9]|ingot_test.h - checks",
-               Regex::IgnoreCase)
+  return Regex("by ingot [0-9]|ingot_test.h - checks", Regex::IgnoreCase)
       .match(content.take_front(2000));
 }
 
