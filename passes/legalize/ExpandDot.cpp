@@ -72,8 +72,8 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                          op.getType()))
       return failure();
     // Each product in the lane of its group is one of the ways to sum them.
-    rewriter.modifyOpInPlace(
-        op, [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
+    rewriter.modifyOpInPlace(op,
+                             [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();
   }
   auto swap = [&] {

@@ -31,28 +31,28 @@ namespace ingot::targets {
 
 /// The four bytes of a vector in the lower half of a register. As a word: g++ 12 takes a
 /// vector of four bytes apart, byte by byte.
-#define FOUR_BYTES(SIGN) "vreinterpret_" SIGN "8_u32(vcreate_u32((uint32_t){0}))"
+#define FOUR_BYTES(SIGN)                                                       \
+  "vreinterpret_" SIGN "8_u32(vcreate_u32((uint32_t){0}))"
 
 /// Vectors of narrow integers as wider ones or as floats, zeros (SIGN u) or signs (SIGN
 /// s) before them. g++ 12 makes a scalar instruction or two for each lane of
 /// __builtin_convertvector.
 #define WIDEN(EXTEND, TO_FLOAT, SIGN, TYPE)                                    \
   {EXTEND, "i8x4", "i32x4",                                                    \
-   "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN "8(" FOUR_BYTES(SIGN)    \
-   ")))"},                                                                     \
+   "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN                          \
+   "8(" FOUR_BYTES(SIGN) ")))"},                                               \
       {EXTEND, "i16x4", "i32x4", "vmovl_" SIGN "16((" TYPE "16x4_t){0})"},     \
       {EXTEND, "i8x8", "i16x8", "vmovl_" SIGN "8((" TYPE "8x8_t){0})"},        \
       {TO_FLOAT, "i8x4", "f32x4",                                              \
-       "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN                  \
-       "16(vmovl_" SIGN "8(" FOUR_BYTES(SIGN) "))))"}
+       "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN \
+       "8(" FOUR_BYTES(SIGN) "))))"}
 
 /// Two registers of integers as one of half their width, saturated to TO.
 #define NARROW(OP, FUNCTION)                                                   \
   {OP, "i32x4", "i16x8",                                                       \
    FUNCTION "_high_s32(" FUNCTION "_s32((int32x4_t){0}), (int32x4_t){1})"},    \
       {OP, "i16x8", "i8x16",                                                   \
-       FUNCTION "_high_s16(" FUNCTION                                          \
-                "_s16((int16x8_t){0}), (int16x8_t){1})"}
+       FUNCTION "_high_s16(" FUNCTION "_s16((int16x8_t){0}), (int16x8_t){1})"}
 
 static const std::vector<Intrinsic> intrinsics = {
     UNARY("math.sqrt", "vsqrt"),

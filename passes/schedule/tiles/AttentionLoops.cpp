@@ -374,10 +374,10 @@ private:
           b, tile, 0, tile.rows, steps, /*splits=*/1, ofRow,
           [&](Expr at, size_t v) {
             ArrayRef<int64_t> lanes = tile.columns.lanes;
-            return ofColumns(at,
-                             std::accumulate(lanes.begin(), lanes.begin() + v,
-                                             int64_t(0)),
-                             lanes[v]);
+            return ofColumns(
+                at,
+                std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
+                lanes[v]);
           },
           step);
     accumulateDots(

@@ -68,8 +68,8 @@ static bool isSymmetric(ElementsAttr weights) {
 /// The form of a convolution whose channels fill registers, or halves of them, where the
 /// target sums products of whole registers. Packed weights say themselves that it is theirs,
 /// by their groups.
-static std::optional<DotForm>
-formAcrossLanes(ConvOp conv, const TargetDescription &target) {
+static std::optional<DotForm> formAcrossLanes(ConvOp conv,
+                                              const TargetDescription &target) {
   auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
        w = dyn_cast<IntegerType>(elementOf(conv.getW()));
   if (!x || !w || x.isSignless() || w.isSignless() ||
@@ -77,10 +77,10 @@ formAcrossLanes(ConvOp conv, const TargetDescription &target) {
     return std::nullopt;
   MLIRContext *context = conv.getContext();
   int64_t bytes = target.vectorBytes.front(), lanes = bytes / 4;
-  const Intrinsic *across = target.intrinsic(
-      kernel::dotAcrossLanes(rowName(x), rowName(w)),
-      VectorType::get({bytes}, IntegerType::get(context, 8)),
-      VectorType::get({lanes}, IntegerType::get(context, 32)));
+  const Intrinsic *across =
+      target.intrinsic(kernel::dotAcrossLanes(rowName(x), rowName(w)),
+                       VectorType::get({bytes}, IntegerType::get(context, 8)),
+                       VectorType::get({lanes}, IntegerType::get(context, 32)));
   // Half a register is multiplied by pairs of steps, as many in a cycle.
   const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
   if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)

@@ -31,8 +31,7 @@ DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
 
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
-  double product =
-      double(form.lanes.front() * form.group) / form.perCycle;
+  double product = double(form.lanes.front() * form.group) / form.perCycle;
   // Beside its products, a step spreads each row's group over the lanes and loads
   // each vector; widening takes two instructions more for one and three for the
   // other.
@@ -73,10 +72,11 @@ double DotModel::cycles(const TileChoice &tile) const {
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
   // In the end the sums of the columns of a vector become one, in pairs.
-  double adding = form.acrossLanes
-                      ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
-                            rates.multiplyAdds
-                      : 0;
+  double adding =
+      form.acrossLanes
+          ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
+                rates.multiplyAdds
+          : 0;
   return total * double(groups) + widening + adding;
 }
 
@@ -108,9 +108,7 @@ std::vector<TileChoice> DotModel::ranked() const {
   };
   Ranking<TileChoice> ranking(/*tolerance=*/0.001);
   for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)
-    for (int64_t r = 1;
-         r <= std::min({rows, mostRows, mostRowsBeside(v)});
-         ++r)
+    for (int64_t r = 1; r <= std::min({rows, mostRows, mostRowsBeside(v)}); ++r)
       ranking.add({r, v, 1}, cycles({r, v, 1}));
   return std::move(ranking).ranked({1, 1, 1});
 }
@@ -340,10 +338,11 @@ public:
   void accumulate(int64_t steps) {
     int64_t stages = steps / form.stage, left = steps % form.stage;
     if (stages)
-      tile.sums = b.loop(stages, tile.sums, [&](Expr stage, ArrayRef<Expr> sums) {
-        return addStage(named(stage, "stage") * double(form.stage), form.stage,
-                        sums);
-      });
+      tile.sums =
+          b.loop(stages, tile.sums, [&](Expr stage, ArrayRef<Expr> sums) {
+            return addStage(named(stage, "stage") * double(form.stage),
+                            form.stage, sums);
+          });
     if (left)
       tile.sums = addStage(b.index(stages * form.stage), left, tile.sums);
   }
@@ -360,11 +359,10 @@ private:
     for (int64_t row = firstRow; row < endRow; ++row)
       for (const Part &part : parts) {
         auto type = VectorType::get({part.lanes}, operands.aType);
-        halves.push_back(
-            b.wrap(arith::ConstantOp::create(
-                       b.builder, b.loc,
-                       cast<TypedAttr>(b.builder.getZeroAttr(type))),
-                   operands.aType));
+        halves.push_back(b.wrap(
+            arith::ConstantOp::create(
+                b.builder, b.loc, cast<TypedAttr>(b.builder.getZeroAttr(type))),
+            operands.aType));
       }
     int64_t several = form.rowGroups, trips = steps / several;
     auto addTrip = [&](Expr trip, ArrayRef<Expr> carried) {
@@ -372,8 +370,8 @@ private:
       SmallVector<Value> rows;
       for (int64_t row = firstRow; row < endRow; ++row)
         rows.push_back(kernel::nameValue(
-            asStored(b, b.withLanes(several,
-                                    [&] { return operands.a(row, step); })),
+            asStored(
+                b, b.withLanes(several, [&] { return operands.a(row, step); })),
             "x_" + Twine(row)));
       Exprs sums(carried.begin(), carried.end());
       for (int64_t lane = 0; lane < several; ++lane)
@@ -421,10 +419,9 @@ private:
         for (size_t v = 0; v < part.vectors; ++v) {
           Expr &sum = sums[row * columns + part.first + v];
           int64_t lanes = part.lanes / int64_t(part.vectors);
-          Value half =
-              lanesOf(b, halves[(row - firstRow) * parts.size() + p],
-                      int64_t(v) * lanes, lanes)
-                  .value;
+          Value half = lanesOf(b, halves[(row - firstRow) * parts.size() + p],
+                               int64_t(v) * lanes, lanes)
+                           .value;
           if (lanes == 1 && isa<VectorType>(half.getType()))
             half = vector::ExtractOp::create(b.builder, b.loc, half, 0);
           Value wide = arith::ExtFOp::create(b.builder, b.loc,
@@ -467,9 +464,9 @@ static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
       });
       for (size_t v = 0; v < columns; ++v) {
         Expr &sum = sums[row * columns + v];
-        auto dot = kernel::DotOp::create(
-            b.builder, b.loc, sum.value.getType(), x.value, weights[v].value,
-            sum.value, aIsUnsigned, bIsUnsigned);
+        auto dot = kernel::DotOp::create(b.builder, b.loc, sum.value.getType(),
+                                         x.value, weights[v].value, sum.value,
+                                         aIsUnsigned, bIsUnsigned);
         if (count == form.group)
           dot->setAttr(kernel::kAcrossLanesAttr, b.builder.getUnitAttr());
         sum.value =
@@ -480,11 +477,11 @@ static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
   };
   int64_t groups = steps / form.group, left = steps % form.group;
   if (groups)
-    tile.sums = loopInStrips(b, groups, tile.sums, operands.strips,
-                             [&](Expr group, ArrayRef<Expr> sums) {
-                               return addGroup(named(group, "group"),
-                                               form.group, sums);
-                             });
+    tile.sums =
+        loopInStrips(b, groups, tile.sums, operands.strips,
+                     [&](Expr group, ArrayRef<Expr> sums) {
+                       return addGroup(named(group, "group"), form.group, sums);
+                     });
   if (left)
     tile.sums = addGroup(b.index(groups), left, tile.sums);
 }

@@ -16,15 +16,21 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef struct qemu_info_t qemu_info_t;
 enum { INLINE_ADD_U64 = 0 };
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, struct qemu_plugin_tb *));
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, int op, void *counter, uint64_t add);
-void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t,
-                                          void (*)(qemu_plugin_id_t, unsigned, int64_t number, uint64_t, uint64_t,
-                                                   uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t));
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void *), void *);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
+                                           void (*)(qemu_plugin_id_t,
+                                                    struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, int op,
+                                              void *counter, uint64_t add);
+void qemu_plugin_register_vcpu_syscall_cb(
+    qemu_plugin_id_t,
+    void (*)(qemu_plugin_id_t, unsigned, int64_t number, uint64_t, uint64_t,
+             uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t));
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t,
+                                    void (*)(qemu_plugin_id_t, void *), void *);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *,
+                                                 size_t);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 
 EXPORT int qemu_plugin_version = 1;
@@ -53,9 +59,12 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
   while (!__sync_bool_compare_and_swap(&blocks, block->next, block));
 }
 
-static void syscall_begins(qemu_plugin_id_t id, unsigned cpu, int64_t number, uint64_t argument, uint64_t b, uint64_t c,
-                           uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h) {
-  (void)id, (void)cpu, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
+static void syscall_begins(qemu_plugin_id_t id, unsigned cpu, int64_t number,
+                           uint64_t argument, uint64_t b, uint64_t c,
+                           uint64_t d, uint64_t e, uint64_t f, uint64_t g,
+                           uint64_t h) {
+  (void)id, (void)cpu, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g,
+      (void)h;
   if (number != GETPGID || (argument != OPEN && argument != CLOSE))
     return;
   for (struct block *block = blocks; block; block = block->next) {
@@ -73,12 +82,15 @@ static void write_counts(qemu_plugin_id_t id, void *user) {
     abort();
   for (struct block *block = blocks; block; block = block->next)
     if (block->inside)
-      fprintf(out, "%llu %llu %llu %llu\n", (unsigned long long)block->address, (unsigned long long)block->bytes,
-              (unsigned long long)block->instructions, (unsigned long long)block->inside);
+      fprintf(out, "%llu %llu %llu %llu\n", (unsigned long long)block->address,
+              (unsigned long long)block->bytes,
+              (unsigned long long)block->instructions,
+              (unsigned long long)block->inside);
   fclose(out);
 }
 
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
+                               int argc, char **argv) {
   (void)info;
   for (int i = 0; i < argc; ++i)
     if (!strncmp(argv[i], "out=", 4))

@@ -159,7 +159,8 @@ def list_kernels(network, program, counts, target, most):
     starts = [address for address, _ in symbols]
     sums = collections.Counter()
     for address, n in counts:
-        sums[symbols[bisect.bisect(starts, address) - 1][1].split("(")[0].split("::")[-1] or "?"] += n
+        name = symbols[bisect.bisect(starts, address) - 1][1].replace("(anonymous namespace)::", "")
+        sums[name.split("(")[0].split("::")[-1]] += n
     total = sum(sums.values())
     for name, n in sums.most_common(most):
         of = f"{n / macs[name]:.3f}" if macs.get(name) else "    -"
