@@ -83,7 +83,12 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
 
   template <typename Op>
   LogicalResult form(arith::SelectOp op, PatternRewriter &rewriter) const {
-    if (!target.intrinsic(Op::getOperationName(), op.getType(), op.getType()))
+    auto isInstruction = [&](StringRef name) {
+      return target.intrinsic(name, op.getType(), op.getType());
+    };
+    // Of targets that have an instruction for each of the two, in vectors.
+    if (!isVector(op.getType()) || !isInstruction(Op::getOperationName()) ||
+        !isInstruction(arith::MaximumFOp::getOperationName()))
       return failure();
     rewriter.replaceOpWithNewOp<Op>(op, op.getTrueValue(), op.getFalseValue());
     return success();
