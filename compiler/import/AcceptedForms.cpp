@@ -14,7 +14,8 @@ using VisitNode = llvm::function_ref<void(onnx::NodeProto &)>;
 using VisitName = llvm::function_ref<void(std::string &)>;
 
 /// Calls `visit` with each node of a list, and of the graphs in them.
-template <typename Nodes> static void forEachNode(Nodes &nodes, VisitNode visit) {
+template <typename Nodes>
+static void forEachNode(Nodes &nodes, VisitNode visit) {
   for (onnx::NodeProto &node : nodes) {
     visit(node);
     for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
@@ -130,22 +131,23 @@ public:
       entry->set_domain(domain.str());
       entry->set_version(1);
       versions[domain] = 1;
-      diagnostics.report(DiagnosticId::AssumedOpset,
-                         "the model imports no opset of com.microsoft, which `" +
-                             Twine(printable(node.op_type(), 60)) +
-                             "` is of; version 1 is assumed");
+      diagnostics.report(
+          DiagnosticId::AssumedOpset,
+          "the model imports no opset of com.microsoft, which `" +
+              Twine(printable(node.op_type(), 60)) +
+              "` is of; version 1 is assumed");
     }
     constexpr int64_t added = 17;
     int64_t opset = versions.lookup("");
-    if (domain.empty() && node.op_type() == "LayerNormalization" &&
-        opset > 0 && opset < added && !warned) {
+    if (domain.empty() && node.op_type() == "LayerNormalization" && opset > 0 &&
+        opset < added && !warned) {
       warned = true;
-      diagnostics.report(
-          DiagnosticId::AssumedOpset,
-          "ONNX has `LayerNormalization` since opset " + Twine(added) +
-              ", the model imports opset " + Twine(opset) +
-              "; it is read as that of opset " + Twine(added) +
-              ", as ONNX Runtime's optimizer means it");
+      diagnostics.report(DiagnosticId::AssumedOpset,
+                         "ONNX has `LayerNormalization` since opset " +
+                             Twine(added) + ", the model imports opset " +
+                             Twine(opset) + "; it is read as that of opset " +
+                             Twine(added) +
+                             ", as ONNX Runtime's optimizer means it");
     }
   }
 

@@ -15,20 +15,42 @@ namespace ingot {
 /// attribute `consumed_inputs`, which said what may be overwritten, or its import function
 /// knows it.
 static bool isOldFormKnown(StringRef name) {
-  static const llvm::StringSet<> names{
-      "Abs",        "Add",         "BatchNormalization",
-      "Cast",       "Ceil",        "Clip",
-      "Concat",     "Div",         "Dropout",
-      "Elu",        "Exp",         "Floor",
-      "Gemm",       "GlobalLpPool", "HardSigmoid",
-      "InstanceNormalization",     "LeakyRelu",
-      "Log",        "LpPool",      "Max",
-      "Mean",       "Min",         "Mul",
-      "Neg",        "PRelu",       "Pad",
-      "Reciprocal", "Relu",        "Reshape",
-      "Sigmoid",    "Split",
-      "Sqrt",       "Sub",         "Sum",
-      "Tanh",       "Tile"};
+  static const llvm::StringSet<> names{"Abs",
+                                       "Add",
+                                       "BatchNormalization",
+                                       "Cast",
+                                       "Ceil",
+                                       "Clip",
+                                       "Concat",
+                                       "Div",
+                                       "Dropout",
+                                       "Elu",
+                                       "Exp",
+                                       "Floor",
+                                       "Gemm",
+                                       "GlobalLpPool",
+                                       "HardSigmoid",
+                                       "InstanceNormalization",
+                                       "LeakyRelu",
+                                       "Log",
+                                       "LpPool",
+                                       "Max",
+                                       "Mean",
+                                       "Min",
+                                       "Mul",
+                                       "Neg",
+                                       "PRelu",
+                                       "Pad",
+                                       "Reciprocal",
+                                       "Relu",
+                                       "Reshape",
+                                       "Sigmoid",
+                                       "Split",
+                                       "Sqrt",
+                                       "Sub",
+                                       "Sum",
+                                       "Tanh",
+                                       "Tile"};
   return names.contains(name);
 }
 
@@ -109,8 +131,8 @@ bool GraphImporter::alignSecond(NodePlace &at) {
       continue;
     if (surelyDiffer(mine, graph::dimsOf(at.inputs[0])[i]))
       return refuse("the second input does not broadcast to the first");
-    if (failed(view.fitAxis(at.inputs[0], i, other, i,
-                            "the sizes of the inputs")))
+    if (failed(
+            view.fitAxis(at.inputs[0], i, other, i, "the sizes of the inputs")))
       return false;
   }
   graph::Dims whole = graph::dimsOf(at.inputs[0]);

@@ -496,7 +496,8 @@ static onnx::NodeProto withTypedOutputs(const onnx::NodeProto &node) {
   onnx::NodeProto typed = node;
   for (onnx::AttributeProto &attribute : *typed.mutable_attribute())
     if (attribute.has_g())
-      for (onnx::ValueInfoProto &output : *attribute.mutable_g()->mutable_output())
+      for (onnx::ValueInfoProto &output :
+           *attribute.mutable_g()->mutable_output())
         if (!output.type().has_tensor_type())
           output.mutable_type()->mutable_tensor_type()->set_elem_type(
               onnx::TensorProto::FLOAT);

@@ -15,9 +15,9 @@ using kernel::Dim;
 using kernel::Dims;
 using kernel::dimsOf;
 using kernel::hasRunTimeSizes;
+using kernel::isCompact;
 using kernel::mayDiffer;
 using kernel::surelyDiffer;
-using kernel::isCompact;
 using kernel::tensorOf;
 
 template <typename Size> using ShapeOf = llvm::SmallVector<Size>;

@@ -45,7 +45,7 @@ public:
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // bytes from the begin of the parent
     bool isNear = false;         // in near memory instead of the arena
-    bool isAppended = false; // an output that is in the memory of an input
+    bool isAppended = false;     // an output that is in the memory of an input
   };
   struct Place {
     unsigned buffer;

@@ -61,8 +61,8 @@ bool ConvolutionAnchor::isPointwise() {
   Dims x = dimsOf(conv.getX()), y = dimsOf(conv.getResult());
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   for (size_t i = 0; i + 2 < x.size(); ++i)
-    if (w[i] != 1 || mayDiffer(x[1 + i], y[1 + i]) || conv.getStrides()[i] != 1 ||
-        conv.getLow()[i] != 0)
+    if (w[i] != 1 || mayDiffer(x[1 + i], y[1 + i]) ||
+        conv.getStrides()[i] != 1 || conv.getLow()[i] != 0)
       return false;
   return true;
 }

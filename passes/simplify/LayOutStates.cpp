@@ -189,10 +189,9 @@ bool countsUp(Value value) {
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
                            : DenseElementsAttr();
   return elements && shapeOf(value).size() == 1 &&
-         llvm::all_of(llvm::enumerate(elements.getValues<APInt>()),
-                      [](auto number) {
-                        return number.value() == number.index();
-                      });
+         llvm::all_of(
+             llvm::enumerate(elements.getValues<APInt>()),
+             [](auto number) { return number.value() == number.index(); });
 }
 
 /// Returns the tensor that has the elements of `value` along `axis`, which may be longer or

@@ -110,8 +110,7 @@ struct Row {
 ingot::legalize::MathFunction promised(const Row &row) {
   const ingot::legalize::MathFunction *known =
       ingot::legalize::lookupMathFunction(row.op);
-  return known ? *known
-               : ingot::legalize::MathFunction{row.op, "", "", 0, 0};
+  return known ? *known : ingot::legalize::MathFunction{row.op, "", "", 0, 0};
 }
 
 Real roundEven(Real x) { return std::nearbyint(x); }
@@ -162,66 +161,20 @@ template <typename T> std::vector<T> specialArguments() {
           least = std::numeric_limits<T>::denorm_min(),
           most = std::numeric_limits<T>::max();
   std::vector<T> x;
-  for (T v : {T(0),
-              inf,
-              nan,
-              tiny,
-              least,
-              most,
-              T(1),
-              T(0.5),
-              T(0.25),
-              T(2),
-              T(3),
-              T(1.5),
-              T(2.5),
-              T(0.49999997),
-              T(88.8),
-              T(89.2),
-              T(104),
-              T(103.9),
-              T(87.4),
-              T(709.9),
-              T(745.2),
-              T(1e5),
-              T(8388607.5),
-              T(8388608),
-              T(8388609),
-              T(16777215),
-              T(1e-4),
-              T(9.0),
-              T(1.5707963),
-              T(3.1415927),
-              T(10),
-              T(1000),
-              T(1) / 3,
-              tiny / 3,
-              std::nextafter(T(1), T(2)),
-              std::nextafter(T(1), T(0)),
+  for (T v : {T(0), inf, nan, tiny, least, most, T(1), T(0.5), T(0.25), T(2),
+              T(3), T(1.5), T(2.5), T(0.49999997), T(88.8), T(89.2), T(104),
+              T(103.9), T(87.4), T(709.9), T(745.2), T(1e5), T(8388607.5),
+              T(8388608), T(8388609), T(16777215), T(1e-4), T(9.0),
+              T(1.5707963), T(3.1415927), T(10), T(1000), T(1) / 3, tiny / 3,
+              std::nextafter(T(1), T(2)), std::nextafter(T(1), T(0)),
               // Angles, and those that are nearest to a multiple of pi/2.
-              T(99999.99),
-              T(100000.02),
-              T(2e6),
-              T(1e7),
-              T(3e9),
-              T(1e16),
-              T(1e22),
-              T(1e30),
-              T(0xf9be45p72),
+              T(99999.99), T(100000.02), T(2e6), T(1e7), T(3e9), T(1e16),
+              T(1e22), T(1e30), T(0xf9be45p72),
               T(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp849 : 1e38),
               // Where results overflow, or reach 1.
-              T(88.72283),
-              T(89.41599),
-              T(709.782712893384),
-              T(710.475860073944),
-              T(-103.97),
-              T(-87.33),
-              T(9.02),
-              T(19.07),
-              T(3.93),
-              T(5.93),
-              T(10.05),
-              T(26.6)}) {
+              T(88.72283), T(89.41599), T(709.782712893384),
+              T(710.475860073944), T(-103.97), T(-87.33), T(9.02), T(19.07),
+              T(3.93), T(5.93), T(10.05), T(26.6)}) {
     x.push_back(v);
     x.push_back(-v);
   }

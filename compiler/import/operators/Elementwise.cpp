@@ -117,7 +117,8 @@ static ImportResult castTo(OnnxNode &node, Type type) {
 static int64_t typeToCastTo(OnnxNode &node) {
   if (node.opset >= 6)
     return node.intAttr("to", 0);
-  return llvm::StringSwitch<int64_t>(StringRef(node.stringAttr("to", "")).upper())
+  return llvm::StringSwitch<int64_t>(
+             StringRef(node.stringAttr("to", "")).upper())
       .Case("FLOAT", 1)
       .Case("UINT8", 2)
       .Case("INT8", 3)

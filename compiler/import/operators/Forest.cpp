@@ -328,8 +328,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     // Of a base value for each class that of the class.
     if (base.size() == 2 && !ids.empty())
       base = {base[static_cast<size_t>(ids.front())]};
-    Value score = forest.build(
-        x, 1, "SUM", ArrayRef(base).take_front(1), f32);
+    Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);
     bool probabilities = llvm::all_of(weights, [](double w) { return w >= 0; });
     Value isSecond = node.elementwise<GreaterOp>(
         {score, node.scalarConstant(probabilities ? 0.5 : 0, f32)});

@@ -9,7 +9,8 @@ using namespace mlir;
 namespace ingot::graph {
 
 static Value scaled(OnnxNode &node, Value x, double factor) {
-  return node.elementwise<MulOp>({x, node.scalarConstant(factor, elementOf(x))});
+  return node.elementwise<MulOp>(
+      {x, node.scalarConstant(factor, elementOf(x))});
 }
 
 static Value moved(OnnxNode &node, Value x, double distance) {
@@ -18,7 +19,8 @@ static Value moved(OnnxNode &node, Value x, double distance) {
 }
 
 static ImportResult importAffine(OnnxNode &node) {
-  return one(moved(node, scaled(node, node.input(0), node.floatAttr("alpha", 1)),
+  return one(moved(node,
+                   scaled(node, node.input(0), node.floatAttr("alpha", 1)),
                    node.floatAttr("beta", 0)));
 }
 
@@ -28,8 +30,8 @@ static ImportResult importScale(OnnxNode &node) {
 
 static ImportResult importScaledTanh(OnnxNode &node) {
   Value x = scaled(node, node.input(0), node.floatAttr("beta", 1));
-  return one(scaled(node, node.elementwise<TanhOp>({x}),
-                    node.floatAttr("alpha", 1)));
+  return one(
+      scaled(node, node.elementwise<TanhOp>({x}), node.floatAttr("alpha", 1)));
 }
 
 static ImportResult importParametricSoftplus(OnnxNode &node) {
@@ -74,8 +76,7 @@ static ImportResult importCrop(OnnxNode &node) {
       return node.invalid("the image has " + kernel::sizeText(sizes[2 + i]) +
                           (i == 0 ? " rows" : " columns") + ", less than " +
                           Twine(least));
-    sizes[2 + i] =
-        scale.empty() ? sizes[2 + i] - least : Dim(scale[i]);
+    sizes[2 + i] = scale.empty() ? sizes[2 + i] - least : Dim(scale[i]);
     from[2 + i] = starts[i];
   }
   return one(node.builder.createOrFold<SliceOp>(node.loc, x, from, steps,

@@ -36,11 +36,11 @@ static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
   int64_t room = roomFor(x);
   if (tensorType(x).getNumElements() == 0)
     return x;
-  auto op = OpT::create(
-      node.builder, node.loc,
-      TypeRange{characters(node, room), tensorOf(dimsOf(x), i64),
-                RankedTensorType::get({1}, i64)},
-      operands...);
+  auto op =
+      OpT::create(node.builder, node.loc,
+                  TypeRange{characters(node, room), tensorOf(dimsOf(x), i64),
+                            RankedTensorType::get({1}, i64)},
+                  operands...);
   auto used = node.readSizes(op.getUsed(), {room});
   if (failed(used))
     return failure();
@@ -74,8 +74,7 @@ static FailureOr<Value> inCase(OnnxNode &node, Value x, bool upper) {
     numbers.append({range.first, range.last, range.step, range.distance});
   auto type = RankedTensorType::get({int64_t(numbers.size()) / 4, 4},
                                     integer(node, 32, /*isSigned=*/true));
-  Value ranges =
-      node.constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value ranges = node.constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
   return written<MapLettersOp>(node, x, x, ranges);
 }
 

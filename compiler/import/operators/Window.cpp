@@ -92,12 +92,13 @@ static ImportResult importLpPool(OnnxNode &node) {
   if (p != std::floor(p))
     return node.unsupported("`p` = " + Twine(std::to_string(p)) +
                             ", which is no integer");
-  FailureOr<Value> y = importPool(
-      node, /*fill=*/0,
-      [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<LpPoolOp>(type, x, g.knownKernel(), g.strides,
-                                    g.dilations, g.low, static_cast<int64_t>(p));
-      });
+  FailureOr<Value> y =
+      importPool(node, /*fill=*/0,
+                 [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+                   return node.build<LpPoolOp>(type, x, g.knownKernel(),
+                                               g.strides, g.dilations, g.low,
+                                               static_cast<int64_t>(p));
+                 });
   if (failed(y))
     return failure();
   return SmallVector<Value>{*y};

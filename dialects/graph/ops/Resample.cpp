@@ -180,7 +180,8 @@ struct SampledAxis {
 
 LogicalResult GridSampleOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims from = dimsOf(op.getX()), grid = dimsOf(op.getGrid());
-  if (from.size() < 3 || grid.size() != from.size() || mayDiffer(grid[0], from[0]) ||
+  if (from.size() < 3 || grid.size() != from.size() ||
+      mayDiffer(grid[0], from[0]) ||
       mayDiffer(grid.back(), static_cast<int64_t>(from.size()) - 2))
     return rule.refuse("the grid does not have a position for each axis");
   return rule.result(windowShape(ArrayRef(from),
@@ -247,7 +248,8 @@ bool GridSampleOp::isCheap() { return false; }
 LogicalResult RoiAlignOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims from = dimsOf(op.getX()), rois = dimsOf(op.getRois()),
        to = rule.statedDims();
-  if (from.size() != 4 || to.size() != 4 || rois.size() != 2 || mayDiffer(rois[1], 4))
+  if (from.size() != 4 || to.size() != 4 || rois.size() != 2 ||
+      mayDiffer(rois[1], 4))
     return rule.refuse("needs images [N, H, W, C] and regions [R, 4]");
   if (failed(rule.shape(op.getBatch(), ArrayRef(rois[0]), "a batch")))
     return failure();

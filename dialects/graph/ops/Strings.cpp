@@ -236,9 +236,9 @@ public:
     Expr c[4];
     for (unsigned k = 0; k < 4; ++k)
       // The zero at the end goes on no character.
-      c[k] = named(convert(characterOf(b, string, min(i + double(k), length)),
-                           si32),
-                   "byte_" + Twine(k));
+      c[k] = named(
+          convert(characterOf(b, string, min(i + double(k), length)), si32),
+          "byte_" + Twine(k));
     auto goesOn = [&](unsigned k) {
       return equal(c[k] & literal(0xc0), 128.0);
     };
@@ -299,16 +299,16 @@ private:
   Expr mapped(Expr code) {
     int64_t count = shapeOf(ranges)[0];
     double half = double(llvm::PowerOf2Ceil(uint64_t(count))) / 2;
-    Expr range = b.loop(
-        b.index(0), b.index(llvm::Log2_64_Ceil(uint64_t(count))), 1,
-        {b.index(0), b.index(int64_t(half))},
-        [&](Expr, ArrayRef<Expr> carried) -> Exprs {
-          Expr next = named(carried[0] + carried[1], "next");
-          Expr first = entry(min(next, b.index(count - 1)), 0);
-          Expr isBelow = (next < double(count)) & (first <= code);
-          return {named(select(isBelow, next, carried[0]), "range"),
-                  named(carried[1] / 2.0, "half")};
-        })[0];
+    Expr range =
+        b.loop(b.index(0), b.index(llvm::Log2_64_Ceil(uint64_t(count))), 1,
+               {b.index(0), b.index(int64_t(half))},
+               [&](Expr, ArrayRef<Expr> carried) -> Exprs {
+                 Expr next = named(carried[0] + carried[1], "next");
+                 Expr first = entry(min(next, b.index(count - 1)), 0);
+                 Expr isBelow = (next < double(count)) & (first <= code);
+                 return {named(select(isBelow, next, carried[0]), "range"),
+                         named(carried[1] / 2.0, "half")};
+               })[0];
     Expr offset = named(code - entry(range, 0), "offset");
     Expr isIn = (offset >= 0.0) & (code <= entry(range, 1)) &
                 equal(offset % entry(range, 2), 0.0);
@@ -334,22 +334,21 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
         Expr string = b.load(getX(), at),
              length = named(lengthOf(b, string), "length");
         // Carried: the next place, and where the next character begins.
-        Expr end =
-            b.loop(b.index(0), length, 1, {carried[0], b.index(0)},
-                   [&](Expr j, ArrayRef<Expr> s) -> Exprs {
-                     Expr place = named(s[0], "place"),
-                          begin = named(s[1], "begin");
-                     // Both in one number: up to four bytes were read.
-                     Expr next = b.ifElse(
-                         equal(j, begin),
-                         [&] {
-                           auto [bytes, behind] =
-                               letters.map(string, length, j, place);
-                           return behind * 8.0 + bytes;
-                         },
-                         [&] { return place * 8.0; });
-                     return {next / 8.0, begin + next % 8.0};
-                   })[0];
+        Expr end = b.loop(b.index(0), length, 1, {carried[0], b.index(0)},
+                          [&](Expr j, ArrayRef<Expr> s) -> Exprs {
+                            Expr place = named(s[0], "place"),
+                                 begin = named(s[1], "begin");
+                            // Both in one number: up to four bytes were read.
+                            Expr next = b.ifElse(
+                                equal(j, begin),
+                                [&] {
+                                  auto [bytes, behind] =
+                                      letters.map(string, length, j, place);
+                                  return behind * 8.0 + bytes;
+                                },
+                                [&] { return place * 8.0; });
+                            return {next / 8.0, begin + next % 8.0};
+                          })[0];
         writer.end(end);
         return Exprs{end + 1.0};
       })[0];

@@ -85,7 +85,10 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       getStrides(), getDilations(), getLow(), lowest(b, elementOf(getX())),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);
-        return named(max(x, acc), "best");
+        // Of a number and a NaN the number.
+        return named(isa<FloatType>(elementOf(getX())) ? select(x > acc, x, acc)
+                                                       : max(acc, x),
+                     "best");
       });
 }
 
@@ -126,22 +129,21 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     at.push_back(order[1]);
     return b.load(getX(), at);
   };
-  return overWindow(
-      b, idx, shape, dimsOf(getResult()), dimsOf(getKernel()), getStrides(),
-      getDilations(), getLow(), b.constantInt(-1, signedI64),
-      [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
-        Expr here = named(positionOf(at), "here");
-        return b.ifElse(
-            best < 0.0, [&] { return here; },
-            [&] {
-              Expr x = b.load(getX(), at), known = valueAt(best);
-              Expr better = x > known;
-              // The first NaN is the maximum.
-              if (isa<FloatType>(x.type))
-                better = better | (isNaN(x) & equal(known, known));
-              return select(better, here, best);
-            });
-      });
+  return overWindow(b, idx, shape, dimsOf(getResult()), dimsOf(getKernel()),
+                    getStrides(), getDilations(), getLow(),
+                    b.constantInt(-1, signedI64),
+                    [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
+                      Expr here = named(positionOf(at), "here");
+                      return b.ifElse(
+                          best < 0.0, [&] { return here; },
+                          [&] {
+                            Expr x = b.load(getX(), at), known = valueAt(best);
+                            Expr better = x > known;
+                            if (isa<FloatType>(x.type))
+                              better = better | isNaN(known);
+                            return select(better, here, best);
+                          });
+                    });
 }
 
 Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {

@@ -29,7 +29,9 @@ struct Angle {
 bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
 
 /// Whether the function is computed as one of a scalar.
-bool isScalar(const MathBuilder &b) { return !mlir::isa<mlir::VectorType>(b.floatType); }
+bool isScalar(const MathBuilder &b) {
+  return !mlir::isa<mlir::VectorType>(b.floatType);
+}
 
 Angle reduceAngle(Num x) {
   MathBuilder &b = *x.b;

@@ -46,8 +46,8 @@ public:
     Num exponent = magnitude >> b.mantissaBits();
     // The position in the words of the first bit of the window.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
-    Num position = named(word(exponent) - double(b.bias() + bits + 2 - 32 * zeros),
-                         "position");
+    Num position = named(
+        word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
     SmallVector<Num> product = multiply(mantissa(), window(position, zeros));
     // The nearest quadrant, and the rest in [-1/2, 1/2) of it.
     Num top = named(product.back(), "top");
@@ -114,8 +114,8 @@ private:
     Num back = named(shift ^ word(31u), "shift_back");
     SmallVector<Num> result(count);
     for (size_t i = 0; i < count; ++i) {
-      Num high = b.wrap(
-          arith::ShLIOp::create(b.builder, b.loc, words[i].v, shift.v));
+      Num high =
+          b.wrap(arith::ShLIOp::create(b.builder, b.loc, words[i].v, shift.v));
       Num low = b.wrap(arith::ShRUIOp::create(b.builder, b.loc,
                                               (words[i + 1] >> 1).v, back.v));
       result[count - 1 - i] = named(high | low, "bits");
@@ -207,8 +207,8 @@ Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num)) {
   MathBuilder &b = *x.b;
   auto vector = cast<VectorType>(b.floatType);
   Num flags = select(isLargeAngle(x), b.integer(1), b.integer(0));
-  Value any = vector::ReductionOp::create(
-      b.builder, b.loc, vector::CombiningKind::OR, flags.v);
+  Value any = vector::ReductionOp::create(b.builder, b.loc,
+                                          vector::CombiningKind::OR, flags.v);
   Value zero = arith::ConstantOp::create(
       b.builder, b.loc, b.builder.getIntegerAttr(any.getType(), 0));
   Value isAny = arith::CmpIOp::create(b.builder, b.loc,

@@ -37,8 +37,7 @@ public:
     }
     // The result is in the memory of the state.
     if (auto append = dyn_cast<AppendOp>(anchor))
-      b.allowInPlace(
-          0, cast<BlockArgument>(append.getState()).getArgNumber());
+      b.allowInPlace(0, cast<BlockArgument>(append.getState()).getArgNumber());
     cast<BodyOpInterface>(anchor).emitBody(b);
   }
 };

@@ -88,7 +88,7 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
                                 (name.empty() ? "conv" : name) + place);
           x = b.broadcast(x, p.lanes);
           Expr &into = next[c / across * pieces.size() + n];
-          into = named(isMax ? max(x, into) : into + x,
+          into = named(isMax ? select(x > into, x, into) : into + x,
                        (isMax ? "best" : "total") + nameOfPlace(c / across, n));
           return x;
         });

@@ -291,7 +291,7 @@ private:
                               pool->getOperand(0), at, lanes[v],
                               nameAt("conv_" + std::to_string(c), p, v));
                 Expr &into = next[c * vectors + v];
-                into = named(isMax ? max(x, into) : into + x,
+                into = named(isMax ? select(x > into, x, into) : into + x,
                              nameAt(isMax ? "best" : "total", c, v));
               }
           return next;

@@ -35,8 +35,8 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       int64_t columns,
                                       const TargetDescription &target) {
   ProductSizes sizes(product);
-  if (mayDiffer(sizes.batches, 1) || !sizes.rows.known() || !sizes.steps.known() ||
-      target.l2Bytes == 0 || target.isDevice())
+  if (mayDiffer(sizes.batches, 1) || !sizes.rows.known() ||
+      !sizes.steps.known() || target.l2Bytes == 0 || target.isDevice())
     return std::nullopt;
   int64_t rows = *sizes.rows.known(), steps = *sizes.steps.known(),
           rowBytes = steps * bytesPerElement(elementOf(product.getA())),

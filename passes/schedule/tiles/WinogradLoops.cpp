@@ -422,7 +422,7 @@ private:
                                            place.column + double(j), at[3]}),
               lanes);
           result = !result ? x
-                   : isMax ? max(x, result)
+                   : isMax ? select(x > result, x, result)
                            : result + x;
           named(result, isMax ? "best" : "total");
         }

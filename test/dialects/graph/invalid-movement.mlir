@@ -425,3 +425,22 @@ func.func @refill(%x: tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>) {
   %r = graph.refill %x : (tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>) -> tensor<256xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 4>>
   return
 }
+
+// -----
+
+func.func @append(%x: tensor<8x4xf32>, %y: tensor<9x4xf32>, %at: tensor<si64>) {
+  // expected-error@+1 {{'graph.append' op has rows that do not fit}}
+  %r = graph.append %x, %y, %at {axis = 0 : i64}
+    : (tensor<8x4xf32>, tensor<9x4xf32>, tensor<si64>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// With another size of the second axis, the rows of the first one would be elsewhere.
+func.func @append_2(%x: tensor<2x8x4xf32>, %y: tensor<2x1x4xf32>, %at: tensor<si64>) {
+  // expected-error@+1 {{'graph.append' op has other strides than the state}}
+  %r = graph.append %x, %y, %at {axis = 1 : i64}
+    : (tensor<2x8x4xf32>, tensor<2x1x4xf32>, tensor<si64>) -> tensor<2x9x4xf32>
+  return
+}

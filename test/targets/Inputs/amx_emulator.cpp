@@ -15,10 +15,10 @@
 
 #include <atomic>
 #include <cmath>
+#include <cpuid.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cpuid.h>
 #include <cstring>
 #include <signal.h>
 #include <sys/syscall.h>
