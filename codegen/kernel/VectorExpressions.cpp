@@ -212,8 +212,14 @@ std::string KernelPrinter::lane(Value vector, const std::string &index) {
 std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
   if (isMask(vectorType))
     return "-int(" + value(scalar).text + ")";
-  if (elementOf(vectorType).isInteger())
-    return integer(scalar, Sign::Unsigned).text;
+  if (elementOf(vectorType).isInteger()) {
+    Expression lane = integer(scalar, Sign::Unsigned);
+    // Braces take no int, which intrinsics of dot products return.
+    if (scalar.getDefiningOp<kernel::DotOp>() &&
+        !variables.count(placement.variable(scalar)))
+      lane = castTo(typeName(scalar.getType(), Sign::Unsigned), lane);
+    return lane.text;
+  }
   return value(scalar).text;
 }
 

@@ -278,6 +278,8 @@ function(_ingot_cross_target name variable)
   endif()
   get_target_property(program Ingot::ingot IMPORTED_LOCATION)
   execute_process(COMMAND "${program}" targets OUTPUT_VARIABLE known ERROR_QUIET)
+  # Cores follow after an empty line.
+  string(REGEX REPLACE "\n\n.*" "" known "${known}")
   string(REGEX MATCHALL "(^|\n)[^ \n]+" names "${known}")
   list(TRANSFORM names STRIP)
   if(NOT target OR (names AND NOT target IN_LIST names))

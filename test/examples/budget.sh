@@ -54,6 +54,6 @@ refused() {
   done
   [ ! -e "$scratch/tree/$target.ingot/$target.cpp" ] || fail "$target.cpp is written all the same"
 }
-refused flashy 'error\[over-budget\]: the model takes [0-9]+ bytes of flash, [0-9]+ more than --max-flash 16384' \
+refused flashy 'error\[over-budget\]: the model needs [0-9]+ bytes of flash, [0-9]+ more than --max-flash 16384' \
   'weights 12864 \+ code [0-9]+: conv.*\(.*Convolution110'
 refused hungry 'bytes of RAM, [0-9]+ more than --max-ram 1024' 'conv'

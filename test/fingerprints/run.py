@@ -36,6 +36,8 @@ OPEN = "1..4"
 # The line that begins a function, and the one that ends it.
 FUNCTION = re.compile(r"[\w\[].*?(\w+)\(")
 END = "}"
+# What differs from commit to commit.
+COMMIT = re.compile(r" \(commit [0-9a-f]+\)")
 
 
 def networks():
@@ -102,9 +104,9 @@ def fingerprint(options, target, name, sizes, path, dims):
             return {"error": error[1] if error else f"exit-{done.returncode}"}
         found = collections.OrderedDict()
         with open(source) as file:
-            found.update(hashes_of(file.read()))
+            found.update(hashes_of(COMMIT.sub("", file.read())))
         with open(os.path.splitext(source)[0] + ".h") as file:
-            found["header"] = short(file.read())
+            found["header"] = short(COMMIT.sub("", file.read()))
         for file in sorted(os.listdir(folder)):
             if file.startswith(name + ".") and not file.endswith((suffix, ".h")):
                 with open(os.path.join(folder, file), "rb") as weights:
