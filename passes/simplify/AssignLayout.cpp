@@ -283,6 +283,11 @@ private:
                       flat = shapeOf(flatten);
     if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
       return false;
+    // Where there are no rows, open sizes of their axes do not have to fit the weights.
+    if (!llvm::all_of(llvm::drop_begin(dimsOf(transpose.getX())),
+                      [](const Dim &size) { return size.known(); }) ||
+        graph::product(x.drop_front()) != flat[1])
+      return false;
     OpBuilder builder(product);
     Location loc = product.getLoc();
     int64_t columns = shapeOf(product.getB()).back();

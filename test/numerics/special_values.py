@@ -39,8 +39,8 @@ def with_nan(shape, share=0.05):
 
 
 def largest(x, kernel, stride, pad):
-    """The largest number of each window; a NaN is none."""
-    return np.fmax.reduce(windows(x, kernel, stride, pad, pad, -np.inf), axis=-1)
+    """The largest number of each window; a NaN is none, and of none it is that of an empty window."""
+    return np.fmax.reduce(windows(x, kernel, stride, pad, pad, -np.inf), axis=-1, initial=-np.inf)
 
 
 def pools():
