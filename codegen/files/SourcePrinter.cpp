@@ -51,7 +51,7 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     std::string splat = ("x - " + type + "{}").str();
     for (const Intrinsic &row : context.target.intrinsics)
       if (row.op == "vector.broadcast" && row.result == type) {
-        splat = ("(" + type + ")" + row.spelling).str();
+        splat = (type + "(" + row.spelling + ")").str();
         splat.replace(splat.find("{0}"), 3, "x");
       }
     out.line("inline " + type + " splat_" + type + "(" + element +

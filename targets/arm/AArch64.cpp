@@ -50,9 +50,9 @@ namespace ingot::targets {
 /// Two registers of integers as one of half their width, saturated to TO.
 #define NARROW(OP, FUNCTION)                                                   \
   {OP, "i32x4", "i16x8",                                                       \
-   FUNCTION "_high_s32(" FUNCTION "_s32((int32x4_t){0}), (int32x4_t){1})"},    \
+   FUNCTION "_high_s32(" FUNCTION "_s32(int32x4_t({0})), int32x4_t({1}))"},    \
       {OP, "i16x8", "i8x16",                                                   \
-       FUNCTION "_high_s16(" FUNCTION "_s16((int16x8_t){0}), (int16x8_t){1})"}
+       FUNCTION "_high_s16(" FUNCTION "_s16(int16x8_t({0})), int16x8_t({1}))"}
 
 static const std::vector<Intrinsic> intrinsics = {
     UNARY("math.sqrt", "vsqrt"),

@@ -47,9 +47,9 @@ std::vector<Product> neonProducts() {
 
 std::vector<Intrinsic> acrossLanes() {
   return {{"kernel.dot.si8.si8[across]", "i8x16", "i32x4",
-           "vpadalq_s16((int32x4_t){2}, vmlal_high_s8(vmull_s8("
-           "vget_low_s8((int8x16_t){0}), vget_low_s8((int8x16_t){1})), "
-           "(int8x16_t){0}, (int8x16_t){1}))"}};
+           "vpadalq_s16(int32x4_t({2}), vmlal_high_s8(vmull_s8("
+           "vget_low_s8(int8x16_t({0})), vget_low_s8(int8x16_t({1}))), "
+           "int8x16_t({0}), int8x16_t({1})))"}};
 }
 
 std::vector<Product> dotprodProducts() {
@@ -102,11 +102,11 @@ std::vector<Product> bfdotProducts() {
 
 #define HALVES_BY_LANE(LANE)                                                   \
   {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x8",                           \
-   "vfmaq_laneq_f16((float16x8_t){2}, (float16x8_t){0}, "                      \
-   "(float16x8_t){1}, " LANE ")"},                                             \
+   "vfmaq_laneq_f16(float16x8_t({2}), float16x8_t({0}), "                      \
+   "float16x8_t({1}), " LANE ")"},                                             \
       {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x4",                       \
-       "vfma_laneq_f16((float16x4_t){2}, (float16x4_t){0}, "                   \
-       "(float16x8_t){1}, " LANE ")"}
+       "vfma_laneq_f16(float16x4_t({2}), float16x4_t({0}), "                   \
+       "float16x8_t({1}), " LANE ")"}
 
 std::vector<Intrinsic> fmlaLanes() {
   return {HALVES_BY_LANE("0"), HALVES_BY_LANE("1"), HALVES_BY_LANE("2"),

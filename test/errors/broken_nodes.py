@@ -28,11 +28,6 @@ def opset_7_sum_of_different_shapes(folder):
     return model([node("Sum", ["x", "w"])], initializers=[weights(shape=(4,))], opset=7)
 
 
-@case("invalid-node", node="the_node", text="since opset 11")
-def opset_6_negative_axis(folder):
-    return model([node("Unsqueeze", axes=[-1])], outputs=[info("y", (1, 4, 1))], opset=6)
-
-
 @case("invalid-node", node="the_node", text="one element")
 def range_from_two_starts(folder):
     return model([node("Range", ["a", "b", "b"])], inputs=[],
@@ -132,8 +127,3 @@ def sequence_declared_as_a_tensor(folder):
 @case("invalid-node", node="the_node", text="one element for each channel or group")
 def group_norm_scale_is_a_matrix(folder):
     return model([node("GroupNormalization", ["x", "w", "w"], num_groups=1)], initializers=[weights(shape=(3, 4))], opset=21)
-
-
-@case("invalid-node", node="the_node", text="since opset 11")
-def opset_6_negative_squeeze(folder):
-    return model([node("Squeeze", axes=[-1])], outputs=[info("y", (1, 4))], opset=6)

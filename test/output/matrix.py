@@ -41,7 +41,7 @@ STRICT_GCC = ["-Wold-style-cast", "-Wcast-align=strict", "-Wcast-qual", "-Wconve
 # See codegen/README.md.
 CLANG_EXCEPTIONS = ["c++98-compat", "c++98-compat-pedantic", "c++98-compat-local-type-template-args", "pre-c++14-compat",
                     "pre-c++17-compat", "padded", "unsafe-buffer-usage", "float-equal", "unused-template", "switch-default",
-                    "disabled-macro-expansion", "gnu-statement-expression-from-macro-expansion", "documentation"]
+                    "disabled-macro-expansion", "gnu-statement-expression-from-macro-expansion", "documentation", "reserved-macro-identifier"]
 STRICT_CLANG = ["-Weverything", *(f"-Wno-{name}" for name in CLANG_EXCEPTIONS)]
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", *WARNINGS]
 # Sizes of networks whose shapes are not fixed.
