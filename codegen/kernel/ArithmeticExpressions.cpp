@@ -37,8 +37,7 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
     a = castTo("uint32_t", a);
   Expression wide = {within(a, leftLimit) + spelling + within(b, rightLimit),
                      binding, sign};
-  if (isa<arith::ShRUIOp, arith::ShRSIOp, arith::DivUIOp, arith::RemUIOp,
-          arith::RemSIOp>(op))
+  if (isa<arith::ShRUIOp, arith::ShRSIOp, arith::DivUIOp, arith::RemUIOp>(op))
     return wide;
   return castTo(typeName(type, sign), wide);
 }

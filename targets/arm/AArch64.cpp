@@ -32,7 +32,7 @@ namespace ingot::targets {
 /// The four bytes of a vector in the lower half of a register. As a word: g++ 12 takes a
 /// vector of four bytes apart, byte by byte.
 #define FOUR_BYTES(SIGN)                                                       \
-  "vreinterpret_" SIGN "8_u32(vcreate_u32((uint32_t){0}))"
+  "vreinterpret_" SIGN "8_u32(vcreate_u32(uint32_t({0})))"
 
 /// Vectors of narrow integers as wider ones or as floats, zeros (SIGN u) or signs (SIGN
 /// s) before them. g++ 12 makes a scalar instruction or two for each lane of

@@ -61,7 +61,7 @@ NETWORKS = {
     "gemm": network("MatMul", [128, 256], [256, 256], [128, 256]),
     "gemm_narrow": network("MatMul", [64, 512], [512, 48], [64, 48]),
     "conv_1x1": network("Conv", [1, 64, 28, 28], [96, 64, 1, 1], [1, 96, 28, 28]),
-    "conv_3x3": network("Conv", [1, 64, 28, 28], [64, 64, 3, 3], [1, 64, 28, 28], pads=[1, 1, 1, 1]),
+    "conv_5x5": network("Conv", [1, 64, 28, 28], [64, 64, 5, 5], [1, 64, 28, 28], pads=[2, 2, 2, 2]),
     "conv_3x3_strided": network("Conv", [1, 32, 57, 57], [128, 32, 3, 3], [1, 128, 28, 28], strides=[2, 2]),
 }
 BYTE_NETWORKS = {
