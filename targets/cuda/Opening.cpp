@@ -228,7 +228,7 @@ PRODUCTS
   // Rounded as IEEE 754 requires, also under --use_fast_math.
   static __host__ __device__ float divide_f32(float x, float y) {
 #ifdef __CUDA_ARCH__
-    return __builtin_constant_p(x) && x == 1.0f ? __frcp_rn(y) : __fdiv_rn(x, y);
+    return __fdiv_rn(x, y);
 #else
     return x / y;
 #endif
