@@ -153,7 +153,7 @@ Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
     return x;
   // What is after the elements is not known to be read by nobody before the run.
   SmallVector<int64_t> low(sizes.size(), 0), high(low), steps(sizes.size(), 1);
-  high[axis] = std::max<int64_t>(0, -(sizes[axis] - size).least());
+  high[axis] = std::max<int64_t>(0, size.most() - sizes[axis].least());
   if (high[axis] > 0)
     x = node.builder.createOrFold<PadOp>(
         node.loc, x, fillerOf(node, elementOf(x)), low, high);
