@@ -154,9 +154,19 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   if (most.empty())
     return sizes;
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
+  auto isKnown = [](const std::optional<Dim> &size) {
+    return size && size->least() >= 0;
+  };
+  // What follows from sizes needs no run to read it.
+  if (llvm::all_of(known, isKnown))
+    return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   for (auto [i, bound] : llvm::enumerate(most)) {
-    // Some elements follow from other sizes, where all do not.
-    if (known[i] && known[i]->least() >= 0) {
+    // Some elements follow from other sizes, where all do not. Those that are chosen are
+    // read beside the others: a symbol is what the caller sees of them.
+    if (isKnown(known[i]) &&
+        llvm::all_of(known[i]->symbols(), [](kernel::SymbolAttr symbol) {
+          return symbol.isGiven();
+        })) {
       sizes.push_back(*known[i]);
       continue;
     }
@@ -170,12 +180,6 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   }
   if (isMissing)
     return failure();
-  // What follows from sizes needs no run to read it.
-  bool isKnown = llvm::all_of(known, [](const std::optional<Dim> &size) {
-    return size && size->least() >= 0;
-  });
-  if (isKnown)
-    return sizes;
   ReadSizesOp::create(builder, locationOf(at), counts,
                       kernel::sizesAttr(sizes, &context));
   return sizes;
