@@ -38,6 +38,34 @@ bool isNumber(Value value) {
   return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
 }
 
+/// Whether a value is a number in each run: a constant, the extremum of such a value and
+/// another one, which a NaN does not replace, or what a loop makes of it by these alone.
+/// `assumed` are values of loops that are being looked at.
+bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
+  if (isNumber(value) || llvm::is_contained(assumed, value))
+    return true;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    if (auto select = result.getDefiningOp<arith::SelectOp>())
+      return kernel::isMaximum(select) &&
+             isNeverNan(select.getFalseValue(), assumed);
+    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(result.getOwner()))
+      return llvm::any_of(result.getOwner()->getOperands(), [&](Value x) {
+        return isNeverNan(x, assumed);
+      });
+    auto loop = result.getDefiningOp<scf::ForOp>();
+    return loop &&
+           isNeverNan(loop.getRegionIterArgs()[result.getResultNumber()],
+                      assumed);
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument.getArgNumber() == 0)
+    return false;
+  assumed.push_back(value);
+  return isNeverNan(loop.getTiedLoopInit(argument)->get(), assumed) &&
+         isNeverNan(loop.getTiedLoopYieldedValue(argument)->get(), assumed);
+}
+
 /// maximumf and minimumf hand a NaN on, maxnumf and minnumf the other operand.
 template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
 struct ExpandFloatExtremum : OpRewritePattern<Op> {
@@ -73,7 +101,7 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
   }
 };
 
-/// `a > b ? a : b` is b where a number is missing. With a number that is known on one side,
+/// `a > b ? a : b` is b where a number is missing. Where one side is known to be a number,
 /// it is one of the two instructions that the target may have: the one that hands the NaN
 /// of b on, or the one that takes b for the NaN of a. Of two zeros they may take another one.
 struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
@@ -102,7 +130,8 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
     if (isNumber(op.getTrueValue()))
       return *isMax ? form<arith::MaximumFOp>(op, rewriter)
                     : form<arith::MinimumFOp>(op, rewriter);
-    if (isNumber(op.getFalseValue()))
+    SmallVector<Value> assumed;
+    if (isNeverNan(op.getFalseValue(), assumed))
       return *isMax ? form<arith::MaxNumFOp>(op, rewriter)
                     : form<arith::MinNumFOp>(op, rewriter);
     return failure();

@@ -52,3 +52,40 @@ func.func @scalar(%x: f32) -> f32 {
   %y = arith.select %positive, %zero, %x : f32
   return %y : f32
 }
+
+// The largest of a window begins with a number, and a NaN replaces none.
+// CHECK-LABEL: @window(
+// CHECK: scf.for
+// CHECK: arith.maxnumf
+// NONE-LABEL: @window(
+// NONE: arith.select
+func.func @window(%x: memref<16xf32>) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %first = arith.constant dense<0xFF800000> : vector<4xf32>
+  %best = scf.for %i = %c0 to %c16 step %c4 iter_args(%old = %first) -> (vector<4xf32>) {
+    %next = vector.load %x[%i] : memref<16xf32>, vector<4xf32>
+    %larger = arith.cmpf ogt, %next, %old : vector<4xf32>
+    %new = arith.select %larger, %next, %old : vector<4xi1>, vector<4xf32>
+    scf.yield %new : vector<4xf32>
+  }
+  return %best : vector<4xf32>
+}
+
+// One that begins with what it is given may be a NaN.
+// CHECK-LABEL: @of_unknown(
+// CHECK: arith.select
+// NONE-LABEL: @of_unknown(
+func.func @of_unknown(%x: memref<16xf32>, %first: vector<4xf32>) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %best = scf.for %i = %c0 to %c16 step %c4 iter_args(%old = %first) -> (vector<4xf32>) {
+    %next = vector.load %x[%i] : memref<16xf32>, vector<4xf32>
+    %larger = arith.cmpf ogt, %next, %old : vector<4xf32>
+    %new = arith.select %larger, %next, %old : vector<4xi1>, vector<4xf32>
+    scf.yield %new : vector<4xf32>
+  }
+  return %best : vector<4xf32>
+}
