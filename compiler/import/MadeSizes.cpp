@@ -157,8 +157,17 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };
+  // A quotient of sizes is bounded by its largest dividend and its smallest divisor,
+  // which no run has together: a bound for all sizes that is smaller holds.
+  auto hasLooseBound = [&](const std::optional<Dim> &size) {
+    auto all = options.dims.find("*");
+    return all != options.dims.end() && size->most() > all->second.most &&
+           llvm::any_of(size->symbols(), [](kernel::SymbolAttr symbol) {
+             return symbol.getChoice() == kernel::SizeChoice::Quotient;
+           });
+  };
   // What follows from sizes needs no run to read it.
-  if (llvm::all_of(known, isKnown))
+  if (llvm::all_of(known, isKnown) && llvm::none_of(known, hasLooseBound))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   for (auto [i, bound] : llvm::enumerate(most)) {
     // Some elements follow from other sizes, where all do not. Those that are chosen are

@@ -107,7 +107,7 @@ def main():
         failed = True
     if "decisions" in models:
         said = subprocess.run([args.ingot, "inspect", models["decisions"][0], "--target", "sm_80"], capture_output=True, text=True, check=True)
-        if "waits for what it decides by: 3;" not in said.stdout:
+        if "host decisions: 3;" not in said.stdout:
             print("decisions               does not say how often it waits")
             failed = True
     return 1 if failed else 0

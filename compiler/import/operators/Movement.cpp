@@ -130,9 +130,9 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
                                    const Dim &size) {
   std::string text = kernel::sizeText(size), hint = "bound it away from 1";
-  if (size.symbols().size() == 1 && size == Dim(size.symbols().front()))
-    hint += ": --dim " + text + "=2.." +
-            std::to_string(std::max<int64_t>(size.most(), 2));
+  if (auto given = size.given(); given.size() == 1)
+    hint += ": --dim " + given.front().getName().str() + "=2.." +
+            std::to_string(std::max<int64_t>(given.front().getMost(), 2));
   return node.unsupported("without axes, of axis " + Twine(axis) +
                               ", whose size `" + text +
                               "` may be 1: the result's rank would depend on "
