@@ -49,9 +49,8 @@ bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
       return kernel::isMaximum(select) &&
              isNeverNan(select.getFalseValue(), assumed);
     if (isa<arith::MaxNumFOp, arith::MinNumFOp>(result.getOwner()))
-      return llvm::any_of(result.getOwner()->getOperands(), [&](Value x) {
-        return isNeverNan(x, assumed);
-      });
+      return llvm::any_of(result.getOwner()->getOperands(),
+                          [&](Value x) { return isNeverNan(x, assumed); });
     auto loop = result.getDefiningOp<scf::ForOp>();
     return loop &&
            isNeverNan(loop.getRegionIterArgs()[result.getResultNumber()],
