@@ -6,9 +6,9 @@
 
 A fingerprint is a hash of each function of the source, of the rest of source and header, and of
 the packed weights. The recorded ones are in TARGET.txt: a line for each network and kind of
-sizes. `fixed` compiles a network with its own sizes, `open` with a first axis of 1 to 4 for
-each input whose rank is at least 2. A network that cannot be compiled has the id of its
-error for a fingerprint.
+sizes. `fixed` compiles a network with its own sizes, and 4 for those that it leaves open;
+`open` with 1 to 4 for these and for the first axis of each input whose rank is at least 2. A
+network that cannot be compiled has the id of its error for a fingerprint.
 
 What differs is told by the names of functions. --texts keeps the generated files: run it with
 two builds and two folders, and compare these with diff. --update records the present text.
@@ -32,7 +32,7 @@ import models  # noqa: E402
 TARGETS = ["generic", "x86-64-v3", "x86-64-v4+amx", "armv8-a", "cortex-m4", "cortex-m55", "hexagon-v67", "sm_80"]
 SIZES = ["fixed", "open"]
 FOLDERS = [os.path.join(MODELS, "graphs"), os.path.join(MODELS, "large")]
-OPEN = "1..4"
+BOUNDS = {"fixed": "*=4", "open": "*=1..4"}
 # The line that begins a function, and the one that ends it.
 FUNCTION = re.compile(r"[\w\[].*?(\w+)\(")
 END = "}"
@@ -45,21 +45,31 @@ def networks():
 
 
 def fill(name, work):
-    """The path of the network with seeded weights, and the open axes of its inputs."""
-    path = os.path.join(work, name + ".onnx")
+    """The paths of the network with seeded weights: as it is, and with open first axes."""
+    paths = {sizes: os.path.join(work, name + ".onnx" if sizes == "fixed" else f"{name}.{sizes}.onnx") for sizes in SIZES}
+    if all(os.path.exists(path) for path in paths.values()):
+        return paths
     folder = next(f for f in FOLDERS if os.path.exists(os.path.join(f, name + ".onnx")))
     model = models.load_filled(name, folder)
-    if not os.path.exists(path):
+    for sizes, path in paths.items():
+        if sizes == "open":
+            open_axes(model.graph)
         with open(path + ".part", "wb") as file:
             file.write(model.SerializeToString())
         os.replace(path + ".part", path)
-    weights = {tensor.name for tensor in model.graph.initializer}
-    dims = []
-    for value in model.graph.input:
+    return paths
+
+
+def open_axes(graph):
+    """Makes the first axis of each input whose rank is at least 2 dynamic; nothing is said of other tensors."""
+    weights = {tensor.name for tensor in graph.initializer}
+    for value in graph.input:
         shape = value.type.tensor_type.shape.dim
-        if value.name not in weights and len(shape) > 1:
-            dims.append(f"{shape[0].dim_param or value.name + ':0'}={OPEN}")
-    return path, list(dict.fromkeys(dims))
+        if value.name not in weights and len(shape) > 1 and not shape[0].dim_param:
+            shape[0].dim_param = "n"
+    for value in graph.output:
+        value.type.tensor_type.ClearField("shape")
+    graph.ClearField("value_info")
 
 
 def short(text):
@@ -88,16 +98,15 @@ def hashes_of(source):
     return found
 
 
-def fingerprint(options, target, name, sizes, path, dims):
+def fingerprint(options, target, name, sizes, path):
     """The hashes of one output, as an ordered dictionary."""
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
         folder = os.path.join(options.texts, target, sizes) if options.texts else scratch
         os.makedirs(folder, exist_ok=True)
         suffix = ".cu" if target.startswith("sm_") else ".cpp"
         source = os.path.join(folder, name + suffix)
-        command = [options.ingot, path, "-o", source, "--name", "net", "--target", target, "--weights", "file"]
-        if sizes == "open":
-            command += [part for dim in dims for part in ("--dim", dim)]
+        command = [options.ingot, path, "-o", source, "--name", "net", "--target", target, "--weights", "file",
+                   "--dim", BOUNDS[sizes]]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             error = re.search(r"error\[([\w-]+)\]", done.stderr)
@@ -172,8 +181,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         tasks = []
         for name in names:
-            path, dims = fill(name, options.work)
-            tasks += [(target, name, sizes, pool.submit(fingerprint, options, target, name, sizes, path, dims))
+            paths = fill(name, options.work)
+            tasks += [(target, name, sizes, pool.submit(fingerprint, options, target, name, sizes, paths[sizes]))
                       for target in targets for sizes in options.sizes.split(",")]
         for target, name, sizes, task in tasks:
             found, before = task.result(), tables[target].get((name, sizes))
