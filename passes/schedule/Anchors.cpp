@@ -107,7 +107,8 @@ ConvOp integerFiltersOf(GroupView group) {
              : nullptr;
 }
 
-/// Whether all sizes of an image but the number of images are numbers.
+/// Whether all sizes of an image tensor except the batch size are known when
+/// compiling.
 static bool isOfKnownSize(Value image) {
   return llvm::all_of(ArrayRef(dimsOf(image)).drop_front(),
                       [](const Dim &size) { return size.known().has_value(); });
@@ -146,15 +147,16 @@ bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
       hasRunTimeSizes(conv.getW().getType()))
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
-  // Half a vector is as fast with tiles of one group each, whose weights are packed
-  // (groups of 8 in vectors of 16, eight images: 1.1 times as fast).
+  // Tiles of one group with packed weights, where possible, are as fast for
+  // groups of half a vector (groups of 8 in vectors of 16, eight images: 1.1
+  // times as fast).
   int64_t most =
       target.maxLanes(type) / (multipliesInGroups(conv, target) ? 4 : 2);
   return llvm::isPowerOf2_64(inputs) && llvm::isPowerOf2_64(outputs) &&
          inputs <= outputs && outputs <= most;
 }
 
-/// How many bits wider the elements of the result are.
+/// Returns how many bits wider a result element is than an operand element.
 static int64_t bitsGained(Operation *op) {
   auto bits = [](Value v) -> int64_t {
     return storageType(elementOf(v)).getIntOrFloatBitWidth();
@@ -178,7 +180,7 @@ bool takesChannels(SliceOp slice) {
 }
 
 bool readsByParts(ConcatOp concat) {
-  // Each part has loops of its own in the kernel.
+  // The kernel has separate loops for each input of the concatenation.
   constexpr size_t mostParts = 4;
   int64_t axis = concat.getAxis();
   Dims sizes = dimsOf(concat.getResult());
@@ -255,11 +257,12 @@ bool isDisjointPool(Operation *op) {
 bool joinsConvolution(Operation *pool, const TargetDescription &target) {
   if (!isDisjointPool(pool))
     return false;
-  // Other targets compute a tile in vectors, and pool bytes from memory.
+  // Other targets compute a tile of int8 results in vectors and pool it from
+  // memory.
   if (isa<IntegerType>(elementOf(pool->getOperand(0))) && !target.coreRegisters)
     return false;
-  // Where code is small, the convolution shares it with others; a pool over all
-  // positions is little work of its own.
+  // With small code a global pool stays separate: it is little work, and the
+  // convolution can then share its kernel function with others.
   ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
   return !target.smallCode ||
          ShapedType::getNumElements(y.drop_front().drop_back()) != 1;

@@ -1,4 +1,4 @@
-// The convolutions and products that strategies build groups around.
+// The convolutions and matrix products that strategies build groups around.
 
 #ifndef INGOT_PASSES_SCHEDULE_ANCHORS_H
 #define INGOT_PASSES_SCHEDULE_ANCHORS_H
@@ -11,124 +11,140 @@ struct TargetDescription;
 
 namespace ingot::schedule {
 
-/// Whether a strategy can read `w` in panels: it is packed, or a constant (outside
-/// of its group) that can be packed.
+/// Whether a strategy can read the weights `w` as packed panels: `w` is packed
+/// already, or is a constant defined outside of its group that can be packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
 
-/// A convolution and the pool that is computed with it.
+/// A convolution and the pool that is fused with it, if there is one.
 struct ConvolutionAnchor {
   graph::ConvOp conv;
   mlir::Operation *pool = nullptr;
 
-  /// The one that a group computes beside cheap operators, whatever its weights; without
-  /// `conv` if that is not all it computes.
+  /// Returns the convolution that a group computes besides cheap operators,
+  /// whatever the layout of its weights; without `conv` if the group computes
+  /// anything else.
   static ConvolutionAnchor onlyOf(GroupView group);
-  /// The same if its weights are in panels or will be.
+  /// Returns the convolution as onlyOf does, but only if its weights are packed
+  /// in panels or can be.
   static ConvolutionAnchor of(GroupView group);
 
-  /// Of the operands; sums of bytes are wider.
+  /// Element type of the operands; integer sums are wider.
   mlir::Type type() { return graph::elementOf(conv.getX()); }
-  /// Null while the weights are not packed.
+  /// The unpacking of the packed weights; null while the weights are not
+  /// packed.
   graph::UnpackPanelsOp weights() {
     return conv.getW().getDefiningOp<graph::UnpackPanelsOp>();
   }
-  /// The pool's result, or the convolution's.
+  /// Returns the pool's result if there is a pool, else the convolution's.
   mlir::Value result() {
     return (pool ? pool : conv.getOperation())->getResult(0);
   }
-  /// The convolution's columns that the result needs, and how many of them one
-  /// window of the pool takes (1 without a pool).
+  /// Returns how many columns of the convolution the result needs, and
+  /// (`across`) how many of them one window of the pool covers; 1 without a
+  /// pool.
   int64_t columns() { return graph::shapeOf(result()).end()[-2] * across(); }
   int64_t across();
-  /// The channels that it computes, and the products that are summed for each.
+  /// Returns the number of output channels, and (`steps`) the multiply-adds per
+  /// output element.
   int64_t channels() { return graph::shapeOf(result()).back(); }
   int64_t steps();
   int64_t weightBytes();
-  /// Output and input positions of the convolution correspond one to one.
+  /// Whether output and input positions correspond one to one (1x1 kernel,
+  /// stride 1, no padding).
   bool isPointwise();
-  /// All positions are rows of one matrix.
+  /// Whether the convolution is one matrix product whose rows are all
+  /// positions.
   bool isMatrix() {
     return isPointwise() && !pool && graph::isCompact(graph::dimsOf(result()));
   }
-  /// The rows of the product: all positions, or those of a row of the image.
+  /// Returns the rows of each matrix product: all positions if isMatrix(), else
+  /// those of one image row.
   graph::Dim positions();
-  /// How many such products there are.
+  /// Returns how many matrix products, each of positions() rows, the
+  /// convolution consists of.
   double products();
 };
 
-/// The convolution of a group with one filter for each channel; null if the
-/// group computes something else.
+/// Returns the depthwise convolution of a group; null if the group computes
+/// something else.
 graph::ConvOp depthwiseOf(GroupView group);
-/// The convolution of a group that reads its operands as they are stored, or in a
-/// narrower type; null if the group computes something else.
+/// Returns the convolution of a group that reads its operands as stored or
+/// widens them on load; null if the group computes something else.
 graph::ConvOp filtersOf(GroupView group);
-/// The convolution of integers of a group that strategies may take whose weights are
-/// packed: its input is an argument, without a zero point, and its result is stored as it
-/// is. Null if the group computes something else.
+/// Returns the integer convolution of a group that strategies may build:
+/// weights packed or packable, input an argument of the group without zero
+/// point, result stored unchanged. Null if the group computes something else.
 graph::ConvOp integerFiltersOf(GroupView group);
-/// Whether each channel of floats has one filter of its own.
+/// Whether the convolution is a depthwise one of floats with one filter per
+/// channel.
 bool isDepthwise(graph::ConvOp conv);
-/// The output channels of a group of a convolution.
+/// Returns the number of output channels per group of a convolution.
 int64_t channelsOfGroup(graph::ConvOp conv);
-/// Whether the output channels of each group of a convolution of floats fill vectors:
-/// then tiles can multiply by the weights of one group each.
+/// Whether the output channels per group of a float convolution fill whole
+/// vectors, so that each tile can use the weights of a single group.
 bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
-/// Whether each vector can be of the outputs of several groups of a convolution of floats:
-/// each group has a power of two of them, at most half of a vector, or a quarter where tiles
-/// can be of one group, and a power of two of inputs, no more than outputs.
+/// Whether one vector can hold the outputs of several groups of a float
+/// convolution. Outputs and inputs per group must be powers of two, with no
+/// more inputs than outputs, and the outputs at most half of a vector (a
+/// quarter if tiles of one group are possible).
 bool hasGroupsInLanes(graph::ConvOp conv, const TargetDescription &target);
-/// The input channels of a group of a convolution.
+/// Returns the number of input channels per group of a convolution.
 int64_t inputsOfGroup(graph::ConvOp conv);
-/// Whether the operator only gives its operand's elements a wider type, as they can
-/// have when they are loaded.
+/// Whether the operator only widens its operand's elements, so that a load can
+/// do it.
 bool isWidening(mlir::Operation *op);
-/// Whether it gives them a narrower one, in which they are better stored.
+/// Whether the operator only narrows its operand's elements, so that a store
+/// can do it.
 bool isNarrowing(mlir::Operation *op);
 
-/// Whether a slice takes neighbouring channels of all positions.
+/// Whether a slice takes a contiguous range of channels at all positions.
 bool takesChannels(graph::SliceOp slice);
-/// Whether a concatenation joins channels of a few tensors, for a pointwise convolution
-/// alone: then that can read them one after the other instead.
+/// Whether a concatenation joins the channels of a few tensors and is read only
+/// by a pointwise convolution, which can then read the tensors one after the
+/// other instead.
 bool readsByParts(graph::ConcatOp concat);
 
-/// A convolution in one group, whose weights are in panels or can be: it can be an
-/// anchor.
+/// Whether `op` is a convolution with one group and with weights that are
+/// packed in panels or can be, so that it can be the anchor of a fusion group.
 bool isFusableConvolution(mlir::Operation *op, bool packs);
-/// The operators from `last` up to such a convolution, each read by the next one
-/// alone and elementwise; empty if there is none.
+/// Returns the chain of elementwise operators from `last` back to a fusable
+/// convolution, each with the next one as its only user; empty if there is
+/// none.
 llvm::SmallVector<mlir::Operation *>
 chainToConvolution(mlir::Operation *last,
                    llvm::function_ref<bool(mlir::Operation *)> isFree,
                    bool packs);
-/// A maximum or mean over windows that neither overlap nor reach into padding:
-/// it can be computed while its operand is.
+/// Whether `op` is a maximum or average pool whose windows neither overlap nor
+/// reach into padding, so that it can be computed along with its operand.
 bool isDisjointPool(mlir::Operation *op);
-/// Such a pool is to be computed with the convolution that it alone reads.
+/// Whether a pool with disjoint windows should be fused with the convolution
+/// whose only user it is.
 bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
 llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 
-/// The sizes of a matrix product. A right operand that is the same for all
-/// batches makes the rows of all batches rows of one matrix.
+/// The sizes of a matrix product. If the right operand is the same for all
+/// batches, the rows of all batches are counted as rows of one matrix.
 struct ProductSizes {
-  /// Of a product of two values.
   ProductSizes(mlir::Value left, mlir::Value right, mlir::Value result);
   explicit ProductSizes(graph::MatMulOp product);
-  /// Whether the columns are known when compiling: tiles are built for them.
+  /// Whether the number of columns is known when compiling, as tiles require.
   static bool fitTiles(graph::MatMulOp product);
-  /// The sizes of one matrix, and how many there are.
+  /// The sizes of one matrix product, and the number of them (`batches`).
   graph::Dim rows, batches, steps;
   int64_t columns;
   bool oneMatrix;
 };
 
-/// Whether everything behind the group's anchor is elementwise on tensors of
-/// its shape or vectors along its last axis: then it is a matrix as a whole.
+/// Whether everything after the group's anchor is elementwise on tensors of the
+/// result's shape or vectors along its last axis, so that the result can be
+/// treated as one matrix.
 bool hasFlatEpilogue(GroupView group, mlir::Operation *anchor);
-/// Read behind the anchor only, at the very place where the result is written.
+/// Whether the group reads `input` only after the anchor, at the element that
+/// is being written, so that the result may overwrite it.
 bool mayBecomeResult(GroupView group, mlir::Value input);
-/// Whether an input of the group may become its result.
+/// Whether the result may overwrite some input of the group.
 bool mayBeInPlace(GroupView group);
-/// Whether an elementwise operator other than the anchor reads it.
+/// Whether an elementwise operator other than the anchor reads `input`.
 bool isEpilogueOperand(mlir::Value input, mlir::Operation *anchor);
 
 } // namespace ingot::schedule

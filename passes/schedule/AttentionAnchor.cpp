@@ -7,12 +7,12 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Follows `v` back to the only matrix product that it is computed from element by
-/// element; null if there is none, or another reader on the way. Puts the operators
-/// between into `between`.
+/// Follows `v` back through elementwise operators, each with a single user, to
+/// the matrix product that it is computed from; null if there is none. Appends
+/// the operators in between to `between`.
 static MatMulOp elementwiseFrom(Value v,
                                 SmallVectorImpl<Operation *> &between) {
-  // Chains of masks and scales are short; longer ones are no attention.
+  // Chains of masks and scales are short; a longer chain is not attention.
   constexpr size_t mostBetween = 16;
   Operation *op = v.getDefiningOp();
   if (!op || !op->hasOneUse() || between.size() > mostBetween)
@@ -32,8 +32,8 @@ static MatMulOp elementwiseFrom(Value v,
   return {};
 }
 
-/// Whether it is a product of `operands`, in f32 or their type, whose matrices come in as
-/// many axes as the result has.
+/// Whether `product` is a batched product of operands of type `operands`, with
+/// a result in f32 or the same type and equal ranks throughout.
 static bool isPlain(MatMulOp product, Type operands) {
   size_t rank = shapeOf(product.getResult()).size();
   return rank >= 3 && product.getZeros().empty() &&
@@ -103,7 +103,7 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
     if (!isPart && !isa<ConstantOp>(op) && !(element && element.isCheap()))
       return {};
   }
-  // Up to the result, one reader after the other.
+  // Follow the single users from the product to the result.
   Operation *op = found.product;
   while (op->getResult(0) != group.results()[0]) {
     Operation *reader = *op->user_begin();
@@ -114,8 +114,8 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   return found;
 }
 
-/// Whether the group around `product` can end behind it with elementwise operators and
-/// transposes alone.
+/// Whether only elementwise operators and transposes follow `product` in its
+/// group.
 static bool endsInPlace(Operation *product,
                         llvm::function_ref<bool(Operation *)> isMember) {
   Operation *op = product;
@@ -132,10 +132,11 @@ static bool endsInPlace(Operation *product,
   return true;
 }
 
-/// Adds what an operand is computed by in front of the product, element by element and
-/// once: transposes, and as `scales` products with one number. As `rounds` roundings as well,
-/// and the last of the operators by which it is computed from tensors in memory, such as a
-/// rotation by angles; the others follow it into the group.
+/// Appends to `taken` the single-use operators that compute an operand of a
+/// product: transposes; with `scales` also multiplications by a scalar. With
+/// `rounds` also rounding casts, and the last elementwise operator that
+/// computes the operand from stored tensors, such as a rotary embedding; the
+/// other operators of that expression follow it into the group.
 static void addInFront(Value operand, bool scales, bool rounds,
                        llvm::function_ref<bool(Operation *)> isFree,
                        SmallVectorImpl<Operation *> &taken) {
@@ -198,7 +199,8 @@ std::optional<RepeatedMatrices> RepeatedMatrices::of(Value repeated) {
   return isRepeated ? std::optional(found) : std::nullopt;
 }
 
-/// Adds the moves and roundings of an operand that is read where it lies.
+/// Appends the transposes, slices, repetitions and rounding casts that read an
+/// operand in its stored layout.
 static void addMoves(Value operand,
                      llvm::function_ref<bool(Operation *)> isFree,
                      SmallVectorImpl<Operation *> &taken) {
@@ -222,7 +224,8 @@ takeAttention(Operation *producer,
               llvm::function_ref<bool(Operation *)> isMember,
               llvm::function_ref<bool(Operation *)> isFree, bool asTheyLie,
               llvm::function_ref<bool(const AttentionAnchor &)> suits) {
-  // From the product itself, or what it reads in front of it.
+  // Start from the product itself, also if `producer` is its softmax or
+  // rounding cast.
   Operation *last = producer;
   while (isa<SoftmaxOp, CastOp, RoundToTf32Op>(last) && last->hasOneUse())
     last = *last->user_begin();

@@ -1,8 +1,8 @@
-// Softmax between two matrix products: attention.
+// Attention: a softmax between two matrix products.
 //
 //   softmax(f(Q x K)) x V
 //
-// with anything elementwise (scale, mask, bias, cap) as f.
+// with any elementwise function f (scale, mask, bias, soft cap).
 
 #ifndef INGOT_PASSES_SCHEDULE_ATTENTIONANCHOR_H
 #define INGOT_PASSES_SCHEDULE_ATTENTIONANCHOR_H
@@ -12,32 +12,33 @@
 namespace ingot::schedule {
 
 struct AttentionAnchor {
-  /// Queries [..., M, D] by keys [..., D, N], their softmax, and by values [..., N, E].
-  /// D and E are numbers, and there is at least one key. Results are of f32, or of the
-  /// narrow floats that the operands are.
+  /// Queries [..., M, D] times keys [..., D, N], their softmax, and its product
+  /// with values [..., N, E]. D and E are known when compiling, and there is at
+  /// least one key. Results are f32, or the narrow float type of the operands.
   mutable graph::MatMulOp scores;
   mutable graph::SoftmaxOp softmax;
   mutable graph::MatMulOp product;
-  /// The elementwise operators from the scores to the softmax, the last one first.
+  /// The elementwise operators from the scores to the softmax, last one first.
   llvm::SmallVector<mlir::Operation *> between;
-  /// What rounds the softmax to bf16, f16 or tf32, where both products are of such operands.
+  /// The cast of the softmax to bf16, f16 or tf32, if both products have
+  /// operands of that type.
   mlir::Operation *rounding = nullptr;
 
   explicit operator bool() const { return product != nullptr; }
-  /// Whether all but the operands of the products are f32.
+  /// Whether everything except the operands of the products is f32.
   bool isOfF32() const {
     return graph::elementOf(softmax.getInput()).isF32() &&
            graph::elementOf(product.getResult()).isF32();
   }
 
-  /// The one whose last product is `product`; none if that is another one, or a tensor
-  /// between the products has further readers.
+  /// Returns the attention whose second product is `product`; none if `product`
+  /// is not one or if a tensor between the products has other users.
   static AttentionAnchor of(graph::MatMulOp product);
-  /// The one that a group computes, with nothing behind it but elementwise operators and
-  /// transposes that keep the last axis.
+  /// Returns the attention that a group computes, if only elementwise operators
+  /// and transposes that keep the last axis follow it.
   static AttentionAnchor of(GroupView group);
 
-  /// Sizes of one pair of matrices, and how many pairs there are.
+  /// The sizes of one head's matrices, and the batch sizes.
   graph::Dim queries() const {
     return graph::dimsOf(scores.getResult()).end()[-2];
   }
@@ -50,34 +51,41 @@ struct AttentionAnchor {
     return sizes;
   }
 
-  /// Returns the tensor whose transpose the keys are, if its last axis has the elements of
-  /// a key; null otherwise.
+  /// Returns the tensor [..., N, D] that the keys are a transpose of, with each
+  /// key contiguous along the last axis; null if the keys are stored otherwise.
   mlir::Value keyRows() const;
-  /// Where that tensor has the element (head..., element, key) of the keys.
+  /// Returns the index into keyRows() of the element (head..., element, key) of
+  /// the keys.
   graph::Exprs atKeyRows(llvm::ArrayRef<graph::Expr> place) const;
 
-  /// For each axis of `result` (of the group), the axis of the product that it is.
+  /// Returns, for each axis of the group's `result`, the corresponding axis of
+  /// the product.
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };
 
-/// The matrices of a tensor along one axis, each several times in a row, as heads of
-/// queries that share keys and values have them:
-/// reshape(expand(reshape(from))) of [.., G, ..], [.., G, 1, ..], [.., G, T, ..], [.., G x T, ..],
-/// maybe with roundings between them.
+/// The matrices of a tensor along one axis, each repeated several times, as in
+/// grouped-query attention:
+///
+///   reshape(expand(reshape(from)))
+///   [.., G, ..] -> [.., G, 1, ..] -> [.., G, T, ..] -> [.., G x T, ..]
+///
+/// Rounding casts may stand between these operators.
 struct RepeatedMatrices {
   mlir::Value from;
   int64_t axis = 0, times = 1;
-  /// The last reshape first.
+  /// The operators from `repeated` back to `from`, the last reshape first.
   llvm::SmallVector<mlir::Operation *> path;
 
   static std::optional<RepeatedMatrices> of(mlir::Value repeated);
 };
 
-/// Returns the operators that a group around `producer` (the last product, its softmax or
-/// the rounding of that) has besides `producer`, where `suits` takes such attention: all of
-/// it, and what queries and values are moved and queries are scaled by in front of it. Keys
-/// are moved in front of it as well if they are to be read `asTheyLie`.
-/// Empty if `suits` does not take it, or the group would compute something else.
+/// Returns the operators that join a group around `producer` (the second
+/// product, its softmax or the rounding cast of that) if `suits` accepts the
+/// attention that they form: both products, the softmax, what lies between
+/// them, and the transposes and scales of queries and values. With `asTheyLie`,
+/// the moves and roundings of the keys as well, which are then read in their
+/// stored layout. Empty if `suits` rejects the attention, or if the group would
+/// compute something else.
 llvm::SmallVector<mlir::Operation *>
 takeAttention(mlir::Operation *producer,
               llvm::function_ref<bool(mlir::Operation *)> isMember,
@@ -85,8 +93,8 @@ takeAttention(mlir::Operation *producer,
               bool asTheyLie,
               llvm::function_ref<bool(const AttentionAnchor &)> suits);
 
-/// Whether the only reader of an operator's result passes it on element by element, to
-/// the same place or with axes but the last one exchanged.
+/// Whether the only user of an operator's result is elementwise on the same
+/// shape, or a transpose that keeps the last axis.
 bool isReadInPlace(mlir::Operation *op, mlir::Operation *reader);
 
 } // namespace ingot::schedule

@@ -1,4 +1,4 @@
-// Rows of buffers that vectors can be loaded from and stored to.
+// Buffer rows that vector loads and stores can access.
 
 #ifndef INGOT_PASSES_SCHEDULE_DENSEROWS_H
 #define INGOT_PASSES_SCHEDULE_DENSEROWS_H
@@ -7,8 +7,9 @@
 
 namespace ingot::schedule {
 
-/// Whether the elements along the last axis of a buffer follow each other in memory. They
-/// do not where each is the only one of its row in a larger tensor. Null has no rows.
+/// Whether the elements along the last axis of a buffer are contiguous in
+/// memory. They are not if the buffer is one column of a larger tensor. False
+/// for null.
 bool hasDenseRows(mlir::Value buffer);
 
 } // namespace ingot::schedule

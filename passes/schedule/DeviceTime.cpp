@@ -14,8 +14,9 @@ using namespace mlir;
 
 namespace ingot::schedule {
 
-/// What a processor reads from the second cache in a second, however few others do: 64
-/// bytes a cycle of 1.9 GHz (H100 SXM, November 2026: 48 strips of 16 KB by 24 blocks).
+/// L2 bandwidth of one SM, in bytes per second, however few others read: 64
+/// bytes a cycle at 1.9 GHz (H100 SXM, November 2026: 48 K tiles of 16 KB by 24
+/// blocks).
 static constexpr double processorBytesPerSecond = 1.2e11;
 
 double cacheRate(const Device &device) {
@@ -23,8 +24,8 @@ double cacheRate(const Device &device) {
                                         : 3 * device.bytesPerSecond;
 }
 
-/// What the second cache yields to such loops: of a few strips the larger part comes from
-/// memory.
+/// Returns the L2 bandwidth for a K loop: with few K tiles, most of them come
+/// from memory.
 static double cacheRate(const StripLoop &loop, const Device &device) {
   constexpr double many = 8;
   return loop.areTiles && loop.strips >= many
@@ -49,28 +50,30 @@ double secondsOf(const StripLoop &loop, double tiles, double resident,
          (rounds - 1) * (again + loop.closing / together);
 }
 
-/// Bytes of all stages of a tile in shared memory.
+/// Bytes of all pipeline stages of a tile in shared memory.
 static double bytesOfTile(Value tile) {
   auto type = cast<MemRefType>(tile.getType());
   return double(type.getNumElements() *
                 kernel::elementBytes(type.getElementType()));
 }
 
-/// How often the loop around an operation runs; 0 if it does not say.
+/// Returns the trip count of the loop around an operation; 0 if it is not
+/// static.
 static double tripsAround(Operation *op) {
   auto loop = op->getParentOfType<scf::ForOp>();
   auto trips = loop ? loop.getStaticTripCount() : std::nullopt;
   return trips ? double(trips->getZExtValue()) : 0;
 }
 
-/// Strips that copies of whole tiles bring.
+/// Finds K tiles that are loaded by TMA copies of whole tiles.
 static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
   kernel.walk([&](kernel::CopyTileOp copy) {
     work.loop.strips = tripsAround(copy);
     work.loop.goesOn = true;
     work.loop.areTiles = true;
   });
-  // What is fetched of a strip is copied to the place of one in one block of the kernel.
+  // Bytes that the kernel fetches into each K tile, counted in one block of the
+  // kernel only (other blocks repeat the same copies).
   llvm::MapVector<Value, std::pair<Block *, double>> fetched;
   kernel.walk([&](kernel::CopyTileOp copy) {
     auto &[block, bytes] =
@@ -109,9 +112,9 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
   });
 }
 
-/// Blocks of keys and values that copies of whole tiles bring, all of which every query of the
-/// block meets. A warpgroup alone takes about 9 cycles for each key and its 64 queries (as
-/// warpgroup-attention estimates it).
+/// Finds blocks of keys and values that TMA copies load and all queries of the
+/// thread block use. One warpgroup alone takes about 9 cycles per key for its
+/// 64 queries (the estimate of warpgroup-attention).
 static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   llvm::SmallSetVector<Value, 2> tiles;
   int64_t queries = 0;
@@ -140,7 +143,7 @@ static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   }
 }
 
-/// Strips that the threads of a block copy ahead.
+/// Finds K tiles that the threads of a block prefetch with asynchronous copies.
 static void findCopies(kernel::FuncOp kernel, DeviceWork &work) {
   kernel::AwaitCopiesOp await;
   kernel.walk([&](kernel::AwaitCopiesOp op) {
@@ -172,13 +175,13 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
         int64_t(llvm::PowerOf2Ceil(product.getLeft().getIntOrFloatBitWidth())) /
         8;
     work.areBytesOfFloats = isByteOfFloat(product.getLeft());
-    // Each is of 16 rows, 8 columns and 32 bytes of steps.
+    // Each MMA has 16 rows, 8 columns and 32 bytes along K.
     products += product->getParentOfType<scf::ForOp>() ? 1 : 0;
   });
   if (products > 0) {
     work.macsOfStrip = products * 16 * 8 * 32 / double(work.matrixElement) *
                        double(work.threads) / ofWarp;
-    // Both halves of a strip add to the same four sums of a thread.
+    // Both halves of a K tile accumulate into the same four sums of a thread.
     work.loop.closing = closingSeconds(products / 2 * 4);
   }
   kernel.walk([&](kernel::CountOp) { work.counts = true; });
@@ -188,8 +191,9 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
   return work;
 }
 
-/// Blocks that a processor holds at once, by its threads, registers and shared memory, of
-/// which the device takes 1 KB for each block itself (from 8.0 on).
+/// Returns how many blocks an SM holds at once, limited by threads, registers
+/// and shared memory. The device itself reserves 1 KB of shared memory per
+/// block (from compute capability 8.0 on).
 static int64_t blocksOfProcessor(const Device &device, const DeviceWork &work) {
   int64_t threads = llvm::alignTo(work.threads, device.warp);
   int64_t byRegisters =
@@ -200,11 +204,12 @@ static int64_t blocksOfProcessor(const Device &device, const DeviceWork &work) {
       1, std::min({device.residentThreads / threads, byRegisters, byShared}));
 }
 
-/// Of the host, and of the bus between it and a device. PCIe 3.0 of 16 lanes has 15.8 GB/s, of
-/// which about 12 are reached. A copy of few bytes, with the wait for it, takes about 10 us
-/// (NVIDIA's blog on data transfers, 2012), and a launch in a row 3.8 us where one in a
-/// graph takes 3.4 (the one on graphs, 2019); 2 us is for slower hosts. Code that goes step by
-/// step has an element of 4 bytes in about 4 ns.
+/// Rates of the host and of the bus between host and device. PCIe 3.0 x16 has
+/// 15.8 GB/s, of which about 12 are reached. A small copy with its wait takes
+/// about 10 us (NVIDIA's blog on data transfers, 2012). A launch in a stream
+/// takes 3.8 us, in a graph 3.4 us (the one on launch graphs, 2019); 2 us
+/// allows for slower hosts. Sequential host code takes about 4 ns per 4-byte
+/// element.
 static constexpr double hostBytesPerSecond = 1e9, busBytesPerSecond = 12e9,
                         waitSeconds = 1e-5, startSeconds = 2e-6;
 
@@ -222,8 +227,8 @@ int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
   return areBytesOfFloats && device.multipliesByWarpgroups() ? 2 : elementBytes;
 }
 
-/// What a launch takes whose blocks bring strips one after the other, in `computing` seconds
-/// of all of the device.
+/// Returns the seconds of a launch whose blocks load K tiles one after the
+/// other, given the seconds that the whole device needs for the arithmetic.
 static double stripSeconds(const Device &device, const DeviceWork &work,
                            int64_t multiplyAdds, double computing) {
   StripLoop loop = work.loop;
@@ -240,7 +245,8 @@ static double stripSeconds(const Device &device, const DeviceWork &work,
          (work.counts ? countingSeconds : 0);
 }
 
-/// How much longer tiles of one size take where processors compute unequally many of them.
+/// Returns the slowdown factor of an uneven last wave: SMs that compute
+/// different numbers of equal tiles.
 static double lastWave(const Device &device, const DeviceWork &work) {
   if (!work.matrixElement || work.blocks <= device.processors)
     return 1;

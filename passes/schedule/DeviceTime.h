@@ -1,4 +1,4 @@
-// What a launch on a device takes, from what is known of it before it has run.
+// Predicts the duration of a launch on a device before it has run.
 
 #ifndef INGOT_PASSES_SCHEDULE_DEVICETIME_H
 #define INGOT_PASSES_SCHEDULE_DEVICETIME_H
@@ -8,107 +8,115 @@
 
 namespace ingot::schedule {
 
-/// The strips of operands that a block brings and multiplies one after the other.
+/// The loop in which a block loads K tiles of the operands and multiplies them.
+/// A "strip" is a K tile.
 struct StripLoop {
-  /// How many, and the bytes of each; no more than `ahead` are on their way while one is
-  /// multiplied.
+  /// Number of K tiles, bytes of each, and how many may be in flight while one
+  /// is multiplied.
   double strips = 0, bytes = 0, ahead = 1;
-  /// Bytes of a strip that the block itself fetches, where others fetch some for it; else 0.
+  /// Bytes of a K tile that the block itself fetches if other blocks of its
+  /// cluster fetch the rest; else 0.
   double fetched = 0;
-  /// Seconds that a strip keeps its processor busy, and that a block alone takes for it though
-  /// it is there.
+  /// Seconds that a K tile keeps its SM busy, and the latency of one block per
+  /// K tile that is already in shared memory.
   double busy = 0, waiting = 0;
-  /// Seconds that follow the last strip of a block.
+  /// Seconds of the epilogue after the last K tile of a block.
   double closing = 0;
-  /// Whether a block brings strips of its next tile while it stores the sums of this one.
+  /// Whether a block prefetches K tiles of its next tile while it stores the
+  /// sums of the present one.
   bool goesOn = false;
-  /// Whether strips are copied as whole tiles, many of which the second cache yields faster.
+  /// Whether TMA copies load whole tiles; L2 serves many of them faster.
   bool areTiles = false;
 };
 
-/// What so many tiles take by such loops, from the first strip's arrival on. A
-/// processor with several blocks, `resident` at a time, brings and multiplies strips of one
-/// while others wait. Each strip arrives `arrivalSeconds` after it was asked for.
+/// Returns the seconds that the K loops of `tiles` tiles take, from the arrival
+/// of the first K tile. An SM with several blocks, `resident` at a time,
+/// multiplies K tiles of one block while others wait. Each K tile arrives
+/// `arrivalSeconds` after its request.
 double secondsOf(const StripLoop &loop, double tiles, double resident,
                  const Device &device);
 
-/// From asking for a strip until it is in shared memory, where processors ask for many (H100
-/// SXM, November 2026: products of 3 to 18 strips by 20 to 196 blocks of which each has two on
-/// their way, 0.7 to 0.9 us).
+/// Latency from the request of a K tile until it is in shared memory under load
+/// (H100 SXM, November 2026: products of 3 to 18 K tiles by 20 to 196 blocks
+/// with two K tiles in flight each, 0.7 to 0.9 us).
 inline constexpr double arrivalSeconds = 0.85e-6;
-/// What follows the last strip of a block: each of the sums of a thread goes to memory by
-/// instructions that run once, and have to come from there themselves (same, 32 to 128 sums of
-/// a thread: 0.03 to 0.08 us each).
+/// Returns the seconds of a block's epilogue: every sum of a thread is stored
+/// by instructions that run once and miss the instruction cache (same machine,
+/// 32 to 128 sums per thread: 0.03 to 0.08 us each).
 inline double closingSeconds(double sumsOfThread) {
   return 0.3e-6 + 0.04e-6 * sumsOfThread;
 }
-/// What each launch of a graph takes until the first it reads is there (same, networks of 55 to
-/// 136 kernels).
+/// Latency of each launch in a graph until its first loads arrive (same
+/// machine, networks of 55 to 136 kernels).
 inline constexpr double launchSeconds = 2.2e-6;
 
-/// What processors read from the second cache per second: about three times what memory
-/// yields where nothing better is known (the data sheet of A100).
+/// Returns the L2 bandwidth in bytes per second: three times the memory
+/// bandwidth if the target has no better figure (data sheet of the A100).
 double cacheRate(const Device &device);
 
-/// What of a kernel says how long it takes.
+/// The properties of a kernel that determine its duration.
 struct DeviceWork {
-  /// How many blocks at most, the threads of each, the bytes that these share, and about
-  /// how many registers a thread takes.
+  /// The maximum number of blocks, the threads per block, the bytes of shared
+  /// memory per block, and the approximate registers per thread.
   int64_t blocks = 0, threads = 0, shared = 0, registers = 16;
-  /// Whether warpgroups multiply tiles.
+  /// Whether warpgroups multiply tiles (wgmma).
   bool byWarpgroups = false;
-  /// Bytes of the elements that it multiplies in matrix units; 0 if in none; and whether
-  /// these are floats of 8 bits.
+  /// Bytes per element that the tensor cores multiply, 0 if the kernel does not
+  /// use them; and whether the elements are 8-bit floats.
   int64_t matrixElement = 0;
   bool areBytesOfFloats = false;
-  /// What a block brings and multiplies, without the seconds; no bytes if it has no such
-  /// loop, and 0 strips if the kernel does not say how many a tile has. Multiply-adds of a strip
-  /// where blocks may take several tiles.
+  /// The K loop of a block, without seconds: `bytes` is 0 if there is none,
+  /// `strips` is 0 if the number of K tiles is unknown. `macsOfStrip` are the
+  /// multiply-adds per K tile if blocks may process several tiles.
   StripLoop loop;
   double macsOfStrip = 0;
-  /// Whether blocks are counted.
+  /// Whether the kernel counts blocks (kernel.count).
   bool counts = false;
 
-  /// All but the registers, of a kernel that is scheduled for a device.
+  /// Returns the properties, except the registers, of a kernel that is
+  /// scheduled for a device.
   static DeviceWork of(kernel::FuncOp kernel);
 };
 
-/// As how many bytes warps multiply such elements: where warpgroups multiply floats of 8
-/// bits, single warps make them f16 first (as nvcc 13 compiles mma.sync for 9.0).
+/// Returns the bytes per element with which single warps multiply elements of a
+/// type: on devices whose warpgroups multiply 8-bit floats, mma.sync converts
+/// those to f16 first (as nvcc 13 compiles it for 9.0).
 int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
                             bool areBytesOfFloats);
 
-/// What a launch on a device takes at least, and what it waits for.
+/// The least duration of a launch on a device, and what limits it.
 struct DeviceTime {
   double seconds = 0;
-  /// The part of what the device could do meanwhile.
+  /// The fraction of the device's throughput that the launch can use.
   double busy = 0;
   llvm::StringRef bound;
-  /// Of the threads that a processor can hold, the part that it does hold.
+  /// Resident threads as a fraction of the most that an SM can hold.
   double occupancy = 0;
 };
 
-/// Predicts it from the bytes of operands and results, each moved once, and from the
-/// multiply-adds, at the rates of the device: those of its matrix units, by warpgroups or
-/// by single warps, else of f32. A launch of fewer threads than keep all processors busy
-/// reaches a part of these only; and strips of a block follow one another.
+/// Predicts the duration from the bytes of operands and results, each moved
+/// once, and from the multiply-adds, at the rates of the device (tensor cores
+/// by warpgroup or by warp, else f32). A launch with too few threads to keep
+/// all SMs busy reaches only part of these rates; a K loop adds its latency.
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds);
 
-/// What a kernel takes on the host beside a device, with the copies of what it reads there
-/// and of what it writes back, and a wait for each of both.
+/// Returns the seconds that a kernel takes on the host beside a device: copying
+/// its operands to the host and its results back, with a wait for each, and
+/// computing.
 double hostSeconds(int64_t bytes, int64_t multiplyAdds);
-/// What so many launches lose where they start one by one, and not as a graph.
+/// Returns the extra seconds of `launches` launches that start one by one
+/// instead of in a graph.
 double secondsOutsideOfGraph(int64_t launches);
 
-/// What it takes that blocks are counted (kernel.count). A block waits about 1.5 us in all
-/// until others see what it wrote and it knows the number (a fence, an atomic addition and a
-/// load of about 300 cycles each, twice); clearing the numbers is a launch of its own, of
-/// about 2 us.
+/// Seconds that counting blocks (kernel.count) adds. A block waits about 1.5 us
+/// until others see its results and it has its number (a fence, an atomic
+/// addition and a load of about 300 cycles each, twice); clearing the counters
+/// is a launch of about 2 us.
 inline constexpr double countingSeconds = 1.5e-6 + 2e-6;
 
-/// What launches of a branch take one after the other, and how much of that they would
-/// take if they had all of the device.
+/// The seconds of a branch's consecutive launches, and (`alone`) the seconds
+/// they would take at full use of the device.
 struct BranchTime {
   double seconds = 0, alone = 0;
   void add(const DeviceTime &launch) {
@@ -117,8 +125,9 @@ struct BranchTime {
   }
 };
 
-/// What branches take at the same time: as long as the longest one, and as all of them if
-/// each had all of the device; and what it costs to begin and end them.
+/// Returns the seconds of concurrent branches: the longest branch or the sum of
+/// their `alone` seconds, whichever is more, and the cost of forking and
+/// joining.
 double secondsOf(llvm::ArrayRef<BranchTime> branches, const Device &device);
 
 } // namespace ingot::schedule

@@ -13,7 +13,8 @@ int64_t multiplyAddsOf(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return multiplyAddsOf(GroupView{&group.getBody().front()});
   auto elements = [](Value v) { return tensorType(v).getNumElements(); };
-  // Products without elements have none, and no sizes to divide by.
+  // Products without elements have no multiply-adds, and some divisors below
+  // would be 0.
   if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
     return 0;
   if (auto conv = dyn_cast<ConvOp>(op))
@@ -52,7 +53,8 @@ int64_t workOf(GroupView group) {
   return sum;
 }
 
-/// Whether the operator reads such parts of its first operand as it results in.
+/// Whether the operator reads only those elements of its first operand that it
+/// returns.
 static bool readsParts(Operation *op) {
   return isa<GatherOp, GatherNDOp, GatherElementsOp, SliceOp>(op);
 }
@@ -61,8 +63,9 @@ static int64_t bytesOf(Value value) {
   return tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
 }
 
-/// Bytes that are read of a tensor: of one that is only arranged otherwise, those of the
-/// arrangement (a table of embeddings may lie as the last product reads it).
+/// Returns the bytes read of a tensor. If the tensor is only rearranged, counts
+/// the reads of the rearranged tensor (an embedding table may be stored in the
+/// layout of the final product).
 static int64_t bytesReadOf(Value tensor) {
   int64_t stored = bytesOf(tensor), parts = 0;
   for (OpOperand &use : tensor.getUses()) {
@@ -79,7 +82,7 @@ static int64_t bytesReadOf(Value tensor) {
 
 int64_t bytesRead(BlockArgument operand) { return bytesReadOf(operand); }
 
-/// Counts the bytes of what a group reads and writes, each tensor once.
+/// Returns the bytes that a group reads and writes, each tensor counted once.
 static int64_t bytesMoved(GroupView group) {
   SetVector<Value> moved;
   for (Operation &op : *group.block)
@@ -94,18 +97,18 @@ static int64_t bytesMoved(GroupView group) {
   return bytes;
 }
 
-/// Instructions per cycle, each on one element of a vector of f32.
+/// Returns the f32 elements that vector instructions process per cycle.
 static double vectorRate(GroupView group, const TargetDescription &target) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
   return target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
-/// Estimates the cycles of decision trees; 0 for other operators.
+/// Estimates the cycles of a decision-tree operator; 0 for other operators.
 static double forestCyclesOf(Operation *op, const TargetDescription &target) {
   auto count = [](Value v) { return double(tensorType(v).getNumElements()); };
   auto rowsOf = [](Value result) { return shapeOf(result)[0]; };
   if (auto masks = dyn_cast<ForestMasksOp>(op)) {
-    // Rows that do not fill a vector come one by one.
+    // Rows that do not fill a vector are processed one by one.
     int64_t rows = rowsOf(masks.getResult()),
             lanes = target.maxLanes(elementOf(masks.getX()));
     return double(rows / lanes + rows % lanes) *
@@ -114,7 +117,8 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
             ForestCycles::ofTree * (count(masks.getWordsOf()) - 1));
   }
   if (auto forest = dyn_cast<ForestOp>(op)) {
-    // Kernels do not know their tables: as if all paths of a tree were as long.
+    // The kernel does not know its tables: assume that all paths of a tree are
+    // equally long.
     double trees = count(forest.getRoots());
     return ForestCycles::ofStep * double(rowsOf(forest.getResult())) * trees *
            std::log2(count(forest.getFeature()) / trees + 1);
@@ -123,8 +127,8 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
 }
 
 double elementCyclesOf(GroupView group, const TargetDescription &target) {
-  // Instructions for each element, or vector of them: arithmetic, the maximum of
-  // a window, a choice of what is arithmetic, norms, and functions such as exp.
+  // Instructions per element or vector: arithmetic, the maximum over a window,
+  // selects around arithmetic, norms, and functions such as exp.
   constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
   int64_t instructions = 0;
   double ofOthers = 0;
@@ -137,7 +141,7 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
         multiplyAddsOf(&op) > 0)
       continue;
-    // Between products it is a part of what the strategy counts.
+    // The strategy's own estimate includes a softmax between products.
     if (isa<SoftmaxOp>(op) && hasProducts)
       continue;
     if (double ofForest = forestCyclesOf(&op, target)) {
@@ -177,10 +181,10 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
 }
 
 bool paysToFork(GroupView group, const TargetDescription &target) {
-  // One thread of a device is slow.
+  // A single device thread is slow.
   if (target.isDevice())
     return true;
-  // A second thread saves half of the time at most.
+  // A second thread saves at most half of the time.
   return !target.freestanding &&
          cyclesOf(group, target) / 2 > target.forkCycles;
 }

@@ -1,4 +1,4 @@
-// What a group costs to compute.
+// Cost estimates of fusion groups.
 
 #ifndef INGOT_PASSES_SCHEDULE_GROUPCOST_H
 #define INGOT_PASSES_SCHEDULE_GROUPCOST_H
@@ -8,43 +8,47 @@
 
 namespace ingot::schedule {
 
-/// Returns the multiply-adds of the operators that have them: as many for each
-/// element of the result as the contracted part of the weights has.
+/// Returns the multiply-adds of contractions: for each element of the result,
+/// the size of the contracted part of the weights. 0 for other operators.
 int64_t multiplyAddsOf(mlir::Operation *op);
 int64_t multiplyAddsOf(GroupView group);
 
-/// Returns the multiply-adds, and one for each element of any operator's result.
+/// Returns the multiply-adds plus one for each element of any operator's
+/// result.
 int64_t workOf(GroupView group);
-/// The multiply-adds of f32 that a core begins in a cycle, which is the work of one.
+/// Returns the f32 multiply-adds that a core starts per cycle; each is one unit
+/// of workOf.
 double workPerCycle(const TargetDescription &target);
 
-/// Returns the bytes of an operand that a group reads: what reads parts of it reads these.
+/// Returns the bytes of an operand that a group reads; slices and gathers read
+/// only the elements that they return.
 int64_t bytesRead(mlir::BlockArgument operand);
 
-/// Cycles that decision trees take, by eight forests on Zen 4 (within 15 %, November 2026).
-/// Of several walks side by side, a step of one waits for two loads, a comparison and
-/// another load. A node of a tree that all rows ask takes four loads for as many rows as a
-/// vector has lanes, a word of its leaves what finds the first bit of each row, and a tree
-/// what adds the leaf of each row.
+/// Cycles of decision trees, fitted to eight forests on Zen 4 (within 15 %,
+/// November 2026). A step of one of several interleaved walks waits for two
+/// loads, a comparison and another load. In the form in which all rows test
+/// every node, a node takes four loads for a vector of rows; a word of the leaf
+/// masks takes finding the first bit in each row; a tree takes adding the leaf
+/// of each row.
 struct ForestCycles {
   static constexpr double ofStep = 7, ofNode = 2, ofWord = 30, ofTree = 30;
 };
 
-/// Estimates the cycles of all operators but contractions, as if two vectors were computed
-/// in each.
+/// Estimates the cycles of all operators except contractions, assuming two
+/// vectors of results per cycle.
 double elementCyclesOf(GroupView group, const TargetDescription &target);
 
-/// Estimates the cycles of one core: as if two vectors were computed in each cycle,
-/// and what is read and written came from behind the second cache, where another core
-/// may have left it.
+/// Estimates the cycles on one core, assuming two vectors of results per cycle
+/// and that all data comes from beyond the L2 cache, where another core may
+/// have left it.
 int64_t cyclesOf(GroupView group, const TargetDescription &target);
 
-/// Bytes of one tensor that are kept behind the second cache, in what several cores share
-/// (Zen 5 with 32 MB, November 2026: products of Swin, EdgeNeXt and ALBERT lose 0 to 3% by
-/// reading up to 4 MB in blocks, and gain 4 to 25% from 8 MB on).
+/// Bytes of one tensor that stay in the shared last-level cache (Zen 5 with 32
+/// MB, November 2026: products of Swin, EdgeNeXt and ALBERT lose 0 to 3 % by
+/// reading up to 4 MB in blocks, and gain 4 to 25 % from 8 MB on).
 inline constexpr int64_t cachedBytes = 6 << 20;
 
-/// Returns whether a kernel takes long enough for threads to share it.
+/// Whether a kernel takes long enough to divide it among threads.
 bool paysToFork(GroupView group, const TargetDescription &target);
 
 } // namespace ingot::schedule

@@ -1,4 +1,4 @@
-// What strategies ask about a fusion group.
+// The properties of a fusion group that strategies ask for.
 
 #ifndef INGOT_PASSES_SCHEDULE_GROUPVIEW_H
 #define INGOT_PASSES_SCHEDULE_GROUPVIEW_H
@@ -7,26 +7,26 @@
 
 namespace ingot::schedule {
 
-/// The operators of one group: a block that ends with a terminator whose
-/// operands are the results.
+/// The operators of a fusion group: a block whose terminator's operands are the
+/// results.
 struct GroupView {
   mlir::Block *block;
-  /// Whether weights that are known may still be put into the order that a strategy
-  /// reads.
+  /// Whether constant weights may still be packed into the layout that a
+  /// strategy reads.
   bool packs = true;
-  /// Whether kernels should have no scratch memory, since memory is limited.
+  /// Whether kernels should avoid scratch memory because memory is limited.
   bool savesMemory = false;
 
   mlir::ValueRange results() const {
     return block->getTerminator()->getOperands();
   }
-  /// The one operator that is neither elementwise nor a mere movement; null if
-  /// there is none or more than one.
+  /// Returns the only operator that is neither elementwise nor pure data
+  /// movement; null if there is none or more than one.
   mlir::Operation *anchor() const;
   bool isElementwise() const;
-  /// Whether a tensor has a size that is known only at run time.
+  /// Whether a tensor of the group has a dynamic size.
   bool hasRunTimeSizes() const;
-  /// Whether sums keep the order of their terms.
+  /// Whether sums must keep the order of their terms (strict mode).
   bool isStrict() const;
 };
 

@@ -15,7 +15,7 @@ using namespace ingot::kernel;
 
 namespace ingot::schedule {
 
-/// As many parts as few cores share evenly.
+/// Enough work items for a few cores to share evenly.
 static constexpr int64_t enoughParts = 16;
 
 void KernelBuilder::forIndependent(
@@ -25,7 +25,7 @@ void KernelBuilder::forIndependent(
   size_t merged = 0;
   Dim parts = 1;
   SmallVector<int64_t> shape;
-  // Of merged axes the outermost alone may have a size at run time.
+  // Of the merged axes, only the outermost may have a dynamic size.
   while (merged < trips.size() && parts.most() < enoughParts &&
          (trips[merged].known() || parts == 1)) {
     shape.push_back(trips[merged].most());
@@ -45,8 +45,8 @@ void KernelBuilder::forIndependent(
   });
 }
 
-/// How threads share each of so many rows: how many, a warp or a block, and how many
-/// neighbours each visits at a time.
+/// Returns how many threads share each row (a warp or a block), and how many
+/// adjacent elements each thread visits at a time.
 static std::pair<int64_t, int64_t>
 shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
   int64_t wanted = b.threadsOfRow(rows, length.most());
@@ -56,8 +56,9 @@ shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
           lanes = lanesOfAccess(b.group);
   while (count % lanes)
     lanes /= 2;
-  // A thread's part of a row that a warp shares has 32 elements at most, and 16 where a block
-  // does, if the row is not too long: it stays in registers, of which it takes less than 128.
+  // A thread's part of a row stays in registers: at most 32 elements if a warp
+  // shares the row, 16 if a block does and the row is short enough. This needs
+  // fewer than 128 registers.
   constexpr int64_t mostThreads = 512, mostHeld = 32;
   int64_t best = 0;
   for (int64_t threads = warp; threads <= mostThreads; threads += warp) {
@@ -70,7 +71,7 @@ shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
   }
   if (best)
     return {best, lanes};
-  // Half of the threads have some of the row at least.
+  // At least half of the threads get some elements of the row.
   while (lanes > 1 && 2 * count / lanes < wanted)
     lanes /= 2;
   return {wanted, lanes};
@@ -78,8 +79,8 @@ shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
 
 void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
                             llvm::function_ref<void(ArrayRef<Expr>)> body) {
-  // With less than two elements for each thread the exchanges cost more than they save;
-  // and strictly, elements are summed in order.
+  // With fewer than two elements per thread, exchanging partial results costs
+  // more than it saves. In strict mode, elements are summed in order.
   int64_t warp = target.device.warp;
   bool isExchanged = type.isF32() || type.isInteger(32);
   if (!target.isDevice() || length.most() < 2 * warp || !isExchanged ||
@@ -101,7 +102,8 @@ void KernelBuilder::forColumns(ArrayRef<Dim> trips,
 
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
-  // Four warps for each scheduler of a processor, whose instructions take four cycles.
+  // Four warps for each warp scheduler of an SM, as its instructions have a
+  // latency of four cycles.
   const int64_t enough = 512 * int64_t(device.processors);
   constexpr int64_t most = 512;
   int64_t count = product(rows).most(), threads = device.warp;
@@ -133,7 +135,8 @@ Expr KernelBuilder::acrossThreads(Expr value,
     total.type = value.type;
     return total;
   };
-  // What the warps have left there before has been read.
+  // The totals of a previous reduction must have been read before this one
+  // overwrites them.
   barrier();
   when(equal(sharing->thread % double(warp), 0.0),
        [&] { store(totals, ofWarp, {sharing->thread / double(warp)}); });
@@ -165,7 +168,7 @@ void KernelBuilder::forPlaces(
     parts *= size;
   if (parts.known() && *parts.known() == 0)
     return;
-  // A row that more than a warp shares has a block of its own.
+  // A row that more than one warp shares gets a block of its own.
   int64_t ofBlock =
       each > int64_t(target.device.warp) ? each : target.device.blockThreads;
   onThreads(parts * each, ofBlock, [&](Expr thread) {
@@ -233,7 +236,7 @@ void KernelBuilder::parallelFor(const Dim &extent,
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
     llvm::function_ref<void(Expr, const Piece &)> body) {
-  // Each piece takes a few instructions more.
+  // Splitting the steps of an item further costs a few instructions per part.
   constexpr int64_t enoughPieces = 12;
   int64_t pieces = 1;
   if (!target.isDevice() && paysToFork(group, target))
@@ -294,7 +297,7 @@ void KernelBuilder::forLanes(const Dim &dim, Type type,
     });
   };
   if (!dim.known()) {
-    // Whole vectors, and what is left one by one.
+    // Whole vectors first, then the remaining elements one by one.
     Expr whole = size(dim.floorDiv(widths.front()) * widths.front());
     over(index(0), whole, widths.front());
     if (widths.front() > 1)
@@ -393,7 +396,8 @@ Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
   if (type.getLayout().isIdentity())
     return ViewOp::create(
         builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
-  // From the inside out: each new axis takes old axes that continue each other.
+  // From the innermost axis outwards: each new axis covers old axes that are
+  // contiguous with each other.
   auto [strides, offset] = type.getStridesAndOffset();
   SmallVector<std::pair<int64_t, int64_t>>
       axes; // (size, stride), innermost first
@@ -426,7 +430,8 @@ bool KernelBuilder::isContiguous(unsigned output) const {
 Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
   Block &entry = function.getBody().front();
   auto memref = MemRefType::get(shape, storageType(type));
-  // Before the sizes, and before begin and end, which parallelFor adds last.
+  // Scratch buffers come before the dynamic sizes, and before `begin` and
+  // `end`, which parallelFor adds last.
   assert(!function.getExtent() && "scratch comes before the parallel loop");
   size_t sizes =
       function.getSizes() ? function.getSizes()->getSizes().size() : 0;

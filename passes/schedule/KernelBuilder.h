@@ -1,4 +1,4 @@
-// What strategies and tiles build loops with.
+// The builder with which strategies and tiles create loops.
 
 #ifndef INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
 #define INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
@@ -11,7 +11,8 @@
 
 namespace ingot::schedule {
 
-/// What a strategy builds in: the kernel function with its buffers bound.
+/// Builds the body of a kernel function whose buffers are bound to the tensors
+/// of a group.
 class KernelBuilder : public graph::BodyBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &builder, kernel::FuncOp function,
@@ -24,128 +25,137 @@ public:
   const TargetDescription &target;
   kernel::FuncOp function;
   Plan plan;
-  /// Whether threads divide the passes of forShared.
+  /// Whether threads divide the iterations of forShared.
   bool sharesSteps = false;
 
-  /// What launches of the kernel have to know besides its arguments.
+  /// What launches of the kernel must know besides its arguments.
   struct Promises {
-    /// Result i may be written over operand j.
+    /// Pairs (i, j): result i may be written over operand j.
     llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace;
-    /// Tensors that are only scratch memory: live while the kernel runs.
+    /// Scratch buffers of the kernel, which are live only while it runs.
     llvm::SmallVector<mlir::Type> scratch;
-    /// Which of these are cleared in front of each launch.
+    /// Indices of the scratch buffers that must be zeroed before each launch.
     llvm::SmallVector<size_t> cleared;
   };
   Promises promises;
 
-  /// Makes arguments of the sizes at run time that the group's tensors have.
+  /// Adds an argument for each dynamic size of the group's tensors.
   void addSizes();
-  /// Removes those that nothing has asked for, when all is built.
+  /// Removes the size arguments that the finished kernel does not use.
   void dropUnusedSizes();
 
-  /// The result tensor `i`, its type.
+  /// Returns the tensor value of result `i`, which has the tensor's type.
   mlir::Value result(unsigned i = 0) const { return group.results()[i]; }
 
-  /// for i in [0, extent), divided among threads where there are any and the
-  /// kernel takes long enough. Once per kernel, outermost.
+  /// Emits `for i in [0, extent)`, divided among threads if the target has them
+  /// and the kernel takes long enough. Once per kernel, as the outermost loop.
   void parallelFor(const graph::Dim &extent,
                    llvm::function_ref<void(graph::Expr)> body);
-  /// One of `count` equal parts of what is done for one step.
+  /// One of `count` equal parts of the steps for one iteration.
   struct Piece {
     graph::Expr number;
     int64_t count;
   };
-  /// As parallelFor, where `steps` steps are done for each i: with few i they are cut
-  /// into pieces that `steps` is a multiple of, so that few cores have equal shares.
+  /// Like parallelFor, with `steps` steps inside each iteration. If `extent` is
+  /// small, the steps of an iteration are divided into equal parts so that a
+  /// few cores get equal shares.
   void parallelFor(const graph::Dim &extent, int64_t steps,
                    llvm::function_ref<void(graph::Expr, const Piece &)> body);
-  /// One kernel has either this, in any number of its steps, or one loop of those
-  /// above. Threads divide the passes where `sharesSteps`.
+  /// Emits a loop whose iterations threads divide if `sharesSteps`. A kernel
+  /// has either any number of these loops or a single one of those above.
   void
   forShared(int64_t trips,
             llvm::function_ref<void(graph::Expr, graph::Expr)> body) override;
-  /// Has threads divide [0, extent) among themselves; `body` is what one of them does of
-  /// it: from `begin` to `end`. Where all is done at once, that is all of it. Memory at
-  /// the number `begin` is no other thread's. Once per kernel, outermost.
+  /// Divides [0, extent) among threads. `body` emits the code of one thread for
+  /// [begin, end), which is the whole range if one thread does all. Memory
+  /// indexed by `begin` belongs to that thread alone. Once per kernel, as the
+  /// outermost loop.
   void
   forPart(const graph::Dim &extent,
           llvm::function_ref<void(graph::Expr begin, graph::Expr end)> body);
-  /// As parallelFor, over all of `trips`: leading axes are divided together
-  /// where the first has few parts.
+  /// Like parallelFor over all of `trips`; leading axes are merged if the first
+  /// has few iterations.
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device the threads of `threadsOfRow` share a row that has elements enough.
+  /// On a device, `threadsOfRow` threads share a row that has enough elements.
   void
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
           llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device each thread has a column.
+  /// On a device, each thread processes one column.
   void forColumns(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// Has the whole kernel run on a single thread of the device.
+  /// Makes the kernel run on a single device thread.
   void onOneThread();
-  /// Runs `body` on each thread of so many blocks of the device, with the numbers of
-  /// the block and of the thread in it. Once per kernel, outermost.
+  /// Runs `body` on each thread of `blocks` blocks of the device, with the
+  /// block's number and the thread's number in the block. Once per kernel, as
+  /// the outermost loop.
   void onBlocks(const graph::Dim &blocks, int64_t threads,
                 llvm::function_ref<void(graph::Expr, graph::Expr)> body);
-  /// Memory that the threads of a block share, at most what the target has.
+  /// Allocates shared memory of a block, at most what the target has.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
-  /// How many threads of the device share each of so many rows: a warp, or a block of more
-  /// where there are few rows and each thread gets two elements at least.
+  /// Returns how many device threads share each row: a warp, or a larger block
+  /// if there are few rows and each thread gets at least two elements.
   int64_t threadsOfRow(llvm::ArrayRef<graph::Dim> rows, int64_t length) const;
-  /// Runs `body` for each place in `trips` on so many threads of the device, a warp or a
-  /// block, with the number of the thread among these. Once per kernel, outermost.
+  /// Runs `body` for each index in `trips` on `threads` threads of the device
+  /// (a warp or a block), with the thread's number among them. Once per kernel,
+  /// as the outermost loop.
   void forSharedRows(
       llvm::ArrayRef<graph::Dim> trips, int64_t threads,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
-  /// Merges a value of each thread of a warp; all threads get the result.
+  /// Reduces one value per thread across a warp with `merge`; all threads get
+  /// the result.
   graph::Expr
   acrossWarp(graph::Expr value,
              llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge);
-  /// The same for the threads that forSharedRows has for a place.
+  /// Reduces one value per thread across the threads that forSharedRows assigns
+  /// to one index.
   graph::Expr acrossThreads(
       graph::Expr value,
       llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge) override;
-  /// Waits for all threads of the block.
+  /// Emits a barrier for all threads of the block.
   void barrier();
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
-  /// then the rest in narrower ones. `widest` limits the lanes.
+  /// then over the rest in narrower ones. `widest` limits the lanes if not 0.
   void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
-  /// The same over one piece of [0, size). If there are several, these are whole vectors.
+  /// Runs `body(i, lanes)` over one part of [0, size); if there are several
+  /// parts, each consists of whole vectors.
   void forLanes(const Piece &piece, int64_t size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body);
-  /// Returns which of two types decides how many lanes code has that computes in
-  /// both: that of which a vector holds fewer elements, unless the target takes whole
-  /// registers. The first one if there is no difference.
+  /// Returns which of two types determines the lanes of code that computes in
+  /// both: the type with fewer elements per vector, or with more if the target
+  /// uses whole registers only. The first type if there is no difference.
   mlir::Type decidingLanes(mlir::Type a, mlir::Type b) const;
-  /// if (condition) then(); else otherwise();
+  /// Emits `if (condition) then(); else otherwise();`.
   void branch(graph::Expr condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
-  /// The result `i` may be written over operand `operand`.
+  /// Declares that result `result` may be written over operand `operand`.
   void allowInPlace(unsigned result, unsigned operand);
-  /// The same buffer under another shape; null if its strides do not allow it
-  /// (outputs may lie inside a larger tensor).
+  /// Returns the same buffer with another shape; null if its strides do not
+  /// allow it (an output may be part of a larger tensor).
   mlir::Value view(mlir::Value buffer, llvm::ArrayRef<int64_t> shape);
-  /// Whether an output is a tensor of its own.
+  /// Whether an output is a tensor of its own, not part of a larger one.
   bool isContiguous(unsigned output) const;
-  /// Adds an output that is only scratch memory: live while the kernel runs.
+  /// Adds a scratch buffer to the kernel's outputs, live only while the kernel
+  /// runs.
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
-  /// The same for numbers that the blocks of a device count in, zeros at first.
+  /// Adds a scratch buffer of counters for the blocks of a device, zeroed
+  /// before each launch.
   mlir::Value counts(int64_t size);
 
 private:
-  /// Runs `body` for each place in `trips` on `each` threads of the device, with the
-  /// number of the thread among these.
+  /// Runs `body` for each index in `trips` on `each` threads of the device,
+  /// with the thread's number among them.
   void forPlaces(
       llvm::ArrayRef<graph::Dim> trips, int64_t each,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
-  /// Runs `body(i)` for i in [0, count), each on a thread of the device, in blocks of so
-  /// many or of what there is to do.
+  /// Runs `body(i)` for i in [0, count), each on one device thread, in blocks
+  /// of at most `ofBlock` threads.
   void onThreads(const graph::Dim &count, int64_t ofBlock,
                  llvm::function_ref<void(graph::Expr)> body);
 };

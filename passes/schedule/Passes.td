@@ -1,4 +1,4 @@
-// The pass of the stage `schedule`: from operators to loops.
+// The pass of stage `schedule`: turns operators into loops.
 
 #ifndef INGOT_PASSES_SCHEDULE_PASSES_TD
 #define INGOT_PASSES_SCHEDULE_PASSES_TD

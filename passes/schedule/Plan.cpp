@@ -32,7 +32,7 @@ StringRef Plan::word(StringRef key) const {
   return entries.getAs<StringAttr>(key).getValue();
 }
 
-/// Says why `entry` is not what `key` can be; empty if it can be that.
+/// Returns why `entry` is not a valid value of `key`; empty if it is valid.
 static std::string checkEntry(Attribute entry, const PlanKey &key) {
   if (!key.words.empty()) {
     auto word = dyn_cast<StringAttr>(entry);

@@ -1,10 +1,10 @@
-// By which numbers a strategy builds a kernel.
+// The parameters by which a strategy builds a kernel.
 //
 //   graph.group "convolution"(%x, %w)
 //       {plan = {columns = 32, order = "tiles", rows = 6, splits = 1}} ...
 //
-// The strategy makes the plan in `decide`, or somebody writes it by hand;
-// `schedule` builds what the plan says and chooses nothing again.
+// The strategy chooses the plan in stage `decide`, or a user writes it by hand;
+// stage `schedule` follows the plan and makes no further choices.
 
 #ifndef INGOT_PASSES_SCHEDULE_PLAN_H
 #define INGOT_PASSES_SCHEDULE_PLAN_H
@@ -13,8 +13,8 @@
 
 namespace ingot::schedule {
 
-/// One entry of a strategy's plans: a number between two bounds, or one of some
-/// words. What is optional may be missing.
+/// Describes an entry of a strategy's plans: an integer between two bounds, or
+/// one of several words. Optional entries may be missing.
 struct PlanKey {
   llvm::StringLiteral name;
   int64_t least = 0, most = 0;
@@ -22,11 +22,11 @@ struct PlanKey {
   bool isOptional = false;
 };
 
-/// How many plans strategies offer for a group at most.
+/// The most plans that a strategy offers for a group.
 inline constexpr size_t mostPlans = 6;
 
-/// The entries of a plan. They are read without checks: whether a plan has what
-/// its strategy reads is Strategy::refusal's to say.
+/// The entries of a plan. Reads are unchecked: Strategy::refuse and checkKeys
+/// validate the plan first.
 class Plan {
 public:
   Plan() = default;
@@ -37,17 +37,17 @@ public:
 
   bool operator==(const Plan &other) const { return entries == other.entries; }
   int64_t number(llvm::StringRef key) const;
-  /// The number of an optional entry; nothing if the plan has none.
+  /// Returns the number of an optional entry; nothing if the plan lacks it.
   std::optional<int64_t> optionalNumber(llvm::StringRef key) const;
   llvm::StringRef word(llvm::StringRef key) const;
-  /// Null where there is nothing to choose.
+  /// Null if the strategy has nothing to choose.
   mlir::DictionaryAttr attribute() const { return entries; }
 
 private:
   mlir::DictionaryAttr entries;
 };
 
-/// The plans that `planOf` makes of the first of some choices.
+/// Makes plans of the best choices (at most mostPlans) by calling `planOf`.
 template <typename Choices, typename PlanOf>
 llvm::SmallVector<Plan> plansOf(const Choices &ranked, PlanOf planOf) {
   llvm::SmallVector<Plan> plans;
@@ -56,7 +56,8 @@ llvm::SmallVector<Plan> plansOf(const Choices &ranked, PlanOf planOf) {
   return plans;
 }
 
-/// Says why `entries` (or null) is not a plan with these keys; empty if it is one.
+/// Returns why `entries` (may be null) is not a plan with these keys; empty if
+/// it is valid.
 std::string checkKeys(mlir::DictionaryAttr entries,
                       llvm::ArrayRef<PlanKey> keys);
 

@@ -15,9 +15,9 @@ namespace {
 
 GroupView viewOf(GroupOp group) { return GroupView{&group.getBody().front()}; }
 
-/// Whether all but the anchor, and a transpose that it reads through, is elementwise on
-/// tensors of its shape, or of constants for each channel; others of the result's shape
-/// only with `readsWhole`.
+/// Whether everything except the anchor and a transpose of its input is
+/// elementwise, on tensors of the result's shape and per-channel constants.
+/// Operands of the result's shape are allowed only with `readsWhole`.
 bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   for (Operation &op : group.getBody().front().without_terminator()) {
     bool isRead = isa<TransposeOp>(op) && op.hasOneUse() &&
@@ -25,7 +25,7 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
     if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
         &op != anchor && !isRead)
       return false;
-    // Nothing is computed on the way into the anchor.
+    // Nothing may be computed on the anchor's input.
     if (isa<ElementwiseOpInterface>(op) &&
         llvm::is_contained(op.getUsers(), anchor))
       return false;
@@ -40,7 +40,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   });
 }
 
-/// Whether a group is of floats, of images of two axes, and whole tensors.
+/// Whether a group has a single f32 result of rank 4 (two-dimensional images)
+/// with static sizes and default strides.
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
     return shapeOf(v).size() == 4 && elementOf(v).isF32() &&
@@ -51,7 +52,8 @@ bool isPlain(GroupOp group) {
          isPlainTensor(group.getResult(0));
 }
 
-/// The convolution of a group whose panels are all read for each tile of positions.
+/// Returns the float convolution of a group in which every tile of positions
+/// reads all weight panels; null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(viewOf(group));
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&
@@ -63,7 +65,8 @@ ConvOp floatConvolutionOf(GroupOp group) {
              : ConvOp();
 }
 
-/// Which argument of its body a group reads as the input of its convolution.
+/// Returns the group's operand that its convolution reads as input; null if the
+/// input is not an argument with that single use.
 Value inputOf(GroupOp group, ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getX());
   return argument && argument.hasOneUse()
@@ -82,7 +85,7 @@ std::optional<RowChain> RowChain::around(GroupOp depthwise) {
     return std::nullopt;
   Value x = inputOf(depthwise, filter);
   ArrayRef<int64_t> w = shapeOf(filter.getW());
-  // Each row is read, and the next window begins below the first row of this one.
+  // Every input row must be used, and window rows must not skip any.
   if (!x || w[0] < filter.getStrides()[0] || filter.getDilations()[0] != 1 ||
       filter.getResult().getType() != depthwise.getResult(0).getType())
     return std::nullopt;
@@ -126,7 +129,7 @@ SmallVector<GroupOp> RowChain::stages() const {
   return all;
 }
 
-/// The rows of all images.
+/// Returns the number of rows of all images.
 static int64_t rowsOf(Value images) {
   return shapeOf(images)[0] * shapeOf(images)[1];
 }
@@ -146,7 +149,7 @@ SmallVector<int64_t> RowChain::scratchBytes() const {
 }
 
 int64_t RowChain::parts(const TargetDescription &target) const {
-  // As many as a few threads share evenly.
+  // Enough parts for a few threads to share evenly.
   constexpr int64_t most = 16;
   constexpr double mostTwice = 0.1;
   GroupOp before = first, group = depthwise;
@@ -164,8 +167,9 @@ int64_t RowChain::parts(const TargetDescription &target) const {
   int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
   int64_t rows = rowsOf(group.getResult(0));
   auto fits = [&](int64_t parts) {
-    // Each part stays in the cache of its thread. One thread that takes all in turn fetches
-    // memory for each, and what the part before left there is written back.
+    // The scratch memory of each part should stay in its thread's cache. If one
+    // thread takes all parts in turn, it fetches memory for each and writes
+    // back that of the previous part.
     bool stay = parts * ofPart <= target.l2Bytes;
     if (!stay && (parts > enoughParts || ofPart > target.l2Bytes / 2))
       return false;

@@ -1,7 +1,10 @@
-// Groups that can be computed row by row, one behind the other.
+// Chains of convolution groups that can be computed row by row:
 //
-//   row-chain(%x, ..) { %1 = group(%x, ..) { conv }, %2 = group(%1, ..) { depthwise },
-//                       %3 = group(%2, ..) { conv } }
+//   row-chain(%x, ..) {
+//     %1 = group(%x, ..) { conv }
+//     %2 = group(%1, ..) { depthwise }
+//     %3 = group(%2, ..) { conv }
+//   }
 
 #ifndef INGOT_PASSES_SCHEDULE_ROWCHAIN_H
 #define INGOT_PASSES_SCHEDULE_ROWCHAIN_H
@@ -11,27 +14,29 @@
 
 namespace ingot::schedule {
 
-/// A depthwise convolution, the convolution whose result it reads, and a pointwise
-/// convolution of its own result; `first` or `last` is null where there is none.
+/// A depthwise convolution with the convolution that produces its input and the
+/// pointwise convolution that reads its result. `first` or `last` is null if
+/// absent.
 struct RowChain {
   graph::GroupOp first, depthwise, last;
 
-  /// The chain around a depthwise group: with what is before it and behind it, each of
-  /// them only if it can be a part.
+  /// Returns the chain around a depthwise group, with the groups before and
+  /// after it that can be part of the chain.
   static std::optional<RowChain> around(graph::GroupOp depthwise);
-  /// What a group is made of; none if it is no chain.
+  /// Returns the chain that a group consists of; none if it is not a chain.
   static std::optional<RowChain> of(GroupView group);
 
   llvm::SmallVector<graph::GroupOp> stages() const;
-  /// Memory that one thread needs for what passes from one stage to the next: of the
-  /// rows that a window reads, and of one row.
+  /// Returns the bytes of scratch memory per thread between the stages: the
+  /// rows that a depthwise window covers, and one row of its result.
   llvm::SmallVector<int64_t> scratchBytes() const;
-  /// Parts that are enough for threads.
+  /// The number of parts that is enough for most thread counts.
   static constexpr int64_t enoughParts = 4;
-  /// Into how many parts threads can divide the rows of all images. Each part has memory
-  /// of its own: for more than enough of them the second cache holds all of it, else that
-  /// of one beside the input and the result. And each begins with rows of the first result
-  /// that the part before computes as well. Both take a tenth of all work at most.
+  /// Returns into how many parts threads can divide the rows of all images.
+  /// Each part has its own scratch memory; more than enoughParts only if all of
+  /// it fits the L2 cache, else that of one part must fit beside input and
+  /// result. Each part also recomputes the first stage's rows that overlap the
+  /// previous part. Both together may cost at most a tenth of the work.
   int64_t parts(const TargetDescription &target) const;
 };
 

@@ -1,13 +1,14 @@
-// Tensor functions become loops.
+// Turns kernel functions on tensors into loops over buffers.
 //
 //   kernel.func @k(%x: tensor<8xf32>) -> tensor<8xf32>
 //       attributes {strategy = "elementwise"} { relu; return }
-//     ->
+// ->
 //   kernel.func @k(%x: memref<8xf32>, %y: memref<8xf32>) { loops }
 //
-// The results follow the operands as buffers, then scratch buffers, then begin
-// and end of the parallel loop. Launches get an extra result for each scratch
-// buffer, and which results may be written over which operands.
+// Arguments are the operands, the results, the scratch buffers, the dynamic
+// sizes, and `begin` and `end` of the parallel loop. Launches get an additional
+// result for each scratch buffer, and an attribute that says which results may
+// be written over which operands.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -53,7 +54,7 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
               << kernel.getName() << "' cannot be scheduled: " << why;
           return signalPassFailure();
         }
-        // A function of the same name takes the kernel's place.
+        // A function of the same name replaces the kernel.
         std::string name = kernel.getName().str();
         promises[name] = schedule(kernel, symbols, target);
       }
@@ -71,8 +72,9 @@ private:
            !kernel.getResultTypes().empty();
   }
 
-  /// What the programs that launch a kernel lose where it runs on the host: they are no graph
-  /// then. Programs that others run never are one.
+  /// Computes, for each kernel, how many launches start one by one if the
+  /// kernel runs on the host, since its program cannot then be a launch graph.
+  /// Programs that are called by others are never graphs.
   void findStarts(ModuleOp module) {
     for (auto program : module.getOps<ProgramOp>()) {
       int64_t count = 0;
@@ -86,19 +88,20 @@ private:
     }
   }
 
-  /// Whether a kernel in which nothing is independent runs on the host: one thread of the
-  /// device would take longer, for all that has to be copied.
+  /// Whether a kernel without parallel iterations runs on the host, since one
+  /// device thread would take longer than the host with the copies that it
+  /// needs.
   bool runsOnHost(FuncOp kernel, int64_t multiplyAdds, const Device &device) {
     int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
     for (Type type : kernel.getArgumentTypes()) {
-      if (type.isIndex()) // a size of the run
+      if (type.isIndex()) // a dynamic size
         continue;
       auto buffer = dyn_cast<MemRefType>(type);
       if (!buffer || !buffer.getLayout().isIdentity())
         return false;
       bytes += spanBytes(buffer);
     }
-    // What the target's table spells are functions of the device, but for conversions.
+    // The target's intrinsics are device functions, except for conversions.
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
@@ -162,8 +165,8 @@ private:
     return b.promises;
   }
 
-  /// The buffer of a tensor; of one that is part of a larger one, if it has
-  /// strides.
+  /// Returns the buffer type of a tensor, with `strides` if the tensor is part
+  /// of a larger one.
   static MemRefType bufferFor(Type tensor, DenseI64ArrayAttr strides) {
     MemRefType buffer = storageType(cast<RankedTensorType>(tensor));
     if (!strides || strides.empty())
@@ -173,7 +176,7 @@ private:
         StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
   }
 
-  /// What panels are to the kernel's anchor.
+  /// Returns the name of packed weights by their role in the kernel's anchor.
   static StringRef roleOfPanels(OpOperand &use) {
     if (auto product = dyn_cast<NarrowMatMulOp>(use.getOwner())) {
       if (use.get() == product.getScales())
@@ -184,7 +187,7 @@ private:
     return "weights";
   }
 
-  /// What an input is to the kernel's anchor.
+  /// Returns the name of an input by its role in the kernel's anchor.
   static StringRef roleOf(BlockArgument input) {
     for (OpOperand &use : input.getUses()) {
       if (auto stage = dyn_cast<GroupOp>(use.getOwner()))
@@ -236,8 +239,8 @@ private:
     }
   }
 
-  /// Of each kernel, the most launches of a program that has it, which start one by one where
-  /// it runs on the host.
+  /// For each kernel, the most launches of any program that contains it; they
+  /// start one by one if the kernel runs on the host.
   llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {

@@ -26,7 +26,7 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   return all;
 }
 
-/// Whether a strategy builds kernels for where the target's run.
+/// Whether a strategy builds kernels for the kind of target: device or CPU.
 static bool isFor(const Strategy &strategy, const TargetDescription &target) {
   return !target.isDevice() || strategy.takesDevices();
 }

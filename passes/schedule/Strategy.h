@@ -1,9 +1,15 @@
 // How a fusion group becomes loops.
 //
-// A strategy builds the loops of one kind of group for its very shapes, its
-// epilogue and the target. `decide` asks which one takes a group (the first in
-// Strategies.def that matches) and by which plan; `schedule` has it build the
-// code that the plan describes.
+// A strategy builds the loops for one kind of group, specialized to its shapes,
+// its epilogue and the target. Stage `decide` picks the strategy (the first in
+// Strategies.def that matches) and its plan; stage `schedule` builds the code
+// that the plan describes.
+//
+// Words of this folder: a *step* is an index along the reduction (K) dimension
+// of a product; a *panel* is some columns of packed weights, contiguous for
+// each step; a *tile* is a block of results whose sums stay in registers; a
+// *position* is a spatial index of an image; a *part* is the share of one
+// thread.
 
 #ifndef INGOT_PASSES_SCHEDULE_STRATEGY_H
 #define INGOT_PASSES_SCHEDULE_STRATEGY_H
@@ -16,55 +22,56 @@ class Strategy {
 public:
   virtual ~Strategy() = default;
 
-  /// What groups and kernels call it, as Strategies.def says.
+  /// The name in groups and kernels, as listed in Strategies.def.
   llvm::StringRef name;
 
-  /// Whether it takes this group on this target.
+  /// Whether the strategy can build this group on this target.
   virtual bool matches(GroupView group,
                        const TargetDescription &target) const = 0;
 
-  /// What its plans hold; nothing where there is nothing to choose.
+  /// Describes the entries of its plans; empty if there is nothing to choose.
   virtual llvm::ArrayRef<PlanKey> planKeys() const { return {}; }
-  /// The plans for a group that it takes, at least one and the one to use first;
-  /// the others by what they are estimated to cost.
+  /// Returns the plans for a group that matches, at least one: the preferred
+  /// plan first, the others by estimated cost.
   virtual llvm::SmallVector<Plan> plans(GroupView group,
                                         const TargetDescription &target) const {
     return {Plan()};
   }
-  /// Estimates the cycles that a group takes by a plan; 0 where nothing is known.
+  /// Estimates the cycles of a group by a plan; 0 if unknown.
   virtual double cost(GroupView group, const Plan &plan,
                       const TargetDescription &target) const {
     return 0;
   }
-  /// Returns the bytes of each buffer that a kernel by this plan needs while it runs, as
-  /// far as that is known before it is built.
+  /// Returns the bytes of each scratch buffer that a kernel by this plan needs,
+  /// as far as known before it is built.
   virtual llvm::SmallVector<int64_t>
   scratchBytes(GroupView group, const Plan &plan,
                const TargetDescription &target) const {
     return {};
   }
-  /// Returns the cheapest plan by which a kernel of the group needs at most so many bytes
-  /// while it runs; nothing where no plan is known to need less than others.
+  /// Returns the cheapest plan whose scratch buffers take at most `bytes`;
+  /// nothing if no plan is known to need less than others.
   virtual std::optional<Plan>
   planWithin(GroupView group, int64_t bytes,
              const TargetDescription &target) const {
     return std::nullopt;
   }
-  /// Returns how many rows of the result are computed together: kernels for parts that
-  /// begin and end at multiples of as many rows round their sums alike.
+  /// Returns how many result rows are computed together. Kernels for row ranges
+  /// that begin and end at multiples of this round their sums identically.
   virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
     return 1;
   }
-  /// Says why a group that it takes cannot be built by a plan whose entries are
-  /// in their bounds; empty if it can.
+  /// Returns why a matching group cannot be built by a plan whose entries are
+  /// within their bounds; empty if it can.
   virtual std::string refuse(GroupView group, const Plan &plan,
                              const TargetDescription &target) const {
     return "";
   }
 
-  /// Returns the operators from `producer` on, which only members of a group read,
-  /// that a kernel of this strategy computes besides the group's own anchor; empty
-  /// if there are none. `isFree`: in no other group.
+  /// Returns the operators from `producer` back, read only by members of a
+  /// group, that a kernel of this strategy computes besides the group's anchor;
+  /// empty if there are none. `isFree` tells whether an operator is in no other
+  /// group.
   virtual llvm::SmallVector<mlir::Operation *>
   takes(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,
@@ -73,59 +80,62 @@ public:
     return {};
   }
 
-  /// Puts the weights of a group into the order that the kernel reads by this plan,
-  /// if they are known and not in that order already.
+  /// Packs the constant weights of a group into the layout that the kernel
+  /// reads by this plan, unless they are packed already.
   virtual void pack(graph::GroupOp group, const Plan &plan,
                     const TargetDescription &target) const {}
 
-  /// Whether the kernel reads an operand of its group in vectors. Left operands of
-  /// products are words, or numbers that are copied to all lanes.
+  /// Whether the kernel reads an operand of its group in vectors. Left operands
+  /// of matrix products are read as words or as scalars that are broadcast.
   virtual bool readsVectors(GroupView group, mlir::BlockArgument operand,
                             const TargetDescription &target) const {
     return target.maxLanes(graph::elementOf(operand)) > 1;
   }
 
-  /// Builds the loops by `b.plan`.
+  /// Emits the loops according to `b.plan`.
   virtual void emit(KernelBuilder &b) const = 0;
-  /// Whether its loops go as far as sizes at run time say.
+  /// Whether it supports dynamic sizes.
   virtual bool takesRunTimeSizes() const { return false; }
-  /// Whether it builds kernels for threads of a device.
+  /// Whether it builds kernels for device threads.
   virtual bool takesDevices() const { return false; }
 };
 
-/// The first strategy that takes the group. The last ones take anything.
+/// Returns the first strategy that matches the group. The last strategies match
+/// any group.
 const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target);
 const Strategy *lookupStrategy(llvm::StringRef name);
 
-/// What the first strategy takes that takes something: see Strategy::takes.
+/// Returns the operators of the first strategy whose Strategy::takes is not
+/// empty.
 llvm::SmallVector<mlir::Operation *>
 furtherAnchors(mlir::Operation *producer,
                llvm::function_ref<bool(mlir::Operation *)> isMember,
                llvm::function_ref<bool(mlir::Operation *)> isFree,
                const TargetDescription &target, bool packs);
 
-/// Gives a group the strategy that takes it, and its first plan.
+/// Sets the strategy of a group and its first plan.
 void decideStrategy(graph::GroupOp group, const TargetDescription &target,
                     bool packs = true, bool savesMemory = false);
 
-/// What kernels by the plan of a group need while they run: see Strategy::scratchBytes.
+/// Returns the scratch bytes of a group's kernel by its plan: see
+/// Strategy::scratchBytes.
 llvm::SmallVector<int64_t> scratchBytes(graph::GroupOp group,
                                         const TargetDescription &target);
 
-/// Gives a group another plan where that of its own needs more bytes while it runs:
-/// Strategy::planWithin. Returns the cycles that this is estimated to take, or nothing if
-/// there is no such plan.
+/// Replaces a group's plan by one that needs at most `bytes` of scratch memory
+/// (Strategy::planWithin). Returns the additional estimated cycles, or nothing
+/// if there is no such plan.
 std::optional<double> limitScratch(graph::GroupOp group, int64_t bytes,
                                    const TargetDescription &target);
 
-/// The constant operand that strategies may put into another order for kernels
-/// around this anchor; null if there is none.
+/// Returns the constant operand of the anchor that strategies may repack for
+/// their kernels; null if there is none.
 mlir::OpOperand *packableWeights(mlir::Operation *anchor,
                                  const TargetDescription &target);
 
-/// Says why a group or kernel cannot be built by what was decided for it; empty
-/// if it can.
+/// Returns why a group or kernel cannot be built by its strategy and plan;
+/// empty if it can.
 std::string refusal(GroupView group, llvm::StringRef strategy,
                     mlir::DictionaryAttr plan, const TargetDescription &target);
 

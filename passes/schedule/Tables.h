@@ -1,4 +1,4 @@
-// Functions of bytes that are tables: gathers of single bytes from 256.
+// Functions of 8-bit integers as tables: gathers from 256 int8 elements.
 
 #ifndef INGOT_PASSES_SCHEDULE_TABLES_H
 #define INGOT_PASSES_SCHEDULE_TABLES_H
@@ -11,7 +11,8 @@ namespace ingot::schedule {
 
 inline constexpr int64_t tableBytes = 256;
 
-/// Whether the target looks up a register of bytes at once.
+/// Whether the target has an instruction that looks up a vector of int8
+/// elements.
 inline bool looksUpBytes(const TargetDescription &target) {
   return llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
     return row.op == mlir::vector::GatherOp::getOperationName();

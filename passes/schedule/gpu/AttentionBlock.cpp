@@ -98,8 +98,8 @@ Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// The positive number by which the products of queries and keys are multiplied, if nothing
-/// else is done to them in front of the softmax.
+/// Returns the positive factor that scales the scores, if nothing else happens
+/// to them before the softmax.
 static std::optional<double> factorOfScores(const AttentionAnchor &anchor) {
   if (!elementOf(anchor.scores.getResult()).isF32() ||
       !elementOf(anchor.softmax.getInput()).isF32())
@@ -160,7 +160,8 @@ Expr AttentionBlock::operand(Value operand, Expr row, Expr column) const {
     x.type = type;
     return x;
   }
-  // Without the way through reshapes, whose indices the compiler does not take apart.
+  // Read the source tensor directly: the compiler cannot simplify the index
+  // arithmetic of the reshapes.
   Expr x = b.load(place.tensor, place.at(b, at));
   x = convert(place.isRounded ? roundToTf32(x) : x, elementOf(operand));
   x.type = type;
@@ -197,7 +198,7 @@ Expr AttentionBlock::scoreInside(Expr sum, Expr query, Expr key,
 Expr AttentionBlock::weight(Expr score, Expr shift) const {
   if (!hasPowers())
     return expOrZero(score - shift);
-  // One multiply-add; all scores of a query are shifted by the very same number.
+  // A single fma; all scores of a query are shifted by exactly the same number.
   Expr power = fma(score, b.constant(powersOfScore, type), -shift);
   return b.wrap(kernel::Exp2Op::create(b.builder, b.loc, type, power.value),
                 type);
@@ -211,7 +212,7 @@ Expr AttentionBlock::rounded(Expr weight) const {
 }
 
 Expr AttentionBlock::shiftOf(Expr largest) const {
-  // Of a query that has seen no key yet, -inf - -inf would be no number.
+  // If a query has seen no key yet, -inf - -inf would be NaN.
   return named(select(largest > lowest(),
                       hasPowers() ? largest * powersOfScore : largest, 0.0),
                "shift");
@@ -252,7 +253,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
                                  Expr slice, Expr inSlice, Value parts,
                                  llvm::function_ref<int64_t(int64_t)> of) {
   for (int64_t left = slices / 2; left > 0; left /= 2) {
-    // What was left there before has been read.
+    // The data of the previous round must have been read before it is
+    // overwritten.
     if (2 * left < slices)
       b.barrier();
     b.when((slice >= double(left)) & (slice < double(2 * left)), [&] {
@@ -260,7 +262,7 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
         b.store(parts, value, {slice - double(left), b.index(n), inSlice});
     });
     b.barrier();
-    // Slices that nobody waits for any more do the same in vain.
+    // Slices that have been merged already do redundant work.
     Expr from = named(slice % double(left), "other_slice");
     Exprs loaded;
     for (size_t n = 0; n < state.carried().size(); ++n)
@@ -288,7 +290,7 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
 
 Expr AttentionBlock::result(Expr sum, Expr factor, Expr query, Expr column) {
   Expr y = named(sum * factor, "attention");
-  // No key is seen, or a score is no number: the total is 0 or NaN.
+  // The total is 0 or NaN if all keys are masked or a score is NaN.
   if (anchor.softmax.getZeroNan())
     y = select(factor < highest(b, type), y, 0.0);
   Value product = anchor.product.getResult();
@@ -377,7 +379,7 @@ AttentionStrategyOnDevice::refuseBlock(int64_t threads, int64_t bytes,
   if (bytes > mostShared)
     return "its blocks take " + std::to_string(bytes) +
            " bytes of shared memory, more than " + std::to_string(mostShared);
-  // What a thread can have.
+  // The most registers a thread should use.
   constexpr int64_t most = 240;
   if (registers > most)
     return "its threads take about " + std::to_string(registers) +
@@ -391,7 +393,7 @@ AttentionStrategyOnDevice::refuseBlock(int64_t threads, int64_t bytes,
 double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
                                           const Work &work,
                                           const TargetDescription &target) {
-  // Cycles per second of a processor, of all levels within a quarter (data sheets).
+  // Clock rate of an SM, within 25 % for all targets (data sheets).
   constexpr double clock = 1.5e9;
   const Device &device = target.device;
   double heads = double(product(ArrayRef<Dim>(anchor.batches())).most()),
@@ -407,7 +409,7 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
       std::min(1.0, together * double(work.threads) / double(work.enough));
   double computing =
       waves * std::max(together * work.cycles / busy, work.latency) / clock;
-  // All blocks of a head read its keys and values from the second cache.
+  // All blocks of a head read its keys and values from L2.
   double moved = blocks * double(anchor.keys().most()) *
                  double(anchor.depth() + anchor.width()) *
                  double(bytesOf(elementOf(anchor.product.getB())));

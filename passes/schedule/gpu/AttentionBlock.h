@@ -1,4 +1,4 @@
-// What kernels of attention share whose parts are blocks of threads.
+// Common parts of the attention kernels that run on thread blocks.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_ATTENTIONBLOCK_H
 #define INGOT_PASSES_SCHEDULE_GPU_ATTENTIONBLOCK_H
@@ -8,39 +8,40 @@
 
 namespace ingot::schedule {
 
-/// Where the matrices of an operand are: in another tensor, before transposes, slices,
-/// repetitions and roundings.
+/// The source tensor of an operand, from which it is obtained by transposes,
+/// slices, repetitions and rounding casts.
 struct OperandPlace {
-  /// That tensor, and whether its elements are those of the operand, without a conversion.
+  /// The source tensor, and whether its elements can be copied without
+  /// conversion.
   mlir::Value tensor;
   bool isCopied = true;
-  /// Whether the operand has matrices of the tensor several times, and whether they are
+  /// Whether matrices of the source are repeated, and whether its elements are
   /// rounded to tf32.
   bool isRepeated = false, isRounded = false;
-  /// For each axis of the tensor, the operand's axis that it is.
+  /// For each axis of the source tensor, the corresponding axis of the operand.
   llvm::SmallVector<int64_t> axes;
-  /// The place at which the operand begins, how many of the tensor's elements are from
-  /// one of the operand to the next, and how often the operand has each.
+  /// For each axis of the source tensor: the operand's first index in it, the
+  /// step between the operand's elements, and the number of repetitions.
   llvm::SmallVector<int64_t> starts, steps, times;
 
   static OperandPlace of(mlir::Value operand);
-  /// Whether the operand's axis is the one whose elements lie side by side.
+  /// Whether the elements along `axis` of the operand are contiguous.
   bool liesAlong(int64_t axis) const;
-  /// Whether elements from each multiple of `count` on, along the axis in which they lie
-  /// side by side, are at multiples of their bytes.
+  /// Whether groups of `count` elements along the contiguous axis are aligned
+  /// to their size.
   bool isAligned(mlir::MemRefType buffer, int64_t count) const;
   graph::Exprs at(KernelBuilder &b, llvm::ArrayRef<graph::Expr> place) const;
 };
 
-/// What a thread has of some queries: the largest score of each so far, its part of the
-/// total of the weights, and some weighed values.
+/// A thread's state for some queries: the largest score of each so far, the
+/// thread's part of the sum of weights, and some weighted sums of values.
 struct AttentionState {
   graph::Exprs largest, total, sums;
 
   AttentionState(graph::Exprs largest, graph::Exprs total, graph::Exprs sums)
       : largest(std::move(largest)), total(std::move(total)),
         sums(std::move(sums)) {}
-  /// Of so many queries, from the values that a loop carries.
+  /// Splits the values that a loop carries into the state of `queries` queries.
   AttentionState(llvm::ArrayRef<graph::Expr> carried, int64_t queries)
       : largest(carried.take_front(queries)),
         total(carried.slice(queries, queries)),
@@ -48,13 +49,15 @@ struct AttentionState {
   graph::Exprs carried() const;
 };
 
-/// Emits the parts of a kernel that are the same however its products are computed.
+/// Emits the parts of an attention kernel that do not depend on how its matrix
+/// products are computed.
 class AttentionBlock {
 public:
   AttentionBlock(KernelBuilder &b, AttentionAnchor anchor);
 
-  /// Runs `body` on each thread of the blocks for all parts of `queries` queries of a head,
-  /// with the number of the part.
+  /// Runs `body` on each thread of the blocks that divide the queries of all
+  /// heads into parts of `queries`; `part` is the number of the part in its
+  /// head.
   void forBlocks(
       int64_t queries, int64_t threads,
       llvm::function_ref<void(graph::Expr part, graph::Expr thread)> body);
@@ -62,40 +65,43 @@ public:
   mlir::Value queryOperand() const { return anchor.scores.getA(); }
   mlir::Value keyOperand() const { return anchor.scores.getB(); }
   mlir::Value valueOperand() const { return anchor.product.getB(); }
-  /// Where an operand of a product has the element (row, column) of this head.
+  /// Returns the index of element (row, column) of this head in an operand.
   graph::Exprs operandAt(mlir::Value operand, graph::Expr row,
                          graph::Expr column) const;
-  /// That element, in f32.
+  /// Loads that element, in f32.
   graph::Expr operand(mlir::Value operand, graph::Expr row,
                       graph::Expr column) const;
 
-  /// Whether scores are the products of queries and keys as they are.
+  /// Whether scores are the plain products of queries and keys.
   bool scoresAreProducts() const { return areScoresProducts; }
-  /// The score of a query and a key whose product is `sum`.
+  /// Returns the score of a query and a key whose dot product is `sum`.
   graph::Expr score(graph::Expr sum, graph::Expr query, graph::Expr key);
-  /// A score, or -inf for a key that is not there; `key` may be any.
+  /// Returns a score, or -inf if `key` is out of range.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
-  /// e^(score - shift) for what `shiftOf` makes of the largest score, which is 0 for -inf; and
-  /// as the second product takes it.
+  /// Returns e^(score - shift) for a `shift` from shiftOf (0 for a score of
+  /// -inf); and `rounded` to the operand type of the second product.
   graph::Expr weight(graph::Expr score, graph::Expr shift) const;
   graph::Expr rounded(graph::Expr weight) const;
-  /// What scores are shifted by: -inf is no number to shift by.
+  /// Returns the shift of scores with this maximum; 0 if the maximum is -inf.
   graph::Expr shiftOf(graph::Expr largest) const;
   graph::Expr lowest() const;
   graph::Expr zero() const;
-  /// A value of each of `threads` neighbouring threads merged; all of them get the result.
+  /// Reduces one value of each of `threads` adjacent threads; all of them get
+  /// the result.
   graph::Expr
   across(int64_t threads, graph::Expr value,
          llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge);
 
-  /// The state of a thread that has seen nothing yet, of so many queries and values.
+  /// Returns the initial state of a thread, for so many queries and values.
   AttentionState firstState(int64_t queries, int64_t values) const;
-  /// Multiplies the weighed values of query `of(n)` by its correction.
+  /// Multiplies the weighted sum number n by the correction of its query
+  /// `of(n)`.
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
-  /// Merges what the slices of a block have, each of `threads` threads that have seen other
-  /// keys: the first slice gets it. `parts`: shared memory as partsOfSlices says.
+  /// Merges the states of a block's slices into the first slice. Each slice has
+  /// `threads` threads and has processed different keys. `parts` is shared
+  /// memory of shape partsOfSlices.
   void mergeSlices(AttentionState &state, int64_t slices, graph::Expr slice,
                    graph::Expr inSlice, mlir::Value parts,
                    llvm::function_ref<int64_t(int64_t n)> of);
@@ -106,8 +112,9 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// What becomes of the weighed sum of values, with all that follows in the group; and
-  /// stores it, or two of neighbouring columns, of which the first one is even and inside.
+  /// Applies the group's epilogue to a weighted sum of values. The store
+  /// functions also store the result, for one column or for a pair of adjacent
+  /// ones (the first one even and in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -122,24 +129,26 @@ public:
 
 private:
   graph::Exprs resultAt(graph::Expr query, graph::Expr column) const;
-  /// Whether two neighbouring columns of the result are stored at once.
+  /// Whether two adjacent columns of the result are stored with one
+  /// instruction.
   bool storesPairs() const;
-  /// Whether weights are powers of 2 (kernel.exp2), and shifts in units of these.
+  /// Whether weights are powers of 2 (kernel.exp2), and shifts are exponents.
   bool hasPowers() const { return powersOfScore > 0; }
 
-  /// By how many powers of 2 a score counts. Where scores are the products as they are, this
-  /// has the factor in it that they would be multiplied by.
+  /// Factor that turns a score into an exponent of 2: log2(e), times the scale
+  /// of the scores if that is all that happens to them. 0 without exp2.
   double powersOfScore = 0;
   bool areScoresProducts = false;
 
   llvm::SmallVector<int64_t> axes;
 };
 
-/// NaN is ignored: the total will find it.
+/// Returns the larger number and ignores NaN, which the total will contain
+/// anyway.
 graph::Expr largerOf(graph::Expr x, graph::Expr y);
 graph::Expr sumOf(graph::Expr x, graph::Expr y);
 
-/// What strategies for attention on devices share.
+/// Base class of the attention strategies for devices.
 class AttentionStrategyOnDevice : public Strategy {
 public:
   bool takesRunTimeSizes() const override { return true; }
@@ -152,20 +161,21 @@ public:
         const TargetDescription &target, bool packs) const override;
 
 protected:
-  /// What a kernel may declare without asking the driver for more.
+  /// Static shared memory that a kernel may use without asking the driver for
+  /// more.
   static constexpr int64_t mostShared = 48 << 10;
   virtual bool suits(const AttentionAnchor &anchor,
                      const TargetDescription &target) const = 0;
-  /// Why a block of so many threads and bytes of shared memory, whose threads take about so
-  /// many registers, is none; empty if it is one.
+  /// Returns why a block with these threads, bytes of shared memory and
+  /// registers per thread is not possible; empty if it is.
   static std::string refuseBlock(int64_t threads, int64_t bytes,
                                  int64_t registers,
                                  const TargetDescription &target);
-  /// What blocks are made of, and what takes their time.
+  /// The resources of a block, and its execution time.
   struct Work {
     int64_t queries, threads, sharedBytes, registers;
-    /// Cycles in which a processor computes a block if it has threads `enough`, and those
-    /// that a block takes even alone.
+    /// Cycles that an SM computes per block when it has `enough` threads, and
+    /// the latency of a block that runs alone.
     double cycles, latency;
     int64_t enough;
   };

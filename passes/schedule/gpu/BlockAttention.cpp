@@ -1,24 +1,25 @@
-// Attention in f32 by blocks of threads, without its matrix of scores.
+// Attention in f32 by thread blocks, without storing the matrix of scores.
 //
 //   softmax(f(Q x K)) x V, f elementwise
 //
-// A block has some queries of one head, each thread a few of them and every so many keys, or
-// columns of the values. What is multiplied is in shared memory:
+// A block processes some queries of one head. Each thread has a few of these
+// queries, and either every so many keys or some columns of the values.
+// Operands of both products are in shared memory:
 //
-//   query_tile <- queries, steps side by side in rows of queries
+//   query_tile <- queries, transposed: [step][query]
 //   largest = -inf, total = 0, sums = 0
 //   for each block of keys:
 //     key_tile, value_tile <- keys and values; barrier
 //     scores = f(query_tile x key_tile)
-//     larger = max(largest, scores)              of the threads that have the same queries
+//     larger = max(largest, scores)   over the threads with the same queries
 //     weight_tile <- e^(scores - larger); barrier
-//     total and sums, corrected, plus the weights and weight_tile x value_tile; barrier
+//     total = total * correction + weights
+//     sums = sums * correction + weight_tile x value_tile; barrier
 //   result = epilogue(sums / total)
 //
-// Where there are few queries for the device, slices of a block divide the keys of each
-// block of them, and at last merge what they have through shared memory.
-//
-// Operands of narrow floats that no unit multiplies are widened as they are brought.
+// If there are few queries for the device, slices of a block divide the keys
+// and finally merge their states through shared memory. Operands in narrow
+// float types that no tensor core multiplies are widened when they are loaded.
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/gpu/AttentionBlock.h"
@@ -31,20 +32,21 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// What a block computes: threads `across` share queries, of which each has some.
+/// The tile of a block: `across` threads share each group of `threadQueries`
+/// queries.
 struct BlockAttentionTile {
   int64_t queries, keys, across, threadQueries, slices = 1;
 
   int64_t ofSlice() const { return queries / threadQueries * across; }
   int64_t threads() const { return ofSlice() * slices; }
-  /// Keys that a slice has of a block of them, and a thread of these.
+  /// Keys per slice and per thread in each block of keys.
   int64_t sliceKeys() const { return keys / slices; }
   int64_t threadKeys() const { return sliceKeys() / across; }
   int64_t threadColumns(int64_t width) const {
     return llvm::divideCeil(width, across);
   }
-  /// A row of queries or of keys, with one piece more: threads that store a column then
-  /// use different banks.
+  /// Length of a row of queries or keys in shared memory: padded by 16 bytes so
+  /// that threads that store a column use different banks.
   static int64_t row(int64_t count) { return count + 4; }
   int64_t sharedBytes(const AttentionAnchor &anchor) const {
     return 4 * (anchor.depth() * (row(queries) + row(keys)) +
@@ -124,8 +126,8 @@ private:
   // Tiles
   //===--------------------------------------------------------------------===//
 
-  /// Brings `rows` x `columns` elements; neighbouring threads take neighbours along the
-  /// axis of which an operand has them side by side.
+  /// Loads `rows` x `columns` elements into shared memory; adjacent threads
+  /// access adjacent elements along the operand's contiguous axis.
   void fill(Value operand, int64_t rows, int64_t columns,
             llvm::function_ref<void(Expr row, Expr column)> one) {
     OperandPlace place = OperandPlace::of(operand);
@@ -192,7 +194,7 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Of which of this thread's queries a sum is.
+  /// Returns the query, among those of this thread, that sum `n` belongs to.
   int64_t queryOf(int64_t n) const { return n / columns; }
 
   AttentionState overKeys() {
@@ -221,8 +223,8 @@ private:
     return AttentionState(after, queries);
   }
 
-  /// Adds the products of this thread's queries by `count` columns of a tile, over the
-  /// steps from `first` on.
+  /// Adds the products of this thread's queries and `count` columns of a tile,
+  /// over `steps` steps from `first` on.
   Exprs multiply(Value left, Value right, Expr first, Expr column,
                  int64_t count, int64_t steps, StringRef name, StringRef step,
                  const Exprs &sums) {
@@ -250,7 +252,8 @@ private:
         });
   }
 
-  /// Turns scores into weights, which all threads of the block get.
+  /// Turns scores into weights and stores them where all threads of the block
+  /// can read them.
   void weigh(AttentionState &state, Exprs scores, Expr firstKey) {
     int64_t count = tile.threadKeys();
     Exprs corrections;
@@ -308,7 +311,7 @@ private:
   AttentionAnchor anchor;
   BlockAttentionTile tile;
   Type type;
-  /// Columns of values that a thread has.
+  /// Columns of the values per thread.
   int64_t columns;
   Value queryTile, keyTile, valueTile, weightTile, parts;
   Expr thread, slice, sliceKey, firstQuery, ownQuery, ownKey, ownColumn;
@@ -359,7 +362,8 @@ public:
 protected:
   bool suits(const AttentionAnchor &anchor,
              const TargetDescription &target) const override {
-    // With fewer, memory bounds products of a vector and a matrix.
+    // With fewer queries, the products are bound by memory, as matrix-vector
+    // products are.
     constexpr int64_t fewest = 8;
     return anchor.queries().most() >= fewest &&
            refuse(anchor, smallest, target).empty();
@@ -396,9 +400,10 @@ private:
                        tile.registers(anchor), target);
   }
 
-  /// For each block of keys: a thread reads what it multiplies from shared memory, and a
-  /// score takes about 20 instructions, of 128 that a processor begins in a cycle. Keys and
-  /// values are waited for about 600 cycles, and chains of exchanges about 25 each.
+  /// Estimates the seconds of the kernel. Per block of keys: operands come from
+  /// shared memory, and a score takes about 20 instructions, of which an SM
+  /// starts 128 per cycle. Loading keys and values has a latency of about 600
+  /// cycles, each shuffle of a reduction about 25.
   static double seconds(const AttentionAnchor &anchor,
                         const BlockAttentionTile &tile,
                         const TargetDescription &target) {
@@ -418,7 +423,8 @@ private:
                      5 * double(anchor.depth() + tile.sliceKeys());
     double blocks = double(llvm::divideCeil(anchor.keys().most(), tile.keys));
     double merging = 400 * std::log2(double(tile.slices));
-    // Four warps for each scheduler of a processor, whose instructions take four cycles.
+    // Four warps for each warp scheduler of an SM, as its instructions have a
+    // latency of four cycles.
     return AttentionStrategyOnDevice::seconds(
         anchor,
         {tile.queries, tile.threads(), tile.sharedBytes(anchor),

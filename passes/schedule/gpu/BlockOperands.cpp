@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  /// Indices of the result but for the last one.
+  /// Returns the indices of the result except the last one.
   Exprs rowOf(KernelBuilder &b, Expr batch, Expr row) const {
     if (oneMatrix)
       return b.delinearize(row, ArrayRef(sizes).drop_back());
@@ -91,7 +91,7 @@ public:
     rightTensor = conv.getW();
     leftRun = window.back();
     rightRun = columns;
-    // Neighbouring channels of a tensor are read where they lie.
+    // A contiguous slice of channels is read directly from the sliced tensor.
     if (auto slice = conv.getX().getDefiningOp<SliceOp>();
         slice && isa<BlockArgument>(slice.getX()) && takesChannels(slice)) {
       leftTensor = slice.getX();
@@ -112,7 +112,7 @@ public:
       int64_t size = shape[1 + axis];
       at[1 + axis] = at[1 + axis] * double(stride) +
                      inWindow[axis] * double(dilation) - double(low);
-      // Where no window reaches beyond the input, nothing has to be asked.
+      // No bounds check is needed if no window reaches outside of the input.
       int64_t last = (sizes[1 + axis].most() - 1) * stride - low +
                      (window[axis] - 1) * dilation;
       if (low > 0)
@@ -148,13 +148,14 @@ private:
 
   mutable ConvOp conv;
   Dims sizes;
-  /// The kernel's sizes and the input channels.
+  /// The kernel size and the number of input channels (per group).
   SmallVector<int64_t> window;
-  /// That of the left tensor with which the convolution's begin.
+  /// The channel of the left tensor at which the convolution's input begins.
   int64_t firstChannel = 0;
 };
 
-/// Weights of 2, 4 or 8 bits with a scale, and maybe a zero point, for each block of steps.
+/// Weights of 2, 4 or 8 bits with a scale, and possibly a zero point, per block
+/// of steps (MatMulNBits).
 class NarrowOperands : public BlockOperands {
 public:
   explicit NarrowOperands(NarrowMatMulOp product)
@@ -167,7 +168,7 @@ public:
     rightTensor = product.getW();
     leftRun = steps;
     rightRun = columns;
-    // Some bytes, so that a scale is loaded for several of them.
+    // Some bytes of weights, so that they share the load of a scale.
     together =
         std::gcd<int64_t, int64_t>(product.getBlock(), 4 * product.perByte());
     rightBytes = double(product.getBits()) / 8;
@@ -239,14 +240,14 @@ private:
   Dims sizes;
 };
 
-/// Whether all of a tensor but the first axes has sizes that are known.
+/// Whether all sizes of a tensor after the first `axes` axes are static.
 bool isKnownBehind(Value tensor, size_t axes) {
   Dims sizes = dimsOf(tensor);
   return llvm::all_of(ArrayRef(sizes).drop_front(std::min(axes, sizes.size())),
                       [](const Dim &size) { return size.known(); });
 }
 
-/// Whether blocks multiply such operands.
+/// Whether the block strategies support these operand and result types.
 bool areMultiplied(Type left, Type right, Type result) {
   if (result.isF32() && isByteOfFloat(left) && isByteOfFloat(right))
     return true;
@@ -285,7 +286,7 @@ double BlockOperands::elementSeconds(const Device &device) const {
       double(rows.most()) * double(columns) * double(batches.most());
   double used = std::min(
       1.0, elements / (double(device.busyThreads) * device.processors));
-  // Few loads of a thread are on their way while it waits for one.
+  // While a thread waits for a load, it has few other loads in flight.
   constexpr double stepSeconds = 0.1e-6;
   return std::max(double(steps) * stepSeconds,
                   elements * double(steps) * 2 /
@@ -331,7 +332,7 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
 void packColumns(GroupOp group, Operation *anchor) {
   OpOperand &weights = anchor->getOpOperand(1);
   ArrayRef<int64_t> shape = shapeOf(weights.get());
-  // A matrix for each batch stays as it is, and so do weights of few bits.
+  // Batched right operands and narrow weights keep their layout.
   if (isa<NarrowMatMulOp>(anchor) ||
       (isa<MatMulOp>(anchor) && shape.size() != 2))
     return;
@@ -366,7 +367,7 @@ SmallVector<Value> valuesOf(ArrayRef<Expr> exprs) {
 void copyAhead(KernelBuilder &b, Value from, ArrayRef<Expr> at, Value to,
                ArrayRef<Expr> place, std::optional<Expr> inside) {
   SmallVector<Value> indices = valuesOf(at);
-  // Along axes of one element there is only one place.
+  // An axis of size one has only index 0.
   for (auto [index, size] :
        llvm::zip_equal(indices, cast<MemRefType>(from.getType()).getShape()))
     if (size == 1)

@@ -1,23 +1,24 @@
-// Matrix products and convolutions by blocks of threads.
+// Matrix products and convolutions by thread blocks, without tensor cores.
 //
-// A block computes a tile of the result. Step by step it brings a strip of each operand
-// into memory that its threads share, where every element is read by all that need it;
-// each thread keeps a smaller tile in registers.
+// A block computes a tile of the result. For each K tile, it loads both
+// operands into shared memory, from which every thread reads; each thread keeps
+// a smaller tile of sums in registers.
 //
 //   for first = 0 .. steps by 16:
-//     left_tile[16][rows], right_tile[16][columns] <- operands, zeros beyond their ends
+//     left_tile[16][rows], right_tile[16][columns] <- operands, zero-padded
 //     barrier
 //     for step < 16: sums[i][j] += left_tile[step][i] * right_tile[step][j]
 //     barrier
 //   result = epilogue(sums)
 //
-// Where both operands are f32 of which four lie side by side, strips come by pieces of 16 bytes,
-// the next one while this one is multiplied: there are two buffers, and one barrier.
+// If both operands are f32 with runs of four contiguous elements, K tiles are
+// loaded by asynchronous 16-byte copies, the next one while the present one is
+// multiplied. This takes two buffers and one barrier per K tile.
 //
-// Sums begin with the bias and take the products in order: the same numbers as element
-// by element, which is what --strict asks for. Where that is not asked, and there are few
-// tiles for the device, several slices of a block compute one tile, each of every so many
-// strips, and add what they have in shared memory.
+// Sums start with the bias and add the products in order, so that they equal
+// those of an element-wise loop, as --strict requires. Otherwise, if there are
+// few tiles for the device, several slices of a block compute one tile (split-K
+// within the block) and add their sums in shared memory.
 
 #include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/Strategy.h"
@@ -31,37 +32,38 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Steps that are in shared memory at a time.
+/// K extent of a K tile ("strip") in shared memory.
 constexpr int64_t strip = 16;
 
-/// The tile of a block, and that of each of its threads. Each of `slices` parts of the
-/// block computes the whole tile, of strips of its own.
+/// The tile of a block and the tile of each thread. Each of `slices` slices of
+/// the block computes the whole tile for different K tiles.
 struct BlockTile {
   int64_t rows, columns, threadRows, threadColumns, slices = 1;
 
   int64_t across() const { return columns / threadColumns; }
-  /// Threads of a slice, and sums of a thread.
+  /// Threads of a slice, and sums per thread.
   int64_t ofSlice() const { return rows / threadRows * across(); }
   int64_t sums() const { return threadRows * threadColumns; }
   int64_t threads() const { return ofSlice() * slices; }
-  /// Registers of a thread: sums, what is multiplied, and about as many for places as
-  /// nvcc 13 takes.
+  /// Registers of a thread: sums, operands, and about as many for addresses as
+  /// nvcc 13 uses.
   int64_t registers() const { return sums() + threadRows + threadColumns + 40; }
   int64_t sharedBytes(bool inPieces) const {
     return 4 * (slices * (inPieces ? 2 * (rows * pitch + strip * columns)
                                    : strip * (rows + 4 + columns)) +
                 sumsOfSlices());
   }
-  /// Elements from a row of the left tile to the next one, where pieces lie in rows: other
-  /// banks for neighbouring rows.
+  /// Elements from one row of the left tile to the next when it is loaded by
+  /// 16-byte copies; padded so that adjacent rows use different banks.
   static constexpr int64_t pitch = strip + 4;
   int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
 
-/// Elements of a piece.
+/// Elements of a 16-byte access.
 constexpr int64_t piece = pieceBytes / sizeof(float);
 
-/// Whether strips of a product come by pieces, unless buffers do not allow it.
+/// Whether K tiles of a product are loaded by 16-byte copies, provided that the
+/// buffers are aligned.
 bool comesInPieces(const BlockOperands &operands) {
   return operands.leftType().isF32() && operands.rightType().isF32() &&
          !operands.isUnpacked() && operands.leftRun % piece == 0 &&
@@ -122,8 +124,7 @@ public:
 private:
   void declareTiles() {
     int64_t buffers = 2 * tile.slices;
-    // One element more for each row: threads that store a column then use different
-    // banks.
+    // Rows are padded so that threads that store a column use different banks.
     leftTile = b.shared(inPieces ? ArrayRef({buffers, tile.rows, tile.pitch})
                                  : ArrayRef({round(), tile.rows + 4}),
                         type, "left_tile");
@@ -137,9 +138,9 @@ private:
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
   bool fitsSteps() const { return operands.steps % round() == 0; }
-  /// Steps that the slices multiply together.
+  /// Steps that all slices multiply in one iteration.
   int64_t round() const { return strip * tile.slices; }
-  /// Sums of narrow floats are wide until they are whole.
+  /// Sums of narrow floats are kept in f32 until they are complete.
   Type sumType() const {
     return isa<FloatType>(type) ? b.builder.getF32Type() : type;
   }
@@ -176,7 +177,8 @@ private:
                   [&](Expr step, ArrayRef<Expr> sums) {
                     named(step, "first_step");
                     kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
-                    // All have multiplied what is in the other buffer.
+                    // After the barrier, no thread still reads the other
+                    // buffer.
                     b.barrier();
                     Expr parity = named(step / double(round()) % 2.0, "parity");
                     double slices = double(tile.slices);
@@ -193,7 +195,8 @@ private:
                   });
   }
 
-  /// Begins to bring both strips of all slices to buffers from `first` on.
+  /// Starts to copy the K tiles of all slices into the buffers from number
+  /// `first` on.
   void fillPieces(Expr firstStep, Expr first) {
     auto sharePieces = [&](int64_t count,
                            llvm::function_ref<void(Expr, Expr, Expr)> body) {
@@ -248,7 +251,7 @@ private:
                   });
   }
 
-  /// `load()` where the conditions hold, else zero.
+  /// Returns `load()` if all conditions hold, else zero.
   Expr guarded(ArrayRef<Expr> conditions, llvm::function_ref<Expr()> load) {
     if (conditions.empty())
       return load();
@@ -258,8 +261,8 @@ private:
     return b.ifElse(all, load, [&] { return b.constant(0, type); });
   }
 
-  /// Brings both strips into shared memory. Neighbouring threads take neighbouring steps
-  /// of the left operand, and neighbouring columns of the right one.
+  /// Loads both K tiles into shared memory. Adjacent threads load adjacent
+  /// steps of the left operand and adjacent columns of the right one.
   void fill(Expr step) {
     int64_t threads = tile.threads();
     share(b, thread, threads, tile.rows * round(), [&](Expr element) {
@@ -325,7 +328,7 @@ private:
         });
   }
 
-  /// Adds the sums of all slices, in their order, and has the first one store them.
+  /// Adds the sums of all slices in a fixed order; the first slice stores them.
   void storeSlices(const Exprs &sums) {
     b.when(slice > 0.0, [&] {
       for (auto [n, sum] : llvm::enumerate(sums))
@@ -443,7 +446,7 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
-    // A kernel has been decided for.
+    // For a kernel function the strategy has been decided already.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||
@@ -475,11 +478,12 @@ private:
             plan.number("slices")};
   }
 
-  /// Estimates the time of a product. A thread reads what it multiplies from shared memory; what
-  /// it brings takes about 15 instructions for each piece or element of a matrix, of which a
-  /// processor begins 1.4 in a cycle, and 40 of a window. Elements are waited for in each strip, in
-  /// which only other blocks compute. What slices add goes through shared memory once in each
-  /// direction, 128 bytes a cycle.
+  /// Estimates the time of a product. Threads read operands from shared memory.
+  /// Loading takes about 15 instructions per 16-byte copy or element of a
+  /// matrix (an SM starts 1.4 warp instructions per cycle) and 40 per element
+  /// of a convolution window. While a block waits for its K tile, only other
+  /// blocks compute. Merging slices moves their sums through shared memory and
+  /// back at 128 bytes per cycle.
   static double seconds(const BlockOperands &operands, const BlockTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
@@ -502,8 +506,9 @@ private:
     loop.busy =
         strip * slices * rows * columns * (1 + reads / own) / perProcessor +
         instructions / 1.4 * cycle;
-    // Loads and sums of 16 steps, which overlap; a barrier; what a thread brings, of which an
-    // instruction waits for the one before.
+    // Latency: loads and sums of 16 steps, which overlap; a barrier; and the
+    // loading instructions of a thread, each of which waits for the previous
+    // one.
     loop.waiting =
         (200 + instructions * device.warp / double(tile.threads()) * 5.7) *
             cycle +

@@ -1,24 +1,30 @@
-// Reductions by the threads of blocks: those that keep the last axis, and those of few rows.
+// Reductions by thread blocks: of leading axes with the last axis kept, and of
+// few rows.
 //
-// What is reduced are the steps (all positions of an image, say), what is kept behind them
-// the columns (its channels), which lie side by side; one column where the last axis is
-// reduced. A block has some neighbouring columns; its threads divide the steps of these, so
-// that a warp reads whole stretches of memory, and join what they have in shared memory, by
-// halves:
+// Reduced elements are "steps" (say, all positions of an image); the kept
+// trailing axes are contiguous "columns" (its channels), of which there is one
+// if the last axis is reduced. A block has some adjacent columns. Its threads
+// divide the steps of these columns so that a warp reads contiguous memory, and
+// combine their totals in shared memory by a tree:
 //
 //   total = init
 //   for every so many steps: total = combine(total, x[row, step, column])
 //   totals[part][column] <- total
 //   for half = parts / 2 .. 1:
-//     barrier;  part < half?  totals[part][column] = merge(that, totals[part + half][column])
+//     barrier
+//     if part < half:
+//       totals[part][column] = merge(totals[part][column],
+//                                    totals[part + half][column])
 //   result[row, column] = epilogue(finish(totals[0][column]))
 //
-// Where there are few columns or rows for the device, slices of the steps have blocks of their
-// own. Each leaves its totals in memory and is counted; the block that completes the number
-// merges all slices, in their order, so that no result depends on who comes when.
+// If there are few columns or rows for the device, several blocks divide the
+// steps into slices. Each block stores its totals and increments a counter; the
+// block that completes the count merges all slices in their order, so that the
+// result is deterministic.
 //
-// With a thread for each column, the mean of each of 32 channels over 112 x 112 positions is
-// one warp's that reads 12,544 times one after the other.
+// With one thread per column instead, the mean of each of 32 channels over 112
+// x 112 positions would be computed by a single warp in 12,544 sequential
+// loads.
 
 #include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/StoredOperands.h"
@@ -34,7 +40,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The axes of a reduction: rows in front of the last reduced axis, steps, and columns.
+/// Divides the axes of a reduction into rows (kept axes before the last reduced
+/// one), steps and columns.
 struct ReductionAxes {
   explicit ReductionAxes(ReductionOpInterface reduction)
       : sizes(dimsOf(reduction.getInput())) {
@@ -57,8 +64,8 @@ struct ReductionAxes {
   SmallVector<int64_t> rows, steps, columns;
 };
 
-/// What a block has: columns, threads that divide the steps of each, and how many blocks
-/// divide the steps of the same columns.
+/// The size of a block: its columns, the threads that divide the steps of each
+/// column, and how many blocks divide the steps of the same columns.
 struct ReductionBlock {
   int64_t columns, parts, slices;
 
@@ -128,8 +135,9 @@ private:
     column = named(firstColumn + inBlock, "column");
   }
 
-  /// Reduced axes that follow each other, and columns, are one axis each if every buffer
-  /// that is read on the way to the reduction has all of them, or one element.
+  /// Merges consecutive reduced axes into one, and the columns into another, if
+  /// every buffer that the reduction reads can be viewed that way or has a
+  /// single element.
   void findStretches() {
     if (axes.steps.back() - axes.steps.front() + 1 !=
             int64_t(axes.steps.size()) ||
@@ -151,7 +159,7 @@ private:
     stretches = std::move(found);
   }
 
-  /// The indices of a row, with those of a column.
+  /// Returns the indices of a row and a column.
   Exprs placeOf(Expr row, Expr column) {
     Exprs at(axes.sizes.size(), b.index(0));
     auto set = [&](ArrayRef<int64_t> which, Expr position) {
@@ -166,7 +174,7 @@ private:
 
   Expr overSteps() {
     bool fits = columns % block.columns == 0;
-    // Columns beyond the last one are that one again, which nobody stores.
+    // Columns beyond the last one read the last one again; nobody stores them.
     Expr readable =
         fits ? column
              : named(min(column, double(columns - 1)), "readable_column");
@@ -216,7 +224,7 @@ private:
     return x;
   }
 
-  /// Merges what the parts of a column have; the first one gets the result.
+  /// Reduces the totals of a column's parts; the first part gets the result.
   Expr acrossParts(Expr mine) {
     if (block.parts == 1)
       return mine;
@@ -261,10 +269,11 @@ private:
   ReductionAxes axes;
   ReductionBlock block;
   int64_t columns;
-  /// What totals are stored as.
+  /// Type in which totals are stored.
   Type stored;
   Value totals;
-  /// The buffers that are read, with one axis of steps and one of columns.
+  /// The buffers that are read, viewed with a single axis of steps and one of
+  /// columns.
   SmallVector<std::pair<Value, Value>> stretches;
   Expr inBlock, part, slice, place, row, column;
 };
@@ -284,9 +293,10 @@ public:
                const TargetDescription &target) const override {
     if (!target.isDevice() || !isOfColumns(group))
       return false;
-    // A kernel has been decided for; a group takes what is faster than a thread for each
-    // column, or clearly than a block for each row (strategies/Reduction.cpp), as estimates of
-    // what blocks wait for are rough.
+    // For a kernel function the strategy has been decided already. A group uses
+    // this strategy if it is faster than one thread per column, or clearly
+    // faster than one block per row (strategies/Reduction.cpp), as latency
+    // estimates are rough.
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     if (isa<kernel::FuncOp>(group.block->getParentOp()))
       return true;
@@ -335,7 +345,7 @@ private:
         group.results().size() != 1 ||
         dimsOf(group.results()[0]) != dimsOf(reduction->getResult(0)))
       return false;
-    // Maxima and integers are the same in any order.
+    // Maxima and integer sums do not depend on the order.
     Type type = elementOf(reduction.getInput());
     if (group.isStrict() && isa<FloatType>(type) &&
         !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()))
@@ -377,10 +387,10 @@ private:
     return ranking;
   }
 
-  /// Estimates the time: all elements come at the rate of memory, in as far as there are
-  /// threads enough for it. A thread waits about 600 cycles for what it reads, four
-  /// elements at a time, which is how compilers unroll its loop; and about 100 for each
-  /// half that is joined, at a barrier and for shared memory twice.
+  /// Estimates the time: elements arrive at memory bandwidth if there are
+  /// enough threads. A thread waits about 600 cycles for four loads, as
+  /// compilers unroll its loop four times. Each step of the tree takes about
+  /// 100 cycles for a barrier and two accesses to shared memory.
   static double seconds(GroupView group, const ReductionBlock &block,
                         const TargetDescription &target) {
     const Device &device = target.device;

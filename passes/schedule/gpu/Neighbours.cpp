@@ -32,7 +32,7 @@ int64_t lanesOfAccess(GroupView group) {
   return std::max<int64_t>(lanes, 1);
 }
 
-/// Whether all that a group computes are numbers, which lanes can have.
+/// Whether the group computes only numbers, which vectors can hold.
 static bool areNumbers(GroupView group) {
   auto isNumber = [](Value v) { return elementOf(v).isIntOrFloat(); };
   return llvm::all_of(group.block->getArguments(), isNumber) &&
@@ -41,7 +41,8 @@ static bool areNumbers(GroupView group) {
          });
 }
 
-/// Plans of `least` elements times a power of two, from `most` on, that `fits`.
+/// Makes plans with `least` elements times a power of two, starting with
+/// `most`, for which `fits` holds.
 static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
                                       int64_t most,
                                       llvm::function_ref<bool(int64_t)> fits) {

@@ -1,9 +1,10 @@
-// Threads of a device that compute several neighbouring elements of a result.
+// Device threads that compute several adjacent elements of a result.
 //
-// A thread that loads and stores 16 bytes at once has as much on its way to memory as
-// eight that have two each, and a device begins only so many blocks at a time: of
-// 67,108,864 sums of bf16, one for each thread, 524,288 blocks took 632 us on an H100 SXM
-// (November 2026), where their 402 MB take 165.
+// A thread with 16-byte loads and stores has as many bytes in flight as eight
+// threads with two bytes each, and the device starts blocks at a limited rate:
+// adding 67,108,864 bf16 elements, one per thread, took 632 us with 524,288
+// blocks on an H100 SXM (November 2026), although its 402 MB of traffic take
+// 165 us.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_NEIGHBOURS_H
 #define INGOT_PASSES_SCHEDULE_GPU_NEIGHBOURS_H
@@ -12,37 +13,42 @@
 
 namespace ingot::schedule {
 
-/// Returns how many neighbours a thread loads and stores at once: those whose result takes
-/// 16 bytes, and their operands at most two accesses of as much. Of a whole stretch of
-/// memory, the second one finds in the cache what the first one leaves.
+/// Returns how many adjacent elements a thread loads and stores at once: as
+/// many as fill 16 bytes of the result and at most two 16-byte accesses of each
+/// operand. The second access of the two hits the cache line that the first one
+/// loaded.
 int64_t lanesOfAccess(GroupView group);
 
-/// The entry of plans that says how many a thread has: a power of two.
+/// The plan entry for the number of elements per thread, a power of two.
 llvm::ArrayRef<PlanKey> elementsKey();
 int64_t elementsOfThread(const Plan &plan);
 
-/// As many neighbours along the last of `trips` as make full accesses to memory, and fewer,
-/// where at least `enough` threads are left for each processor; the first plan is the one
-/// to use. They divide `run`, the neighbours that are computed alike. A plan without entries
-/// where there is one.
+/// Returns plans with as many adjacent elements along the last of `trips` as
+/// make full accesses, and fewer, if at least `enough` threads remain for each
+/// SM; the preferred plan first. The number of elements divides `run`, the
+/// count of adjacent elements that are computed alike. A plan without entries
+/// means one element.
 llvm::SmallVector<Plan> plansByElements(GroupView group,
                                         llvm::ArrayRef<graph::Dim> trips,
                                         const graph::Dim &run, int64_t enough,
                                         const TargetDescription &target);
-/// The same where the last axis is shorter than an access, like the channels of an image:
-/// whole rows of it, as many as make a full access to an operand that has the axis in front
-/// of it side by side. Nothing where the last axis is not so short.
+/// Returns plans with whole rows per thread if the last axis is shorter than an
+/// access, like the channels of an image: as many rows as make a full access to
+/// an operand in which the second-to-last axis is contiguous. Empty if the last
+/// axis is longer.
 llvm::SmallVector<Plan> plansByRows(GroupView group,
                                     llvm::ArrayRef<graph::Dim> trips,
                                     int64_t enough,
                                     const TargetDescription &target);
 
-/// As forIndependent, in lanes along the last of `trips`: as many of `elements` as divide it.
+/// Like forIndependent, with vectors along the last of `trips` of as many lanes
+/// as divide both `elements` and the axis.
 void forNeighbours(KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips,
                    int64_t elements,
                    llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);
-/// As forIndependent, for whole rows of the last of `trips`, all of which are computed before
-/// one is stored. False, and nothing is built, where `elements` are not several such rows.
+/// Like forIndependent, for whole rows of the last of `trips`, all of which are
+/// computed before the first is stored. Returns false and emits nothing unless
+/// `elements` is the size of several rows.
 bool forNeighbourRows(
     KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips, int64_t elements,
     llvm::function_ref<graph::Expr(llvm::ArrayRef<graph::Expr>)> element,

@@ -9,9 +9,9 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether it is a product of few rows by weights that are known.
+/// Whether `product` has few rows and constant weights.
 static bool isOfFewRows(MatMulOp product, bool packs) {
-  // Threads of a warp have a step each at least.
+  // Each thread of a warp gets at least one step.
   constexpr int64_t fewestSteps = 32;
   return product.getZeros().empty() && shapeOf(product.getB()).size() == 2 &&
          shapeOf(product.getA()).size() >= 2 &&
@@ -22,7 +22,8 @@ static bool isOfFewRows(MatMulOp product, bool packs) {
          mayBeInPanels(product.getB(), packs);
 }
 
-/// What divides the rows of a product by their root mean square in front of it.
+/// Returns the RMS norm (without centering) of the product's left operand; null
+/// if there is none.
 static LayerNormOp normBefore(MatMulOp product) {
   Operation *before = product.getA().getDefiningOp();
   if (isa_and_nonnull<CastOp>(before))
@@ -33,7 +34,8 @@ static LayerNormOp normBefore(MatMulOp product) {
              : LayerNormOp();
 }
 
-/// The only reader of a value, if that passes it on element by element.
+/// Returns the only user of a value if it is elementwise on the same shape;
+/// null otherwise.
 static Operation *readerInPlace(Value v) {
   Operation *reader = v.hasOneUse() ? *v.user_begin() : nullptr;
   return isa_and_nonnull<ElementwiseOpInterface>(reader) &&
@@ -42,7 +44,7 @@ static Operation *readerInPlace(Value v) {
              : nullptr;
 }
 
-/// The product of which `v` is a function, element by element.
+/// Returns the product of which `v` is an elementwise function, if any.
 static MatMulOp productBehind(Value v, const Dims &sizes) {
   constexpr int mostBetween = 4;
   for (int i = 0; i < mostBetween; ++i) {
@@ -58,14 +60,16 @@ static MatMulOp productBehind(Value v, const Dims &sizes) {
   return {};
 }
 
-/// Whether two products are of the same rows and have as many columns.
+/// Whether two products have the same left operand and right operands of the
+/// same type.
 static bool areAlike(MatMulOp x, MatMulOp y) {
   return x != y && x.getA() == y.getA() &&
          x.getResult().getType() == y.getResult().getType() &&
          x.getB().getType() == y.getB().getType();
 }
 
-/// The product with which functions of this one are combined, element by element.
+/// Returns the other product that is combined elementwise with this one, as in
+/// a gated MLP.
 static MatMulOp partnerOf(MatMulOp product) {
   Dims sizes = dimsOf(product.getResult());
   Value v = product.getResult();

@@ -1,4 +1,5 @@
-// Products of few rows that one kernel computes, with what normalizes the rows in front.
+// Matrix products of few rows that one kernel computes together with the norm
+// of their rows.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_PRODUCTSOFROWS_H
 #define INGOT_PASSES_SCHEDULE_GPU_PRODUCTSOFROWS_H
@@ -7,28 +8,31 @@
 
 namespace ingot::schedule {
 
-/// One product, or several of the same rows by weights that are known and of as many columns:
-/// a gate and what it opens for. Rows may be divided by their root mean square, scaled and
-/// rounded in front of them:
+/// One product, or several with the same left operand and constant weights of
+/// equal shape (the gate and up projections of a gated MLP). An RMS norm may
+/// scale and round the rows first:
 ///
-///     product[row, column] = factor(row) * sum over step of x[row, step] * scale[step] * w[step, column]
-///     factor(row) = 1 / sqrt(mean over step of x[row, step]^2 + epsilon)
+///   product[row, column] = factor(row)
+///       * sum over step of x[row, step] * scale[step] * w[step, column]
+///   factor(row) = 1 / sqrt(mean over step of x[row, step]^2 + epsilon)
 ///
-/// A kernel that has each step once sums up the squares beside the products.
+/// A kernel that reads each step once sums the squares along with the products.
 struct ProductsOfRows {
   mutable graph::LayerNormOp norm;
   llvm::SmallVector<mlir::Operation *, 2> products;
 
-  /// Those that a group computes beside cheap operators; none if it computes something else.
+  /// Returns the products that a group computes besides cheap operators; none
+  /// if it computes anything else.
   static ProductsOfRows of(GroupView group);
-  /// Returns the operators from `producer` on that join a group around such a product: another
-  /// one, or what normalizes the rows of those that are there.
+  /// Returns the operators from `producer` on that join a group around a
+  /// product of few rows: another product, or the norm of the rows of products
+  /// in the group.
   static llvm::SmallVector<mlir::Operation *>
   taken(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,
         llvm::function_ref<bool(mlir::Operation *)> isFree, bool packs);
-  /// Has each product of rows, and each gate with what it opens for, normalize them itself,
-  /// where all that read normalized rows are such products.
+  /// Duplicates each norm whose users are all products of few rows, so that
+  /// every product (or pair of gated products) computes its own norm.
   static void separateNorms(mlir::Block &block, bool packs);
 };
 

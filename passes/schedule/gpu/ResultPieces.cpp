@@ -5,7 +5,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// A number that is about to be rounded, without having been rounded before.
+/// Returns the wide value of a number that was rounded and widened again, as it
+/// is about to be rounded anyway.
 static Value unrounded(Expr x) {
   auto wide = x.value.getDefiningOp<arith::ExtFOp>();
   auto narrow = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
@@ -31,7 +32,7 @@ ResultPieces::ResultPieces(KernelBuilder &b, const BlockOperands &operands,
       fitsRows(operands.rows.known() && *operands.rows.known() % rows == 0),
       fitsColumns(operands.columns % columns == 0) {
   constexpr int64_t unit = 8;
-  // Two columns of each unit make up 16 bytes, or 8 columns.
+  // Two columns of each MMA make up 16 bytes, or 8 columns.
   int64_t units = 1;
   if (mayDeal)
     units = bytesOf(typeOf(b).getElementType()) <= 2 ? 4 : 2;

@@ -1,10 +1,11 @@
-// Which columns of a product by matrix units a thread has sums of, and how it stores what
-// becomes of these.
+// The assignment of the columns of a tensor-core product to threads, and the
+// stores of the results.
 //
-// Of each unit of 8 columns a thread has two side by side. So that it reads and writes up
-// to 16 bytes at once, the columns of several units are dealt out in turn: of four units,
-// columns 2t and 2t + 1 of unit u are columns 8t + 2u and 8t + 2u + 1 of these 32. That
-// costs nothing, as the right operand is found in this order.
+// Each thread has two adjacent columns of every MMA of 8 columns ("unit"). So
+// that a thread reads and writes up to 16 bytes at once, the columns of several
+// MMAs are interleaved: with four MMAs, columns 2t and 2t + 1 of MMA u are
+// columns 8t + 2u and 8t + 2u + 1 of these 32. This is free, since the right
+// operand is read in the same order.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_RESULTPIECES_H
 #define INGOT_PASSES_SCHEDULE_GPU_RESULTPIECES_H
@@ -13,40 +14,44 @@
 
 namespace ingot::schedule {
 
-/// The columns that a thread has beside each other, for blocks of so many rows and columns.
+/// The adjacent columns of a thread, for blocks of so many rows and columns.
 class ResultPieces {
 public:
-  /// A thread has sums of `across` units. They keep their columns unless these may be
-  /// `dealt`; then units that begin within the columns have to end there if `areWhole`.
+  /// A thread has sums of `across` MMAs. Columns are interleaved only if
+  /// `mayDeal`. With `areWhole`, MMAs that begin within the columns of the
+  /// product must end within them.
   ResultPieces(KernelBuilder &b, const BlockOperands &operands, int64_t rows,
                int64_t columns, int64_t across, bool mayDeal, bool areWhole);
 
-  /// How many units are dealt out together: a group. A thread has 2 columns for each.
+  /// The number of interleaved MMAs ("group"); a thread has 2 columns of each.
   int64_t units() const { return unitsOfGroup; }
   int64_t columnsOfGroup() const { return 2 * unitsOfGroup; }
-  /// Columns of a piece: all that a thread has of a group, or one.
+  /// Columns per store: all columns of a thread in a group, or one.
   int64_t columns() const { return columnsOfPiece; }
 
-  /// The column with number `offset` of those that thread `lane` of a warp has of a group,
-  /// if the warp's columns begin at `first`. It may be outside of the product.
+  /// Returns column `offset` of those that thread `lane` of a warp has in a
+  /// group, if the warp's columns begin at `first`. It may be outside of the
+  /// product.
   graph::Expr columnOf(graph::Expr first, graph::Expr lane, graph::Expr group,
                        int64_t offset) const;
-  /// The row or column, or where it is outside of the product, one that is not: so no
-  /// load has to wait for a condition.
+  /// Returns the row or column clamped to the product, so that loads need no
+  /// condition.
   graph::Expr insideRow(graph::Expr row) const;
   graph::Expr insideColumn(graph::Expr column) const;
 
-  /// Runs `body` where all of the row, or of the piece from that column on, is inside.
+  /// Runs `body` if the row, or all columns of the store that begins at
+  /// `column`, are inside of the product.
   void whenRow(graph::Expr row, llvm::function_ref<void()> body) const;
   void whenColumn(graph::Expr column, llvm::function_ref<void()> body) const;
 
-  /// Elements of another operand, at the places of a piece.
+  /// Elements of another operand that are already loaded, for the columns of a
+  /// store.
   struct Loaded {
     mlir::Value tensor;
     graph::Exprs elements;
   };
-  /// What becomes of the sums of a piece at a place that is inside, as it is stored. What has
-  /// been loaded is not loaded again.
+  /// Applies the epilogue to the sums of one store at a position inside of the
+  /// product. Operands in `loaded` are not loaded again.
   graph::Exprs resultsOf(llvm::ArrayRef<graph::Expr> sums, graph::Expr batch,
                          graph::Expr row, graph::Expr column,
                          llvm::ArrayRef<Loaded> loaded = {}) const;
@@ -54,9 +59,10 @@ public:
              graph::Expr row, graph::Expr column) const;
 
 private:
-  /// Whether pieces of so many columns begin at multiples of their size in the result.
+  /// Whether stores of `count` columns are aligned to their size in the result.
   bool areAligned(int64_t count) const;
-  /// Whether the target stores a piece by one instruction.
+  /// Whether the target has one instruction for the store of a thread's
+  /// adjacent columns.
   bool isStoredAtOnce() const;
 
   KernelBuilder &b;
@@ -66,7 +72,7 @@ private:
   int64_t unitsOfGroup = 1, columnsOfPiece = 1;
 };
 
-/// Stores numbers side by side, which are rounded as they are stored.
+/// Rounds numbers and stores them contiguously.
 void storeRounded(KernelBuilder &b, llvm::ArrayRef<graph::Expr> numbers,
                   mlir::Value to, llvm::ArrayRef<graph::Expr> place);
 

@@ -1,18 +1,18 @@
-// Attention of few queries, which reads each key and value once: by warps of a device.
+// Attention with few queries on a device, reading each key and value once.
 //
-// All that it takes is the time in which keys and values come from memory, as in a decoder
-// that has one query and a cache. A block has one head; its threads divide the keys. Some
-// neighbouring threads have a key together, each of them pieces of 16 bytes of its row, and
-// pieces of the values' rows alike:
+// The time is that of loading keys and values, as in a decoder with one query
+// and a KV cache. A block processes one head, and its threads divide the keys.
+// A group of adjacent threads shares a key: each thread reads 16-byte vectors
+// of the key's row, and of the rows of values:
 //
-//   largest = -inf, total = 0, sums = 0                    of each such group
-//   for its keys, some at a time:
-//     scores = f(q x keys)          the group's products are added by exchanges
+//   largest = -inf, total = 0, sums = 0                    per group
+//   for the group's keys, some at a time:
+//     scores = f(q x keys)          reduced over the group by shuffles
 //     larger = max(largest, scores), weights = e^(scores - larger)
-//     total, sums = those so far, corrected, plus the weights and weighed values
+//     total, sums = corrected, plus the weights and weighted values
 //   shared memory <- largest, total, sums
 //   barrier
-//   result = epilogue(the sums of all groups, corrected, by their total)
+//   result = epilogue(corrected sums of all groups / corrected total)
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/gpu/AttentionBlock.h"
@@ -28,12 +28,14 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// What a block computes: by how many warps, and how many keys a group has at a time.
+/// The size of a block: its warps, and the keys that a group processes at a
+/// time.
 struct RowAttentionTile {
   int64_t queries, warps, keys;
-  /// Elements of a piece, and of each row pieces that a thread has.
+  /// Elements of a 16-byte vector, and how many vectors of each key and value
+  /// row a thread has.
   int64_t piece, keyPieces, valuePieces;
-  /// Threads that have a key together.
+  /// Threads in a group, which share a key.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,
@@ -105,7 +107,8 @@ private:
                : min(b.index(m), b.size(anchor.queries()) - 1.0);
   }
 
-  /// The elements that this thread has of a row of so many pieces of its own.
+  /// Calls `body` for this thread's elements of a row in which it has `pieces`
+  /// vectors.
   void overElements(int64_t pieces, llvm::function_ref<void(Expr)> body) {
     for (int64_t j = 0; j < pieces; ++j)
       for (int64_t i = 0; i < tile.piece; ++i)
@@ -139,7 +142,7 @@ private:
   }
 
   void addKeys(AttentionState &state, ArrayRef<Expr> keys) {
-    // Sums of products by keys, of each query.
+    // This thread's part of the dot products, for each key and query.
     Exprs scores;
     for (Expr key : keys) {
       Exprs products(tile.queries, block.zero());
@@ -321,10 +324,10 @@ private:
                        tile.registers(), target);
   }
 
-  /// Keys and values come from memory as far as enough of them is on its way at once: a
-  /// thread has the pieces of the keys that it takes at a time in flight, for about 500 ns
-  /// (what is measured on GPUs from Volta to Hopper: 400 to 900 cycles), then those of the
-  /// values. An exchange takes about 25 cycles, of which several are in flight as well.
+  /// Estimates the time. Memory bandwidth is reached only with enough loads in
+  /// flight: a thread waits about 500 ns (400 to 900 cycles, measured on GPUs
+  /// from Volta to Hopper) for the vectors of a set of keys, then for those of
+  /// the values. A shuffle takes about 25 cycles, and several are in flight.
   static double seconds(const AttentionAnchor &anchor,
                         std::pair<int64_t, int64_t> choice,
                         const TargetDescription &target) {

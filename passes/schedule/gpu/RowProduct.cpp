@@ -1,20 +1,22 @@
-// Products of few rows, which read each weight once: by warps of a device.
+// Matrix products of few rows on a device, reading each weight once.
 //
-// All that such a product takes is the time in which its right operand comes from memory,
-// so that as much of it as possible has to be on its way at once. Warps divide columns and
-// steps among themselves; what they have summed up meets in shared memory:
+// The time is that of loading the right operand, so as many loads as possible
+// must be in flight. Warps divide the columns and the steps (K); partial sums
+// meet in shared memory:
 //
-//   sums[row][column] <- products of the steps that are this thread's
-//   parts[part][row, column] <- sums, those of a warp added
+//   sums[row][column] <- products of this thread's steps
+//   parts[part][row, column] <- sums, reduced over the warp
 //   barrier
 //   result[row, column] = epilogue(sum over part of parts[part][row, column])
 //
-// Rows that are normalized in front of the product are read as they are: their squares are
-// summed up beside the products, and the results multiplied by what follows from these.
+// If a norm precedes the product, the kernel reads the rows before the norm,
+// sums their squares beside the products, and multiplies the results by the
+// norm's factor.
 //
-// Of weights, which are packed with the steps of each column side by side, a warp takes
-// `warp_columns` columns, and each of its threads pieces of 16 bytes of their steps. A
-// right operand that lies in rows is read along them: each thread has columns of its own.
+// Packed weights have the steps of each column contiguous: a warp computes
+// `warp_columns` columns, and its threads divide their steps in 16-byte
+// vectors. An unpacked right operand is read along its rows: each thread has
+// columns of its own.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/gpu/BlockOperands.h"
@@ -27,20 +29,20 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// What a block computes: its columns, those that a warp has at a time, and how many
-/// warps divide the steps of these.
+/// The size of a block: its columns, the columns of a warp, and how many warps
+/// divide the steps of the same columns.
 struct RowTile {
   int64_t columns, warpColumns, parts;
 
   int64_t warps() const { return columns / warpColumns * parts; }
 };
 
-/// Elements of a piece of the right operand.
+/// Returns the elements of a 16-byte vector of the right operand.
 int64_t pieceOf(const BlockOperands &operands) {
   return pieceBytes / bytesOf(operands.rightType());
 }
 
-/// The product of a group, or the first of several.
+/// Returns the product of a group, or the first of several.
 Operation *productOf(GroupView group) {
   SmallVector<Operation *, 2> products = ProductsOfRows::of(group).products;
   return products.empty() ? nullptr : products.front();
@@ -101,24 +103,26 @@ private:
   }
   int64_t products() const { return int64_t(together.products.size()); }
   int64_t threads() const { return tile.warps() * b.target.device.warp; }
-  /// Columns of which a thread has sums.
+  /// Returns the number of columns of which a thread has sums.
   int64_t ownColumns() const {
     return packed ? tile.warpColumns : tile.warpColumns / b.target.device.warp;
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
 
-  /// A column to read: beyond the last one that one again, whose sums nobody stores.
+  /// Clamps a column to be read; the sums of columns beyond the last are not
+  /// stored.
   Expr readable(Expr column) {
     return fitsColumns() ? column : min(column, double(operands.columns - 1));
   }
 
-  /// Calls `step(i, sums)` for i = first, first + by, ... below `count`. All threads have
-  /// `trips` of them, which compilers know, and some one more; others do the last of all once
-  /// more and leave it out, so that what it reads is asked for without a branch.
+  /// Calls `step(i, sums)` for i = first, first + by, ... below `count`. All
+  /// threads have a static number of iterations, `trips`. Some have one more,
+  /// which the other threads execute with the last index and then discard, so
+  /// that the loads need no branch.
   Exprs overOwn(Expr first, int64_t by, int64_t count, Exprs sums,
                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
     int64_t trips = count / by;
-    // As many pieces of weights on their way as there are registers for.
+    // As many vectors of weights in flight as there are registers for.
     constexpr int64_t mostPieces = 8;
     if (packed && trips * allColumns() <= mostPieces)
       for (int64_t trip = 0; trip < trips; ++trip)
@@ -138,13 +142,15 @@ private:
     return sums;
   }
 
-  /// The columns of one product after the other of which a thread has sums.
+  /// Returns the number of columns of all products together of which a thread
+  /// has sums.
   int64_t allColumns() const { return products() * ownColumns(); }
-  /// Sums of products, and of the squares of rows that are normalized.
+  /// Returns the initial sums of the products, and of the squares if there is a
+  /// norm.
   Exprs zeros() {
     return Exprs(rows * (allColumns() + (norm ? 1 : 0)), b.constant(0, type));
   }
-  /// The sums with the products of one step added.
+  /// Adds the products of one step to the sums.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
     for (int64_t row = 0; row < rows && norm; ++row) {
@@ -184,7 +190,7 @@ private:
   Type loadedType() const {
     return norm ? elementOf(norm.getInput()) : operands.leftType();
   }
-  /// The weights of a step, by what the normalized rows are scaled by there.
+  /// Multiplies the weights of a step by the norm's scale for that step.
   void scale(MutableArrayRef<Expr> right, Expr step, bool mayBeOutside) {
     if (!norm || norm.getAffine().empty())
       return;
@@ -199,7 +205,8 @@ private:
       weight = named(weight * scale, "scaled");
   }
 
-  /// Sums of columns whose steps are side by side: threads of a warp divide them.
+  /// Computes the sums for packed weights: the threads of a warp divide the
+  /// steps.
   void sumColumns() {
     int64_t piece = pieceOf(operands), warp = b.target.device.warp,
             padded = llvm::alignTo(operands.steps, piece);
@@ -219,7 +226,8 @@ private:
                 zeros(), [&](Expr at, ArrayRef<Expr> carried) {
                   Exprs sums(carried);
                   Expr step = named(at * double(piece), "step");
-                  // Weights are there before the kernel in front has ended.
+                  // Weights can be loaded before the preceding kernel has
+                  // ended.
                   SmallVector<Exprs> weights(piece);
                   for (Value buffer : buffers)
                     for (int64_t j = 0; j < tile.warpColumns; ++j)
@@ -242,7 +250,7 @@ private:
       sum = b.acrossWarp(sum, [](Expr x, Expr y) { return x + y; });
     b.when(equal(lane, 0.0), [&] {
       keep(sums, warpColumn);
-      // Warps of other columns have the same squares.
+      // Warps of other columns have computed the same squares.
       auto keepSquares = [&] {
         for (int64_t row = 0; row < rows; ++row)
           b.store(squares, sums[rows * allColumns() + row],
@@ -255,7 +263,8 @@ private:
     });
   }
 
-  /// Sums of columns that are side by side: each thread has some of its own.
+  /// Computes the sums for an unpacked right operand: each thread has its own
+  /// columns.
   void sumRows() {
     Expr own = named(warpColumn + lane * double(ownColumns()), "own_column");
     Exprs columns;
@@ -282,7 +291,7 @@ private:
     keep(sums, own);
   }
 
-  /// Stores the sums of columns from `column` of the block on.
+  /// Stores the partial sums of the block's columns from `column` on.
   void keep(ArrayRef<Expr> sums, Expr column) {
     for (int64_t product = 0; product < products(); ++product)
       for (int64_t row = 0; row < rows; ++row)
@@ -329,7 +338,7 @@ private:
     fitsColumns() ? one() : b.when(column < double(operands.columns), one);
   }
 
-  /// What a row is normalized by.
+  /// Returns the norm's factor of a row.
   Expr factor(Expr row) {
     Expr square = b.constant(0, type);
     for (int64_t p = 0; p < tile.parts; ++p)
@@ -343,14 +352,14 @@ private:
   KernelBuilder &b;
   const BlockOperands &operands;
   RowTile tile;
-  /// The products, and what normalizes the rows if it is in the group. The weights of several
-  /// and of such are packed.
+  /// The products, and the norm of their rows if it is in the group. If there
+  /// are several products or a norm, their weights are packed.
   ProductsOfRows together;
   mutable LayerNormOp norm;
   int64_t rows;
-  /// That of sums.
+  /// The type of the sums.
   Type type;
-  /// A right operand with the steps of each column side by side.
+  /// The unpacking of the right operand if it is packed with contiguous steps.
   UnpackPanelsOp packed;
   Value parts, squares;
   Expr thread, lane, part, batch, firstColumn, warpColumn;
@@ -360,7 +369,7 @@ class RowProductStrategy : public BlockStrategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Warps add up steps in another order than the operator's.
+    // Warps add steps in another order than the operator does.
     if (!target.isDevice() || group.isStrict())
       return false;
     auto operands = operandsOf(group);
@@ -383,7 +392,8 @@ public:
     for (int64_t own : {1, 2, 4})
       for (int64_t parts : {1, 2, 4, 8, 16}) {
         int64_t warpColumns = packs ? own : own * warp;
-        // Columns of a thread are loaded together only where no row ends between them.
+        // Columns of a thread are loaded as one vector, which must not cross
+        // the end of a row.
         if (!packs && operands->rightRun % own != 0)
           continue;
         int64_t groups = std::max<int64_t>(fewestWarps / parts, 1);
@@ -439,8 +449,8 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView,
             const TargetDescription &target) const override {
-    // Few steps leave threads of a warp idle, which is no loss where a thread for each column
-    // would leave most of the device idle.
+    // With few steps, some threads of each warp are idle. That is acceptable if
+    // one thread per column would leave most of the device idle.
     const Device &device = target.device;
     bool areFew = operands.columns * int64_t(device.warp) <=
                   int64_t(device.busyThreads) * device.processors;
@@ -449,7 +459,7 @@ protected:
   }
 
 private:
-  /// Warps of a block where nothing asks for more.
+  /// Default number of warps in a block.
   static constexpr int64_t fewestWarps = 4;
 
   static RowTile tileOf(const Plan &plan) {
@@ -469,11 +479,11 @@ private:
     return isMatrix && mayBeInPanels(right, group.packs);
   }
 
-  /// Estimates the time of a product: that of the right operand's way from memory, as
-  /// far as enough of it is on its way at once, and that of the blocks that follow each
-  /// other on a processor, whose threads have `atOnce` loads in flight, each of which takes `latency` (what is
-  /// measured on GPUs from Volta to Hopper: 400 to 900 cycles). Sums of a warp are added
-  /// in five exchanges of about 25 cycles, of which several are in flight as well.
+  /// Estimates the time: loading the right operand, at full bandwidth only if
+  /// enough loads are in flight, plus the latency of consecutive blocks on an
+  /// SM. A thread has `atOnce` loads in flight, each of which takes `latency`
+  /// (400 to 900 cycles, measured on GPUs from Volta to Hopper). A warp reduces
+  /// sums by five shuffles of about 25 cycles, several of which are in flight.
   static double seconds(const BlockOperands &operands, const RowTile &tile,
                         int64_t own, bool packs,
                         const TargetDescription &target) {

@@ -26,13 +26,15 @@ int64_t mostShared(const Device &device) {
 
 namespace {
 
-/// What a load or store moves: the part of a tensor, the value that is stored, the indices.
+/// A load from a tensor or a store to one: buffer, stored value (if any),
+/// indices.
 struct Access {
   Value buffer, stored;
   OperandRange indices;
   int64_t lanes;
 
-  /// Nothing where an operation is none, or one to memory that threads share.
+  /// Returns the access of an operation; nothing unless it loads from a tensor
+  /// or stores to one.
   static std::optional<Access> of(Operation &op) {
     auto make = [](Value buffer, Value stored, OperandRange indices,
                    Type type) -> std::optional<Access> {
@@ -97,8 +99,8 @@ private:
       early.try_emplace(keyOf(index), index.value);
   }
 
-  /// Moves a load in front of the first exchange, if what it loads is no result and others are
-  /// loaded at the same place there.
+  /// Moves a load before the first shuffle, if it does not read a result and
+  /// other loads with the same indices are there.
   void loadAhead(Operation &op, Access access, ArrayRef<Expr> at) {
     SmallVector<Value> indices;
     for (const Expr &index : at)
@@ -106,7 +108,7 @@ private:
     if (llvm::is_contained(b.outputs, access.buffer) ||
         !llvm::all_of(indices, [](Value v) { return bool(v); }))
       return;
-    // Behind the buffer.
+    // Operand 0 is the buffer.
     op.setOperands(1, indices.size(), indices);
     op.moveBefore(exchange);
   }
@@ -124,7 +126,7 @@ private:
         .wasInterrupted();
   }
 
-  /// What a loop stores is not known behind it.
+  /// After a loop it is unknown what the loop stored.
   void forget() {
     held.clear();
     stores.clear();

@@ -7,19 +7,19 @@
 
 namespace ingot::schedule {
 
-/// Calls `body` for those of `count` things that are this one's of `threads` threads: its
-/// own number, and each `threads` further on. Not a loop: for few rounds.
+/// Calls `body` for the items of this thread among `count` items: its own
+/// number, and every `threads` further. Unrolled, so only for few iterations.
 void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
            llvm::function_ref<void(graph::Expr)> body);
 
-/// The shared memory of a block: what a kernel may declare, or on 9.0, whose kernels ask the
-/// driver for more, all there is.
+/// Returns the shared memory available to a block: the static limit, or all of
+/// it on compute capability 9.0, whose kernels request more from the driver.
 int64_t mostShared(const Device &device);
 
-/// Has the elements of a row that threads share stay in registers from one pass over it to the
-/// next, in the block where `b` builds: each is loaded once, in front of the first exchange
-/// between threads where possible, and of what is stored in the same place only the last is.
-/// No thread reads what another one stores in a row.
+/// Keeps the elements of rows that threads share in registers between passes
+/// over the row, in the block in which `b` builds. Each element is loaded once,
+/// before the first shuffle if possible, and only the last store to each
+/// element remains. No thread may read what another one stores in a row.
 void holdRow(KernelBuilder &b);
 
 } // namespace ingot::schedule

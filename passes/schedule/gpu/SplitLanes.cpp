@@ -1,15 +1,18 @@
-// Vectors become scalars, for devices whose threads have no vectors.
+// Turns vectors into scalars, for devices whose threads have no vector
+// registers.
 //
 //     %x = vector.load %a[%i] : vector<2xf32>
 //     %y = math.exp %x
 //     vector.store %y, %b[%i]
-//  => %j = arith.addi %i, 1
+//   =>
+//     %j = arith.addi %i, 1
 //     %x_0 = memref.load %a[%i], %x_1 = memref.load %a[%j]
 //     %y_0 = math.exp %x_0, %y_1 = math.exp %x_1
 //     memref.store %y_0, %b[%i], memref.store %y_1, %b[%j]
 //
-// What is loaded and stored together stays side by side, so that the device's compiler
-// makes one access of it where it knows that its address is aligned (MarkAligned).
+// Loads and stores of a vector stay adjacent, so that the device's compiler
+// merges them into one access if it knows that the address is aligned
+// (MarkAligned).
 
 #include "passes/schedule/gpu/SplitLanes.h"
 
@@ -30,8 +33,8 @@ bool hasLanes(Operation *op) {
 }
 int64_t lanesOf(Type type) { return cast<VectorType>(type).getNumElements(); }
 
-/// Any operation that computes lane by lane, and those that build, take apart and move
-/// vectors.
+/// Splits operations that compute lane by lane, and those that build, extract
+/// from, load and store vectors.
 struct SplitOperation : ConversionPattern {
   SplitOperation(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), 1, context) {}
@@ -59,7 +62,8 @@ struct SplitOperation : ConversionPattern {
   }
 
 private:
-  /// The location of a lane's value, whose name is that of the vector with its number.
+  /// Returns a lane's location: the name of the vector's value with the lane
+  /// number.
   static Location locationOf(Operation *op, int64_t lane) {
     StringRef name = kernel::nameIn(op->getLoc());
     return name.empty() ? op->getLoc()

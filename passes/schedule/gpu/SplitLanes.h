@@ -5,8 +5,8 @@
 
 namespace ingot::schedule {
 
-/// Makes scalars of the vectors in a kernel, one for each lane. Fails where an operation
-/// has no such form.
+/// Replaces the vectors in a kernel by one scalar per lane. Fails if an
+/// operation cannot be split.
 mlir::LogicalResult splitLanes(kernel::FuncOp kernel);
 
 } // namespace ingot::schedule

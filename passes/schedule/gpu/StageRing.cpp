@@ -14,7 +14,8 @@ Value sharedAt(int64_t alignment, KernelBuilder &b, ArrayRef<int64_t> shape,
 
 Value sharedForCopies(KernelBuilder &b, ArrayRef<int64_t> shape, Type type,
                       const Twine &name) {
-  // Pieces are exchanged by bits of the address: rows 0 and 8 have to have the same.
+  // The swizzle of 16-byte units depends on address bits: rows 0 and 8 must
+  // agree in them.
   return sharedAt(1024, b, shape, type, name);
 }
 

@@ -1,8 +1,10 @@
-// Which products blocks compute in even shares of the strips of all tiles (TensorTile.cpp).
+// Chooses stream-K matrix products: blocks compute equal shares of the K tiles
+// of all output tiles (TensorTile.cpp).
 //
-// As many blocks as there is room for are never idle before the end, where whole tiles
-// leave most processors idle in the last round of blocks, or are too few for them. What it
-// costs is a launch that clears the counts, and the parts of tiles, which go through memory.
+// With as many blocks as fit the device, no SM is idle before the end. Whole
+// tiles, in contrast, leave most SMs idle in the last wave, or there are too
+// few of them. The cost: a launch that clears the counters, and memory traffic
+// for partial tiles.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
@@ -77,14 +79,14 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
-    // Blocks have to know how many strips there are.
+    // The number of K tiles must be known when compiling.
     if (!operands.rows.known() || !operands.batches.known() ||
         operands.areGroups || operands.steps < 2 * fewest ||
         !areMultipliedByUnits(operands, group, target) ||
         !isInColumns(operands))
       return false;
-    // A kernel has been decided for; a group takes what is clearly faster, as estimates of
-    // what blocks wait for are rough.
+    // For a kernel function the strategy has been decided already. A group uses
+    // stream-K if that is clearly faster, as latency estimates are rough.
     constexpr double clearly = 0.9;
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, target).leastCost() <
@@ -99,7 +101,7 @@ private:
             plan.number("shares")};
   }
 
-  /// Strips of all tiles.
+  /// Returns the number of K tiles of all output tiles.
   static int64_t stripsOf(const BlockOperands &operands,
                           const TensorTile &tile) {
     int64_t size = bytesOf(operands.leftType());
@@ -109,10 +111,10 @@ private:
            llvm::divideCeil(operands.steps * size, stripPieces * pieceBytes);
   }
 
-  /// Estimates the time of a product: that of the strips of one share, and what follows them.
-  /// Sums of up to two parts are written to the second cache, blocks are counted, and who
-  /// completes a tile reads its parts from there one after the other (H100 SXM, November 2026:
-  /// 17 parts of 64 x 64 sums in about 10 us).
+  /// Estimates the time of a product: the K tiles of one share, and the fix-up.
+  /// Partial sums of up to two tiles are written to L2, blocks are counted, and
+  /// the block that completes a tile reads its parts one after the other (H100
+  /// SXM, November 2026: 17 parts of 64 x 64 sums in about 10 us).
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     int64_t all = stripsOf(operands, tile),

@@ -1,4 +1,4 @@
-// Which blocks compute attention by the matrix units of a device (TensorAttentionTile.cpp).
+// Chooses tiles of attention on tensor cores (TensorAttentionTile.cpp).
 
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -55,7 +55,7 @@ public:
 protected:
   bool suits(const AttentionAnchor &anchor,
              const TargetDescription &target) const override {
-    // A unit has 16 rows, most of which would be in vain.
+    // An MMA has 16 rows; with fewer queries, most of them would be wasted.
     constexpr int64_t fewest = 8;
     Type stored = elementOf(anchor.product.getB());
     auto isOfTf32 = [](Operation *product) {
@@ -88,11 +88,12 @@ private:
                        target);
   }
 
-  /// Instructions of a warp for each block of keys: copies, units that multiply and their
-  /// loads, about 11 for each score of a thread, one for each sum that is corrected, and
-  /// about 60 for the exchanges and the barrier. A scheduler begins one in a cycle; of
-  /// one warp alone one in 5.4 cycles (1,500 queries and keys of 6 heads, a warp for each
-  /// 16 queries: 98 us on an H100 SXM, November 2026, where a score took 25).
+  /// Estimates the time from the warp instructions per block of keys: copies,
+  /// MMAs and their loads, about 11 per score of a thread, one per corrected
+  /// sum, and about 60 for shuffles and the barrier. A scheduler starts one
+  /// instruction per cycle, but a single warp only one in 5.4 cycles (1,500
+  /// queries and keys of 6 heads, a warp per 16 queries: 98 us on an H100 SXM,
+  /// November 2026, when a score took 25 instructions).
   static double seconds(const AttentionAnchor &anchor,
                         const TensorAttentionTile &tile,
                         const TargetDescription &target) {

@@ -1,32 +1,33 @@
-// Attention by the matrix units of a device, without its matrix of scores.
+// Attention on tensor cores, without storing the matrix of scores.
 //
 //   softmax(f(Q x K)) x V, f elementwise
 //
-// A warp has 16 queries of one head, in registers as the unit takes them; a block has some
-// such warps. Keys and values come through shared memory, a block of keys at a time, while
-// the block before is computed:
+// A warp processes 16 queries of one head, held in registers as MMA operands; a
+// block has several warps. Keys and values are copied to shared memory one
+// block of keys at a time, while the previous one is used:
 //
 //   q <- 16 queries;  largest = -inf, total = 0, sums = 0
 //   copy keys and values of block 0
 //   for each block of keys:
-//     await it; barrier; copy the next one, into the buffers of the one before
-//     scores = f(q x keys)                          in registers, of 16 x 8 each
-//     larger = max(largest, scores)                 of the four threads that have a row
+//     await it; barrier; copy the next one into the other buffers
+//     scores = f(q x keys)              in registers, 16 x 8 per MMA
+//     larger = max(largest, scores)     over the four threads of a row
 //     weights = e^(scores - larger), correction = e^(largest - larger)
 //     total = total * correction + sum of the weights
 //     sums = sums * correction + weights x values
 //   result = epilogue(sums / total)
 //
-// Where there are few queries for the device, slices of a block divide the keys of each
-// block of them, and at last merge what they have through shared memory.
+// If there are few queries for the device, slices of a block divide the keys of
+// each block of keys, and finally merge their states through shared memory.
 //
-// The registers of scores are those that the second product takes as its left operand: two
-// neighbouring units of narrow floats are 16 steps. Of tf32, a unit is 8 steps in another
-// order (thread t of four has keys 2t and 2t + 1, where the operand has steps t and t + 4),
-// in which the values are then read, too.
+// The registers of the scores are used directly as left operand of the second
+// product: for 16-bit floats, two adjacent MMAs of scores make 16 steps. For
+// tf32, an MMA has 8 steps in another order (thread t of four has keys 2t and
+// 2t + 1, where the operand has steps t and t + 4), so values are read in that
+// order, too.
 //
-// Rows of the tiles in shared memory have an odd number of pieces of 16 bytes, so that
-// eight neighbouring rows are in different banks.
+// Rows of the tiles in shared memory have an odd number of 16-byte units, so
+// that eight adjacent rows are in different banks.
 
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 
@@ -113,10 +114,11 @@ private:
   // Registers as units take them
   //===--------------------------------------------------------------------===//
 
-  /// Of which row a sum is.
+  /// Returns the row (0 or 1) of this thread that sum `n` belongs to.
   static int64_t halfOf(int64_t n) { return n / 2 % 2; }
 
-  /// The bits of one element of 32 bits, or of two of 16 of which the first is the lower.
+  /// Returns the bits of a 32-bit element, or of two 16-bit elements with the
+  /// first one in the low half.
   Value wordOf(ArrayRef<Expr> elements) {
     auto bits = [&](Expr x, Type type) {
       x = convert({x.builder, x.value, b.builder.getF32Type()}, stored);
@@ -137,13 +139,14 @@ private:
         arith::ShLIOp::create(b.builder, b.loc, high, by));
   }
 
-  /// Two numbers of f32 as a word, rounded.
+  /// Rounds two f32 numbers into one 32-bit register.
   Value pairOf(Expr low, Expr high) {
     return kernel::RoundPairOp::create(b.builder, b.loc, word, low.value,
                                        high.value, multiplied());
   }
 
-  /// The rows of this thread: that of a quarter of a warp's threads, and eight further.
+  /// Returns this thread's query rows: one per group of four threads, and the
+  /// row eight further.
   Expr queryAt(int64_t half) {
     return named(firstQuery + lane / 4.0 + double(8 * half), "query");
   }
@@ -187,7 +190,7 @@ private:
     return SmallVector<Value, 4>(load.getParts());
   }
 
-  /// Adds the product of a left operand and a unit of columns.
+  /// Adds the product of a left operand and 8 columns (one MMA).
   void multiply(ArrayRef<Value> left, ArrayRef<Value> right,
                 MutableArrayRef<Expr> sums, const Twine &name) {
     auto product = kernel::WarpProductOp::create(
@@ -203,7 +206,8 @@ private:
   // Tiles
   //===--------------------------------------------------------------------===//
 
-  /// Brings rows of keys, or of values, of the block of keys that begins at `firstKey`.
+  /// Loads the keys or the values of the block of keys that begins at
+  /// `firstKey`.
   void fill(bool isKeys, Expr firstKey, Expr buffer) {
     const OperandPlace &place = isKeys ? keyPlace : valuePlace;
     Value operand = isKeys ? block.keyOperand() : block.valueOperand(),
@@ -218,7 +222,7 @@ private:
         alongPieces && place.isCopied && argument && used % tile.piece() == 0 &&
         place.isAligned(cast<MemRefType>(argument.getType()), tile.piece());
     share(b, thread, threads(), tile.keys * pieces, [&](Expr mine) {
-      // Neighbouring threads read neighbouring elements.
+      // Adjacent threads read adjacent elements.
       double across = double(alongPieces ? pieces : tile.keys);
       Expr at = alongPieces ? mine % across : mine / across,
            row = alongPieces ? mine / across : mine % across;
@@ -299,7 +303,8 @@ private:
     return AttentionState(after, 2);
   }
 
-  /// Four of each unit of keys: two of this thread's first row, two of its second.
+  /// Returns four scores per MMA: two of this thread's first row, two of its
+  /// second.
   Exprs scoresOf(Expr firstKey, Expr buffer) {
     Exprs scores(4 * keyUnits(), block.zero());
     for (int64_t step = 0; step < tile.depth / tile.steps(); ++step)
@@ -330,7 +335,8 @@ private:
     return scores;
   }
 
-  /// Turns the scores of a row into weights; by which factor those before count.
+  /// Turns the scores of a row into weights; returns the correction factor of
+  /// the previous sums.
   Expr weigh(AttentionState &state, MutableArrayRef<Expr> scores,
              int64_t half) {
     auto each = [&](llvm::function_ref<void(Expr &)> body) {
@@ -384,7 +390,7 @@ private:
     }
   }
 
-  /// Two units of columns, of the steps from `first` on.
+  /// Loads the values for two MMAs of columns, for the steps from `first` on.
   SmallVector<Value, 4> loadValues(Expr buffer, int64_t first, int64_t pair) {
     if (isNarrow())
       return loadMatrices(valueTile,
@@ -429,7 +435,8 @@ private:
   AttentionBlock block;
   AttentionAnchor anchor;
   TensorAttentionTile tile;
-  /// Of keys and values in shared memory, and of registers of units.
+  /// The element type of keys and values in shared memory, and the type of MMA
+  /// operand registers.
   Type stored, word;
   OperandPlace keyPlace, valuePlace;
   Value keyTile, valueTile, parts;

@@ -1,4 +1,4 @@
-// What a block of threads computes of attention by matrix units, and its kernel.
+// The tile of attention that a block computes on tensor cores, and its kernel.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORATTENTIONTILE_H
 #define INGOT_PASSES_SCHEDULE_GPU_TENSORATTENTIONTILE_H
@@ -8,25 +8,25 @@
 
 namespace ingot::schedule {
 
-/// What a block computes.
+/// The tile of a block.
 struct TensorAttentionTile {
   int64_t queries, keys, slices;
-  /// Of a row of keys, and of one of values, filled up to whole units.
+  /// Lengths of a key row and a value row, padded to whole MMAs.
   int64_t depth, width;
   int64_t elementBytes;
 
   TensorAttentionTile(const AttentionAnchor &anchor, int64_t queries,
                       int64_t keys, int64_t slices);
   int64_t piece() const { return pieceBytes / elementBytes; }
-  /// Of a unit.
+  /// Steps (K) of an MMA.
   int64_t steps() const { return 2 * piece(); }
-  /// Warps of a slice, and the keys that each slice has of a block of them.
+  /// Warps of a slice, and the keys per slice in each block of keys.
   int64_t warpsOfSlice() const { return queries / unitRows; }
   int64_t warps() const { return warpsOfSlice() * slices; }
   int64_t sliceKeys() const { return keys / slices; }
-  /// Of two queries, what a thread has in its sums.
+  /// Weighted sums of a thread, for its two queries.
   int64_t values() const { return width / 2; }
-  /// Elements of a row of a tile that has so many in use.
+  /// Returns the padded row length of a tile with `used` elements per row.
   int64_t row(int64_t used) const {
     return (llvm::divideCeil(used, piece()) | 1) * piece();
   }
@@ -38,19 +38,19 @@ struct TensorAttentionTile {
     return AttentionBlock::partsOfSlices(slices, warpsOfSlice() * warp, 2,
                                          values());
   }
-  /// Of a thread: queries, scores and what they become, sums, and about as many for places
-  /// as nvcc 13 takes.
+  /// Registers of a thread: queries, scores and weights, sums, and about as
+  /// many for addresses as nvcc 13 uses.
   int64_t registers() const {
     return depth / steps() * 4 + sliceKeys() / 2 +
            sliceKeys() * elementBytes / 8 + values() + 56;
   }
 };
 
-/// The time that the fastest blocks are estimated to take.
+/// Returns the estimated time of the fastest tile.
 double leastTensorAttentionSeconds(const AttentionAnchor &anchor,
                                    const TargetDescription &target);
 
-/// Builds the kernel.
+/// Emits the kernel.
 void emitTensorAttention(KernelBuilder &b, const AttentionAnchor &anchor,
                          const TensorAttentionTile &tile);
 

@@ -1,4 +1,5 @@
-// Which products matrix units compute, and by which tiles (TensorTile.cpp).
+// Chooses the products that tensor cores compute, and their tiles
+// (TensorTile.cpp).
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
@@ -13,7 +14,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Cycles per second of a processor, of all levels within a quarter (data sheets).
+/// Clock rate of an SM, within 25 % for all targets (data sheets).
 constexpr double clock = 1.5e9;
 
 class TensorProductStrategy : public BlockStrategy {
@@ -83,7 +84,8 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
-    // A unit takes 16 steps at once. A kernel has been decided for.
+    // An MMA has 16 steps. For a kernel function the strategy has been decided
+    // already.
     return operands.steps >= 2 * fewest &&
            areMultipliedByUnits(operands, group, target) &&
            isInColumns(operands) &&
@@ -96,7 +98,8 @@ protected:
   }
 
 private:
-  /// What estimates cannot tell apart: then the larger tile, of fewer stages.
+  /// Differences below this are within the error of the estimates; then the
+  /// larger tile with fewer stages is preferred.
   static constexpr double closeEnough = 0.02;
   static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
 
@@ -145,7 +148,7 @@ std::string refuseTensorTile(const TensorTile &tile,
 }
 
 TensorTile withFittingStages(TensorTile tile, const Device &device) {
-  // Copies that do not arrive while a thread computes need no further buffers.
+  // Without asynchronous copies, more buffers do not help.
   if (!device.copiesAhead())
     tile.stages = 2;
   while (tile.stages > 2 && tile.sharedBytes() > mostShared(device))
@@ -161,12 +164,13 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {
                    (device.sharedBytes + own) / (tile.sharedBytes() + own)});
 }
 
-/// Instructions of a warp that bring a piece of 16 bytes for each of its threads: of a
-/// window, which is taken apart into positions, or of a matrix; those that all begin in a
-/// cycle, of four at most; and the cycles from one to the next one of a thread, which takes its
-/// result, and of what else a thread does for a strip (H100 SXM, November 2026: strips of 2, 3
-/// and 8 pieces for each thread, 0.28 to 0.59 us). An element that comes alone is waited for
-/// before the next one (same: 12 rounds of 16 elements of a thread, 57 us).
+/// Cost of loading operands: warp instructions for one 16-byte vector per
+/// thread, of a convolution window (with its index arithmetic) or of a matrix;
+/// instructions that an SM starts per cycle (of four at most); latency between
+/// dependent instructions of a thread; fixed cycles of a thread per K tile
+/// (H100 SXM, November 2026: K tiles of 2, 3 and 8 vectors per thread, 0.28 to
+/// 0.59 us). Elements that are loaded one by one are waited for in turn (same
+/// machine: 12 rounds of 16 elements per thread, 57 us).
 static constexpr double windowInstructions = 40, matrixInstructions = 15,
                         instructionsOfCycle = 1.4, cyclesOfInstruction = 5.7,
                         cyclesOfStrip = 150, elementSeconds = 0.3e-6;
@@ -183,8 +187,8 @@ StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
   double cycle = 1 / clock;
   auto slices = double(tile.slices), rows = double(tile.rows),
        columns = double(tile.columns);
-  // A warp loads 512 bytes of shared memory for each 16 rows and 16 columns of its units, of
-  // which a processor reads 128 in a cycle.
+  // A warp loads 512 bytes of shared memory for each 16 rows and 16 columns of
+  // its tile; an SM reads 128 bytes per cycle.
   double loading = double(tile.warps()) * slices * 2 *
                    double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
                    cycle;
@@ -208,7 +212,7 @@ StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
   if (operands.leftRun * bytesOf(operands.leftType()) % pieceBytes != 0)
     loop.waiting += rows * slices * (64 / elementBytes) /
                     double(tile.threads(device)) * elementSeconds;
-  // What slices add goes through shared memory once in each direction.
+  // Slices write their sums to shared memory and read them back once.
   loop.closing =
       closingSeconds(double(tile.warpRows * tile.warpColumns) / warp);
   if (tile.slices > 1)

@@ -1,15 +1,16 @@
-// Strips of both operands of a product in shared memory: how threads fill them, and how warps
-// load matrices from there.
+// K tiles of both operands in shared memory: how threads fill them, and how
+// warps load MMA operands from them.
 //
-// Both tiles have the steps of a row, or of a column, side by side: 64 bytes, 4 pieces of
-// 16 bytes. (Only a right operand of 16 bits that is no constant is brought as it lies,
-// columns side by side, and transposed as it is loaded.) load_matrices reads 8 pieces at a
-// time, of 8 neighbouring rows; memory has 32 banks of 4 bytes, 128 bytes are 2 rows, so
-// pieces at the same place of rows 0, 2, 4 and 6 would be in the same banks. Piece p of
-// row r is therefore stored at place p ^ (r / 2 % 4): the 8 pieces that are read together
-// are in 8 different groups of banks. Where a row has 8 pieces or more it is p ^ (r % 8).
-// Columns that are dealt out among units (ResultPieces.h) are read two by two: 0, 1, 8, 9,
-// 16, 17, 24 and 25 of four units. Their pieces are at p ^ (column / 8 % 4).
+// In both tiles, the steps of a row (or column) are contiguous: 64 bytes, four
+// 16-byte units. (Only a non-constant 16-bit right operand keeps contiguous
+// columns and is transposed when it is loaded.) load_matrices reads 8 units of
+// 8 adjacent rows at a time. Shared memory has 32 banks of 4 bytes, so 128
+// bytes are 2 rows, and the same unit of rows 0, 2, 4 and 6 would be in the
+// same banks. Unit p of row r is therefore stored at p ^ (r / 2 % 4): the 8
+// units that are read together are in 8 different groups of banks. In rows of 8
+// units or more it is p ^ (r % 8). Columns that are interleaved between MMAs
+// (ResultPieces.h) are read in pairs: 0, 1, 8, 9, 16, 17, 24 and 25 of four
+// MMAs. Their units are at p ^ (column / 8 % 4).
 
 #include "passes/schedule/gpu/TensorStrips.h"
 

@@ -1,4 +1,4 @@
-// The strips of both operands that a block multiplies by matrix units.
+// The K tiles of both operands that a block multiplies on tensor cores.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
 #define INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
@@ -8,28 +8,30 @@
 
 namespace ingot::schedule {
 
-/// What a kernel of such a product has in shared memory, and where in the product its thread
-/// is: the kernel says that before it fills strips or loads from them.
+/// The shared memory of a tensor-core kernel, and the position of the current
+/// thread in the product, which the kernel sets before it fills K tiles or
+/// loads from them.
 class TensorStrips {
 protected:
   TensorStrips(KernelBuilder &b, const BlockOperands &operands,
                const TensorTile &tile);
 
-  /// Declares the shared memory of all strips.
+  /// Allocates the shared memory of all K tiles.
   void declareTiles();
-  /// Brings a strip from `firstStep` on, one for each slice, to the buffer of a stage.
+  /// Loads the K tiles from `firstStep` on, one for each slice, into the
+  /// buffers of a stage.
   void fill(graph::Expr firstStep, graph::Expr stage);
-  /// Of one operand.
+  /// Load the K tiles of one operand.
   void fillLeft(graph::Expr firstStep, graph::Expr stage);
   void fillRight(graph::Expr firstStep, graph::Expr stage);
-  /// The matrices that the warp multiplies in the half of a strip: of each unit of rows, and of
-  /// a pair of units of columns.
+  /// Load the MMA operands of a warp for one half of a K tile: all rows of the
+  /// left one, and a pair of MMAs of columns of the right one.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>>
   loadLeft(graph::Expr stage, int64_t half);
   llvm::SmallVector<mlir::Value, 4> loadRight(graph::Expr stage, int64_t half,
                                               int64_t pair);
 
-  /// Steps of a strip, and those that the slices multiply together.
+  /// Steps of a K tile, and steps that all slices multiply together.
   int64_t strip() const { return stripPieces * piece; }
   int64_t round() const { return strip() * tile.slices; }
   int64_t unitsDown() const { return tile.warpRows / unitRows; }
@@ -46,23 +48,25 @@ protected:
       warpColumn;
 
 private:
-  /// Whether a row or a column is one of the product; nothing where all are.
+  /// Return the condition that a row, column or step is inside of the product;
+  /// nothing if it always is.
   std::optional<graph::Expr> insideRows(graph::Expr row);
   std::optional<graph::Expr> insideColumns(graph::Expr column);
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);
   static std::optional<graph::Expr> both(std::optional<graph::Expr> x,
                                          std::optional<graph::Expr> y);
-  /// Where piece `at` of a row is in shared memory; rows have so many pieces, and `alike`
-  /// neighbours of them, if these are few, the same places.
+  /// Returns the swizzled position of 16-byte unit `at` of a row with `pieces`
+  /// units. If these are few, `alike` adjacent rows have the same swizzle.
   graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t pieces,
                        int64_t alike = 2);
-  /// The same for a column of the right tile that has its steps side by side.
+  /// Returns the swizzled position in a column of the right tile with
+  /// contiguous steps.
   graph::Expr swizzledColumn(graph::Expr column, graph::Expr at);
-  /// Divides `count` things among the threads; the second one in a loop.
+  /// Divides `count` items among the threads, unrolled or in a loop.
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
-  /// The number of something in the tile of its slice, of which each has `count`; moves
-  /// `firstStep` and `stage` on to that slice.
+  /// Returns the index of an item in its slice's tile, which has `count` items;
+  /// advances `firstStep` and `stage` to that slice.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftPieces(graph::Expr firstRound, graph::Expr firstStage);
@@ -70,7 +74,7 @@ private:
   void fillRightPieces(graph::Expr firstRound, graph::Expr firstStage);
   void fillLeftElements(graph::Expr firstRound, graph::Expr firstStage);
   void fillRightElements(graph::Expr firstRound, graph::Expr firstStage);
-  /// Stores `load()` where the condition holds, else zero.
+  /// Stores `load()` if the condition holds, else zero.
   void storeGuarded(mlir::Value to, const graph::Exprs &place,
                     std::optional<graph::Expr> inside, mlir::Type type,
                     llvm::function_ref<graph::Expr()> load);
@@ -79,18 +83,20 @@ private:
                                                  bool transposed,
                                                  const llvm::Twine &name);
 
-  /// Elements of a piece.
+  /// Elements of a 16-byte vector.
   int64_t piece;
-  /// A constant right operand, with the steps of each column side by side.
+  /// The unpacking of a constant right operand whose columns have contiguous
+  /// steps.
   graph::UnpackPanelsOp packed;
-  /// Whether the right tile has columns side by side.
+  /// Whether the right tile has contiguous columns.
   bool columnsLie;
-  /// Whether elements come into shared memory 16 bytes at a time, or one by one.
+  /// Whether operands are copied to shared memory in 16-byte vectors, or else
+  /// element by element.
   bool bringsLeftPieces, bringsRightPieces;
   mlir::Value leftTile, rightTile;
 
 protected:
-  /// Where the thread's columns are.
+  /// The assignment of columns to the thread.
   ResultPieces pieces;
 };
 

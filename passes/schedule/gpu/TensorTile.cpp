@@ -1,31 +1,33 @@
-// Matrix products and convolutions by the matrix units of a device.
+// Matrix products and convolutions on tensor cores.
 //
-// A block computes a tile of the result, each of its warps a part of that. Strips of 64
-// bytes of steps come into shared memory ahead of time, in as many buffers as the plan
-// has stages; a warp loads matrices of 16 rows or columns from there and multiplies them.
+// A block computes a tile of the result, each of its warps a part of that. K
+// tiles of 64 bytes per row are copied to shared memory in advance, into as
+// many buffers as the plan has stages; a warp loads MMA operands of 16 rows or
+// columns from there:
 //
-//   copy strips 0 .. stages - 2
-//   for each strip:
-//     copy strip + stages - 1, into the buffer of strip - 1, which nobody reads any more
-//     for both halves of the strip:
+//   copy K tiles 0 .. stages - 2
+//   for each K tile:
+//     copy K tile + stages - 1 into the buffer of K tile - 1
+//     for both halves of the K tile:
 //       a[i], b[j] <- load_matrices;  sums[i][j] += warp_product(a[i], b[j])
-//     await strip + 1; barrier
+//     await K tile + 1; barrier
 //   result = epilogue(sums)
 //
-// Where tiles leave processors idle at the end, blocks divide the strips of all tiles
-// evenly, in the order of the tiles: each has the end of a tile, some whole ones, and the
-// beginning of another. Of a tile that several blocks have a part of, each leaves its sums
-// in memory and counts its strips; the one that completes the number adds all parts, in
-// the order of the strips, so that no result depends on who comes when:
+// If whole tiles would leave SMs idle at the end, blocks divide the K tiles of
+// all output tiles evenly, in the order of the tiles (stream-K): each block
+// computes the end of a tile, some whole tiles, and the beginning of another
+// one. If several blocks share a tile, each stores its sums and adds the number
+// of its K tiles to a counter; the block that completes the count adds all
+// parts in the order of the K tiles, so that the result is deterministic:
 //
-//   for each tile with strips of this share:
-//     sums of these strips
-//     all of the tile's?  result = epilogue(sums)
-//     else                parts[share, is it the first] = sums
-//                         count their strips; the last one?  result = epilogue(sum of parts)
+//   for each tile with K tiles of this share:
+//     sums of these K tiles
+//     if they are all of the tile's: result = epilogue(sums)
+//     else: parts[share, first or last] = sums
+//           count; if complete: result = epilogue(sum of parts)
 //
-// Where there are few tiles for the device, several slices of a block compute one, each
-// of every so many strips, and add what they have in shared memory.
+// If there are few tiles for the device, several slices of a block compute one
+// tile, each for different K tiles, and add their sums in shared memory.
 
 #include "passes/schedule/gpu/TensorTile.h"
 #include "passes/schedule/gpu/TensorStrips.h"
@@ -105,7 +107,7 @@ private:
           });
     });
   }
-  /// A share has at most two parts of tiles: the first one and the last.
+  /// A share has at most two partial tiles: its first and its last one.
   Expr placeOfPart(Expr share, Expr firstOfTile, Expr begin) {
     return named(share * 2.0 +
                      select(firstOfTile > begin, b.index(1), b.index(0)),
@@ -146,9 +148,10 @@ private:
     return totals;
   }
 
-  /// How often the slices multiply strips together.
+  /// Iterations over all K tiles; each slice multiplies one K tile per
+  /// iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
-  /// Threads of a slice, and sums that each of them has.
+  /// Threads of a slice, and sums per thread.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
   int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
   Type sumType() const {
@@ -181,7 +184,7 @@ private:
     warpColumn = named(warp % across * double(tile.warpColumns), "warp_column");
   }
 
-  /// Of this thread, the rows and columns of a unit that its sums are of.
+  /// Return the row and column of one of this thread's sums.
   Expr rowOf(int64_t i, int64_t half) {
     return firstRow + warpRow + lane / 4.0 + double(i * unitRows + 8 * half);
   }
@@ -189,7 +192,8 @@ private:
     return pieces.columnOf(firstColumn + warpColumn, lane, b.index(group),
                            offset);
   }
-  /// For the column with number `second` of the two that the thread has of a unit.
+  /// Returns the bias of the column with number `second` of the thread's two
+  /// columns in an MMA.
   Expr biasOf(int64_t unit, int64_t second) {
     int64_t offset = unit % pieces.units() * 2 + second,
             inPiece = offset % pieces.columns();
@@ -222,15 +226,15 @@ private:
     b.barrier();
   }
 
-  /// Rounds of a tile.
+  /// A range of iterations of a tile.
   struct Part {
     Expr from, to;
   };
-  /// Adds the products of all rounds, or of those that a share has.
+  /// Adds the products of all iterations, or of a share's range.
   Exprs overStrips(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
-    // Weights first: they are there before the kernel in front of this one ends.
+    // Weights first: they can be loaded before the preceding kernel has ended.
     for (int64_t s = 0; !part && s < std::min(ahead, rounds()); ++s)
       fillRight(b.index(s * round()), b.index(s * tile.slices));
     for (int64_t s = 0; s < ahead; ++s) {
@@ -295,7 +299,7 @@ private:
     return sums;
   }
 
-  /// Adds the sums of all slices, in their order, and has the first one store them.
+  /// Adds the sums of all slices in a fixed order; the first slice stores them.
   void storeSlices(const Exprs &sums) {
     Expr inSlice = named(thread % double(ofSlice()), "thread_of_slice");
     b.when(slice > 0.0, [&] {
@@ -320,7 +324,7 @@ private:
     });
   }
 
-  /// Loads all that is read for the results before the first of them is stored.
+  /// Loads all operands of the epilogue before the first store.
   void store(const Exprs &sums) {
     struct Piece {
       Expr column;

@@ -1,4 +1,4 @@
-// What a block of threads multiplies by matrix units, and its kernel.
+// The tile of a product that a block computes on tensor cores, and its kernel.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORTILE_H
 #define INGOT_PASSES_SCHEDULE_GPU_TENSORTILE_H
@@ -8,14 +8,15 @@
 
 namespace ingot::schedule {
 
-/// Pieces of a row in a strip.
+/// 16-byte units per row of a K tile.
 inline constexpr int64_t stripPieces = 4;
-/// Of what a warp multiplies at once; half a strip is its steps.
+/// Rows and columns of an MMA; its steps are half a K tile.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
-/// The tile of a block, and that of each of its warps. In each of `slices` parts of the
-/// block warps compute the whole tile, of strips of their own. With `shares`, so many
-/// blocks divide the strips of all tiles evenly (StreamProduct.cpp).
+/// The tile of a block and the tile of each warp. In each of `slices` slices of
+/// the block, warps compute the whole tile for different K tiles. If `shares`
+/// is not 0, that many blocks divide the K tiles of all output tiles evenly
+/// (StreamProduct.cpp).
 struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, stages, slices = 1, shares = 0;
 
@@ -25,12 +26,12 @@ struct TensorTile {
   int64_t threads(const Device &device) const {
     return warps() * slices * device.warp;
   }
-  /// Registers of a thread: sums, matrices that are multiplied, and about as many for
-  /// places as nvcc 13 takes.
+  /// Registers of a thread: sums, MMA operands, and about as many for addresses
+  /// as nvcc 13 uses.
   int64_t registers() const {
     return warpRows * warpColumns / 32 + warpRows / 4 + warpColumns / 4 + 48;
   }
-  /// Shared memory: of strips, and of the sums of all slices but the first.
+  /// Shared memory: K tiles, and the sums of all slices but the first.
   int64_t sharedBytes() const {
     return slices * stages * (rows + columns) * stripPieces * pieceBytes +
            sumBytes();
@@ -38,10 +39,12 @@ struct TensorTile {
   int64_t sumBytes() const { return (slices - 1) * rows * columns * 4; }
 };
 
-/// Whether matrix units multiply such operands, as precisely as was asked for.
+/// Whether tensor cores multiply the types of `operands` with the requested
+/// precision.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
                           const TargetDescription &target);
-/// Estimates the time of the best tile: of whole tiles, of those in shares, or of either.
+/// Estimate the time of the best tile: of whole tiles, of stream-K shares, and
+/// of either.
 double leastWholeTileSeconds(const BlockOperands &operands,
                              const TargetDescription &target);
 double leastShareSeconds(const BlockOperands &operands,
@@ -49,20 +52,22 @@ double leastShareSeconds(const BlockOperands &operands,
 double leastTensorSeconds(const BlockOperands &operands,
                           const TargetDescription &target);
 
-/// Says why a block cannot have such a tile; empty if it can.
+/// Returns why a block cannot have this tile; empty if it can.
 std::string refuseTensorTile(const TensorTile &tile,
                              const TargetDescription &target);
-/// Blocks of such tiles that a processor holds at once.
+/// Returns how many blocks with this tile an SM holds at once.
 int64_t residentTensorBlocks(const TensorTile &tile, const Device &device);
 
-/// What a block of such tiles does, of products of so many strips of 64 bytes.
+/// Returns the K loop of a block, for a product of `strips` K tiles of 64 bytes
+/// per row.
 StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
                      int64_t strips, const Device &device);
 
-/// The tile with as many of its stages as there is use and room for.
+/// Returns the tile with as many of its stages as are useful and fit shared
+/// memory.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 
-/// Builds the kernel; weights are packed with the steps of each column side by side.
+/// Emits the kernel. Packed weights have contiguous steps in each column.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
 

@@ -1,9 +1,9 @@
-// One filter per channel, by the threads of a device.
+// Depthwise convolutions on a device.
 //
-// A thread has some neighbouring channels of some neighbouring positions of a row, whose
-// sums, and the weights of a kernel row, stay in registers. Channels lie side by side, so
-// that it loads up to 16 bytes at once, and a warp a stretch of memory; each input is loaded
-// once for all positions that see it.
+// A thread computes some adjacent channels of some adjacent positions in a row;
+// their sums and the weights of a kernel row stay in registers. As channels are
+// contiguous, a thread loads up to 16 bytes at once and a warp reads contiguous
+// memory. Each input is loaded once for all positions that use it.
 //
 //   for each kernel row that is inside:
 //     w <- its weights
@@ -11,8 +11,9 @@
 //       x <- input, or zero;  sums[position] += x * w[kernel column]
 //   result = epilogue(sums)
 //
-// With a thread for each element, 3 x 3 weights take 18 loads and 9 multiply-adds for each;
-// 4 positions of 4 channels take 27 loads and 144 multiply-adds together.
+// With one thread per element, 3 x 3 weights take 18 loads and 9 multiply-adds
+// per element; 4 positions of 4 channels take 27 loads and 144 multiply-adds
+// together.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -26,7 +27,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// What a thread computes.
+/// The channels and positions of a thread.
 struct DepthwiseTile {
   int64_t channels, columns;
 };
@@ -80,8 +81,8 @@ private:
     return sums;
   }
 
-  /// The weights of a column of a kernel row, or the inputs of a column, of this thread's
-  /// channels.
+  /// Loads this thread's channels of a kernel column's weights or of an input
+  /// column.
   Exprs channelsOf(Value tensor, Exprs at, StringRef name) {
     Exprs values;
     at.push_back(firstChannel);
@@ -127,7 +128,8 @@ private:
     return sums;
   }
 
-  /// Zeros outside of the input; else channels side by side are loaded together.
+  /// Loads this thread's channels of an input column; zeros outside of the
+  /// input.
   Exprs inputsAt(ArrayRef<Expr> outer, Expr column) {
     Exprs at(outer);
     at.push_back(column);
@@ -157,7 +159,8 @@ private:
     return x;
   }
 
-  /// Nothing is computed between the stores of neighbouring channels, so that they become one.
+  /// All channels are computed before the first is stored, so that the compiler
+  /// merges their stores.
   void store(ArrayRef<Expr> sums) {
     for (int64_t p = 0; p < tile.columns; ++p) {
       Expr column = named(firstColumn + double(p), "column_" + Twine(p));
@@ -242,7 +245,8 @@ private:
              " channels of a thread do not "
              "divide " +
              std::to_string(all);
-    // What a thread can have: sums, weights of a row, and inputs of a column.
+    // Registers of a thread: sums, weights of a kernel row, and inputs of a
+    // column.
     int64_t registers =
         tile.channels * (tile.columns + windowAxes(conv).back().kernel + 1) +
         40;
@@ -253,9 +257,10 @@ private:
     return "";
   }
 
-  /// Estimates the time of a group: bytes once from memory; or the instructions of threads,
-  /// of which a processor begins 128 in a cycle where it has 512 of these. Of a load, one
-  /// for each 16 bytes and four for a place, and a warp's takes a cycle for each 128 bytes.
+  /// Estimates the time of a group: its traffic at memory bandwidth, or its
+  /// instructions, of which an SM starts 128 per cycle if it has 512 threads. A
+  /// load takes one instruction per 16 bytes and four for the address, and a
+  /// warp's load takes a cycle per 128 bytes.
   static double seconds(ConvOp conv, DepthwiseTile tile,
                         const TargetDescription &target) {
     const Device &device = target.device;

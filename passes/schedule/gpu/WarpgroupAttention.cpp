@@ -1,4 +1,4 @@
-// Which attention warpgroups compute, and in which blocks (WarpgroupAttentionTile.cpp).
+// Chooses tiles of attention for warpgroups (WarpgroupAttentionTile.cpp).
 
 #include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/gpu/TensorAttentionTile.h"
@@ -50,13 +50,15 @@ public:
         !MappedMatrices::keysOf(anchor).mayHaveMap() ||
         !MappedMatrices::valuesOf(anchor).mayHaveMap())
       return false;
-    // A kernel has been decided for; a group takes what is faster.
+    // For a kernel function the strategy has been decided already; a group uses
+    // the faster strategy.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(anchor, target).leastCost() <
                leastTensorAttentionSeconds(anchor, target);
   }
 
-  /// Groups are made for tensor-attention, which takes what this one cannot.
+  /// Groups are formed for tensor-attention, which also takes cases that this
+  /// strategy does not support.
   SmallVector<Operation *> takes(Operation *,
                                  llvm::function_ref<bool(Operation *)>,
                                  llvm::function_ref<bool(Operation *)>,
@@ -67,7 +69,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     AttentionAnchor anchor = AttentionAnchor::of(b.group);
-    // Parts of larger tensors may begin or continue where no map can say.
+    // The offset and strides of a part of a larger tensor may not fit a TMA
+    // descriptor.
     if (!emitWarpgroupAttention(b, anchor, tileOf(anchor, b.plan)))
       emitTensorAttention(b, anchor, {anchor, 64, 32, 1});
   }
@@ -76,7 +79,8 @@ protected:
   bool suits(const AttentionAnchor &anchor,
              const TargetDescription &target) const override {
     Type stored = elementOf(anchor.product.getB());
-    // Of rows of another size some bytes of a piece would be those of the next row.
+    // With other row sizes, some bytes of a 16-byte unit would belong to the
+    // next row.
     constexpr int64_t most = 128, piece = 8;
     return target.device.multipliesByWarpgroups() &&
            (stored.isF16() || stored.isBF16()) && anchor.depth() <= most &&
@@ -117,7 +121,7 @@ private:
                             const Device &device) {
     if (tile.keys % 64)
       return "its blocks of keys are no multiple of 64";
-    // A slice gives a stage back when it has begun with its next one.
+    // A slice frees a stage only after it has started on its next one.
     if (tile.stages < 2 * tile.slices)
       return std::to_string(tile.stages) + " stages are not two for each of " +
              std::to_string(tile.slices) + " slices";
@@ -128,7 +132,7 @@ private:
     if (tile.registers() > most)
       return "its threads take about " + std::to_string(tile.registers()) +
              " registers, more than " + std::to_string(most);
-    // Of each block the device takes 1 KB for itself.
+    // The device itself reserves 1 KB of shared memory per block.
     constexpr int64_t own = 1 << 10;
     int64_t room = (device.sharedBytes + own) / tile.resident - own;
     if (tile.sharedBytes() > room)
@@ -137,15 +141,18 @@ private:
     return "";
   }
 
-  /// Estimates the time of all blocks. For a block of keys, warpgroups together take what a
-  /// processor needs for their products (64 rows and 2 columns in a cycle for 16 steps), for their
-  /// exponentials (16 in a cycle), or to begin their instructions (of a warp 5.5 for each score of
-  /// a thread, 1.5 for each sum, about 100 for exchanges and gates; one in a cycle of each
-  /// scheduler). A warpgroup alone waits for its scores (about 60 cycles behind the last product),
-  /// and for the chain of a maximum, exchanges, and exponentials, of which a scheduler begins
-  /// those of a warp in 8 cycles, or meanwhile for the products with values. Before the first block
-  /// of keys is there, and while results are stored, others of the processor compute. Not
-  /// measured yet.
+  /// Estimates the time of all blocks; not measured yet.
+  ///
+  /// An SM processes a block of keys for all its warpgroups in the time of the
+  /// MMAs (64 rows and 2 columns per cycle for 16 steps), of the exponentials
+  /// (16 per cycle), or of issuing instructions (per warp 5.5 for each score of
+  /// a thread, 1.5 for each sum, about 100 for shuffles and mbarriers; each
+  /// scheduler issues one per cycle), whichever takes longest. A single
+  /// warpgroup waits for its scores (about 60 cycles after the last MMA), and
+  /// then for the chain of maximum, shuffles and exponentials (8 cycles per
+  /// warp), or for the MMAs with the values that run meanwhile. While one block
+  /// waits for its first keys or stores results, other blocks of the SM
+  /// compute.
   static double seconds(const AttentionAnchor &anchor,
                         const WarpgroupAttentionTile &tile,
                         const Device &device) {

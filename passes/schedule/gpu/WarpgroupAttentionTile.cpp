@@ -1,37 +1,40 @@
-// Attention by warpgroups, without its matrix of scores.
+// Attention by warpgroups (wgmma), without storing the matrix of scores.
 //
 //   softmax(f(Q x K)) x V, f elementwise
 //
-// A warpgroup has 64 queries of one head; another one fetches. Queries come to shared memory
-// once, keys and values a block at a time into a ring of stages, by copies of whole tiles;
-// a gate says that the queries are there, two of each stage that it is full, and that it is empty
+// A warpgroup processes 64 queries of one head; one more warpgroup fetches. TMA
+// copies bring the queries to shared memory once, and keys and values into a
+// ring of stages, a block of keys at a time. One mbarrier signals that the
+// queries are there; two per stage signal that it is full and that it is empty
 // again.
 //
-//   fetching:                          multiplying:
-//     copy the queries                   await the queries, full[0]
-//     for each block of keys:            scores = queries x keys[0]
-//       if its stage has been used:      weigh them
-//         await empty[stage]             for each further block:
-//       copy keys and values               settle; arrive at the empty[stage] that was read
-//                                          await full[stage]
-//                                          begin scores = queries x keys[stage]
-//                                          begin sums += weights x values[stage before]
-//                                          await the scores, and weigh them: the unit goes on
-//                                        settle; sums += weights x values of the last one
-//                                        result = epilogue(sums / total)
+//   producer:                 consumers:
+//     copy the queries          await the queries, full[0]
+//     for each block of keys:   scores = queries x keys[0]
+//       if its stage was used:  weigh
+//         await empty[stage]    for each further block:
+//       copy keys and values      settle; arrive at empty[stage read before]
+//                                 await full[stage]
+//                                 start scores = queries x keys[stage]
+//                                 start sums += weights x values[stage before]
+//                                 await the scores; weigh (MMAs still run)
+//                               settle; sums += weights x last values
+//                               result = epilogue(sums / total)
 //
-//   weigh: larger = max(largest, f(scores)), of the four threads that have a row
+//   weigh: larger = max(largest, f(scores)), over the four threads of a row
 //          scores = e^(f(scores) - larger), correction = e^(largest - larger)
 //          total = total * correction + sum of the scores
 //   settle: await the sums; sums = sums * correction; weights = scores
 //
-// Scores are where the second product takes its left operand from: two neighbouring units of 8
-// keys are 16 steps, rounded and side by side in words. Values are a turned right operand: in
-// memory, a row has the columns of one step.
+// The scores' registers are the left operand of the second product: two
+// adjacent units of 8 keys are 16 steps, rounded and packed into 32-bit
+// registers. The values are a right operand with contiguous columns: each row
+// in memory has the columns of one step.
 //
-// Rows of a tile have 128 bytes. What a head has less is filled up with zeros by the copies, and
-// so are keys that are not there. Where there are few queries for the device, slices of a block
-// take blocks of keys in turn, and leave what they have in shared memory for the first one.
+// Rows of a tile have 128 bytes; the copies pad shorter heads, and keys beyond
+// the end, with zeros. If there are few queries for the device, slices of a
+// block process blocks of keys in turn and leave their states in shared memory
+// for the first slice.
 
 #include "passes/schedule/gpu/WarpgroupAttentionTile.h"
 
@@ -80,7 +83,7 @@ MappedMatrices MappedMatrices::valuesOf(const AttentionAnchor &anchor) {
 bool MappedMatrices::mayHaveMap() const {
   auto rank = int64_t(place.axes.size());
   int64_t elementAxis = 2 * rank - 3 - rowAxis;
-  // Rows are taken as they follow each other, elements as they lie side by side.
+  // Rows must be contiguous in order, and so must elements in a row.
   return isa<BlockArgument>(place.tensor) && place.isCopied && rank <= 5 &&
          place.liesAlong(elementAxis) && place.times.back() == 1 &&
          llvm::all_of(llvm::seq<int64_t>(0, rank),
@@ -147,7 +150,8 @@ public:
         tile.queries(), tile.threads(), [&](Expr part, Expr thread) {
           this->thread = thread;
           firstQuery = named(part * double(tile.queries()), "first_query");
-          // Of each warp that has the block of keys one thread says that it has read a stage.
+          // One thread of each warp that uses a block of keys signals that the
+          // warp has read the stage.
           int64_t ofSlice = tile.groups * groupThreads;
           SmallVector<int64_t> arrivals{1};
           if (tile.slices > 1)
@@ -165,7 +169,8 @@ public:
   }
 
 private:
-  /// A map of which a tile is so many rows of one matrix, and a strip of each.
+  /// Creates a TMA descriptor whose tiles are `rows` rows of one matrix, 128
+  /// bytes of each.
   Value mapOf(const MappedMatrices &matrices, int64_t rows, const Twine &name) {
     const OperandPlace &place = matrices.place;
     Value buffer = b.bufferOf(place.tensor);
@@ -175,7 +180,8 @@ private:
     SmallVector<int64_t> box(sizes.size(), 1);
     for (size_t axis = 0; axis < sizes.size(); ++axis)
       if (place.axes[axis] == matrices.rowAxis) {
-        // What is behind the last row, or the last element, is no part of it.
+        // Elements after the last row or element of a row are excluded, so that
+        // copies yield zeros for them.
         sizes[axis] = matrices.rows + place.starts[axis];
         box[axis] = rows;
       }
@@ -193,11 +199,12 @@ private:
   // Fetching
   //===--------------------------------------------------------------------===//
 
-  /// Gates beside those of stages: of the queries, and where slices meet.
+  /// The additional mbarriers: for the queries, and for merging slices.
   Expr ofQueries() { return ring->further(0); }
   Expr meeting() { return ring->further(1); }
 
-  /// Blocks of keys that each slice has; the last ones may be behind the last key.
+  /// Returns the number of blocks of keys per slice; the last ones may be
+  /// beyond the last key.
   Dim blocksOfSlice() const {
     int64_t all = tile.keys * tile.slices;
     return (anchor.keys() + (all - 1)).floorDiv(all);
@@ -314,8 +321,9 @@ private:
                            fitsKeys()));
           return after;
         });
-    // That of the last block, open by now: of a loop of one round nothing else is left that nvcc
-    // moves no wait across.
+    // Await the stage of the last block again, although it is full: nvcc does
+    // not move a wait for products across this await, and after a loop of a
+    // single iteration nothing else would stop it.
     Expr last = countOf(b.size(blocksOfSlice()) - 1.0);
     ring->await(ring->full(ring->stageOf(last)), ring->parityOf(last));
     settle(ArrayRef(carried).take_back(2));
@@ -324,15 +332,16 @@ private:
     awaitProducts({sums, words}, 0);
     return AttentionState(ArrayRef(carried).drop_back(2), 2);
   }
-  /// Of the block of this slice in front of one.
+  /// Returns the stage of this slice's previous block of keys.
   Expr stageBefore(Expr ofSlice) {
     return named(countOf(ofSlice - 1.0) % double(tile.stages), "stage_before");
   }
 
-  /// Waits for the products with values that are on their way, corrects the sums, and rounds the
-  /// weights of the next ones. That is done at the begin of a round of the loop, not at the end
-  /// of the one before: nvcc moves a wait for products to the front of what comes before it, but
-  /// not out of the round, so that scores are weighed meanwhile.
+  /// Waits for the running products with values, corrects the sums, and rounds
+  /// the weights of the next products. This happens at the start of an
+  /// iteration, not at the end of the previous one: nvcc moves a wait for
+  /// products before the preceding code, but not out of the iteration, so that
+  /// the scores are weighed while the products run.
   void settle(ArrayRef<Expr> corrections) {
     awaitProducts({sums, words}, 0);
     forUnits(tile.sums() / 4, [&](Expr unit) {
@@ -342,7 +351,8 @@ private:
     });
     packWeights();
   }
-  /// The number among all that the block fetches.
+  /// Returns the position of a slice's block of keys among all that the thread
+  /// block fetches.
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }
@@ -350,7 +360,8 @@ private:
     kernel::AwaitProductsOp::create(b.builder, b.loc, arrays, newest);
   }
 
-  /// Begins the products of all queries of the warpgroup and the keys of a stage.
+  /// Starts the products of all queries of the warpgroup and the keys of a
+  /// stage.
   void multiplyKeys(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit,
                       strip = WarpgroupAttentionTile::strip;
@@ -366,7 +377,7 @@ private:
     }
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
-  /// Begins to add the values of a stage, times the weights.
+  /// Starts to add the products of the weights and the values of a stage.
   void multiplyValues(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit;
     Value zero = b.index(0).value;
@@ -379,7 +390,8 @@ private:
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
 
-  /// Runs `body` for each of so many numbers, by which it may index arrays of the thread.
+  /// Runs `body` for `count` numbers in an unrolled loop, so that they can
+  /// index arrays in registers.
   Exprs forUnits(int64_t count, const Exprs &first,
                  llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
     return b.loop(b.index(0), b.index(count), 1, first,
@@ -399,7 +411,8 @@ private:
       return Exprs();
     });
   }
-  /// Four of each unit of 8 columns: two of this thread's first row, two of its second.
+  /// Returns the index of element `n` of an 8-column unit: two elements of this
+  /// thread's first row, then two of its second.
   static Expr placeOf(Expr unit, int64_t n) { return unit * 4.0 + double(n); }
   Expr load(Value array, Expr unit, int64_t n) {
     return b.loadFrom(array, block.type, {placeOf(unit, n)});
@@ -409,14 +422,14 @@ private:
                  "key");
   }
 
-  /// Whether no block of keys has fewer than others.
+  /// Whether all blocks of keys are full.
   bool fitsKeys() const {
     return anchor.keys().known() &&
            *anchor.keys().known() % (tile.keys * tile.slices) == 0;
   }
 
-  /// Turns the scores into weights; by which factors those before count. `isFull`: all keys of
-  /// the block are there.
+  /// Turns the scores into weights; returns the correction factors of the
+  /// previous sums. `isFull`: all keys of the block exist.
   Exprs weigh(Exprs &carried, Expr firstKey, bool isFull) {
     AttentionState state(carried, 2);
     int64_t units = tile.scores() / 4;
@@ -473,7 +486,8 @@ private:
     return corrections;
   }
 
-  /// Rounds the weights to words as the second product takes them: two neighbouring keys.
+  /// Rounds the weights of each two adjacent keys into one register, as the
+  /// second product expects them.
   void packWeights() {
     forUnits(tile.scores() / 2, [&](Expr pair) {
       Type i32 = b.builder.getI32Type();
@@ -566,14 +580,14 @@ private:
   AttentionBlock block;
   AttentionAnchor anchor;
   WarpgroupAttentionTile tile;
-  /// Of tiles in shared memory.
+  /// The element type of tiles in shared memory.
   Type stored;
   MappedMatrices queries, keys, values;
   Value queryMap, keyMap, valueMap, queryTile, keyTile, valueTile, parts;
   std::optional<StageRing> ring;
   Value scores, sums, words;
   Expr thread, lane, slice, groupRow, firstQuery;
-  /// The two queries of a thread, and what may be read in the place of those that are none.
+  /// The two queries of a thread, and the same clamped to existing queries.
   Expr rowQueries[2], readable[2];
 };
 

@@ -1,15 +1,15 @@
-// Copies of the tiles of both operands of a product by warpgroups.
+// TMA copies of the tiles of both operands of a warpgroup product.
 //
-//   order    in memory                        in shared memory
-//   Packed   weights, steps of a column       rows of 128 bytes of steps, for each column;
-//            side by side                     columns of units may be dealt out
-//   Steps    steps side by side               the same for each row or column
-//   Windows  an image of channels             the same for each position
-//   Turned   rows or columns side by side     for each 64 of them, rows of 128 bytes, one
-//                                             for each step
+//   order    in memory                     in shared memory
+//   Packed   weights with contiguous       rows of 128 bytes of steps, one per
+//            steps in each column          column; columns may be interleaved
+//   Steps    contiguous steps              rows of 128 bytes of steps
+//   Windows  an image of channels          rows of 128 bytes, one per position
+//   Turned   contiguous rows or columns    for each 64 of them, rows of 128
+//                                          bytes, one per step
 //
-// A matrix of each batch is found along further axes of the map. What is outside of the
-// tensor is zero.
+// The matrix of a batch is addressed by further axes of the TMA descriptor
+// ("map"). Elements outside of the tensor are zero.
 
 #include "passes/schedule/gpu/WarpgroupCopies.h"
 
@@ -46,7 +46,7 @@ bool WarpgroupCopies::findStored(Value tensor, Stored &stored) const {
       stored.strides.size() < 2 || stored.strides.back() != 1)
     return false;
   ArrayRef<int64_t> strides = stored.strides;
-  // Axes that are one in the map follow each other without a gap.
+  // Axes that are merged in the descriptor must be contiguous with each other.
   if (!window && !isBatched)
     for (size_t axis = 0; axis + 2 < strides.size(); ++axis)
       if (strides[axis] != strides[axis + 1] * type.getDimSize(axis + 1))
@@ -129,8 +129,8 @@ Value WarpgroupCopies::mapOfMatrices(const Stored &stored, const Dim &rows,
   return map(stored, dimsOf(stored.tensor), strides, ofAll, name);
 }
 
-/// Columns of units that are dealt out are found in their order: groups of them, units,
-/// threads, two columns.
+/// Interleaved columns are addressed in their order by five axes: groups of
+/// MMAs, MMAs, threads, two columns, and steps.
 Value WarpgroupCopies::mapOfDealtColumns(int64_t stride) const {
   Dim steps = rightOrder == TileOrder::Packed ? stride : operands.steps;
   return map(right, {operands.columns / (8 * units), units, 4, 2, steps},
@@ -185,7 +185,7 @@ Expr WarpgroupCopies::firstOf(Expr number, int64_t size, int64_t count) const {
 Value WarpgroupCopies::blocksOfRow(const Place &place) const {
   if (tile.beside == 1)
     return {};
-  // Those of the next row follow.
+  // The bits of the second row of blocks follow those of the first.
   int64_t bits = (int64_t(1) << tile.beside) - 1;
   if (tile.below == 1)
     return b.index(bits).value;
@@ -204,7 +204,8 @@ Value WarpgroupCopies::blocksOfColumn(const Place &place) const {
   return select(place.beside > 0.0, b.index(bits << 1), b.index(bits)).value;
 }
 
-/// The place in the map of a matrix: that of its batch, and a row and a column.
+/// Returns the index of a tile in the descriptor: of the batch, and a row and
+/// column.
 Exprs WarpgroupCopies::placeIn(const Stored &stored, Exprs inOperand,
                                Expr first, Expr second) const {
   if (!isBatched)

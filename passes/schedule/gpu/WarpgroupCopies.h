@@ -1,5 +1,6 @@
-// The tiles of both operands that a block of warpgroups copies: where they are in memory, in
-// which order they come to shared memory, and as what products read them there.
+// The tiles of both operands that a block of warpgroups copies: their layout in
+// memory, the order in which they reach shared memory, and the operand form in
+// which MMAs read them.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_WARPGROUPCOPIES_H
 #define INGOT_PASSES_SCHEDULE_GPU_WARPGROUPCOPIES_H
@@ -14,29 +15,30 @@ public:
   WarpgroupCopies(KernelBuilder &b, const BlockOperands &operands,
                   const WarpgroupTile &tile);
 
-  /// Whether the columns of the right operand can be brought in another order.
+  /// Whether the columns of the right operand can be interleaved.
   bool mayDeal() const { return !isRightTurned() && !isBatched; }
-  /// Whether both operands are where maps can find them.
+  /// Whether TMA descriptors can describe both operands.
   bool areMapped();
-  /// Declares shared memory for all stages.
+  /// Allocates shared memory for all stages.
   void declareTiles();
-  /// Makes the maps; columns of so many units are dealt out.
+  /// Creates the TMA descriptors; the columns of `units` MMAs are interleaved.
   void makeMaps(int64_t units);
 
-  /// A tile of the result, the number of its block among those of its cluster below and
-  /// beside each other, and where the window of the first row that it fetches begins.
+  /// A tile of the result, the row and column of the block in its cluster, and
+  /// the position of the convolution window of the first row that the block
+  /// fetches.
   struct Place {
     graph::Expr batch, firstRow, firstColumn, below, beside;
     graph::Exprs window;
   };
-  /// Finds the window; in front of the strips of a tile.
+  /// Computes the window's position; called before the K tiles of a tile.
   void findWindow(Place &place) const;
-  /// Begin to copy the tile of a strip to the buffer of a stage.
+  /// Start the copy of a K tile of one operand to a stage.
   void copyLeft(const Place &place, graph::Expr strip, graph::Expr stage,
                 mlir::Value gates, graph::Expr gate) const;
   void copyRight(const Place &place, graph::Expr strip, graph::Expr stage,
                  mlir::Value gates, graph::Expr gate) const;
-  /// Begins the product of 64 rows of a stage, from that one on, and of all columns, for
+  /// Starts the MMA of 64 rows of a stage, from `row` on, with all columns, for
   /// 32 bytes of steps.
   void multiply(graph::Expr stage, graph::Expr row, int64_t firstStep,
                 mlir::Value sums) const;
@@ -44,7 +46,7 @@ public:
 private:
   bool isLeftTurned() const { return leftOrder == TileOrder::Turned; }
   bool isRightTurned() const { return rightOrder == TileOrder::Turned; }
-  /// A tensor in memory: its buffer, and the distances along its axes.
+  /// A tensor in memory: its buffer and strides.
   struct Stored {
     mlir::Value tensor, buffer;
     bool isTransposed = false;
@@ -54,7 +56,7 @@ private:
   mlir::Value map(const Stored &stored, const graph::Dims &sizes,
                   llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> box,
                   const llvm::Twine &name) const;
-  /// A map of a matrix of each batch, or of the only one.
+  /// Creates the descriptor of the matrices of all batches, or of the only one.
   mlir::Value mapOfMatrices(const Stored &stored, const graph::Dim &rows,
                             const graph::Dim &columns,
                             llvm::ArrayRef<int64_t> box,
@@ -64,10 +66,11 @@ private:
   void copy(mlir::Value map, const graph::Exprs &at, const graph::Exprs &shift,
             mlir::Value to, llvm::ArrayRef<graph::Expr> place,
             mlir::Value gates, graph::Expr gate, mlir::Value blocks) const;
-  /// The first row or column of those that the block fetches in a tile of `size`, of which
-  /// `count` blocks fetch a part each.
+  /// Returns the first row or column that the block fetches of a tile of `size`
+  /// of which `count` blocks fetch equal parts.
   graph::Expr firstOf(graph::Expr number, int64_t size, int64_t count) const;
-  /// A bit for each block that gets what this one fetches; null if that is itself.
+  /// Return the multicast mask: a bit for each block that receives what this
+  /// one fetches; null if only this block does.
   mlir::Value blocksOfRow(const Place &place) const;
   mlir::Value blocksOfColumn(const Place &place) const;
   graph::Exprs placeIn(const Stored &stored, graph::Exprs inOperand,
@@ -82,9 +85,10 @@ private:
   TileOrder leftOrder, rightOrder;
   /// Whether each batch has a matrix of its own.
   bool isBatched;
-  /// Steps of a strip.
+  /// Steps of a K tile.
   int64_t strip;
-  /// A convolution whose rows are windows; null where they are those of a matrix.
+  /// A convolution whose rows are windows; null if the rows are those of a
+  /// matrix.
   mutable graph::ConvOp window;
   int64_t units = 1;
   Stored left, right;

@@ -1,4 +1,5 @@
-// Which operands copies of whole tiles bring to warpgroups, and what their blocks take.
+// Decides which operands TMA copies can bring to warpgroups, and computes the
+// resources of their blocks.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/gpu/WarpgroupTile.h"
@@ -9,7 +10,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 
 int64_t WarpgroupTile::registersAtStart(const Device &device) const {
-  // In units of 8, of which an instruction can name 255.
+  // Register counts are multiples of 8, and an instruction can encode at most
+  // 255.
   return std::min<int64_t>(255,
                            device.registers / (threads() * resident) / 8 * 8);
 }
@@ -48,8 +50,8 @@ bool isPointwise(ConvOp conv) {
              ArrayRef(dimsOf(conv.getResult())).drop_back();
 }
 
-/// What a map of windows can say: at most two axes, with 8 bits for each corner and for
-/// the place in a window.
+/// Whether an im2col TMA descriptor can describe the convolution: at most two
+/// spatial axes, with 8 bits for each corner and each offset in the window.
 static bool fitsMap(ConvOp conv) {
   ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW());
   Dims y = dimsOf(conv.getResult());
@@ -83,7 +85,8 @@ StoredMatrix storedMatrix(Value operand) {
   return {transpose.getX(), true};
 }
 
-/// How tiles are copied of a matrix, which has steps in its last axis or the others.
+/// Returns the order of tiles of a matrix. `haveSteps`: whether steps are the
+/// last axis of the operand.
 static TileOrder orderOf(const BlockOperands &operands, Value tensor,
                          bool haveSteps) {
   StoredMatrix stored = storedMatrix(tensor);
@@ -91,7 +94,7 @@ static TileOrder orderOf(const BlockOperands &operands, Value tensor,
     return TileOrder::None;
   int64_t size = bytesOf(elementOf(tensor));
   ArrayRef<int64_t> shape = shapeOf(stored.tensor);
-  // Batches are axes of the map, of which there are five at most.
+  // Batches are axes of the descriptor, which has at most five.
   bool isBatched = mayDiffer(operands.batches, 1);
   if (shape.size() < 2 || (isBatched && shape.size() > 5) ||
       shape.back() * size % pieceBytes != 0)
@@ -103,19 +106,19 @@ static TileOrder orderOf(const BlockOperands &operands, Value tensor,
 
 TileOrder leftOrderOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
-  // Maps are of whole tensors.
+  // Descriptors describe whole tensors.
   if (operands.leftTensor != anchor->getOperand(0))
     return TileOrder::None;
   auto conv = dyn_cast<ConvOp>(anchor);
   if (conv && !isPointwise(conv)) {
-    // A strip is of one place of the window.
+    // A K tile must belong to a single element of the window.
     bool fits =
         isa<BlockArgument>(operands.leftTensor) && fitsMap(conv) &&
         operands.leftRun * bytesOf(operands.leftType()) % stripBytes == 0;
     return fits ? TileOrder::Windows : TileOrder::None;
   }
   TileOrder order = orderOf(operands, operands.leftTensor, /*haveSteps=*/true);
-  // The rows of all batches are one axis where their steps are side by side alone.
+  // The rows of all batches form one axis only if steps are contiguous.
   bool areJoined = llvm::any_of(shapeOf(operands.leftTensor).drop_back(2),
                                 [](int64_t size) { return size != 1; });
   if (order == TileOrder::Turned &&
@@ -128,7 +131,7 @@ TileOrder rightOrderOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
   if (operands.rightTensor.getDefiningOp<UnpackPanelsOp>())
     return isInColumns(operands) ? TileOrder::Packed : TileOrder::None;
-  // Matrices of several batches stay as they are.
+  // Batched matrices keep their layout.
   auto product = dyn_cast<MatMulOp>(anchor);
   if (mayBeInPanels(operands.rightTensor, group.packs) &&
       (!product || shapeOf(product.getB()).size() == 2))

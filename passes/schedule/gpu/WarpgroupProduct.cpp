@@ -1,4 +1,5 @@
-// Which products warpgroups compute, and by which tiles (WarpgroupTile.cpp).
+// Chooses the products that warpgroups compute, and their tiles
+// (WarpgroupTile.cpp).
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
@@ -60,7 +61,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
-    // Parts of larger tensors may begin or continue where no map can say.
+    // The offset and strides of a part of a larger tensor may not fit a TMA
+    // descriptor.
     if (!emitWarpgroupProduct(b, *operands, tileOf(b.plan)))
       emitTensorProduct(b, *operands, {64, 64, 32, 32, 4});
   }
@@ -73,7 +75,8 @@ protected:
         !areMultipliedByUnits(operands, group, target) ||
         stripsOf(operands, group) == 0)
       return false;
-    // A kernel has been decided for; a group takes what is fastest.
+    // For a kernel function the strategy has been decided already; a group uses
+    // the fastest strategy.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group, target).leastCost() <
                leastTensorSeconds(operands, target);
@@ -118,7 +121,8 @@ private:
       for (int64_t behind : {2, 4, 8}) {
         tile.behind = behind;
         tile.stages = stagesOf(tile, strips / behind, device);
-        // Blocks wait for each other when they begin and when they end, and send their sums.
+        // The blocks of a split-K cluster wait for each other at the start and
+        // at the end, and exchange sums.
         constexpr double waiting = 0.65e-6, clearly = 0.95;
         if (double cost = seconds(operands, tile, strips, device);
             refuse(tile, strips, device).empty() &&
@@ -130,7 +134,7 @@ private:
     return ranking;
   }
 
-  /// As many stages as there is memory for, if there are so many strips.
+  /// Returns as many stages as fit shared memory, at most one per K tile.
   static int64_t stagesOf(WarpgroupTile tile, int64_t strips,
                           const Device &device) {
     tile.stages = 8;
@@ -141,8 +145,8 @@ private:
     return tile.stages;
   }
 
-  /// Of groups of 16 to 18 processors (H100 SXM: 132) clusters of four leave up to two idle,
-  /// so that there have to be few enough of these for all to run at once.
+  /// Whether all clusters run at once. SMs come in groups of 16 to 18 (H100
+  /// SXM: 132 SMs), in which clusters of four leave up to two SMs idle.
   static bool runsAtOnce(const BlockOperands &operands,
                          const WarpgroupTile &cluster, const Device &device) {
     constexpr int64_t ofGroup = 18, usedOfGroup = 16;
@@ -152,11 +156,12 @@ private:
             blocks.most() <=
                 device.processors * cluster.resident * usedOfGroup / ofGroup);
   }
-  /// Blocks that share what they fetch keep in step, and wait for each other when they begin
-  /// and when they end. That pays where the second cache would bound a product for long: by
-  /// two of them 4096 x 4096 x 4096 takes 180 us, 193 alone, 6304 x 768 x 3072 about 9 % less,
-  /// but 4096 x 768 x 3072 7 % more and 2048 x 2048 x 2048 24.7 us, 24.2 alone; windows of
-  /// 3 x 3 6 to 30 % more (H200, November 2026, in chains).
+  /// Whether multicast within a cluster pays off. The blocks of a cluster run
+  /// in step and wait for each other at the start and at the end. This pays off
+  /// for long products that L2 bandwidth limits: with clusters of two, 4096 x
+  /// 4096 x 4096 takes 180 us (193 alone), 6304 x 768 x 3072 about 9 % less,
+  /// but 4096 x 768 x 3072 7 % more, 2048 x 2048 x 2048 24.7 us (24.2 alone),
+  /// and 3 x 3 convolutions 6 to 30 % more (H200, November 2026, in chains).
   static bool isWorthSharing(const BlockOperands &operands,
                              const WarpgroupTile &tile,
                              const WarpgroupTile &shared, int64_t strips,
@@ -168,10 +173,11 @@ private:
                clearly * seconds(operands, tile, strips, device,
                                  /*areTiles=*/false);
   }
-  /// What the time of a product becomes by that.
+  /// The factor on a product's time with multicast.
   static constexpr double sharedPart = 0.93;
 
-  /// Says why blocks with such tiles cannot share what they fetch.
+  /// Returns why blocks with this tile cannot form a cluster; empty if they
+  /// can.
   static std::string refuseCluster(const BlockOperands &operands,
                                    GroupView group, const WarpgroupTile &tile,
                                    int64_t strips) {
@@ -183,7 +189,8 @@ private:
       return refuseBehind(tile, strips);
     if (tile.slices > 1)
       return "blocks that share what they fetch have no slices";
-    // Whole groups of columns that are dealt out, or tiles of 64 that are turned.
+    // Each block fetches whole groups of 32 interleaved columns, or whole tiles
+    // of 64 with contiguous columns.
     auto isDivided = [](int64_t size, int64_t count, TileOrder order) {
       return size % (count * (order == TileOrder::Turned ? turnedWidth : 32)) ==
              0;
@@ -193,8 +200,8 @@ private:
       return "its tiles have too few rows or columns for blocks to share them";
     return "";
   }
-  /// The same of blocks behind each other, each of which completes a part of the groups of
-  /// columns that threads have.
+  /// Returns why blocks cannot split K within a cluster; empty if they can.
+  /// Each block completes some of the column groups of every thread.
   static std::string refuseBehind(const WarpgroupTile &tile, int64_t strips) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
       return "blocks behind each other have no slices, and share nothing that "
@@ -202,7 +209,7 @@ private:
     if (strips % tile.behind || strips == tile.behind)
       return std::to_string(strips) + " strips are not divided by " +
              std::to_string(tile.behind) + " blocks";
-    // 8 columns of a group for results of 16 bits.
+    // Groups of 8 columns per thread, for 16-bit results.
     if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
       return "a thread has too few sums for " + std::to_string(tile.behind) +
              " blocks to divide them";
@@ -221,8 +228,8 @@ private:
             plan.optionalNumber("behind").value_or(1)};
   }
 
-  /// Of each block the device takes 1 KB for itself (NVIDIA's C++ Programming Guide,
-  /// "Compute Capability 9.0").
+  /// The device itself reserves 1 KB of shared memory per block (NVIDIA's C++
+  /// Programming Guide, "Compute Capability 9.0").
   static int64_t sharedOfBlock(const WarpgroupTile &tile,
                                const Device &device) {
     constexpr int64_t own = 1 << 10;
@@ -241,13 +248,13 @@ private:
     if (tile.threads() > 1024)
       return "its blocks have " + std::to_string(tile.threads()) +
              " threads, more than 1024";
-    // Beside the sums: places and what is stored, as nvcc 13 takes them.
+    // Besides the sums: addresses and the epilogue, as in nvcc 13.
     if (int64_t registers = tile.sums() + 48;
         registers > tile.registersOfSums(device))
       return "its threads take about " + std::to_string(registers) +
              " registers, more than " +
              std::to_string(tile.registersOfSums(device));
-    // Of 128 sums nvcc 13 asks for 154 registers as the kernel starts.
+    // For 128 sums, nvcc 13 needs 154 registers at the start of the kernel.
     if (int64_t registers = tile.sumsOfProduct() + 26;
         registers > tile.registersAtStart(device))
       return "a product of " + std::to_string(tile.columns) +
@@ -262,12 +269,12 @@ private:
     return "";
   }
 
-  /// Estimates the time of a product. Per strip a processor multiplies at the rate of its
-  /// matrix units and reads tiles from shared memory (128 bytes a cycle: each product its 64
-  /// rows and all columns); a warpgroup alone waits about 60 cycles between the products of two
-  /// strips. Before the first strip is there gates are set up and a map is read, about 300 cycles
-  /// more than other strategies take. What slices add goes
-  /// through shared memory twice.
+  /// Estimates the time of a product. Per K tile, an SM multiplies at the rate
+  /// of its tensor cores and reads tiles from shared memory (128 bytes per
+  /// cycle; each MMA reads its 64 rows and all columns). A single warpgroup
+  /// waits about 60 cycles between the MMAs of two K tiles. Initialization of
+  /// mbarriers and reading a descriptor take about 300 cycles more than other
+  /// strategies. Slices write sums to shared memory and read them back.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t strips,
                         const Device &device, bool areTiles = true) {
@@ -303,15 +310,16 @@ private:
                              betweenBlocksBytesPerSecond);
     return secondsOf(loop, tiles, double(tile.resident), device) + 300 * cycle;
   }
-  /// What a processor gets of the shared memory of others in its cluster: 3.3 TB/s of all
-  /// 132 (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture",
-  /// 2024).
+  /// Bandwidth of one SM from the shared memory of other blocks in its cluster:
+  /// 3.3 TB/s for all 132 SMs (Luo et al., "Benchmarking and Dissecting the
+  /// Nvidia Hopper GPU Architecture", 2024).
   static constexpr double betweenBlocksBytesPerSecond = 2.5e10;
-  /// For each sum of a thread (H100 SXM, November 2026: products of 1024, 2048 and 4096, and
-  /// convolutions of 98 blocks, within 5 %); less than where warps have tiles of their own.
+  /// Seconds per sum of a thread (H100 SXM, November 2026: products of 1024,
+  /// 2048 and 4096, and convolutions of 98 blocks, within 5 %); less than in
+  /// kernels with a tile per warp.
   static constexpr double storingSeconds = 0.016e-6;
-  /// Cycles per second at which the data sheet's rate is reached (H100 SXM: 4096
-  /// operations of f16 a cycle and processor).
+  /// Clock rate at which the rate of the data sheet holds (H100 SXM: 4096 f16
+  /// operations per cycle and SM).
   static constexpr double clock = 1.83e9;
 };
 

@@ -1,14 +1,16 @@
-// The sums of a block of warpgroups: where they begin, what is added to those of several slices
-// or blocks, and how results are stored.
+// The sums of a block of warpgroups: initialization, reduction over slices or
+// blocks, and the epilogue.
 //
-// Where there are few tiles for the device, slices of a block each take every so many strips of
-// one tile, and leave their sums in shared memory for the first slice. Or blocks of a cluster
-// each take a part of the strips, and complete a part of the tile each:
+// If there are few tiles for the device, either slices of a block compute a
+// tile, each for every so many K tiles, and leave their sums in shared memory
+// for the first slice. Or the blocks of a cluster ("behind" each other) split
+// K, and each completes a part of the tile:
 //
 //   for each block of the cluster:
-//     parts[this block's number] of that block = sums of the groups of columns that it completes
-//   await the parts of all blocks at a gate that counts their bytes
-//   for each group of columns of the thread that this block completes:
+//     parts[this block's number] of that block = sums of the column groups that
+//                                                that block completes
+//   await the parts of all blocks at an mbarrier that counts their bytes
+//   for each column group of the thread that this block completes:
 //     result = epilogue(parts[0] + parts[1] + ...)
 
 #include "passes/schedule/gpu/WarpgroupSums.h"
@@ -179,7 +181,7 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
   int64_t width = pieces.columnsOfGroup(), count = tile.sums() / tile.behind;
-  // In the order of the groups of both halves of each product.
+  // Sums are numbered by product, half of its rows, and group.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
     return b
@@ -254,7 +256,7 @@ void WarpgroupSums::declareOperands() {
   GroupView group = b.group;
   if (!hasFlatEpilogue(group, group.anchor()))
     return;
-  // nvcc 13 keeps to the registers that a thread has at the start.
+  // nvcc 13 limits itself to the registers that a thread has at the start.
   constexpr int64_t others = 28;
   int64_t left = tile.registersAtStart(b.target.device) - tile.sums() - others;
   for (Value tensor : group.block->getArguments()) {

@@ -1,4 +1,4 @@
-// The sums of a block of warpgroups, and what becomes of them.
+// The sums of a block of warpgroups, and their epilogue.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_WARPGROUPSUMS_H
 #define INGOT_PASSES_SCHEDULE_GPU_WARPGROUPSUMS_H
@@ -10,65 +10,73 @@ namespace ingot::schedule {
 
 class WarpgroupSums {
 public:
-  /// `place` is that of the tile at hand, whichever it is. Columns are dealt out if they may be.
+  /// `place` refers to the current tile and changes with it. Columns are
+  /// interleaved if `mayDeal`.
   WarpgroupSums(KernelBuilder &b, const BlockOperands &operands,
                 const WarpgroupTile &tile, bool mayDeal,
                 const WarpgroupCopies::Place &place);
 
-  /// How many units of columns are dealt out together.
+  /// Returns how many MMAs have their columns interleaved.
   int64_t units() const { return pieces.units(); }
-  /// Declares the shared memory where slices, or blocks behind each other, leave sums.
+  /// Allocates the shared memory for the sums of slices or of the other blocks
+  /// of a split-K cluster.
   void declareShared();
 
-  /// How many threads arrive at the ring's further gate, if it has one.
+  /// Returns the number of threads that arrive at the ring's additional
+  /// mbarrier, if there is one.
   llvm::SmallVector<int64_t, 1> arrivals() const;
-  /// One thread says what blocks behind each other send to this one.
+  /// Sets the number of bytes that the other blocks of a split-K cluster send
+  /// to this block; called by one thread.
   void expect(const StageRing &ring) const;
 
-  /// A thread that multiplies: its number in the block and in its warp, the number of the warp in
-  /// its warpgroup, the warpgroup's slice and first row, and the block's number in its cluster.
+  /// A consumer thread: its number in the block and in its warp, the number of
+  /// the warp in its warpgroup, the warpgroup's slice and first row, and the
+  /// block's number in its cluster.
   struct Thread {
     graph::Expr number, lane, warp, slice, groupRow, inCluster;
   };
-  /// Declares the lists of sums of a thread, one for each 64 rows.
+  /// Allocates the arrays of a thread's sums, one for each 64 rows.
   void declare(const Thread &thread);
   llvm::ArrayRef<mlir::Value> arrays() const { return lists; }
-  /// In front of the first strip of a tile.
+  /// Initializes the sums; called before the first K tile of a tile.
   void start();
-  /// Behind its last one. Slices meet at the first further gate of the ring.
+  /// Completes and stores the results; called after the last K tile of a tile.
+  /// Slices meet at the first additional mbarrier of the ring.
   void store(const StageRing &ring);
 
 private:
   mlir::Type sumType() const;
-  /// Runs `body` for each of so many numbers, which it may index sums by.
+  /// Runs `body` for `count` numbers in an unrolled loop, so that they can
+  /// index sums in registers.
   void unrolled(int64_t count, const llvm::Twine &name,
                 llvm::function_ref<void(graph::Expr)> body);
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / pieces.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// The place of a sum of one of the columns that the thread has of a group.
+  /// Returns the index of the sum of a column of the thread in a group.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
   void storeSlices(const StageRing &ring);
-  /// Whether sums are of all strips.
+  /// Whether this block sums all K tiles in one slice (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
-  /// Blocks behind each other divide the groups of both halves of each product's rows; each
-  /// completes so many of a thread's.
+  /// The blocks of a split-K cluster divide the column groups in both halves of
+  /// each product's rows; returns how many of a thread's groups each block
+  /// completes.
   int64_t ownGroups() const;
   struct Own {
     graph::Expr group, row;
   };
   Own ownGroup(graph::Expr n);
   void sendSums(const StageRing &ring);
-  /// Adds what the blocks have sent of this one's groups, and stores these. All is loaded
-  /// before the first of it is stored.
+  /// Adds the sums that the blocks have sent for this block's groups, and
+  /// stores the results. All loads come before the first store.
   void storeOwn(const StageRing &ring);
   mlir::Value listOf(mlir::Type type, int64_t count, const llvm::Twine &name);
-  /// Operands of what follows that have the place of the result. As far as there are registers
-  /// for the elements of one it is on its way while strips are multiplied. Other ones are
-  /// loaded for a row before anything is computed of it, as loads with something in between
-  /// would not become one.
+  /// Allocates arrays for operands of the epilogue that have the shape of the
+  /// result. If registers suffice, the elements are loaded while K tiles are
+  /// multiplied. Other operands are loaded for a whole row before anything is
+  /// computed, since loads are merged only if they are adjacent.
   void declareOperands();
   struct Operand {
     mlir::Value tensor, elements;
@@ -81,15 +89,15 @@ private:
   void loadPiece(const Operand &operand, graph::Expr row, graph::Expr group,
                  int64_t first, graph::Expr to);
   void loadEarly();
-  /// Loads all that is read for the results of both rows of a product before the first of
-  /// them is stored, or where these are too many for the registers, of one row: stores, and
-  /// conditions between loads, would have each wait for the one before.
+  /// Loads all operands of the epilogue for both rows of a product, or for one
+  /// row if registers do not suffice, before the first store. Stores and
+  /// conditions between loads would serialize the loads.
   void storeWhole();
   void forPieces(llvm::function_ref<void(graph::Expr, int64_t)> body);
   graph::Expr resultAt(graph::Expr group, int64_t offset);
   void findResults(int64_t i, int64_t half, graph::Expr row,
                    mlir::Value results);
-  /// Computes what becomes of the sums of a piece.
+  /// Computes the results of the columns of one store.
   void findPiece(
       graph::Expr inside, graph::Expr group, int64_t first,
       llvm::function_ref<graph::Expr(int64_t)> sumOf,

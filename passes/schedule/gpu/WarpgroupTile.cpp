@@ -1,21 +1,23 @@
-// Matrix products and convolutions by warpgroups.
+// Matrix products and convolutions by warpgroups (wgmma).
 //
-// A block has a warpgroup of which one thread fetches, and others that multiply. Strips of
-// 128 bytes of steps come into a ring of stages in shared memory, whole tiles at a time;
-// two gates of each stage say that it is full, and that it is empty again.
+// One thread of a producer warpgroup fetches; consumer warpgroups multiply. TMA
+// copies bring K tiles of 128 bytes per row into a ring of stages in shared
+// memory; two mbarriers per stage signal that it is full and that it is empty
+// again.
 //
-//   fetching:                                multiplying:
-//     copy right tiles to all stages           for each tile of the block:
-//     for each tile of the block:                for each strip:
-//       for each strip:                            await full[stage]
-//         if its stage has been used:              begin sums += left[stage] * right[stage]
-//           await empty[stage]                     await the products of the strip before
-//           copy the right tile                    arrive at empty[stage before]
-//         copy the left tile                     result = epilogue(sums)
+//   producer:                            consumers:
+//     copy right tiles to all stages       for each tile of the block:
+//     for each tile of the block:            for each K tile:
+//       for each K tile:                       await full[stage]
+//         if its stage was used:               start sums += left[stage]
+//           await empty[stage]                               * right[stage]
+//           copy the right tile                await the previous products
+//         copy the left tile                   arrive at empty[stage before]
+//                                            result = epilogue(sums)
 //
-// What is copied says WarpgroupCopies.cpp. While the sums of a tile are stored the strips of
-// the next one arrive. What becomes of sums, and how slices of a block or blocks of a cluster
-// divide the strips of one tile, says WarpgroupSums.cpp.
+// WarpgroupCopies.cpp describes the copies, WarpgroupSums.cpp the epilogue and
+// how slices of a block or blocks of a cluster split K. While the results of a
+// tile are stored, K tiles of the next one arrive.
 
 #include "passes/schedule/gpu/WarpgroupTile.h"
 
@@ -43,7 +45,7 @@ public:
   void emit() {
     copies.declareTiles();
     sums.declareShared();
-    // Slices, and blocks behind each other, meet at one more gate.
+    // Slices, and blocks of a split-K cluster, need an additional mbarrier.
     ring.emplace(b, tile.stages,
                  /*further=*/tile.slices > 1 || tile.behind > 1);
     copies.makeMaps(sums.units());
@@ -58,7 +60,7 @@ public:
       this->block = named(block, "block");
       this->thread = named(thread, "thread");
       findInCluster();
-      // Of each warp one thread says that it has read a stage.
+      // One thread of each warp signals that the warp has read a stage.
       ring->setUp(thread,
                   tile.ofSlice() / int64_t(b.target.device.warp) *
                       tile.providers(),
@@ -70,8 +72,8 @@ public:
             setRegistersOfFetching(b, tile);
             b.when(equal(thread, first), [&] { fetch(); });
           });
-      // Others copy to this block, and tell its gates, until their end. What is sent to it is
-      // awaited.
+      // Other blocks access this block's shared memory and mbarriers until they
+      // end, so no block may exit early.
       if (tile.providers() > 1)
         kernel::ClusterBarrierOp::create(b.builder, b.loc, /*shown=*/true);
     });
@@ -80,7 +82,7 @@ public:
 private:
   int64_t stripsOfSlice() const { return strips / tile.slices; }
 
-  /// The number of the block's cluster, and its place there.
+  /// Computes the number of the block's cluster and the block's position in it.
   void findInCluster() {
     place.below = place.beside = b.index(0);
     cluster = block;
@@ -97,7 +99,7 @@ private:
                        ? inCluster
                        : named(inCluster % double(tile.beside), "beside");
   }
-  /// Arrives there in all blocks that fetch for this one.
+  /// Arrives at the mbarrier in all blocks that fetch for this one.
   void arriveAtProviders(Expr gate) {
     if (tile.providers() == 1)
       return ring->arrive(gate);
@@ -109,7 +111,8 @@ private:
     for (int64_t i = 1; i < tile.below; ++i)
       at((place.below + double(i)) % double(tile.below), place.beside);
   }
-  /// Runs `body` for each tile of this block, with the number of strips before it.
+  /// Runs `body` for each tile of this block, with the number of K tiles before
+  /// it.
   void forTiles(llvm::function_ref<void(Expr)> body) {
     Dim tiles = rowTiles * columnTiles * operands.batches;
     if (blocks == tiles * tile.behind) {
@@ -126,9 +129,10 @@ private:
            });
   }
 
-  /// Tiles that are computed at the same time are to be near each other in rows and in
-  /// columns, so that both operands come from the second cache: bands of rows are taken
-  /// column by column. Tiles of a cluster are one.
+  /// Sets `place` to tile `number`. Tiles that are computed at the same time
+  /// should be close to each other in rows and columns, so that both operands
+  /// come from L2: bands of tile rows are traversed column by column. The tiles
+  /// of a cluster count as one.
   void findPlace(Expr number) {
     Dim rowTiles = this->rowTiles.floorDiv(tile.below);
     int64_t columnTiles = this->columnTiles / tile.beside;
@@ -167,7 +171,7 @@ private:
   int64_t bandOfRows() const {
     if (!rowTiles.known() || !blocks.known())
       return 1;
-    // The square of what is computed at once.
+    // A band as high as the square that the tiles computed at once form.
     double square =
         std::sqrt(double(*blocks.known() / tile.behind * tile.columns) /
                   double(tile.rows));
@@ -177,7 +181,8 @@ private:
 
   void fetch() {
     sums.expect(*ring);
-    // At first each stage is empty. Weights come before the kernel in front of this one ends.
+    // All stages are empty at first. Weights can be copied before the preceding
+    // kernel has ended.
     int64_t ahead = std::min(tile.stages, strips);
     findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},
@@ -208,7 +213,7 @@ private:
     copies.copyRight(place, inProduct(at), stage, ring->gates,
                      ring->full(stage));
   }
-  /// The number of a strip of this block in those of the tile.
+  /// Returns the number of this block's K tile `at` among those of the tile.
   Expr inProduct(Expr at) {
     return tile.behind == 1 ? at : inCluster * double(strips) + at;
   }
@@ -248,12 +253,13 @@ private:
     });
   }
 
-  /// The number of the strip in all that the block fetches.
+  /// Returns the number of a K tile among all that the block fetches.
   Expr countOf(Expr at, Expr before) {
     return tile.slices == 1 ? before + at
                             : before + at * double(tile.slices) + slice;
   }
-  /// One thread of the warp says that the stage of a strip may be written again.
+  /// One thread of the warp signals that the stage of a K tile may be
+  /// overwritten.
   void giveBack(Expr at, Expr before) {
     Expr stage = countOf(at, before) % double(tile.stages);
     b.when(equal(lane, 0.0), [&] { arriveAtProviders(ring->empty(stage)); });
@@ -270,7 +276,8 @@ private:
         copies.multiply(stage, groupRow + double(int64_t(i) * groupRows), step,
                         array);
     kernel::CloseProductsOp::create(b.builder, b.loc);
-    // The tiles of the strip before are read when its products are done.
+    // The stage of the previous K tile may be freed once its products are
+    // complete.
     kernel::AwaitProductsOp::create(b.builder, b.loc, ValueRange(), 1);
     b.when(at > 0.0, [&] { giveBack(at - 1.0, before); });
   }
@@ -281,7 +288,7 @@ private:
   WarpgroupCopies::Place place;
   WarpgroupCopies copies;
   WarpgroupSums sums;
-  /// Of a tile, those that this block takes.
+  /// The number of K tiles per tile that this block processes.
   int64_t strips;
   std::optional<StageRing> ring;
   Dim rowTiles = 1, blocks = 1;

@@ -1,4 +1,4 @@
-// Attention without its matrix of scores: AttentionLoops.h.
+// Attention on CPUs without storing the matrix of scores: see AttentionLoops.h.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/AttentionLoops.h"
@@ -14,15 +14,17 @@ namespace {
 // The strategy
 //===----------------------------------------------------------------------===//
 
-/// Arrays of a part live on the stack: what a thread has to spare, and a second cache
-/// holds beside keys and values.
+/// The most stack memory for the arrays of one work item: what a thread can
+/// spare and the L2 cache holds beside keys and values.
 constexpr int64_t mostStackBytes = 64 << 10;
-/// Fewer queries are products of a vector and a matrix, which memory bounds.
+/// With fewer queries, the products are matrix-vector products, which are bound
+/// by memory.
 constexpr int64_t leastQueries = 4;
-/// Heads of more elements, of keys and values together, leave no room for a block.
+/// With larger heads (keys and values together), a block of queries does not
+/// fit.
 constexpr int64_t widestHeads = 1024;
 
-/// How the products are computed whose operands are bf16 or f16; nothing for f32.
+/// Returns the dot-product form of bf16 or f16 operands; nothing for f32.
 std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
                                  const TargetDescription &target) {
   return dotForm(anchor.scores, target);
@@ -60,7 +62,8 @@ public:
                           const TargetDescription &target) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Ranking<Plan> ranking;
-    // Each block reads all keys and values: few queries would wait for outer caches.
+    // Each block reads all keys and values; with few queries it would wait for
+    // outer caches.
     for (int64_t least = 24; least > 0 && std::isinf(ranking.leastCost());
          least /= 2)
       for (int64_t keys : keysOf(anchor))
@@ -88,8 +91,8 @@ public:
         return cyclesOfBlock(anchor, plan, rows, count, target);
       });
     });
-    // The queries left are built once more: a price for code, which compilers take long
-    // for.
+    // Remaining queries need a second copy of the code, which costs compile
+    // time.
     constexpr double moreCode = 1.04;
     if (anchor.queries().divisor() % block != 0)
       head *= moreCode;
@@ -126,7 +129,7 @@ public:
   }
 
 private:
-  /// Numbers of keys in a block: all of them, if they are few.
+  /// Returns candidate numbers of keys per block: all keys if they are few.
   static SmallVector<int64_t> keysOf(AttentionAnchor anchor) {
     constexpr int64_t few = 256;
     if (anchor.keys().most() <= few)
@@ -134,7 +137,8 @@ private:
     return {64, 96, 128};
   }
 
-  /// Numbers of queries in a block: whole tiles, or what leaves no queries.
+  /// Returns candidate numbers of queries per block: whole tiles, or divisors
+  /// of the number of queries.
   static SmallVector<int64_t> queriesOf(AttentionAnchor anchor, int64_t least) {
     SmallVector<int64_t> counts;
     int64_t all = anchor.queries().most(), most = std::min<int64_t>(all, 64);
@@ -152,7 +156,7 @@ private:
             int64_t(llvm::divideCeil(plan.number(what + "_columns"), lanes))};
   }
 
-  /// Calls `body` with the model of tiles of a product of these sizes.
+  /// Calls `body` with the cost model of a product of these sizes.
   template <typename BodyT>
   static auto withModel(AttentionAnchor anchor, int64_t rows, int64_t columns,
                         int64_t steps, const TargetDescription &target,
@@ -180,12 +184,12 @@ private:
                  {"value_rows", values.rows}});
   }
 
-  /// Estimates the cycles of `rows` queries and `count` keys.
+  /// Estimates the cycles of a block of `rows` queries and `count` keys.
   static double cyclesOfBlock(AttentionAnchor anchor, const Plan &plan,
                               int64_t rows, int64_t count,
                               const TargetDescription &target) {
-    // Cycles that the softmax takes for each vector of scores, and for each query beside:
-    // halves are merged, and what was summed before is scaled.
+    // Cycles of the softmax for each vector of scores, and for each query
+    // (horizontal reductions, and the correction of previous sums).
     constexpr double ofVector = 8, ofQuery = 40;
     double lanes =
         double(target.maxLanes(elementOf(anchor.scores.getResult())));

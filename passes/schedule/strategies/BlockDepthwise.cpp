@@ -1,22 +1,24 @@
-// One filter of bytes per channel, interleaved in blocks of 128 bits.
+// Depthwise convolutions of int8, with shuffles within 128-bit blocks.
 //
-// Where a product sums groups of four neighbouring bytes (kernel.dot), the group is made
-// of kernel columns, as in IntegerDepthwise.cpp, in registers that interleave within
-// blocks of 16 bytes only. Words that change their places first bring channels to where
-// they are in their order once four columns are interleaved:
+// If a dot-product instruction sums groups of four adjacent int8 products
+// (kernel.dot), each group consists of four kernel columns, as in
+// IntegerDepthwise.cpp, but this target interleaves within blocks of 16 bytes
+// only. A permutation of 32-bit words first moves the channels so that they are
+// in order after four columns have been interleaved:
 //
-//   x at column 0, one word of four channels each      0 1 2 3 | 4 5 6 7 | ..  (64 bytes)
-//   its words in the other order                       0 4 8 12 | 1 5 9 13 | ..
-//   the first channels of columns 0 to 3, interleaved  0 | 1 | 2 | 3    16 sums in order
-//   the next ones                                      4 | 5 | 6 | 7
+//   x at column 0, a word of 4 channels each  0 1 2 3 | 4 5 6 7 | .. (64 bytes)
+//   its words permuted                        0 4 8 12 | 1 5 9 13 | ..
+//   first channels of columns 0 to 3,
+//     interleaved                             0 | 1 | 2 | 3   16 sums in order
+//   the next ones                             4 | 5 | 6 | 7
 //
-// Positions whose windows lie in the same four columns share what is interleaved: the
-// weights move by their distance instead.
+// Positions whose windows lie in the same four columns share the interleaved
+// vectors: their weights are shifted instead.
 //
 //   position 0: w0 w1 w2 0     position 1: 0 w0 w1 w2
 //
-// Columns outside of the input are zeros. Channels that are left over from the widest
-// registers take narrower ones, the last of which may compute some once more.
+// Columns outside of the input are zero. Channels that do not fill the widest
+// registers use narrower ones; the last of these may recompute some channels.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Anchors.h"
@@ -35,7 +37,7 @@ namespace {
 
 constexpr int64_t group = 4, blockBytes = 16;
 
-/// One group during emission.
+/// Emits the loops of one group.
 class DepthwiseInBlocks {
 public:
   DepthwiseInBlocks(KernelBuilder &b, ConvOp conv)
@@ -78,7 +80,7 @@ private:
              });
   }
 
-  /// `count` positions from `column` on of `bytes` channels.
+  /// Emits `count` positions from `column` on, for `bytes` channels.
   void tileOf(ArrayRef<Expr> position, Expr column, const TilePlace &place,
               int64_t count, Expr channel, int64_t bytes) {
     int64_t lanes = bytes / group;
@@ -115,7 +117,8 @@ private:
   void addKernelRow(Expr kernelRow, ArrayRef<Expr> at, Expr column,
                     const TilePlace &place, int64_t count, Expr channel,
                     int64_t bytes, Exprs &sums) {
-    // Which columns, from the first one of the first window on, are read.
+    // Which columns are read, counted from the first column of the first
+    // window.
     SmallVector<bool> isRead;
     for (int64_t k = 0; k < columns.kernel; ++k) {
       auto [lo, hi] = columns.inside(k, place, count);
@@ -149,7 +152,8 @@ private:
     }
   }
 
-  /// The place of a kernel column of a position among what is interleaved.
+  /// Returns the index of a position's kernel column among the interleaved
+  /// columns.
   int64_t indexOf(int64_t position, int64_t k) const {
     return position * columns.stride + k;
   }
@@ -176,8 +180,8 @@ private:
                   vector.type);
   }
 
-  /// The first words of all blocks' worth of channels, then the second ones: word w of
-  /// block k goes to block w.
+  /// Permutes words so that all first words of the blocks come first, then all
+  /// second words: word w of block k moves to block w.
   Expr wordsInTurn(Expr x) {
     int64_t bytes = cast<VectorType>(x.value.getType()).getNumElements(),
             blocks = bytes / blockBytes;
@@ -194,7 +198,8 @@ private:
                  kernel::nameOf(x.value) + "_in_turn");
   }
 
-  /// The lanes of so many bits of two vectors in turn, of one half of each block.
+  /// Interleaves the lanes (of `bits` bits) of two vectors, from the upper or
+  /// lower half of each block.
   Expr zipped(Expr x, Expr y, int64_t bits, bool isUpper) {
     Value a = inLanes(x, bits).value, c = inLanes(y, bits).value;
     Value both =
@@ -205,7 +210,7 @@ private:
     return inLanes(b.wrap(both, x.type), 8);
   }
 
-  /// The groups of four vectors of channels, one for each quarter.
+  /// Interleaves four vectors of channels; returns four vectors of groups.
   Exprs interleaved(ArrayRef<Expr> taps) {
     Exprs parts;
     for (bool isUpper : {false, true}) {
@@ -218,8 +223,9 @@ private:
     return parts;
   }
 
-  /// The weights of `position` in group `g` of what is interleaved: those of its kernel
-  /// columns, moved by its distance from the first one. Nothing where all are zeros.
+  /// Returns the weights of `position` for group `g` of interleaved columns:
+  /// those of its kernel columns, shifted by its distance from the first
+  /// position. Nothing if all are zero.
   std::optional<Expr> weightsOf(Expr kernelRow, int64_t position, int64_t g,
                                 Expr channel, int64_t offset, int64_t bytes) {
     int64_t distance = position * columns.stride, own = g - distance / group,
@@ -253,7 +259,7 @@ private:
     return result;
   }
 
-  /// A vector of packed weights.
+  /// Loads a vector of packed weights.
   Expr packed(Expr kernelRow, int64_t index, Expr channel, int64_t offset,
               int64_t bytes) {
     Expr step = kernelRow * double(groups) + double(index);
@@ -305,8 +311,8 @@ public:
   }
 
 private:
-  /// As many positions as have their windows in whole groups of columns, and their sums
-  /// in registers beside what is interleaved.
+  /// Returns the most positions whose windows lie in whole groups of columns
+  /// and whose sums fit the registers beside the interleaved vectors.
   static int64_t columnsOf(const WindowAxis &axis,
                            const TargetDescription &target) {
     int64_t room = llvm::alignTo(axis.kernel, group) - axis.kernel,

@@ -1,6 +1,5 @@
-// Operators that write themselves.
-//
-// A group of one operator that defines its results as a whole.
+// Strategy for operators that emit their own loops: a group of one operator
+// that defines its results as a whole (BodyOpInterface).
 
 #include "passes/schedule/Strategy.h"
 
@@ -23,19 +22,19 @@ public:
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
-    // The widest type that is computed in decides how many lanes all have.
+    // The widest compute type determines the lanes of all.
     Type widest;
     auto consider = [&](Value v) {
       Type type = computeType(elementOf(v));
       widest = widest ? b.decidingLanes(widest, type) : type;
       b.vectorLanes = b.target.maxLanes(widest);
     };
-    // Lanes would sum apart from each other.
+    // Vector lanes would change the order of sums.
     if (!b.group.isStrict()) {
       llvm::for_each(anchor->getOperands(), consider);
       llvm::for_each(anchor->getResults(), consider);
     }
-    // The result is in the memory of the state.
+    // The result overwrites the state in place.
     if (auto append = dyn_cast<AppendOp>(anchor))
       b.allowInPlace(0, cast<BlockArgument>(append.getState()).getArgNumber());
     cast<BodyOpInterface>(anchor).emitBody(b);

@@ -1,19 +1,19 @@
-// One loop of tiles, borders included.
+// Convolutions in little code: a single tile loop, borders included.
 //
-// A convolution for cores with little memory for code: shapes appear as trip
-// counts and strides only, and all output positions are computed by one tile.
-// If tiles do not come out even, the last of a row begins earlier and computes
-// some positions again. Rows in the padding are cut off by loop bounds; columns
-// in it are read from somewhere else:
+// For cores with little code memory: shapes appear only as trip counts and
+// strides, and one tile computes all output positions. If tiles do not divide a
+// row, its last tile begins earlier and recomputes some positions. Loop bounds
+// skip kernel rows in the padding; columns in the padding are read from
+// elsewhere:
 //
-//   - integers: the windows of a tile are copied to scratch memory, each with all of
-//     its steps one after the other and filled up to whole groups of products;
-//   - many channels: for each kernel position a row of the tile has a cursor,
-//     at the input's channels or, in the padding, at a row of what is there;
-//   - few channels: the input rows of one row of results are copied to scratch
-//     memory, with their padding, and kernel columns and channels lie there one
-//     after the other;
-//   - 1x1 kernels: there is none, positions are rows of a matrix.
+//   - integers: the windows of a tile are copied to scratch memory, each with
+//     its steps contiguous and padded to whole groups of dot products;
+//   - many channels: for each kernel position, each row of the tile has a
+//     cursor to the input's channels or, in the padding, to a row of padding;
+//   - few channels: the input rows for one row of results are copied to
+//     scratch memory with their padding, so that kernel columns and channels
+//     are contiguous;
+//   - 1x1 kernels: there is no padding, positions are rows of a matrix.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -30,25 +30,25 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// With few channels a copy costs less than cursors at each kernel position.
+/// With few channels, a copy costs less than cursors at each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
 }
 
-/// All positions are rows of one matrix.
+/// Whether all positions are rows of one matrix.
 bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
   return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
          hasFlatEpilogue(group, anchor.conv);
 }
 
-/// The steps of a window in groups of products.
+/// Returns the steps of a window, rounded up to whole groups of dot products.
 int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
   return llvm::alignTo(anchor.steps(), terms.form->group);
 }
 
-/// Whether windows are copied: integers, unless they are read as a matrix of whole
-/// groups.
+/// Whether windows are copied: for integers, unless the input can be read as a
+/// matrix whose rows are whole groups.
 bool areWindowsCopied(GroupView group, ConvolutionAnchor anchor,
                       const TargetDescription &target) {
   return copiesWindows(anchor.conv, target) &&
@@ -57,8 +57,8 @@ bool areWindowsCopied(GroupView group, ConvolutionAnchor anchor,
                0);
 }
 
-/// What tiles cover: positions of a row, kernel column by kernel column or a
-/// kernel row at once.
+/// Returns the work of tiles: the positions of a row, one kernel column or one
+/// kernel row at a time.
 TileWork windowWork(ConvolutionAnchor anchor, bool isCopied) {
   ArrayRef<int64_t> w = shapeOf(anchor.conv.getW());
   int64_t stretch = w[w.size() - 2] * (isCopied ? w[w.size() - 3] : 1);
@@ -108,7 +108,7 @@ public:
                          });
                        });
     };
-    // The scratch memory is one for all rows, so they follow each other.
+    // All rows share the scratch memory, so they are computed sequentially.
     if (isBand || hasPatch)
       b.forRange(b.index(0), b.index(outer), row);
     else
@@ -122,7 +122,7 @@ private:
   // Windows
   //===--------------------------------------------------------------------===//
 
-  /// The rows of the input that one row of results needs, and their padding.
+  /// Returns the number of input rows, with padding, for one row of results.
   int64_t bandRows() const {
     if (axes.size() == 1)
       return 1;
@@ -147,7 +147,8 @@ private:
     if (hasPatch) {
       int64_t steps = panels.steps();
       patch = b.scratch({rows, steps}, type);
-      // Weights are zeros behind the last step, and what is there is the same always.
+      // The weights after the last step are zero; the elements that they
+      // multiply are cleared once and never written again.
       b.forEach({rows, steps}, [&](ArrayRef<Expr> at) {
         named(at[0], "position");
         named(at[1], "step");
@@ -160,10 +161,11 @@ private:
     });
   }
 
-  /// What the input is in the padding.
+  /// Returns the value of the padding.
   Expr outside() { return b.constantInt(int64_t(conv.getXOutside()), type); }
 
-  /// The input row at kernel row 0 of the first row of a pool's window.
+  /// Returns the input row for kernel row 0 of the first row of a pool's
+  /// window.
   Expr topOf(Expr row) const {
     return row * double(window[0] * axes[0].stride) - double(axes[0].low);
   }
@@ -173,8 +175,8 @@ private:
                                  position.value, b.index(size).value);
   }
 
-  /// Copies the rows inside the input, which may be in another order there. The
-  /// columns in the padding stay zero.
+  /// Copies the input rows, in whatever order their layout has, into the band.
+  /// The columns in the padding keep their initial value.
   void fillBand(ArrayRef<Expr> position) {
     int64_t width = bandColumns() * channels;
     int64_t count = std::min(columns.input.most(), bandColumns() - columns.low);
@@ -208,8 +210,8 @@ private:
     });
   }
 
-  /// Copies `count` elements that follow each other, in pieces; the last one may copy
-  /// some again.
+  /// Copies `count` contiguous elements in vectors; the last vector may overlap
+  /// the previous one.
   void copyRun(Value from, Expr start, Expr position, Expr step,
                int64_t count) {
     constexpr int64_t word = 4;
@@ -224,8 +226,8 @@ private:
         return piece;
       });
     };
-    // Several pieces in a trip: the loop costs as much as two of them, and compilers
-    // make a call of memcpy of one that copies a single piece.
+    // Copy several vectors per iteration: the loop overhead equals two copies,
+    // and compilers would replace a loop of single copies by a call of memcpy.
     int64_t pieces = count / lanes,
             together = b.target.smallestCode ? 1 : std::min<int64_t>(pieces, 4);
     while (pieces % together != 0)
@@ -239,7 +241,7 @@ private:
       copy(b.index(count - lanes));
   }
 
-  /// Copies the windows of a tile.
+  /// Copies the windows of a tile to the scratch memory.
   void fillPatch(ArrayRef<Expr> position, Expr first) {
     Value input = b.view(buffer, {tensorType(conv.getX()).getNumElements()});
     forAlways(b, rows, [&](Expr row) {
@@ -254,8 +256,8 @@ private:
     });
   }
 
-  /// Copies a window from its axis `i` on: `at` is the position of what is before in the
-  /// input, in units of that axis, which is inside if `inside` holds.
+  /// Copies a window from its axis `i` on. `at` is the index of the outer axes
+  /// in the input, in units of axis `i`; it is valid only if `inside` holds.
   void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
                   size_t i, Expr kernel, Expr at, Expr inside) {
     if (i + 1 == axes.size())
@@ -318,7 +320,7 @@ private:
                    panels.weightsFrom(panel, b.index(0)));
   }
 
-  /// Positions of a tile, or of the tiles that share a window.
+  /// Returns the positions of a tile, or of the tiles that share a pool window.
   int64_t positionsTogether() const { return std::max(rows, window.back()); }
 
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
@@ -413,9 +415,10 @@ private:
         /*alike=*/true);
   }
 
-  /// In how many stretches, of how many trips each, a kernel row is read for
-  /// the tile whose first input column is `start`: column by column, or all at
-  /// once where none of it is padding, since its columns follow each other.
+  /// Returns how many stretches of a kernel row are read separately, and the
+  /// trips of each, for the tile whose first input column is `start`: one
+  /// stretch per kernel column, or one for the whole kernel row if none of it
+  /// is padding, since its columns are contiguous.
   std::pair<Expr, Expr> stretches(Expr start) {
     int64_t trips = channels / choice.stepsOfTrip();
     std::pair<Expr, Expr> one{b.index(1), b.index(columns.kernel * trips)},
@@ -426,7 +429,8 @@ private:
       return each;
     Expr inside = named(
         b.wrap(isInside(start, last + 1), b.builder.getI1Type()), "is_inside");
-    // Also where both are the same, as for one kernel column.
+    // Emit the select even if both values are equal, as for a single kernel
+    // column, so that kernels can be shared.
     auto choose = [&](Expr x, Expr y) {
       return b.wrap(arith::SelectOp::create(b.builder, b.loc, inside.value,
                                             x.value, y.value),
@@ -442,15 +446,15 @@ private:
   Type type;
   CompactPanels panels;
   SmallVector<WindowAxis> axes;
-  WindowAxis columns; // the last of them, as far as the pool reads
+  WindowAxis columns; // the last axis, as far as the pool reads
   int64_t channels;
-  Value buffer; // of the input, if it lies in one
+  Value buffer; // the input's buffer, null if it is computed
   SmallVector<int64_t> window;
   CursorTileChoice choice;
   int64_t rows;
-  ArrayRef<int64_t> result; // shape of the pool or the convolution
+  ArrayRef<int64_t> result; // shape of the pool's or the convolution's result
   bool hasPatch = false, isBand = false;
-  Value patch, band, around; // scratch
+  Value patch, band, around; // scratch memory
 };
 
 class CompactConvolutionStrategy : public Strategy {

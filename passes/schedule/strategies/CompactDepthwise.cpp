@@ -1,14 +1,15 @@
-// Channel by channel.
+// Depthwise convolutions channel by channel, for scalar cores with little code
+// memory.
 //
-// A depthwise convolution for scalar cores with little memory for code: each
-// channel is copied with its padding to scratch memory, where its columns lie
-// side by side; the filter stays in registers. Narrow elements are widened on the
-// way. One tile of positions along a row serves all of it, borders included:
+// Each channel is copied with its padding to scratch memory, in which its
+// columns are contiguous; the filter stays in registers. Narrow elements are
+// widened by the copy. A single tile of positions along a row serves the whole
+// result, borders included:
 //
-//   for each strip of rows, for each channel:
-//     copy the input rows of the strip; load the filter
+//   for each block of rows, for each channel:
+//     copy the input rows of the block; load the filter
 //     for each row, for each tile of columns:
-//       for each kernel row: load what the tile sees at once, multiply, add
+//       for each kernel row: load the inputs of the tile, multiply, add
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -24,10 +25,11 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Scratch memory for a channel; larger ones are taken in strips of rows.
+/// Scratch memory for a channel; larger channels are processed in blocks of
+/// rows ("strips").
 constexpr int64_t mostScratchBytes = 4096;
 
-/// What is asked of the convolution before there is code.
+/// Computes the properties and costs of the convolution before code is built.
 class DepthwiseShape {
 public:
   DepthwiseShape(ConvOp conv, const TargetDescription &target)
@@ -40,8 +42,8 @@ public:
            (axes[1].output.most() >= fewColumns || conv.getX().getDefiningOp());
   }
 
-  /// Estimates the cycles for a position in tiles of `width` positions, and what
-  /// their code is worth; infinite if they do not fit into the registers.
+  /// Estimates the cycles per position in tiles of `width` positions, with a
+  /// penalty for code size; infinite if they do not fit the registers.
   double cost(int64_t width) const {
     const InstructionCosts &costs = target.costs;
     auto load = [&](int64_t count) {
@@ -59,8 +61,8 @@ public:
     int64_t tile = axes[0].kernel * (load(seen) + 3) +
                    width * kernelSize() * multiplyAdd +
                    width * (costs.store + 6) + 15;
-    // Maps are halved along a network: a width that suits what becomes of this
-    // one serves those layers with the same code.
+    // Feature maps are halved along a network: a width that also suits the
+    // halved sizes lets later layers share this code.
     double cost = 0;
     int64_t sizes = 0;
     for (int64_t size = axes[1].output.most(); size >= width && sizes < 3;
@@ -73,7 +75,7 @@ public:
            static_cast<double>(sizes);
   }
 
-  /// Widths of tiles, the best first.
+  /// Returns the widths of tiles, best first.
   std::vector<int64_t> rankedWidths() const {
     Ranking<int64_t> ranking;
     int64_t widest = target.smallestCode ? 1 : axes[1].output.most();
@@ -83,7 +85,8 @@ public:
     return std::move(ranking).ranked(1);
   }
 
-  /// The most rows that fit into the scratch memory and divide the result's.
+  /// Returns the most rows that divide the result's rows and whose input fits
+  /// the scratch memory.
   int64_t stripRows() const {
     int64_t rows = axes[0].output.most();
     int64_t bytes = type.getIntOrFloatBitWidth() / 8;
@@ -112,12 +115,13 @@ public:
   ArrayRef<int64_t> y;
 
 private:
-  /// Shorter rows are one tile anyway, without a copy; unless the copy is what
+  /// Shorter rows are a single tile anyway and need no copy, unless the copy
   /// widens the elements.
   static constexpr int64_t fewColumns = 6;
-  /// The filter has to fit into registers beside the tile.
+  /// The filter must fit into registers beside the tile.
   static constexpr int64_t mostTaps = 12;
-  /// What a position more in the tile may cost at least to be worth its code.
+  /// Relative gain that each additional position of a tile must bring to
+  /// justify its code.
   static constexpr double codePrice = 0.03;
 };
 
@@ -135,7 +139,7 @@ public:
       named(at[1], "plane_column");
       b.store(plane, b.constant(0, type), at);
     });
-    // The same loops whatever the shape: kernels can be shared then.
+    // Emit the same loops for every shape, so that kernels can be shared.
     b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
       named(batch[0], "batch");
       forAlways(b, axes[0].output.most() / rows, [&](Expr strip) {
@@ -153,7 +157,7 @@ public:
   void copyChannel(Expr batch, Expr top, Expr channel) {
     int64_t low = axes[0].low, left = axes[1].low;
     int64_t count = std::min(axes[1].input.most(), planeColumns() - left);
-    // So many columns at once: the loop costs more than the copying.
+    // Copy several columns per iteration: the loop overhead exceeds the copy.
     int64_t together = 6;
     while (count % together != 0)
       --together;
@@ -278,7 +282,8 @@ public:
            std::to_string(plan.number("columns")) + " columns";
   }
 
-  /// What is read once a channel need not be as wide as what it is multiplied as.
+  /// Weights are read once per channel, so they can be stored in a narrower
+  /// type.
   void pack(GroupOp group, const Plan &,
             const TargetDescription &) const override {
     ConvOp conv = depthwiseOf(GroupView{&group.getBody().front()});

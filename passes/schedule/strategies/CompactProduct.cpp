@@ -1,7 +1,6 @@
-// Matrix products in little code.
-//
-// Rows of one matrix by packed weights, read through cursors in tiles that cover all
-// rows in one loop (CompactPanels.h).
+// Matrix products in little code: a packed right operand, and rows of one
+// matrix read through cursors, in tiles that cover all rows in a single loop
+// (CompactPanels.h).
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/CompactPanels.h"

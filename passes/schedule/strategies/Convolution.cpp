@@ -1,11 +1,13 @@
-// Convolutions as tiled matrix products (ConvolutionLoops.h), their plans.
+// The strategy for convolutions as tiled matrix products (ConvolutionLoops.h),
+// and its plans.
 //
-// A pool over windows that do not overlap can be part of the group: the rows of
-// a window are computed one after the other and combined in registers, so that
-// the convolution's result is never stored.
+// A pool with disjoint windows can be part of the group: the rows of its window
+// are computed one after the other and combined in registers, so that the
+// convolution's result is never stored.
 //
-// Small weights: for each tile of positions all panels (the input is read
-// once). Large weights: for each panel all positions (the weights are).
+// Order "tiles", for small weights: for each tile of positions, all panels (the
+// input is read once). Order "panels", for large weights: for each panel, all
+// positions (the weights are read once).
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/GroupCost.h"
@@ -51,7 +53,7 @@ public:
         fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
     if (anchor.pool && hasOneRow(anchor.pool) && paysToFork(group, target))
       preferPanelsToShare(tiles, anchor.channels(), model);
-    // Large weights are read once, else the input is.
+    // Large weights are read once; otherwise the input is.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
                         anchor.weightBytes() > target.residentBytes();
     SmallVector<Plan> plans;
@@ -102,8 +104,8 @@ public:
                       group.isStrict());
   }
 
-  /// A convolution, and what follows it element by element, under a pool that is
-  /// computed window by window.
+  /// Takes a convolution and the elementwise operators between it and a pool
+  /// with disjoint windows.
   SmallVector<Operation *> takes(Operation *producer,
                                  llvm::function_ref<bool(Operation *)> isMember,
                                  llvm::function_ref<bool(Operation *)> isFree,
@@ -141,13 +143,15 @@ public:
   }
 
 private:
-  /// Whether threads can share nothing of a pool but its channels.
+  /// Whether the pool's result has one position, so that threads can only
+  /// divide its channels.
   static bool hasOneRow(Operation *pool) {
     ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
     return ShapedType::getNumElements(y.drop_back(2)) == 1;
   }
 
-  /// Begins with a tile that leaves more than one panel, where it is nearly as fast.
+  /// Moves a tile that leaves more than one panel to the front if it is nearly
+  /// as fast.
   static void preferPanelsToShare(std::vector<TileChoice> &tiles,
                                   int64_t channels, ConvolutionTiles &model) {
     constexpr double nearly = 1.1;

@@ -1,7 +1,6 @@
-// Attention of few queries, which reads each key and value once: AttentionLoops.h.
-//
-// A decoder has one query and a cache of keys and values; of heads that share these, the
-// queries are a few of one head.
+// Attention with few queries on CPUs, reading each key and value once: see
+// AttentionLoops.h. A decoder has one query per head and a cache of keys and
+// values; if heads share these, their queries count as queries of one head.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/AttentionLoops.h"
@@ -13,11 +12,11 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// More queries have scores enough for tiles of them and keys.
+/// With more queries, tiles of queries and keys are better.
 constexpr int64_t mostQueries = 8;
-/// Elements of a key, all of whose products are in the text.
+/// The dot product with a key is unrolled over all of its elements.
 constexpr int64_t mostDepth = 256;
-/// A block of scores stays in the first cache beside the keys that stream through it.
+/// A block of scores stays in the L1 cache while keys stream through it.
 constexpr int64_t keysOfBlock = 128;
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {

@@ -1,5 +1,5 @@
-// One filter per channel, or groups of channels that are less than a vector
-// (DepthwiseLoops.h), their plans.
+// The strategy for depthwise convolutions, and those with several groups of
+// channels per vector (DepthwiseLoops.h), and its plans.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -19,8 +19,8 @@ public:
                const TargetDescription &target) const override {
     if (depthwiseOf(group))
       return true;
-    // With --strict, sums stay in order: the inputs of a group are summed one after the
-    // other at each kernel column.
+    // With --strict, sums keep their order: at each kernel column, the inputs
+    // of a group are added in order.
     ConvOp conv = filtersOf(group);
     return conv && hasGroupsInLanes(conv, target) &&
            (!group.isStrict() || inputsOfGroup(conv) == 1);
@@ -61,8 +61,8 @@ public:
 
   bool takesRunTimeSizes() const override { return true; }
 
-  /// Where memory for weights is short, a conversion a load is worth three quarters of
-  /// them.
+  /// If flash is scarce, loading narrow weights with a conversion saves three
+  /// quarters of them.
   void pack(GroupOp group, const Plan &,
             const TargetDescription &target) const override {
     if (!target.smallCode)
@@ -76,7 +76,7 @@ public:
     ConvOp conv = filtersOf(b.group);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
-    // Channels in whole vectors can be cut into pieces.
+    // Channels that fill whole vectors can be divided among threads.
     int64_t lanes = b.target.maxLanes(elementOf(conv.getX())),
             vectors = y.back() % lanes == 0 ? y.back() / lanes : 1;
     b.parallelFor(

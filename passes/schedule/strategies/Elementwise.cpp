@@ -1,8 +1,6 @@
-// Chains of elementwise operators.
-//
-// All operators of the group are scalar functions with broadcasting. Adjacent
-// axes that are either whole or broadcast together in every operand are one
-// axis; the innermost runs in vectors, the outer ones in loops.
+// Chains of elementwise operators with broadcasting. Adjacent axes are merged
+// if every operand has both of them whole or both of them broadcast; the
+// innermost merged axis is vectorized, the outer ones are loops.
 
 #include "passes/schedule/DenseRows.h"
 #include "passes/schedule/Strategy.h"
@@ -62,12 +60,12 @@ public:
         bool repeated = mergedShapes[i].back() == 1;
         b.bindElement(inputs[i], repeated ? b.withLanes(1, load) : load());
       }
-      // Every element of the group is at the one index: bound operands ignore
-      // it.
+      // All operands are bound to their elements at `idx`, so the indices
+      // passed here are ignored.
       Exprs zeros(shape.size(), b.index(0));
       b.store(output, b.load(result, zeros), idx);
     };
-    // A part of a larger tensor may have its neighbours elsewhere.
+    // The rows of a part of a larger tensor may not be contiguous.
     bool isDense = hasDenseRows(output) && llvm::all_of(buffers, hasDenseRows);
     Type type = widestType(b);
     auto inner = [&](Exprs outer, Expr base, const Dim &size) {
@@ -84,7 +82,7 @@ public:
     if (merged.size() == 1 && !trips[0].known())
       return inner({}, {}, trips[0]);
     if (merged.size() == 1) {
-      // One long axis: threads take blocks of it.
+      // Threads divide a single long axis into blocks.
       int64_t block = blockOf(merged[0], b.target.maxLanes(type));
       if (block < merged[0])
         return b.parallelFor(merged[0] / block, [&](Expr part) {
@@ -101,23 +99,24 @@ public:
   }
 
 private:
-  /// The sizes of merged axes, of the result and as loops, and of each input.
+  /// The sizes of merged axes: of the result, as loop trip counts, and of each
+  /// input.
   struct MergedAxes {
     SmallVector<int64_t> sizes;
     Dims trips;
     SmallVector<SmallVector<int64_t>> inputs;
   };
 
-  /// Merges an axis into the one outside of it where all operands agree, and `continues`:
-  /// the result has one inside of the other in memory. An axis of a size at run time stays
-  /// one of its own.
+  /// Merges an axis into the one outside of it if all operands allow it and
+  /// `continues` holds, which means that both are contiguous in the result's
+  /// memory. An axis with a dynamic size is never merged.
   static MergedAxes
   mergeAxes(GroupView group,
             llvm::function_ref<bool(size_t outside, size_t axis)> continues) {
     Value result = group.results()[0];
     ArrayRef<int64_t> shape = shapeOf(result);
     Dims sizes = dimsOf(result);
-    // Shapes aligned at the right to the result's rank.
+    // Shapes of the inputs, right-aligned to the result's rank.
     SmallVector<SmallVector<int64_t>> shapes;
     for (Value input : group.block->getArguments()) {
       SmallVector<int64_t> aligned(shape.size() - shapeOf(input).size(), 1);
@@ -154,8 +153,8 @@ private:
   }
 
   /// Returns the largest number of whole vectors, up to 4,096 elements, that
-  /// divides `size`, so that all blocks are alike; `size` itself if there is
-  /// none from 512 elements on.
+  /// divides `size`, so that all blocks are equal; `size` itself if none from
+  /// 512 elements on divides it.
   static int64_t blockOf(int64_t size, int64_t lanes) {
     for (int64_t block = 4096; block >= 512; block -= lanes)
       if (block % lanes == 0 && size % block == 0)
@@ -163,7 +162,8 @@ private:
     return size;
   }
 
-  /// The element type with the fewest lanes decides how many all have.
+  /// Returns the element type that determines the number of lanes, which is the
+  /// one with the fewest.
   static Type widestType(KernelBuilder &b) {
     Type widest = elementOf(b.result());
     auto consider = [&](Type type) { widest = b.decidingLanes(widest, type); };

@@ -1,12 +1,11 @@
-// Convolutions in groups of channels as tiled matrix products (ConvolutionLoops.h),
-// their plans.
+// The strategy for convolutions with groups of channels as tiled matrix
+// products (ConvolutionLoops.h), and its plans.
 //
-// A panel of weights is of one group: its tile reads the input channels of that group
-// alone. Its columns are all output channels of the group, or a part of them that
-// fills vectors, which may be narrow ones.
-//
-// Small weights: for each tile of positions all panels. Large weights: for each panel
-// all positions.
+// A panel of weights belongs to one group, and its tiles read only the input
+// channels of that group. Its columns are all output channels of the group, or
+// a part of them that fills vectors, possibly narrow ones. Order "tiles", for
+// small weights: for each tile of positions, all panels. Order "panels", for
+// large weights: for each panel, all positions.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -21,7 +20,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The columns of a panel, the rows of a tile.
+/// The columns of a panel and the rows of a tile.
 struct Choice {
   int64_t columns, rows;
 };
@@ -138,7 +137,7 @@ private:
     return vectorsOf(anchor, columns, target).width() == columns;
   }
 
-  /// The tiles of a panel, and what those of all panels take.
+  /// The tiles of a panel, and the cost of all panels.
   struct GroupTiles {
     int64_t vectors, panels;
     TileModel model;

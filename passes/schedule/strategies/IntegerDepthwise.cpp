@@ -1,14 +1,15 @@
-// One filter of integers per channel, in whole registers.
+// Depthwise convolutions of integers in whole registers.
 //
-// Where a product sums groups of neighbouring bytes (kernel.dot with both operands in
-// vectors), the group is made of kernel columns: the input at four of them is
-// interleaved in registers (StreamInput.h), the weights are packed that way.
+// If a dot-product instruction sums groups of adjacent int8 products
+// (kernel.dot with two vector operands), each group consists of kernel columns:
+// the input at four of them is interleaved in registers (StreamInput.h), and
+// the weights are packed the same way.
 //
-//   x at kernel columns 0 to 2, interleaved, missing columns as zeros
-//                                                      a0 b0 c0 0  a1 b1 c1 0  ..
-//   times the packed weights, summed in groups         one lane of 32 bits a channel
+//   x at kernel columns 0 to 2, interleaved with a zero column
+//                                               a0 b0 c0 0  a1 b1 c1 0  ..
+//   times the packed weights, summed in groups  one 32-bit lane per channel
 //
-// All windows are inside of the input (FormIntegerProducts pads it).
+// All windows must be inside of the input (FormIntegerProducts pads it).
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -33,7 +34,8 @@ public:
            reachesInside(conv, target);
   }
 
-  /// Whether the input has what is loaded beside the last window of a row.
+  /// Whether the input contains the elements that are loaded beyond the last
+  /// window of a row.
   static bool reachesInside(ConvOp conv, const TargetDescription &target) {
     WindowAxis columns = windowAxes(conv).back();
     int64_t reach = (columns.kernel - 1) * columns.dilation + 1;
@@ -46,8 +48,8 @@ public:
     static const PlanKey keys[] = {{"columns", 1, 1 << 16}, {"rows", 1, 2}};
     return keys;
   }
-  /// Weights that are loaded serve two rows, which also share half of what they
-  /// interleave.
+  /// With two rows, loaded weights serve both, and the rows share half of the
+  /// interleaved vectors.
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto conv = cast<ConvOp>(group.anchor());
@@ -81,7 +83,7 @@ public:
     if (!stream.crossesPositions())
       return;
     addBiasBehind(conv);
-    // What else is read channel by channel.
+    // Other operands that are read per channel need the same layout.
     SmallVector<OpOperand *> uses;
     for (BlockArgument argument : group.getBody().getArguments())
       if (tensorType(argument).getNumElements() == stream.channels &&
@@ -99,8 +101,9 @@ public:
   }
 
 private:
-  /// Packs what `use` reads, with its first channels once more behind the last one. For
-  /// the group that is a last panel, wider than the channels that it has.
+  /// Packs the operand of `use` with its first channels repeated at the end, as
+  /// vectors wrap around to the next position. In the group, the packing
+  /// appears as a last panel that is wider than its channels.
   static void packWithMore(GroupOp group, OpOperand &use,
                            const ChannelStream &stream, int64_t together,
                            int64_t axes) {
@@ -130,8 +133,8 @@ private:
                                    together, axes));
   }
 
-  /// Adds the bias by an operator of its own, as others read what they have for each
-  /// channel.
+  /// Replaces the bias by a separate AddOp, so that it is read like other
+  /// per-channel operands.
   static void addBiasBehind(ConvOp conv) {
     Value bias = conv.getBias();
     auto argument = dyn_cast_or_null<BlockArgument>(bias);

@@ -1,10 +1,11 @@
-// Matrix products of narrow integers in register tiles.
+// Matrix products of int8 or similar integers in register tiles.
 //
-// [..., M, K] x [..., K, N] -> si32 where the target multiplies and sums groups of
-// neighbouring steps (kernel.dot). Weights are packed in such groups; a right
-// operand that is computed is read in place, a row for each step of the group, and
-// interleaved in registers. Zero points have left the product before
-// (FormIntegerProducts).
+//   [..., M, K] x [..., K, N] -> si32
+//
+// for targets with instructions that sum groups of adjacent products
+// (kernel.dot). Weights are packed in such groups. A computed right operand is
+// read in place, one row per step of the group, and interleaved in registers.
+// FormIntegerProducts has removed zero points before.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/DotTile.h"

@@ -1,9 +1,10 @@
-// Functions of bytes, as tables.
+// Functions of 8-bit integers as table lookups.
 //
-// A gather of single bytes from a table of 256 (decide-form-tables): whole registers of
-// them are looked up at a time (vector.gather, whose places are bytes without a sign) in a
-// table that stays in registers. Where the tensor is no whole number of registers, the last
-// one begins earlier.
+// The group is a gather of int8 elements from a table of 256
+// (decide-form-tables). Whole registers of indices are looked up at once
+// (vector.gather with unsigned 8-bit indices) in a table that stays in
+// registers. If the tensor is not a whole number of registers, the last one
+// overlaps the previous one.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/DenseRows.h"
@@ -35,7 +36,7 @@ public:
             lanes = b.target.maxLanes(from);
     Value x = b.view(b.bufferOf(bytes), {count}),
           y = b.view(b.outputs[0], {count});
-    // A part of a larger tensor.
+    // A part of a larger tensor is processed element by element.
     if (!hasDenseRows(x) || !hasDenseRows(y))
       return b.forIndependent(dimsOf(b.result()), [&](ArrayRef<Expr> at) {
         b.store(0u, b.load(b.result(), at), at);
@@ -65,7 +66,8 @@ public:
   }
 
 private:
-  /// Such a gather that is a group, perhaps with a cast that gives its bytes no sign.
+  /// Returns the gather of a group that consists of it and possibly a bitcast
+  /// of the indices to an unsigned type; null otherwise.
   static GatherOp tableOf(GroupView group) {
     Operation *op = group.block->getTerminator()->getPrevNode();
     if (!op || !isByteTable(op) || group.results()[0] != op->getResult(0) ||

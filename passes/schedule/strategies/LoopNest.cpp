@@ -1,10 +1,11 @@
-// Any group, element by element.
+// The fallback for any group: loops over the result's elements.
 //
-// Loops over the result; each element is pulled through the group. Vectors run
-// along the last axis where every operator on the way passes lanes. Where tensors are
-// joined along that axis, each has a loop of its own: nothing is to be chosen for each
-// element then, and vectors do. What is refilled at last, into one axis, is computed
-// along its own axes: each element has its number among all.
+// Each element is computed on demand through the group. The last axis is
+// vectorized if every operator supports vectors. If tensors are concatenated
+// along that axis, each of them gets a loop of its own, so that no element
+// needs a select and vectors apply. If the last operator is a refill into one
+// axis, the loops run over the axes of its operand, and each element is stored
+// at its linear index.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
@@ -34,7 +35,8 @@ public:
     if (refill)
       result = refill.getX();
     Dims trips = dimsOf(result);
-    // A warp for each scheduler is enough where elements are moved, and have no loops.
+    // One warp per scheduler is enough if elements are only moved, without
+    // inner loops.
     bool moves = isCheap(group);
     int64_t enough = moves ? 4 * target.device.warp : target.device.busyThreads;
     if (moves && !refill)
@@ -60,7 +62,8 @@ public:
     SmallVector<ConcatOp> joins = joinsToCut(b, result);
     if (passLanes(b.group, refill, joins)) {
       widest = 0;
-      // All operators in lanes: the widest element type limits their number.
+      // All operators are vectorized: the element types together determine the
+      // number of lanes.
       for (Operation &op : b.group.block->without_terminator())
         for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults()))
           type = b.decidingLanes(type, elementOf(v));
@@ -70,7 +73,8 @@ public:
     if (b.target.isDevice())
       return emitForDevice(b, result, refill);
     Dim last = shape.empty() ? Dim(1) : shape.back();
-    // Where the last axis is cut, with its ends. Vectors need pieces that fill them.
+    // The boundaries of the concatenated parts. Vectors are used only if the
+    // parts fill them.
     SmallVector<int64_t> cuts = cutsOf(joins);
     if (!joins.empty() &&
         pieceCount(cuts) * b.target.maxLanes(type) > cuts.back())
@@ -99,7 +103,7 @@ public:
   }
 
 private:
-  /// Whether all operators are elementwise, or move elements.
+  /// Whether all operators are elementwise or move elements.
   static bool isCheap(GroupView group) {
     return llvm::all_of(group.block->without_terminator(), [](Operation &op) {
       auto element = dyn_cast<ElementOpInterface>(op);
@@ -129,7 +133,7 @@ private:
     forNeighbours(b, shape, elements, [&](ArrayRef<Expr> at) {
       for (auto [axis, i] : llvm::enumerate(at))
         named(i, nameOf(b, axis));
-      // All elements of a thread are of one operand.
+      // All elements of a thread belong to the same operand of a concatenation.
       for (ConcatOp join : joins)
         b.bindElement(join.getResult(), join.emitElement(b, at));
       b.store(0u, b.load(result, at), place(at));
@@ -138,8 +142,8 @@ private:
     });
   }
 
-  /// How many neighbours along the last axis are surely of the same operands of `joins`, from
-  /// multiples of this number on.
+  /// Returns how many adjacent elements along the last axis, from multiples of
+  /// that number on, certainly belong to the same operands of `joins`.
   static Dim runOf(ArrayRef<Dim> shape, ArrayRef<ConcatOp> joins) {
     if (shape.empty() || !shape.back().known())
       return 1;
@@ -149,17 +153,17 @@ private:
     return run;
   }
 
-  /// What joinsInPlace finds, where the last axis is cut for it. None where vectors are whole
-  /// registers, which pieces rarely are.
+  /// Returns joinsInPlace if the last axis is split for them. Empty if the
+  /// target uses whole registers only, which parts rarely fill.
   static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
     return b.target.isDevice() || b.target.wholeRegisters
                ? SmallVector<ConcatOp>()
                : joinsInPlace(b.group, result);
   }
 
-  /// What joins tensors of known sizes along the last axis to the shape of `result` and
-  /// reaches it through elementwise operators alone: its elements have the places of the
-  /// result's.
+  /// Returns the concatenations of static sizes along the last axis, with the
+  /// shape of `result`, that reach `result` through elementwise operators only,
+  /// so that their elements have the indices of the result's.
   static SmallVector<ConcatOp> joinsInPlace(GroupView group, Value result) {
     SmallVector<ConcatOp> joins;
     Dims shape = dimsOf(result);
@@ -180,7 +184,8 @@ private:
     return joins;
   }
 
-  /// Where the operands of any of them begin along the last axis, and where the axis ends.
+  /// Returns the boundaries of the operands of `joins` along the last axis,
+  /// including both ends.
   static SmallVector<int64_t> cutsOf(ArrayRef<ConcatOp> joins) {
     SmallVector<int64_t> cuts = {0};
     for (ConcatOp join : joins) {
@@ -196,8 +201,8 @@ private:
     return static_cast<int64_t>(cuts.size()) - 1;
   }
 
-  /// Calls `body` for the last axis piece by piece. Within one, each join is one of its
-  /// operands.
+  /// Calls `body` for each part of the last axis; within a part, each
+  /// concatenation is replaced by one of its operands.
   static void forJoined(KernelBuilder &b, ArrayRef<ConcatOp> joins,
                         ArrayRef<int64_t> cuts, Type type, ArrayRef<Expr> outer,
                         llvm::function_ref<void(Expr, int64_t)> body) {
@@ -224,9 +229,9 @@ private:
     }
   }
 
-  /// Whether bytes are moved, and at most compared, on a target that computes in whole
-  /// registers: parts of one can be copied by other registers, and half of one is
-  /// loaded and stored well enough.
+  /// Whether the group only moves int8 elements, or takes their maximum, on a
+  /// target that computes in whole registers: narrower copies use other
+  /// registers, and half a register loads and stores well.
   static bool takesPieces(KernelBuilder &b) {
     return b.target.wholeRegisters &&
            llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
@@ -240,8 +245,8 @@ private:
             shapeOf(op.getOperand(0)) == shapeOf(op.getResult(0)));
   }
 
-  /// Calls `body` for [0, size) in vectors of bytes, each half as wide as the one
-  /// before; what is computed from only as far as half a register.
+  /// Calls `body` for [0, size) in vectors of int8, each half as wide as the
+  /// previous one; vectors that are computed with only down to half a register.
   static void forPieces(KernelBuilder &b, int64_t size,
                         llvm::function_ref<void(Expr, int64_t)> body) {
     int64_t at = 0, widest = b.target.vectorBytes.front();
@@ -269,7 +274,7 @@ private:
     }
   }
 
-  /// Convolutions and pools yield images, channels last.
+  /// Results of convolutions and pools are images with channels last.
   static std::string nameOf(KernelBuilder &b, size_t axis) {
     size_t rank = shapeOf(b.result()).size();
     bool isImage =
@@ -278,7 +283,8 @@ private:
     return isImage ? imageAxisName(axis, rank) : axisName(axis, rank);
   }
 
-  /// The refill into one axis that yields the result; null if another operator does.
+  /// Returns the refill into one axis that yields the result; null if another
+  /// operator does.
   static RefillOp refilled(Value result) {
     auto refill = result.getDefiningOp<RefillOp>();
     return refill && shapeOf(result).size() == 1 ? refill : RefillOp();

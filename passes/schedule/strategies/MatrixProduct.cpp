@@ -1,8 +1,6 @@
-// Matrix products in register tiles.
-//
-// [..., M, K] x [..., K, N]. The right operand is either packed into panels
-// (weights) or read in place, row by row (activations); the left one is read in
-// place and broadcast.
+// Matrix products in register tiles: [..., M, K] x [..., K, N]. The right
+// operand is packed into panels (weights) or read in place row by row
+// (activations); elements of the left operand are read in place and broadcast.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"

@@ -1,13 +1,15 @@
-// Matrix products with weights of few bits in register tiles.
+// Matrix products with 2-, 4- or 8-bit weights in register tiles.
 //
-// [..., M, K] x [K, N], where the weights stay bytes in memory and have a scale for each
-// block of steps. For single rows, which are all that a model reads while it writes text,
-// the products of a block are summed up without the scale and the zero point:
+// [..., M, K] x [K, N], where weights stay packed in memory and have a scale
+// for each block of steps. For a single row, as in token generation, the
+// products of a block are summed without scale and zero point, so that a weight
+// costs little more than its load:
 //
-//   sum += scale * (sum over the block of x * number - zero * sum over the block of x)
+//   sum += scale * (sum over the block of x * number
+//                   - zero * sum over the block of x)
 //
-// so that a weight costs little beside its load. Where several rows share a weight, it
-// becomes a float first, as the operator's definition says.
+// If several rows share a weight, it is dequantized first, as the operator is
+// defined.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"
@@ -100,7 +102,7 @@ private:
     return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
                      target, elementOf(product.getA()));
   }
-  /// With what it takes to make a float of each weight, once for all rows of a tile.
+  /// Includes the dequantization of each weight, once for all rows of a tile.
   static double cycles(const TileModel &model, const TileChoice &tile) {
     constexpr double perWeight = 2;
     return model.cycles(tile) * (1 + perWeight / double(tile.rows));
@@ -109,8 +111,9 @@ private:
                                         const TargetDescription &target) {
     TileModel floats = model(product, target);
     std::vector<TileChoice> tiles = floats.ranked();
-    // Beside each vector of sums, there is one of scales and one of zero points (or of
-    // the sums of a block), and numbers on their way to floats.
+    // Each vector of sums needs two more registers, for scales and for zero
+    // points (or the sums of a block); others hold weights during
+    // dequantization.
     constexpr int64_t onTheWay = 6;
     auto fits = [&](const TileChoice &tile) {
       return tile.vectors * (tile.rows + 2) + onTheWay <=
@@ -137,7 +140,7 @@ private:
             int64_t(llvm::divideCeil(plan.number("columns"), lanes)), 1};
   }
 
-  /// One tile.
+  /// Emits one tile.
   struct Emitter {
     KernelBuilder &b;
     NarrowMatMulOp product;
@@ -181,7 +184,7 @@ private:
       loops.store(tile, product.getResult(), place, firstColumn);
     }
 
-    /// Of the scales or zero points of a block; one number if all are equal.
+    /// Loads the scales or zero points of a block; a scalar if all are equal.
     Expr parameter(const std::optional<PackedPanels> &panels, Value from,
                    Expr block, size_t v, StringRef name) {
       Expr loaded = panels ? panels->load(b, place.panel, block, offsets[v],
@@ -190,7 +193,8 @@ private:
       return named(convert(loaded, type), name + "_" + Twine(v));
     }
 
-    /// Calls `use` for each step of a block with x(row) and the numbers of the weights.
+    /// Calls `use` for each step of a block, with the left operand's elements
+    /// of all rows and the unpacked weights.
     Exprs overSteps(
         Expr block, ArrayRef<Expr> carried,
         llvm::function_ref<void(Exprs &, ArrayRef<Expr>, ArrayRef<Expr>)> use) {
@@ -225,7 +229,8 @@ private:
       });
     }
 
-    /// The sum of a row, the scale taken after the products of the block.
+    /// Adds a block to the sum of a single row, applying the scale after the
+    /// products.
     void addBlock(Expr block, Exprs &sums) {
       size_t count = sums.size();
       Exprs parts;
@@ -254,7 +259,7 @@ private:
       }
     }
 
-    /// The sums of several rows, of weights as floats.
+    /// Adds a block to the sums of several rows, with dequantized weights.
     void addFloats(Expr block, Exprs &sums) {
       size_t count = vectors.lanes.size();
       Exprs factors, terms;

@@ -1,10 +1,10 @@
-// A tensor with a border of one value.
+// Constant padding of a tensor by contiguous runs.
 //
-// From the last axis on that has a border, rows of the result are runs in memory: what is
-// in front, a row of the input, what is behind. No element asks where it lies.
+// From the last padded axis on, each row of the result consists of contiguous
+// runs: padding, a row of the input, padding. No element needs a bounds check.
 //
-//   row of the result    v v v | x x x x x x x x x x | v v
-//   outside of the input v v v v v v v v v v v v v v v v v
+//   row of the result     v v v | x x x x x x x x x x | v v
+//   row of padding only   v v v v v v v v v v v v v v v v v
 
 #include "passes/schedule/DenseRows.h"
 #include "passes/schedule/Strategy.h"
@@ -15,10 +15,11 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The padding that a group is, and where its runs begin.
+/// The PadOp that a group consists of, and its runs.
 struct Runs {
   PadOp pad;
-  /// The last axis with a border; elements behind one position of it.
+  /// The last padded axis, and the number of elements per position of that
+  /// axis.
   int64_t axis = 0, inner = 1;
 
   static std::optional<Runs> of(GroupView group) {
@@ -52,15 +53,16 @@ class PaddingStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Shorter runs are not worth their loops, nor is the code where it is to be small.
+    // Shorter runs do not pay for their loops, nor does their code with small
+    // code.
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
     return runs && runs->inside() >= leastRun && !target.isDevice() &&
            !target.smallCode && !fillsRegisters(*runs, target);
   }
 
-  /// Where parts of registers are slow: whether each position is copied by a register
-  /// or by half of one, which needs no runs (LoopNest.cpp).
+  /// On targets with slow partial registers: whether a position fills at least
+  /// half a register, so that copies need no runs (LoopNest.cpp).
   static bool fillsRegisters(Runs &runs, const TargetDescription &target) {
     return target.wholeRegisters &&
            2 * runs.inner >= target.maxLanes(elementOf(runs.pad.getResult()));
@@ -79,7 +81,7 @@ public:
     rowsOfY.push_back(runs.all());
     x = b.view(x, rowsOfX);
     y = b.view(y, rowsOfY);
-    // A part of a larger tensor has no such rows, or rows whose elements are apart.
+    // The rows of a part of a larger tensor may not be contiguous.
     if (!hasDenseRows(x) || !hasDenseRows(y))
       return elementByElement(b);
     Type type = elementOf(pad.getResult());

@@ -1,8 +1,9 @@
-// Convolutions whose output channels do not fill vectors, with positions in lanes
-// (PositionTiles.h), their plans.
+// The strategy for convolutions with too few output channels to fill vectors,
+// with positions in lanes (PositionTiles.h), and its plans.
 //
-// `channels` and `vectors` are those of a tile, `lines` the rows of the result for which
-// rows of the input are copied together, `parts` how many threads can have a copy.
+// `channels` and `vectors` are those of a tile, `lines` the result rows whose
+// input rows are copied together, and `parts` the number of threads that can
+// have a copy.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/GroupCost.h"
@@ -17,7 +18,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Kernel columns are not a loop: at most so many.
+/// The most kernel columns, which are unrolled.
 constexpr int64_t mostKernelColumns = 16;
 
 class PositionConvolutionStrategy : public Strategy {
@@ -28,13 +29,14 @@ public:
     if (!anchor.conv || group.savesMemory ||
         windowAxes(anchor.conv).back().kernel > mostKernelColumns)
       return false;
-    // Channels that fill a vector stay in lanes: estimates are off most where vectors are
-    // short (armv7-a: 0.93 instructions a multiply-add for 8 channels, 0.37 with them in
-    // lanes, November 2026).
+    // Channels that fill a vector stay in lanes, as estimates are least
+    // reliable for short vectors (armv7-a: 0.93 instructions per multiply-add
+    // for 8 channels, 0.37 with channels in lanes, November 2026).
     if (shapeOf(anchor.conv.getResult()).back() >=
         target.maxLanes(anchor.type()))
       return false;
-    // What channels in lanes take, but for a part that estimates are off by.
+    // The cost with channels in lanes, less a margin for the error of the
+    // estimates.
     constexpr double surely = 0.9;
     PositionTiles tiles(anchor, target);
     ConvolutionTiles channels(anchor, target);

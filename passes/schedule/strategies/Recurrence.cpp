@@ -1,9 +1,9 @@
-// Recurrent layers whose weights are known.
+// RNN, GRU and LSTM layers with constant weights.
 //
-// Each step reads all of the recurrent weights once: they are put into panels of as many
-// columns as a sweep sums at a time, so that memory is read in its order. Weights that
-// the second cache does not hold are read from the last panel to the first in every
-// other step: what was read last is in the cache still.
+// Each time step reads all recurrent weights once. They are packed into panels
+// of as many columns as are summed at once, so that memory is read
+// sequentially. If the weights exceed the L2 cache, every other step reads the
+// panels in reverse order: those that were read last are still in the cache.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -24,7 +24,7 @@ public:
         group.results() != anchor->getResults())
       return false;
     Value weights = weightsOf(anchor).get();
-    // The last gate of a GRU is summed by itself.
+    // The last gate of a GRU is summed separately.
     int64_t width =
         isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
     return isa<Float32Type>(elementOf(weights)) &&
@@ -54,7 +54,7 @@ public:
       std::swap(plans[0], plans[1]);
     return plans;
   }
-  /// A load of weights for each vector of products, in each step of each sequence.
+  /// One load of weights per vector of products, in each step of each sequence.
   double cost(GroupView group, const Plan &,
               const TargetDescription &target) const override {
     Operation *anchor = group.anchor();
@@ -97,8 +97,8 @@ public:
   }
 
 private:
-  /// Whether the products of one step of one sequence take long enough for threads to
-  /// share them.
+  /// Whether the products of one step of one sequence take long enough to
+  /// divide them among threads.
   static bool paysToShareSteps(Operation *anchor,
                                const TargetDescription &target) {
     Value weights = weightsOf(anchor).get();

@@ -2,17 +2,16 @@
 //
 // Turns a reduction over at least the last axis, with elementwise operators
 // before and after it, into loops over rows: vectors along the reduced axes,
-// several accumulators to hide the latency of combining, at last the lanes
-// merged half by half.
+// several accumulators to hide latency, and finally a tree over the lanes.
 //
 //   for each row:
 //     acc0..acc3 = init
 //     for k in steps of 4 vectors: acc_u = combine(acc_u, x[row, k + u])
-//     acc = merge of all; the rest one by one
+//     acc = merge of all; the remaining elements one by one
 //     y[row] = epilogue(finish(acc))
 //
-// Reductions that keep the last axis need none of this: the loop nest has
-// vectors along it.
+// Reductions that keep the last axis use the loop nest, which vectorizes that
+// axis.
 
 #include "dialects/kernel/KernelModule.h"
 #include "passes/schedule/StoredOperands.h"
@@ -26,7 +25,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// One group during emission.
+/// Emits the loops of one group.
 class RowReduction {
 public:
   explicit RowReduction(KernelBuilder &b)
@@ -51,7 +50,7 @@ public:
     };
     if (takesWarp()) {
       threads = b.threadsOfRow(rows, length());
-      // Half of them have some of the row at least.
+      // At least half of the threads get some elements of the row.
       lanes = lanesOfAccess();
       while (length() % lanes || (lanes > 1 && 2 * length() / lanes < threads))
         lanes /= 2;
@@ -68,8 +67,8 @@ public:
   }
 
 private:
-  /// The trailing reduced axes are one long axis if every buffer that is read
-  /// on the way to the reduction has all of them, or one element.
+  /// Merges the trailing reduced axes into one if every buffer that the
+  /// reduction reads can be viewed that way or has a single element.
   void findFlatOperands() {
     auto found = storedOperands(reduction.getInput());
     if (!found)
@@ -85,12 +84,12 @@ private:
     }
   }
 
-  /// Elements along the merged axes.
+  /// Returns the number of elements along the merged axes.
   int64_t length() const {
     return ShapedType::getNumElements(shape.drop_front(merged));
   }
 
-  /// The element(s) at `at` of the outer axes and position `k` of the merged.
+  /// Loads the elements at `at` of the outer axes and `k` of the merged axis.
   Expr load(ArrayRef<Expr> at, Expr k) {
     Exprs place(at);
     if (merged + 1 == shape.size()) {
@@ -107,15 +106,16 @@ private:
     return x;
   }
 
-  /// Whether a row is long enough for each thread of a warp to take some elements of it:
-  /// neighbours read neighbouring elements, in one transaction.
+  /// Whether a row is long enough for each thread of a warp to get some
+  /// elements: adjacent threads read adjacent elements in one transaction.
   bool takesWarp() {
     Type type = computeType(elementOf(reduction.getInput()));
     return b.target.isDevice() && length() >= 2 * b.target.device.warp &&
            (type.isF32() || type.isInteger(32));
   }
 
-  /// Elements that a thread of a device reads at once: 16 bytes of the widest tensor.
+  /// Returns how many elements a device thread reads at once: 16 bytes of the
+  /// widest tensor.
   int64_t lanesOfAccess() {
     constexpr int64_t access = 16;
     int64_t elements = access;
@@ -160,7 +160,8 @@ private:
     b.when(equal(lane, 0.0), [&] { finish(at, total, count); });
   }
 
-  /// Reduced axes outside of the merged ones, which are loops around.
+  /// Returns the reduced axes outside of the merged ones, which become outer
+  /// loops.
   SmallVector<size_t> outerAxes() const {
     SmallVector<size_t> outer;
     for (size_t axis = 0; axis < merged; ++axis)
@@ -178,7 +179,8 @@ private:
     int64_t vectors = length() / lanes;
     int64_t unroll = lanes > 1 ? std::clamp<int64_t>(vectors / 2, 1, 4) : 1;
 
-    // All accumulators go through all loops: `unroll` vectors and a scalar.
+    // Accumulators carried through all loops: `unroll` vectors, and a scalar
+    // for the remaining elements.
     Exprs acc;
     Expr init = reduction.init(b);
     for (int64_t u = 0; u < unroll; ++u)
@@ -220,7 +222,7 @@ private:
     b.unbindElement(anchor);
   }
 
-  /// One pass over the merged axes.
+  /// Emits one pass over the merged axis.
   Exprs inner(ArrayRef<Expr> at, int64_t lanes, int64_t unroll, Exprs acc) {
     auto step = [&](Expr k, MutableArrayRef<Expr> to) {
       named(k, "element");
@@ -266,7 +268,8 @@ private:
     for (int64_t half = lanes / 2; half > 0; half /= 2) {
       Expr low, high;
       if (b.target.wholeRegisters && half < b.target.maxLanes(acc.type)) {
-        // Parts of a register are slow: all its lanes are merged with those at a distance.
+        // Partial registers are slow on this target: combine all lanes with
+        // those at distance `half`.
         int64_t all = std::min(lanes, b.target.maxLanes(acc.type));
         auto places = llvm::to_vector(llvm::map_range(
             llvm::seq(all), [&](int64_t i) { return (i + half) % all; }));
@@ -292,7 +295,8 @@ private:
     return acc;
   }
 
-  /// Lanes of the widest type on the way to the reduction, no more than there are elements.
+  /// Returns the lanes of the widest type up to the reduction, at most the
+  /// number of elements.
   int64_t lanesFor(int64_t length) {
     Type widest = computeType(elementOf(reduction.getInput()));
     for (Operation &op : llvm::make_range(b.group.block->begin(),
@@ -311,11 +315,12 @@ private:
   ReductionOpInterface reduction;
   ArrayRef<int64_t> shape;
   SmallVector<bool> reduced;
-  /// Axes from here on are one.
+  /// Axes from this one on are merged into one.
   size_t merged;
-  /// Threads of a device that share a row, and neighbours that each reads at a time.
+  /// Device threads that share a row, and adjacent elements that each reads at
+  /// a time.
   int64_t threads = 1, lanes = 1;
-  /// The buffers that are read, as that shape has them.
+  /// The buffers that are read, viewed with the merged axis.
   SmallVector<std::pair<Value, Value>> operands;
 };
 
@@ -326,7 +331,7 @@ public:
     if (!reduction || group.results().size() != 1 ||
         shapeOf(group.results()[0]) != shapeOf(reduction->getResult(0)))
       return false;
-    // Maxima and integers are the same in any order.
+    // Maxima and integer sums do not depend on the order.
     if (group.isStrict() && !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()) &&
         isa<FloatType>(elementOf(reduction.getInput())))
       return false;

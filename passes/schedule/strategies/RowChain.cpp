@@ -1,17 +1,18 @@
-// Several convolutions in one kernel, row by row.
+// Several convolutions in one kernel, computed row by row.
 //
 //   row-chain { %1 = group { conv 1x1 }, %2 = group { depthwise 3x3 },
 //               %3 = group { conv 1x1 } }
-//     ->
-//   for each row of the result, image by image
-//     the rows of %1 that its window reads and none before has read
+// ->
+//   for each row of the result, image by image:
+//     those rows of %1 that its window reads and that are not computed yet
 //     one row of %2
 //     the row of %3
 //
-// What passes between them is never stored as a whole. Rows of the first result are in
-// a ring that has as many of them as a window reads; of the depthwise result there is
-// one row. Nothing is computed twice but where threads part: each begins with the rows
-// that its first window reads. The first or the last of the three may be missing.
+// Intermediate tensors are never stored as a whole. Rows of the first result
+// are in a ring buffer with as many rows as a window reads; one row of the
+// depthwise result is stored. Rows are recomputed only at the boundaries
+// between threads: each thread begins with the rows that its first window
+// reads. The first or the last convolution may be missing.
 
 #include "passes/schedule/RowChain.h"
 #include "passes/schedule/Anchors.h"
@@ -26,7 +27,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Its stages while the kernel is built.
+/// Emits the stages of a chain.
 class RowChainLoops {
 public:
   explicit RowChainLoops(KernelBuilder &b)
@@ -60,8 +61,8 @@ private:
     return GroupView{&group.getBody().front()};
   }
 
-  /// What one thread does, with the memory of that number: the rows from `first` up to
-  /// `end` of all images.
+  /// Emits the work of one thread: the rows [first, end) of all images, with
+  /// scratch buffer number `memory`.
   void part(Expr memory, Expr first, Expr end) {
     if (images == 1)
       return imageRows(b.index(0), memory, first, end);
@@ -96,8 +97,8 @@ private:
            });
   }
 
-  /// Computes the rows of the first result from `made` on that the window of `row` of
-  /// an image reads; returns the row behind the last of them.
+  /// Computes the rows of the first result from `made` on that the window of
+  /// `row` reads; returns the row after the last of them.
   Expr throughWindowOf(Expr image, Expr row, Expr made, Expr memory) {
     Expr behind = named(row * double(axis.stride) +
                             double(axis.reach() + 1 - axis.low),
@@ -128,7 +129,7 @@ private:
               });
   }
 
-  /// Builds a stage that reads `input` in place of the stage before.
+  /// Emits a stage, which reads `input` as the result of the previous stage.
   void emitStage(GroupOp group, Value input, Value output,
                  llvm::function_ref<void(KernelBuilder &, ConvOp)> body) {
     KernelBuilder stage(b.builder, b.function, viewOf(group), b.target, output);
@@ -147,7 +148,7 @@ private:
   KernelBuilder &b;
   RowChain chain;
   ArrayRef<int64_t> x, y;
-  WindowAxis axis; // of rows
+  WindowAxis axis; // the axis of rows
   int64_t images, rows;
   Value ring, line;
 };
@@ -170,7 +171,7 @@ public:
                  {{"parts", RowChain::of(group)->parts(target)}})};
   }
 
-  /// The sum of the stages.
+  /// The sum over the stages.
   double cost(GroupView group, const Plan &,
               const TargetDescription &target) const override {
     double cycles = 0;

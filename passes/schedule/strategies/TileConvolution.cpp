@@ -1,10 +1,11 @@
-// Convolutions of narrow numbers in registers that hold small matrices (TileWindows.h),
-// their plans.
+// The strategy for convolutions of narrow types in registers that hold matrix
+// tiles (TileWindows.h), and its plans.
 //
-// `lines` rows of an image are computed together, from a copy of what they read; 0: the
-// convolution is a product of matrices as it is. `parts` is how many threads can have a
-// copy. Weights are packed as for products of vectors (Convolution.cpp), which takes what
-// has few positions or channels.
+// `lines` is the number of result rows that are computed together from a copy
+// of their input rows; 0 if the convolution is a plain matrix product. `parts`
+// is the number of threads that can have a copy. Weights are packed as for
+// vector dot products (Convolution.cpp), which remain the choice for few
+// positions or channels.
 
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
@@ -57,7 +58,7 @@ public:
       if (choices.empty())
         choices.push_back({{1, vectors, 1}, anchor.isMatrix() ? 0 : 1});
     }
-    // Large weights are read once, else the input is.
+    // Large weights are read once; otherwise the input is.
     bool weightsFirst =
         anchor.isMatrix() && anchor.weightBytes() > target.residentBytes();
     bool divides = !anchor.isMatrix() && paysToFork(group, target);

@@ -1,8 +1,10 @@
-// Matrix products of narrow numbers in registers that hold small matrices.
+// Matrix products of narrow types in registers that hold matrix tiles
+// (RegisterTiles.h).
 //
-// [..., M, K] x [K, N] -> si32 or f32, where the target has such registers and rows are
-// many enough (RegisterTiles.h); others stay with products of vectors
-// (IntegerProduct.cpp), which weights are packed for in the same way.
+//   [..., M, K] x [K, N] -> si32 or f32
+//
+// if the target has such registers and there are enough rows. Otherwise
+// IntegerProduct.cpp uses vector dot products; both pack weights alike.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/DotTile.h"
@@ -42,7 +44,7 @@ public:
     if (loops.oneMatrix)
       rows = b.view(rows, {loops.rows.most(), *loops.steps.known()});
     if (!rows)
-      return emitDotProduct(b, /*rows=*/1); // Parts of a larger tensor.
+      return emitDotProduct(b, /*rows=*/1); // a part of a larger tensor
     PackedPanels panels = *PackedPanels::of(b, product.getB());
     int64_t blockRows = b.plan.number("rows"),
             panelWidth = b.plan.number("columns");

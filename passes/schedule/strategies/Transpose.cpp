@@ -1,19 +1,22 @@
-// A transpose in square tiles.
+// Transposes in square tiles.
 //
-// Where the last axis moves, rows of the input are columns of the result: element by
-// element, one of both is at another cache line each time. As many rows as a vector has
-// lanes are loaded, turned in registers (LaneShuffles.h), and stored as rows.
+// If the last axis moves, rows of the input are columns of the result, so that
+// an element-wise loop touches another cache line of one of them for each
+// element. Instead, as many rows as a vector has lanes are loaded, transposed
+// in registers (LaneShuffles.h), and stored as rows.
 //
-// A part is a panel: the rows of the input that a line of the result has elements of, with
-// all columns, or the columns that a line of the input has, with all rows. So the lines of
-// one tensor are written or read once, wherever they are, and those of the other follow each
-// other. The former are those of the tensor whose rows are in more sets of the first cache,
-// or else are nearer to each other. Panels are of one tile where their lines would not
-// stay in that cache.
-// Where sizes are no whole vectors, the last tile starts earlier, in the same part.
+// A work item is a panel: either the input rows that a cache line of the result
+// has elements of, with all columns, or the columns of a cache line of the
+// input, with all rows. Thus the cache lines of one tensor are written or read
+// once, wherever they are, and those of the other are sequential. The former
+// tensor is the one whose rows map to more sets of the L1 cache, or else whose
+// rows are closer together. Panels are one tile wide if their lines would not
+// stay in that cache. If sizes are not whole vectors, the last tile overlaps
+// the previous one, in the same work item.
 //
-// Few rows, as of the colours of a picture, are a short last axis of the result; if their
-// columns are the one before, a vector of each row becomes as many vectors side by side:
+// If there are few rows, as for the color planes of an image, and their columns
+// become the second-to-last axis of the result, one vector of each row is
+// interleaved into as many contiguous vectors:
 //
 //   a0 a1 a2 a3
 //   b0 b1 b2 b3  ->  a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
@@ -33,8 +36,9 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The only transpose of a group, with nothing behind it but elementwise operators; what
-/// it reads is computed in lanes.
+/// Returns the only transpose of a group, if its input is computed by
+/// vectorizable cheap operators and only elementwise operators follow it; null
+/// otherwise.
 TransposeOp transposeOf(GroupView group) {
   TransposeOp found;
   llvm::SmallDenseSet<Value> behind;
@@ -61,14 +65,15 @@ TransposeOp transposeOf(GroupView group) {
 
 constexpr int64_t mostFewRows = 4;
 
-/// Whether rows are so few that they are put side by side.
+/// Whether the rows are few enough to be interleaved.
 bool hasFewRows(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   return shapeOf(op.getX())[perm.back()] <= mostFewRows &&
          perm.end()[-2] == int64_t(perm.size()) - 1;
 }
 
-/// Lanes of a tile. Of a square one more would be more code, and hardly faster.
+/// Returns the lanes of a tile. Larger squares would take more code and hardly
+/// be faster.
 int64_t lanesOf(GroupView group, const TargetDescription &target) {
   int64_t lanes = hasFewRows(transposeOf(group)) ? 16 : 8;
   for (Operation &op : group.block->without_terminator())
@@ -100,7 +105,7 @@ public:
   }
 
   void emit() {
-    // The other axes, as the result has them.
+    // The other axes, in the order of the result.
     SmallVector<std::pair<int64_t, std::string>> axes;
     Dims parts;
     for (auto [place, axis] : llvm::enumerate(perm))
@@ -140,10 +145,10 @@ public:
 private:
   static constexpr int64_t lineBytes = 64;
 
-  /// All columns of few rows, for the part of the result whose number is `part`.
+  /// Emits all columns of few rows, for number `part` of the result.
   void overColumns(Exprs &at, Expr part) {
     int64_t count = x[rowAxis], columns = x[columnAxis];
-    // Inside of a larger tensor, rows of the result do not follow each other.
+    // In a part of a larger tensor, rows of the result are not contiguous.
     if (!b.isContiguous(0)) {
       forCoveringTiles(b, columns, 1, "column", [&](Expr column) {
         at[columnAxis] = column;
@@ -164,7 +169,7 @@ private:
     b.outputs[0] = saved;
   }
 
-  /// A vector of columns of each of few rows, side by side in that part of the result.
+  /// Interleaves a vector of columns of each of few rows and stores it.
   void interleave(Exprs &at, Expr column, Expr part) {
     int64_t count = x[rowAxis];
     SmallVector<Value> rows;
@@ -187,7 +192,7 @@ private:
     }
   }
 
-  /// Where an element of the input is in the result.
+  /// Returns the index in the result of an element of the input.
   Exprs inResult(ArrayRef<Expr> at) {
     Exprs to;
     for (int64_t axis : perm)
@@ -195,7 +200,7 @@ private:
     return to;
   }
 
-  /// The bytes from one index of an axis to the next one.
+  /// Returns the bytes from one index of an axis to the next.
   static int64_t pitchOf(Value v, int64_t axis) {
     int64_t bytes = bytesPerElement(elementOf(v));
     for (int64_t size : shapeOf(v).drop_front(axis + 1))
@@ -203,9 +208,10 @@ private:
     return bytes;
   }
 
-  /// Rows or columns of a panel, whose lines are so many bytes apart: as many as a line has
-  /// elements if these lines stay in the first cache; of those that are written tile by
-  /// tile, beside as many others.
+  /// Returns the rows or columns of a panel whose cache lines are `pitch` bytes
+  /// apart: as many as a cache line has elements if these lines stay in the L1
+  /// cache (for lines written tile by tile, beside as many lines that are
+  /// read).
   int64_t widthOfPanel(int64_t pitch) const {
     int64_t ofLine = lineBytes / elementBytes, way = b.target.l1WayBytes;
     if (way == 0 || ofLine % lanes != 0 || ofLine > x[outerAxis])
@@ -214,13 +220,14 @@ private:
     return lines * way <= setsOf(pitch) * b.target.l1Bytes ? ofLine : lanes;
   }
 
-  /// The sets of the first cache that lines so many bytes apart are in.
+  /// Returns the number of L1 sets to which lines `pitch` bytes apart map.
   int64_t setsOf(int64_t pitch) const {
     int64_t way = b.target.l1WayBytes;
     return way ? std::min(way / std::gcd(pitch, way), way / lineBytes) : 1;
   }
 
-  /// The panel of so many rows or columns from `first` on, along the other axis.
+  /// Emits the panel of `ofPanel` rows or columns from `first` on, along the
+  /// other axis.
   void overPanel(Exprs &at, Expr first, int64_t ofPanel) {
     int64_t along = overColumnsFirst ? columnAxis : rowAxis;
     StringRef name = overColumnsFirst ? "column" : "row",
@@ -237,7 +244,8 @@ private:
     });
   }
 
-  /// The tile at (row, column) of the input, elsewhere at `at`.
+  /// Emits the tile at (row, column) of the input; `at` holds the other
+  /// indices.
   void tile(Exprs &at, Expr row, Expr column) {
     Type type = elementOf(op.getX());
     SmallVector<Value> rows;
@@ -247,7 +255,8 @@ private:
       at[columnAxis] = column;
       Value v = b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value;
       computed = v.getType();
-      // What is computed with in a wider type is moved as it is stored.
+      // Elements that are computed in a wider type are moved in their stored
+      // type.
       auto widened = v.getDefiningOp<arith::ExtFOp>();
       rows.push_back(widened ? widened.getIn() : v);
     }
@@ -273,11 +282,11 @@ private:
   ArrayRef<int64_t> perm;
   int64_t lanes, elementBytes;
   ArrayRef<int64_t> x;
-  /// The axes of the input whose elements lie side by side in the input, and in the
-  /// result.
+  /// The input axes that are contiguous in the input (columns) and in the
+  /// result (rows).
   int64_t columnAxis, rowAxis;
-  /// Whether a part is rows of the input, with all columns; the axis that parts divide, and
-  /// what a part has of it.
+  /// Whether a work item is some input rows with all columns; the axis that
+  /// work items divide, and their size along it.
   bool overColumnsFirst;
   int64_t outerAxis, width;
 };
@@ -296,7 +305,7 @@ public:
       return false;
     if (!hasFewRows(op))
       return x[rowAxis] >= lanes;
-    // Registers of less than 16 bytes have no instructions that reorder them.
+    // Registers of less than 16 bytes cannot be shuffled.
     return x[rowAxis] > 1 && group.results()[0] == op.getResult() &&
            lanes * storageType(elementOf(op.getX())).getIntOrFloatBitWidth() >=
                128;

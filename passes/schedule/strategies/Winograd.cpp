@@ -1,22 +1,23 @@
 // Convolutions by Winograd's algorithm.
 //
-// Windows of 3 x 3 with stride 1, channels-last, one group: tiles of 4 x 4 or 2 x 2
-// outputs are computed with a quarter or four ninths of the multiplications
-// (dialects/graph/ops/Winograd.h). For each block of tiles, small enough for the
-// second cache:
+// For 3 x 3 windows with stride 1, channels-last, one group: tiles of 4 x 4 or
+// 2 x 2 outputs take a quarter or four ninths of the multiplications
+// (dialects/graph/ops/Winograd.h). For each block of tiles, small enough for
+// the L2 cache:
 //
-//   for each tile: sample its inputs at all points             -> points
+//   for each tile: transform its inputs to all points          -> points
 //   for each panel of output channels:
 //     for each point: points x weights, as a matrix product    -> products
 //     for each tile: its outputs, bias and epilogue            -> result
 //
-// A pool over windows that tiles consist of combines a tile's outputs before they are
-// stored. The weights are sampled when compiling: the kernel reads them in panels, and the
-// convolution in the group reads what restore_kernel makes of them.
+// A pool whose windows divide the tiles combines a tile's outputs before they
+// are stored. Weights are transformed ("sampled") when compiling: the kernel
+// reads them in panels, and the convolution in the group reads the result of
+// restore_kernel.
 //
-// Results differ from the sums of the definition by more than another order of terms
-// does. The compiler estimates that for each layer from its weights, and computes as
-// the definition says where it would be too much (winogradError), and with --strict.
+// Rounding errors exceed those of another order of terms. The compiler
+// estimates them for each layer from its weights, and does not use Winograd
+// where they would be too large (winogradError), or with --strict.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/Anchors.h"
@@ -33,8 +34,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The convolution that is all a group computes beside cheap operators and a pool, if
-/// it has weights that are sampled; null if it has not.
+/// Returns the convolution that a group computes besides cheap operators and a
+/// pool, if its weights have been transformed; null otherwise.
 ConvolutionAnchor sampledConvolution(GroupView group) {
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   bool isSampled =
@@ -43,8 +44,8 @@ ConvolutionAnchor sampledConvolution(GroupView group) {
   return isSampled ? found : ConvolutionAnchor();
 }
 
-/// The convolution of a group with weights as the model has them, which could be
-/// sampled.
+/// Returns the convolution of a group with untransformed weights that could be
+/// transformed.
 ConvolutionAnchor plainConvolution(GroupView group) {
   ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
   bool isPlain =
@@ -52,20 +53,21 @@ ConvolutionAnchor plainConvolution(GroupView group) {
   return isPlain ? anchor : ConvolutionAnchor();
 }
 
-/// The one or the other.
+/// Returns the convolution of a group, with transformed weights or
+/// untransformed ones.
 ConvolutionAnchor convolutionOf(GroupView group) {
   ConvolutionAnchor sampled = sampledConvolution(group);
   return sampled.conv ? sampled : plainConvolution(group);
 }
 
-/// Whether windows of the pool, if there is one, are within tiles.
+/// Whether each window of the pool, if there is one, lies within a tile.
 bool dividesTiles(Operation *pool, int64_t size) {
   return !pool || llvm::all_of(windowOf(pool), [&](int64_t window) {
     return size % window == 0;
   });
 }
 
-/// The values of the weights; null where they are not known here.
+/// Returns the values of the weights; null if they are not available here.
 ElementsAttr valuesOf(ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getW());
   auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp())
@@ -81,7 +83,7 @@ class WinogradStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Whoever has sampled the weights had reasons.
+    // Weights that are already transformed must be used by this strategy.
     if (ConvolutionAnchor sampled = sampledConvolution(group); sampled.conv)
       return dividesTiles(sampled.pool, sampledWeights(sampled.conv).getSize());
     ConvolutionAnchor plain = plainConvolution(group);
@@ -126,8 +128,8 @@ public:
     return std::nullopt;
   }
 
-  /// As of other strategies without the first reads of weights, by which sizes of tiles
-  /// are compared.
+  /// Like the costs of other strategies, this excludes the first read of the
+  /// weights, which serves to compare tile sizes only.
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     ConvOp conv = convolutionOf(group).conv;
@@ -150,7 +152,7 @@ public:
                                         shapeOf(conv.getResult()).back());
     int64_t tiles = plan.number("parts") * points * points *
                     plan.number("block") * bytesPerElement(elementOf(conv));
-    // What is sampled of the input, and the products of a panel.
+    // The transformed input, and the products of a panel.
     return {tiles * shapeOf(conv.getX()).back(),
             tiles * cover(conv, columns, target).width()};
   }
@@ -212,7 +214,7 @@ public:
   }
 
 private:
-  /// For weights that are packed, the cheapest first.
+  /// Returns the choices for packed weights, cheapest first.
   static std::vector<WinogradChoice>
   sampledChoices(GroupView group, ConvOp conv,
                  const TargetDescription &target) {
@@ -246,11 +248,12 @@ private:
                                 /*padded=*/true);
   }
 
-  /// What is cheaper than the definition and exact enough, the cheapest first.
+  /// Returns the choices that are cheaper than a direct convolution and exact
+  /// enough, cheapest first.
   static std::vector<WinogradChoice> choices(GroupView group,
                                              ConvolutionAnchor anchor,
                                              const TargetDescription &target) {
-    // Sums of products of sums are in no order.
+    // Winograd cannot keep the order of the terms.
     ConvOp conv = anchor.conv;
     if (group.isStrict() || group.savesMemory || !suitsWinograd(conv, target))
       return {};

@@ -11,11 +11,12 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// NaN is ignored: the total will find it.
+/// Returns the larger number and ignores NaN, which the total will contain
+/// anyway.
 Expr larger(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
 Expr plus(Expr x, Expr y) { return named(x + y, "total"); }
 
-/// How many queries a block has: a number, or one that is known only at run time.
+/// The number of queries in a block: static or dynamic.
 struct Rows {
   std::optional<int64_t> known;
   Expr count;
@@ -73,7 +74,7 @@ public:
   }
 
 private:
-  /// How many queries the block has of those that are known only at run time.
+  /// Returns the number of queries in the block if it is dynamic.
   Expr queriesHere() {
     Dim all = anchor.queries();
     return all.most() <= block
@@ -81,7 +82,7 @@ private:
                : named(min(b.size(all) - firstQuery, double(block)), "count");
   }
 
-  /// All that is computed for the queries of a block.
+  /// Emits all computation for the queries of a block.
   void overKeys(const Rows &rows) {
     overElements(rows, anchor.depth(), [&](Expr row, Expr k) {
       Value q = anchor.scores.getA();
@@ -94,7 +95,7 @@ private:
     finish(rows);
   }
 
-  /// All blocks of keys, for the first `rows` queries.
+  /// Emits all blocks of keys, for the first `rows` queries.
   void overBlocks(const Rows &rows) {
     Dim blocks = anchor.keys().floorDiv(keys),
         left = anchor.keys() - blocks * keys;
@@ -114,7 +115,7 @@ private:
       b.when(named(b.size(left), "keys_left") > 0.0, overLeft);
   }
 
-  /// One block of `count` keys, for the first `rows` queries.
+  /// Emits a block of `count` keys, for the first `rows` queries.
   void overBlock(const Rows &rows, Expr firstKey, const Dim &count) {
     hideBehind(rows, count);
     if (byElements)
@@ -131,7 +132,7 @@ private:
               });
   }
 
-  /// Lanes behind the last of `count` keys count as keys that nothing sees.
+  /// Fills the lanes after the last of `count` keys with scores of -inf.
   void hideBehind(const Rows &rows, const Dim &count) {
     Dim whole = wholeVectors(count);
     if (whole == count)
@@ -155,7 +156,7 @@ private:
   // Loops and places
   //===--------------------------------------------------------------------===//
 
-  /// As many of `count` elements as are in whole vectors.
+  /// Returns the part of `count` elements that fills whole vectors.
   Dim wholeVectors(const Dim &count) { return count.floorDiv(lanes) * lanes; }
 
   void overRange(const Dim &count, StringRef name,
@@ -173,7 +174,7 @@ private:
                [&](Expr row) { body(named(row, "row")); });
   }
 
-  /// Runs `body` for the elements of `rows` of `columns`, in lanes.
+  /// Runs `body` for the elements of `rows` rows of `columns`, vectorized.
   void overElements(const Rows &rows, int64_t columns,
                     llvm::function_ref<void(Expr, Expr)> body) {
     overRows(rows, [&](Expr row) {
@@ -183,7 +184,8 @@ private:
     });
   }
 
-  /// Covers `rows` x `columns` with the plan's tiles for `what`, panel by panel.
+  /// Covers `rows` x `columns` with the plan's tiles for `what`, panel by
+  /// panel.
   void overTiles(const Rows &rows, const Dim &columns, const std::string &what,
                  llvm::function_ref<void(Expr, int64_t, Expr, int64_t)> tile) {
     int64_t width = b.plan.number(what + "_columns");
@@ -227,7 +229,7 @@ private:
 
   Expr queryAt(Expr row) { return named(firstQuery + row, "query"); }
 
-  /// Where an operand of a product has the element (row, column) of this head.
+  /// Returns the index in an operand of element (row, column) of this head.
   Exprs operandAt(Value operand, Expr row, Expr column) {
     Exprs at;
     for (auto [size, i] : llvm::zip(shapeOf(operand), batch))
@@ -237,7 +239,7 @@ private:
     return at;
   }
 
-  /// Calls `body` in the lanes of each vector of a tile, with its place and its sum.
+  /// Calls `body` for each vector of a tile, with its position and its sum.
   void overVectors(Tile &tile, Expr row, Expr column,
                    llvm::function_ref<void(Expr, Expr, Expr &)> body) {
     for (int64_t i = 0; i < tile.rows; ++i) {
@@ -285,10 +287,11 @@ private:
     b.unbindElement(product);
   }
 
-  /// The scores of all queries of a block and `count` keys from `firstKey` on, where the
-  /// elements of a key lie side by side.
+  /// Emits the scores of all queries of a block and `count` keys from
+  /// `firstKey` on, for keys with contiguous elements.
   void scoreKeys(const Rows &rows, Expr firstKey, const Dim &count) {
-    // As many sums as hide the latency of one, and few enough to stay in registers.
+    // As many sums as hide the latency of one, and few enough to stay in
+    // registers.
     int64_t together =
         std::max<int64_t>(1, BodyBuilder::sumsAtOnce / *rows.known);
     Dim groups = count.floorDiv(together), left = count - groups * together;
@@ -317,8 +320,8 @@ private:
     b.unbindElement(product);
   }
 
-  /// Stores the products of `rows` queries and the `count` keys from column `column` of
-  /// the block on.
+  /// Stores the dot products of `rows` queries and `count` keys from `column`
+  /// of the block on.
   void multiplyKeys(int64_t rows, Expr firstKey, Expr column, int64_t count) {
     Value keyRows = anchor.keyRows();
     SmallVector<Exprs> places;
@@ -356,7 +359,7 @@ private:
                 {b.index(row), column + double(u)});
   }
 
-  /// Adds the products of the rows of `left` from `row` on by the `steps` rows of `right`
+  /// Adds the product of `left`, from `row` on, and `steps` rows of `right`
   /// from `first` on, at the columns from `column` on.
   void addProducts(Tile &tile, Value left, Expr row, Value right, Expr first,
                    const Dim &steps, Expr column, StringRef step) {
@@ -408,7 +411,7 @@ private:
       top = larger(before, top);
       b.store(largest, top, {row});
     }
-    // Of a query that has seen no key yet, -inf - -inf would be no number.
+    // If a query has seen no key yet, -inf - -inf would be NaN.
     Expr shift = named(select(top > lowest(b, type), top, 0.0), "shift");
     Expr total = b.reduceLanes(
         padded, b.constant(0, type),
@@ -460,10 +463,11 @@ private:
     return b.withLanes(1, [&] { return b.loadFrom(totals, type, {row}); });
   }
 
-  /// Stores the weighed sum of values, with all that follows in the group.
+  /// Applies the group's epilogue to a weighted sum of values and stores the
+  /// result.
   void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
     Expr y = named(sum * factor, "attention");
-    // No key is seen, or a score is no number: the total is 0 or NaN.
+    // The total is 0 or NaN if all keys are masked or a score is NaN.
     if (anchor.softmax.getZeroNan())
       y = select(b.broadcast(factor < highest(b, type), b.lanes()), y, 0.0);
     Value product = anchor.product.getResult();
@@ -485,18 +489,18 @@ private:
 
   KernelBuilder &b;
   AttentionAnchor anchor;
-  /// Whether keys are read along their elements.
+  /// Whether keys are read along their elements (contiguous keys).
   bool byElements;
   SmallVector<int64_t> axes;
-  /// Of sums, and of what is multiplied.
+  /// The types of sums and of operands.
   Type type, operandType;
-  /// How operands of bf16 or f16 are multiplied; f32 have no form.
+  /// The dot-product form of bf16 or f16 operands; none for f32.
   std::optional<DotForm> dots;
   int64_t lanes, block, keys;
   bool isOnline;
-  /// For each query of a block: itself; its scores, which become weights (f32 in place);
-  /// the sum of all weights, and at the end its inverse; the largest score and the weighed
-  /// values so far.
+  /// For each query of a block: the query; its scores and its weights (f32
+  /// weights replace the scores in place); the sum of its weights, at the end
+  /// inverted; the largest score and the weighted values so far.
   Value queries, scores, weights, totals, largest, sums;
   Exprs batch;
   Expr firstQuery;

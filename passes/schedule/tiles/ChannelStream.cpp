@@ -46,7 +46,8 @@ ChannelStream::Source ChannelStream::source() const {
 
 int64_t ChannelStream::step() const {
   int64_t whole = lanes / channels * channels;
-  // Of three parts and more: what merges and weights take are more registers than there are.
+  // With three or more parts, the merges and weights would need too many
+  // registers otherwise.
   return source() == Source::Merged && whole >= 2 * channels ? whole : lanes;
 }
 

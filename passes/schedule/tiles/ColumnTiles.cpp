@@ -26,8 +26,8 @@ WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
 
 std::pair<int64_t, int64_t> WindowAxis::partlyInside(const TilePlace &place,
                                                      int64_t count) const {
-  // From the start, the last window is the first one to read inside; from the end, it is
-  // the first one to leave.
+  // At the start, the last window is the first to be inside; at the end, the
+  // last window is the first to leave.
   int64_t last = (count - 1) * stride;
   if (place.fromStart)
     return {llvm::divideCeilSigned(-*place.fromStart - last, dilation),
@@ -53,7 +53,7 @@ namespace {
 
 using TileBody = llvm::function_ref<void(Expr, TilePlace, int64_t)>;
 
-/// The tiles of a row whose length is known only at run time.
+/// Emits the tiles of a row of dynamic length.
 class OpenColumns {
 public:
   OpenColumns(KernelBuilder &b, const WindowAxis &axis, int64_t width)
@@ -62,7 +62,7 @@ public:
         excess(axis.output * axis.stride - axis.low - axis.input) {}
 
   void emit(TileBody body) {
-    // A row of the largest size that is one tile.
+    // Special case: the row has its largest size and is one tile.
     int64_t most = axis.output.most();
     if (width < most)
       return overRow(body);
@@ -84,7 +84,8 @@ public:
 
 private:
   void overRow(TileBody body) {
-    // Each end is one tile, built for each place that it can have.
+    // Each end is one tile, built for every position relative to the input's
+    // end that it can have.
     if (leading > width || trailing > width ||
         excess.most() - excess.least() >= axis.stride)
       return overPositions(body);
@@ -111,7 +112,7 @@ private:
              return {};
            });
     Expr last = named(b.size(axis.output) - double(width), "last_column_tile");
-    // What lies between the whole tiles and the last one.
+    // The gap between the whole tiles and the last one.
     if (trailing > 1)
       b.when(covered < last,
              [&] { body(named(end - double(width), "column"), {}, width); });
@@ -141,16 +142,17 @@ private:
   KernelBuilder &b;
   const WindowAxis &axis;
   int64_t width, leading, trailing;
-  /// Where the window behind the last one would begin, from behind the input's end.
+  /// The position of the first window after the last one, relative to the
+  /// input's end.
   Dim excess;
 };
 
-/// The tiles of `width` in the padding from `first` on that one loop can have: at one end
-/// of the input, each with all of its partly filled kernel positions, so that they differ
-/// in a shift of kernel positions alone.
+/// The tiles of `width` at one end of the input, from `first` on, that can
+/// share a loop: the kernel has all their partly inside positions, so that they
+/// differ only in a shift of kernel positions.
 struct BorderLoop {
   int64_t tiles = 0;
-  /// The tile whose place the others are shifted from: the one next to the interior.
+  /// The tile next to the interior, relative to which the others are shifted.
   TilePlace place;
   int64_t at = 0;
 
@@ -173,8 +175,8 @@ struct BorderLoop {
   }
 
 private:
-  /// The place of a tile that reaches into the padding at one end alone, and whose partly
-  /// filled positions are all kernel positions.
+  /// Returns the place of a tile that reaches into the padding at one end only
+  /// and whose partly inside positions all belong to the kernel.
   static std::optional<TilePlace> endOf(const WindowAxis &axis, int64_t first,
                                         int64_t width) {
     TilePlace whole = axis.placeOf(first, width);
@@ -201,15 +203,15 @@ int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
   int64_t all = axis.output.most();
   if (all <= width)
     return all;
-  // There is room for one inside of the borders of the longest row.
+  // At least one tile fits inside of the borders of the longest row.
   int64_t widest = std::max<int64_t>(1, all - axis.leading() - axis.trailing());
   return llvm::divideCeil(all, llvm::divideCeil(all, std::min(width, widest)));
 }
 
 void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
                     TileBody body, BorderTiles borders) {
-  // Fewer tiles in the padding are shorter without the loops over their kernel positions
-  // that a loop needs; up to there all convolutions of usual image networks stay.
+  // Fewer border tiles take less code without the extra loops over kernel
+  // positions that a shared loop needs. Usual image networks stay below this.
   constexpr int64_t leastInLoop = 4;
   if (axis.mayOverlap())
     return OpenColumns(b, axis, width).emit(body);
@@ -220,7 +222,7 @@ void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
   int64_t output = axis.output.most();
   for (int64_t at = 0; at < output;) {
     int64_t count = std::min(width, output - at);
-    // As many interior tiles of this width as follow one another.
+    // Count the consecutive interior tiles of this width.
     auto isInner = [&](int64_t first) {
       TilePlace place = axis.placeOf(first, width);
       return !place.fromStart && !place.fromEnd;
@@ -229,8 +231,8 @@ void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
     while (count == width && at + (tiles + 1) * width <= output &&
            isInner(at + tiles * width))
       ++tiles;
-    // Where code is short, kernels are shared that differ in how often a loop runs: there
-    // is one between the two ends of a row even if it never does.
+    // With small code, kernels that differ only in trip counts share code: emit
+    // a loop between the two ends of a row even if it never runs.
     bool isShared = b.target.smallCode,
          isBetween = at == width && count == width;
     if (tiles == 1 && !isShared) {
@@ -271,7 +273,7 @@ Exprs rowPosition(KernelBuilder &b, Expr row, ArrayRef<Dim> sizes) {
   Exprs position = b.delinearize(row, sizes.drop_back(2));
   for (auto [axis, i] : llvm::enumerate(position))
     named(i, imageAxisName(axis, sizes.size()));
-  // Rows of several images are counted through.
+  // Rows of all images are numbered consecutively.
   named(row, "row_of_all");
   return position;
 }
@@ -299,14 +301,14 @@ namespace {
 using KernelBody =
     llvm::function_ref<Exprs(Expr, ArrayRef<Expr>, ArrayRef<Expr>)>;
 
-/// The axes from the i-th on.
+/// Emits the loops over the axes from the i-th on.
 Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
                      ArrayRef<Expr> outer, size_t i, Expr kernel, Exprs at,
                      ArrayRef<Expr> sums, KernelBody body, bool alike) {
   if (i == axes.size())
     return body(kernel, at, sums);
   const WindowAxis &axis = axes[i];
-  // The last axis of the image is not among `axes`.
+  // The last spatial axis is not among `axes`.
   std::string name = spatialAxisName(i, axes.size() + 1);
   Expr start = alike
                    ? shifted(b, scaled(b, outer[1 + i], axis.stride), -axis.low)

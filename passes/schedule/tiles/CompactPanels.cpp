@@ -8,7 +8,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// The vectors or scalars of a panel, filled up to whole ones.
+/// Returns the vectors or scalars that cover a panel, padded to whole ones.
 static ColumnVectors coverPanel(int64_t columns, const CursorTerms &terms,
                                 const TargetDescription &target) {
   if (terms.inVectors(target))
@@ -70,8 +70,8 @@ SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
                                const CursorTerms &terms,
                                const TargetDescription &target) {
   auto packed = weights.getDefiningOp<UnpackPanelsOp>();
-  // Panels are as wide for kernels that write in place as for others: they may read
-  // the same weights.
+  // Kernels that write in place use the same panel width as others, since they
+  // may share the weights.
   TileWork any = work;
   any.exact = false;
   int64_t panel = packed ? int64_t(packed.getPanel())
@@ -144,7 +144,7 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
     if (mayBecomeResult(b.group, input))
       b.allowInPlace(0, i);
   CursorTileChoice choice = compactTile(b.plan);
-  // What the epilogue reads is a matrix as well, or one row of it.
+  // Operands of the epilogue are matrices as well, or a single row.
   SmallVector<std::pair<Value, Value>> operands;
   for (Value input : b.group.block->getArguments()) {
     if (!isEpilogueOperand(input, anchor) ||

@@ -1,8 +1,8 @@
-// Panels of weights in one loop.
+// Panels of weights processed in one loop.
 //
-// What convolutions and matrix products of small cores share: the loop over
-// panels of output channels, sums that start from the bias, cursors into the
-// weights, and the product of matrices as a whole.
+// Common parts of convolutions and matrix products for small cores: the loop
+// over panels of output channels, sums that start with the bias, cursors into
+// the weights, and the product of whole matrices.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
 #define INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
@@ -14,7 +14,7 @@ namespace ingot::schedule {
 
 class CompactPanels {
 public:
-  /// A panel: its number, or none for the tail.
+  /// A panel: its number (none for the tail), its vectors and its first column.
   struct Panel {
     std::optional<graph::Expr> number;
     ColumnVectors vectors;
@@ -27,14 +27,15 @@ public:
       : b(b), panels(panels), terms(terms), bias(bias) {}
 
   void forEach(llvm::function_ref<void(const Panel &)> body);
-  /// Sums of so many rows: the bias where all lanes have one, else zeros.
+  /// Returns the initial sums of `rows` rows: the bias if all lanes have one,
+  /// else zeros.
   Tile firstSums(int64_t rows, const Panel &panel);
-  /// The bias that these sums still need, or null.
+  /// Returns the bias that must still be added to these sums, or null.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
-  /// Steps of the whole sum.
+  /// Returns the steps of the whole sum.
   int64_t steps() const { return panels.steps * panels.group; }
-  /// The weights of a panel from a step on.
+  /// Returns a cursor to the weights of a panel from a step on.
   mlir::Value weightsFrom(const Panel &panel, graph::Expr step);
 
   KernelBuilder &b;
@@ -46,8 +47,8 @@ private:
   Panel panelOf(std::optional<graph::Expr> number) const;
 };
 
-/// Plans of compact kernels: {columns, groups, rows, together}, the fields of
-/// CursorTileChoice.
+/// The plans of compact kernels: {columns, groups, rows, together}, the fields
+/// of CursorTileChoice.
 llvm::ArrayRef<PlanKey> compactPlanKeys();
 llvm::SmallVector<Plan> compactPlans(const TileWork &work, mlir::Value weights,
                                      const CursorTerms &terms,
@@ -56,17 +57,17 @@ CursorTileChoice compactTile(const Plan &plan);
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
                               mlir::Value weights, const CursorTerms &terms,
                               const TargetDescription &target);
-/// Packs the weights of a group's anchor as the plan has them.
+/// Packs the weights of a group's anchor by its plan.
 void packCompactPanels(graph::GroupOp group, mlir::OpOperand &weights,
                        const Plan &plan, const CursorTerms &terms,
                        const TargetDescription &target);
 
-/// What the tiles of a product cover where it is one matrix.
+/// Returns the work of a product that is one matrix.
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
                     int64_t steps);
 
-/// The anchor as a product of the matrix `x` = [positions, steps] and the
-/// panels, with its epilogue, which has to be flat.
+/// Emits the product of the matrix `x` = [positions, steps] and the panels,
+/// with its epilogue, which must be flat.
 void emitCompactMatrix(KernelBuilder &b, mlir::Operation *anchor, mlir::Value x,
                        CompactPanels &panels);
 

@@ -21,7 +21,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// One group during emission.
+/// Emits the loops of one group.
 class ConvolutionLoops {
 public:
   ConvolutionLoops(KernelBuilder &b, ConvOp conv, Operation *pool)
@@ -102,8 +102,8 @@ private:
         });
   }
 
-  /// Operands of the epilogue of the result's shape are read where the tile
-  /// is stored, just before.
+  /// Operands of the epilogue with the result's shape are read where the tile
+  /// is stored, just before the store.
   void allowInPlace() {
     Value result = b.result();
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
@@ -120,7 +120,8 @@ private:
   // Panels
   //===------------------------------------------------------------------===//
 
-  /// A panel of output channels: its number, or none for the tail.
+  /// A panel of output channels: its number (none for the tail), its vectors
+  /// and its first column.
   struct Panel {
     std::optional<Expr> number;
     ColumnVectors vectors;
@@ -141,7 +142,7 @@ private:
   void forPanelsHere(llvm::function_ref<void(Panel)> body) {
     forPanelsOf({b.index(0), 1}, body);
   }
-  /// The panels of one piece; the tail belongs to the last one.
+  /// Emits the panels of one part; the tail belongs to the last part.
   void forPanelsOf(const KernelBuilder::Piece &piece,
                    llvm::function_ref<void(Panel)> body) {
     int64_t count = panels.fullPanels / piece.count;
@@ -166,16 +167,18 @@ private:
     b.parallelFor(panels.fullPanels, [&](Expr number) {
       panels.prefetchNext(b, number);
       body(full(number));
-      // The tail goes to whoever has the last panel.
+      // The thread with the last panel also computes the tail.
       if (hasTail())
         b.when(isLast(number, panels.fullPanels), [&] { body(tail()); });
     });
   }
 
-  /// What is added to the sums of a panel at the end. Sums of integers start with the
-  /// bias, where it has a column for each lane; so do sums of floats in any order where
-  /// few instructions are beside multiply-adds by lane. Under a pool, where the best
-  /// results take registers as well, the bias would be one more vector to keep.
+  /// Returns the bias that is added to the sums of a panel at the end, or null
+  /// if the sums start with it. Integer sums start with the bias if there is
+  /// one for each lane; so do float sums in any order on targets that multiply
+  /// by a lane, where few instructions accompany the multiply-adds. Under a
+  /// pool, whose best results take registers as well, the bias would need one
+  /// more vector.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -192,7 +195,7 @@ private:
                           panel.firstColumn)
                : zeroTile(b, count, panel.vectors, sumType);
   }
-  /// The sums of all steps, a lane for each column.
+  /// Returns the sums of all steps, one lane per column.
   Tile lastSums(Tile tile, const Panel &panel) {
     return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }
@@ -205,13 +208,13 @@ private:
   // Tiles of positions
   //===------------------------------------------------------------------===//
 
-  /// `count` channels of a tensor.
+  /// `count` channels of a tensor from `first` on.
   struct ChannelPart {
     Value from;
     int64_t first, count;
   };
-  /// What the group joins the channels of its input from, each read where it is
-  /// stored.
+  /// Returns the parts that the group concatenates as its input channels; each
+  /// is read where it is stored.
   static SmallVector<ChannelPart> channelParts(Value input) {
     SmallVector<Value> joined{input};
     if (auto concat = input.getDefiningOp<ConcatOp>();
@@ -229,7 +232,7 @@ private:
     return parts;
   }
 
-  /// The axes of the position `row` of a tile, but for the channels.
+  /// Returns the indices of position `row` of a tile, without the channel.
   Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
     Exprs at = b.delinearize(position, shape.drop_back());
     for (auto [axis, i] : llvm::enumerate(at))
@@ -248,8 +251,8 @@ private:
         [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
   }
 
-  /// Rows of a matrix product: x as [positions, channels]. The result has them from
-  /// `stored` on.
+  /// Emits rows of a matrix product with x as [positions, channels]; the
+  /// result's rows begin at `stored`.
   void pointwise(Expr first, int64_t count, const Panel &panel) {
     pointwise(first, count, panel, first);
   }
@@ -293,7 +296,7 @@ private:
       });
   }
 
-  /// The input channel `c` of those that the outputs of a panel are computed from.
+  /// Returns the input channel number `c` of the group that a panel belongs to.
   Expr inGroup(Expr c, const Panel &panel) {
     if (conv.getGroups() == 1)
       return c;
@@ -301,19 +304,20 @@ private:
                        "group_of_channels");
     return named(group * double(channels), "first_of_group") + c;
   }
-  /// In how many parts the products of a position are summed.
+  /// Returns into how many parts the sum of a position is split.
   int64_t splits() {
     return conv.getGroups() == 1 ? b.plan.number("splits") : 1;
   }
 
-  /// Channels, or groups of them, are the steps of each kernel position.
+  /// Returns the steps of each kernel position: input channels, or groups of
+  /// them.
   int64_t groupsOfChannels() const {
     return llvm::divideCeil(channels, panels.group);
   }
   StringRef firstName() const { return form ? "first_group" : "first_step"; }
 
-  /// Adds the products of `steps` steps to the rows from `firstRow` up to
-  /// `lastRow`: x(row, step), by the weights from (the group of) step `first` on.
+  /// Adds the products of `steps` steps to the rows [firstRow, lastRow): x(row,
+  /// step) times the weights from step (or group) `first` on.
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,
@@ -343,7 +347,7 @@ private:
                    firstRow, lastRow);
   }
 
-  /// One row of output positions; all panels unless one is given.
+  /// Emits one row of output positions, for all panels or only the given one.
   void window(Expr row, std::optional<Panel> only) {
     Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
     windowRow(outer, outer, only);
@@ -393,7 +397,7 @@ private:
   void pooled() {
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
-    // Of rows threads have some each, with all panels.
+    // Threads divide the rows; each thread computes all panels of its rows.
     Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
     b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
                   [&](Expr row, const KernelBuilder::Piece &piece) {
@@ -434,7 +438,7 @@ private:
                                 "input_column_" + Twine(position)));
             xAt.push_back(inGroup(c, panel));
             Expr x = b.load(conv.getX(), xAt);
-            // Neighbouring positions see the same columns of the input.
+            // Adjacent positions read the same columns of the input.
             APInt known;
             return matchPattern(k.value, m_ConstantInt(&known))
                        ? named(x, "x_" + Twine(position * columns.stride +
@@ -449,7 +453,8 @@ private:
               firstName()),
           "input_channel");
     };
-    // The windows [lo, hi) of the tile, at the kernel columns [from, end).
+    // Emits a loop over the kernel columns [from, end) for the windows [lo, hi)
+    // of the tile.
     auto loop = [&](Expr from, Expr end, int64_t lo, int64_t hi) {
       tile.sums =
           b.loop(from, end, 1, tile.sums, [&](Expr k, ArrayRef<Expr> carried) {
@@ -460,8 +465,8 @@ private:
             return part.sums;
           });
     };
-    // Kernel columns that the same windows see are one loop where that is shorter: they are
-    // more than kernels of usual image networks have.
+    // Kernel columns that are inside for the same windows share a loop if they
+    // are many; kernels of usual image networks have fewer.
     constexpr int64_t leastInLoop = 16;
     auto apart = [&](int64_t first, int64_t last,
                      llvm::function_ref<Expr(int64_t)> at) {
@@ -499,8 +504,8 @@ private:
     if (byRows || (buffer && !place.isAnywhere && columns.dilation == 1 &&
                    columns.kernel > 1 && channels < 16 && !isAcross() &&
                    conv.getGroups() == 1)) {
-      // Kernel columns and channels lie one after the other in memory, in the
-      // input as in the weights: one loop.
+      // Kernel columns and channels are contiguous in the input and in the
+      // weights: emit one loop.
       SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
       flatShape.push_back(x[x.size() - 2] * channels);
       Value flat = b.view(buffer, flatShape);
@@ -540,13 +545,13 @@ private:
   Operation *pool;
   Type type, sumType;
   ConvolutionTiles tiles;
-  std::optional<DotForm> form; // Of bytes.
-  bool byRows;                 // Groups are of kernel columns and channels.
+  std::optional<DotForm> form; // none for floats
+  bool byRows;                 // Groups consist of kernel columns and channels.
   PackedPanels panels;
   ArrayRef<int64_t> x, w, y;
   size_t spatial;
   SmallVector<WindowAxis> axes;
-  WindowAxis columns; // the last of them
+  WindowAxis columns; // the last axis
   int64_t channels;
   int64_t rows; // of a tile
 };

@@ -1,15 +1,15 @@
 // The loops of a convolution around its register tiles.
 //
-// Channels-last, weights packed into panels, each of them of one group of channels. A tile is some
-// neighbouring output columns (or, for 1x1 kernels, any neighbouring positions)
-// by one panel of output channels; its reduction runs over kernel rows, kernel
-// columns and input channels, reading the input in place: nothing is unrolled
-// into a matrix first. Kernel rows in the padding are cut off by loop bounds,
-// kernel columns by building border tiles for just their positions.
+// Channels-last, with weights packed into panels, each of which belongs to one
+// group of channels. A tile is some adjacent output columns (or any adjacent
+// positions for 1x1 kernels) by one panel of output channels. Its reduction
+// runs over kernel rows, kernel columns and input channels and reads the input
+// in place, without im2col. Loop bounds skip kernel rows in the padding; border
+// tiles are specialized for kernel columns in the padding.
 //
-// Bytes are multiplied in groups of neighbouring input channels (kernel.dot), which
-// their weights have side by side, and summed in 32 bits; few channels in groups of
-// neighbouring kernel columns.
+// Int8 elements are multiplied by dot products over groups of adjacent input
+// channels (kernel.dot), which are contiguous in the packed weights, with
+// 32-bit sums; with few channels, over groups of adjacent kernel columns.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONLOOPS_H
@@ -18,15 +18,16 @@
 
 namespace ingot::schedule {
 
-/// Builds the loops of a convolution, and of the pool behind it unless that is null,
-/// by `b.plan`: {columns, order, rows, splits}.
+/// Builds the loops of a convolution, and of the pool that follows it if `pool`
+/// is not null, by `b.plan`: {columns, order, rows, splits}.
 void emitConvolution(KernelBuilder &b, graph::ConvOp conv,
                      mlir::Operation *pool);
 
-/// Builds one row of a convolution by `b.plan`: {columns, rows, splits}. `position` is
-/// the batch and the row of the result, `stored` where the result's buffer has that
-/// row; of a pointwise convolution, `read` is where the input's buffer has it. What
-/// follows the convolution reads nothing of the result's shape but at `stored`.
+/// Builds one row of a convolution by `b.plan`: {columns, rows, splits}.
+/// `position` is the batch and row of the result, and `stored` the index of
+/// that row in the result's buffer. For a pointwise convolution, `read` is the
+/// index of the row in the input's buffer. Operators after the convolution must
+/// read operands of the result's shape at `stored` only.
 void emitConvolutionRow(KernelBuilder &b, graph::ConvOp conv,
                         llvm::ArrayRef<graph::Expr> position,
                         llvm::ArrayRef<graph::Expr> read,

@@ -8,14 +8,14 @@
 
 namespace ingot::schedule {
 
-/// The tiles of a convolution, of floats or of bytes.
+/// The cost model of a convolution's tiles, for floats or int8.
 class ConvolutionTiles {
 public:
   ConvolutionTiles(ConvolutionAnchor anchor, const TargetDescription &target)
       : anchor(anchor), target(target), form(dotForm(anchor.conv, target)) {}
 
   bool isOfBytes() const { return form.has_value(); }
-  /// Neighbouring input channels that a product takes.
+  /// Returns how many adjacent input channels a dot product takes.
   int64_t group() const { return form ? form->group : 1; }
   bool groupsKernelRows() const {
     return form && schedule::groupsKernelRows(anchor.conv, *form);
@@ -36,7 +36,7 @@ public:
 
 private:
   TileModel floats() {
-    // Rows are positions that follow one another.
+    // Rows are adjacent positions.
     int64_t channels = graph::shapeOf(anchor.conv.getX()).back();
     return TileModel(anchor.positions().most(), anchor.channels(),
                      anchor.steps(), target, anchor.type(),

@@ -19,7 +19,7 @@ bool canLoadSeveral(const TargetDescription &target, Type type, int64_t count) {
 
 namespace {
 
-/// Whether the groups of two columns are loaded at once.
+/// Whether the weights of two columns are loaded by one instruction.
 bool loadsPairs(const TargetDescription &target, const CursorTerms &terms) {
   MLIRContext *context = terms.w.getContext();
   return terms.form && terms.form->group > 1 &&
@@ -28,7 +28,7 @@ bool loadsPairs(const TargetDescription &target, const CursorTerms &terms) {
              2);
 }
 
-/// Cycles of all tiles of one shape.
+/// Estimates the cycles of all tiles of one shape.
 class CostModel {
 public:
   CostModel(const TileWork &work, const TargetDescription &target,
@@ -36,7 +36,8 @@ public:
       : work(work), target(target), costs(target.costs), terms(terms),
         type(terms.w) {}
 
-  /// Of all of the work in tiles of this shape; infinite if it does not fit.
+  /// Returns the cycles of all the work in tiles of this shape; infinite if the
+  /// shape does not fit.
   double of(const CursorTileChoice &t) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     int64_t sums = t.rows * t.columns;
@@ -45,11 +46,13 @@ public:
     double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
-    // Addresses of the rows, a comparison each where they may be padding.
+    // Address computations of the rows, and a comparison each if they may be
+    // padding.
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
-    // Vectors of columns are scaled and stored together, unless a pool combines them.
+    // Vectors of columns are scaled and stored together, unless a pool combines
+    // them.
     int64_t lanes = terms.form && work.multiple == 1
                         ? target.maxLanes(terms.sum)
                         : 1,
@@ -59,7 +62,8 @@ public:
     double tiles =
         static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
                             llvm::divideCeil(work.columns, t.columns));
-    // Larger tiles are more code, and so is a second shape for what is left.
+    // Larger tiles take more code, and so does a second shape for the remaining
+    // columns.
     double instructionPrice = target.smallestCode ? 40 : 12;
     int64_t products = takesVectors() ? t.groups : t.stepsOfTrip();
     double code = 2.0 * static_cast<double>(sums * products + sums);
@@ -71,16 +75,16 @@ public:
   }
 
 private:
-  /// Whether operands of a product are more bytes than a core register holds.
+  /// Whether the operand of a dot product exceeds a core register.
   bool takesVectors() const {
     constexpr int64_t registerBytes = 4;
     return terms.form && terms.form->group > registerBytes;
   }
 
-  /// Rows have their addresses in core registers.
+  /// The addresses of rows are in core registers.
   static constexpr int64_t mostRows = 8;
 
-  /// Of one group of steps.
+  /// Returns the cycles of one group of steps.
   double ofFloats(const CursorTileChoice &t) const {
     int64_t sums = t.rows * t.columns,
             loaded = t.together > 1 ? t.rows * t.together : 0;
@@ -99,16 +103,17 @@ private:
                (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
   }
 
-  /// The same; rows come one after the other, so that their operand is in registers
-  /// once. For a single row the weights do, two at a time.
+  /// Returns the cycles of one group of steps. Rows are processed one after the
+  /// other, so that their operand is in registers only once; for a single row
+  /// the weights are, two at a time.
   double ofIntegers(const CursorTileChoice &t) const {
     const DotForm &form = *terms.form;
     int64_t sums = t.rows * t.columns, perOperand = form.preparation ? 2 : 1,
             cursors = t.rows + 1,
             weights = t.rows == 1 ? std::min<int64_t>(t.columns, 2) : t.columns;
     int64_t registers = sums + cursors + (weights + 1) * perOperand;
-    // Operands that are vectors take no core registers, but what adds up vectors takes
-    // every other one.
+    // Vector operands need no core registers, but instructions that sum a
+    // vector accept only every second one as accumulator.
     if (takesVectors())
       registers = std::max(2 * sums, sums + cursors + 1);
     if (t.together != form.group || registers > target.coreRegisters)
@@ -138,14 +143,14 @@ private:
   Type type;
 };
 
-/// Whether tiles of so many rows cover the positions as they have to be covered.
+/// Whether tiles of `rows` rows cover the positions as the work requires.
 bool coversWith(int64_t rows, const TileWork &work) {
   return rows <= work.positions &&
          (rows % work.multiple == 0 || work.multiple % rows == 0) &&
          (!work.exact || work.positions % rows == 0);
 }
 
-/// How many steps may be loaded at once.
+/// Returns how many steps may be loaded at once.
 SmallVector<int64_t> togetherOf(const TargetDescription &target,
                                 const CursorTerms &terms) {
   if (terms.form)
@@ -154,7 +159,7 @@ SmallVector<int64_t> togetherOf(const TargetDescription &target,
                              : SmallVector<int64_t>{1, 2, 4};
 }
 
-/// All tiles that fit, by cost.
+/// Ranks all tiles that fit by cost.
 Ranking<CursorTileChoice> rankAll(const TileWork &work,
                                   const TargetDescription &target,
                                   const CursorTerms &terms,
@@ -174,8 +179,8 @@ Ranking<CursorTileChoice> rankAll(const TileWork &work,
         continue;
       for (int64_t together : togetherOf(target, terms)) {
         for (int64_t groups : {1, 2}) {
-          // Short stretches, and products of vectors, which wait for their
-          // weights, gain little.
+          // Unrolling twice gains little for short stretches, and for
+          // matrix-vector products, which wait for their weights.
           if (groups > 1 &&
               (target.smallestCode || (rows == 1 && !terms.form) ||
                work.steps < 4 * together * groups))
@@ -224,8 +229,9 @@ std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
   Ranking<CursorTileChoice> ranking = rankAll(work, target, terms, panelWidth);
   double least = ranking.leastCost();
   std::vector<CursorTileChoice> tiles = std::move(ranking).ranked(last);
-  // One tile for all kernels, so that they can share their code: another only
-  // where it saves much. It is the best one for large matrices.
+  // All kernels should use the same tile, so that they can share code; another
+  // tile is used only if it saves much. The common tile is the best one for
+  // large matrices.
   constexpr double much = 1.06;
   constexpr int64_t large = 5040;
   TileWork largest{work.positions == 1 ? 1 : large, large, large};
@@ -324,7 +330,7 @@ Exprs loadSeveral(KernelBuilder &b, Value cursor, Type type, int64_t count,
   return values;
 }
 
-/// sum + x * w, or the products of groups of steps.
+/// Emits sum + x * w, or the dot product of groups of steps.
 static Expr addProduct(KernelBuilder &b, const CursorTerms &terms, Expr x,
                        Expr w, Expr sum) {
   bool isUnsigned[] = {terms.x.isUnsignedInteger(),
@@ -347,8 +353,8 @@ static Expr addProduct(KernelBuilder &b, const CursorTerms &terms, Expr x,
                 sum.type);
 }
 
-/// The groups of a tile's columns from `first` on: two, where the target loads as many
-/// at once, else one.
+/// Loads the weights of a tile's columns from `first` on: of two columns if the
+/// target loads two at once, else of one.
 static Exprs loadColumns(KernelBuilder &b, const CursorTerms &terms,
                          Value weights, int64_t first, int64_t columns) {
   int64_t group = terms.form->group;
@@ -361,7 +367,7 @@ static Exprs loadColumns(KernelBuilder &b, const CursorTerms &terms,
           b.wrap(load.getResult(1), terms.w)};
 }
 
-/// One trip of the inner loop for integers: one group of steps.
+/// Emits one iteration of the inner loop for integers: one group of steps.
 static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
                              const CursorTerms &terms, ArrayRef<Value> rows,
                              Value weights, ArrayRef<Expr> carried) {
@@ -395,7 +401,7 @@ static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
   return sums;
 }
 
-/// One trip of the inner loop for floats: so many steps together.
+/// Emits one iteration of the inner loop for floats: `together` steps.
 static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
                             int64_t together, ArrayRef<Value> rows,
                             Value weights, ArrayRef<Expr> carried) {

@@ -11,7 +11,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// As many positions as registers hold sums, one row of inputs and a weight for.
+/// Returns the most positions for which registers hold the sums, one row of
+/// inputs and a weight.
 static int64_t mostBesideInputs(const WindowAxis &axis,
                                 const TargetDescription &target) {
   int64_t registers = target.vectorRegisters, most = 1;
@@ -21,8 +22,8 @@ static int64_t mostBesideInputs(const WindowAxis &axis,
   return most;
 }
 
-/// Whether the weights of a kernel row stay in registers instead of its inputs, which
-/// leaves few registers more sums.
+/// Whether the weights of a kernel row stay in registers instead of its inputs,
+/// if that leaves more registers for sums.
 static bool keepsFilter(const WindowAxis &axis,
                         const TargetDescription &target) {
   return mostBesideInputs(axis, target) < axis.kernel;
@@ -36,8 +37,9 @@ int64_t mostDepthwiseColumns(const WindowAxis &axis,
              : most;
 }
 
-/// Calls `body` for each position of a tile and kernel column: by kernel column, or by
-/// the input that both meet at. Kernel columns of one position follow one another.
+/// Calls `body` for each pair of position and kernel column of a tile, ordered
+/// by kernel column or by the input column of the pair. The kernel columns of a
+/// position are visited in order.
 static void forEachTap(const WindowAxis &axis, int64_t count, bool byInput,
                        llvm::function_ref<void(int64_t, int64_t)> body) {
   if (!byInput) {
@@ -72,8 +74,8 @@ double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
   return total;
 }
 
-/// Loads the input `number` of the group of each of the output channels from `channel`
-/// on, at the place `at` of the image.
+/// Loads input number `number` of the group of each output channel from
+/// `channel` on, at the spatial position `at`.
 static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
                           int64_t number) {
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv),
@@ -102,7 +104,7 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
     Expr loaded = load(0, groups * inputs);
     return shuffled(loaded, loaded, order);
   }
-  // There is no vector of so few inputs.
+  // No vector has that few lanes.
   Expr all = b.broadcast(load(number, 1), lanes);
   for (int64_t group = 1; group < groups; ++group) {
     SmallVector<int64_t> order;
@@ -114,14 +116,15 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
   return all;
 }
 
-/// Whether the kernel columns of a position are a loop: there are so many that their code
-/// would be long, and no input stays in a register until another position needs it.
+/// Whether the kernel columns of a position are a loop: they are many, and with
+/// a single position no input can be reused from a register.
 static bool loopsOverTaps(const WindowAxis &axis, int64_t count) {
   constexpr int64_t leastInLoop = 32;
   return count == 1 && axis.kernel >= leastInLoop;
 }
 
-/// The kernel columns of a single window that read inside of the input.
+/// Returns the range of kernel columns of a single window that are inside of
+/// the input.
 static std::pair<Expr, Expr> tapsInside(KernelBuilder &b,
                                         const WindowAxis &axis,
                                         const TilePlace &place, Expr start) {
@@ -137,8 +140,8 @@ static std::pair<Expr, Expr> tapsInside(KernelBuilder &b,
   return {at(place.fromStart, 0), at(place.fromEnd, axis.kernel)};
 }
 
-/// One kernel row: for each input of a group, input vectors are loaded once and used by
-/// all kernel columns that see them.
+/// Emits one kernel row: for each input of a group, input vectors are loaded
+/// once and used by all kernel columns that read them.
 static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
                        Expr kernelRow, ArrayRef<Expr> at, Expr first,
                        const TilePlace &place, Expr channel,
@@ -151,7 +154,7 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
   StoredOperand weights(b, conv.getW(), {rows, ofRow, w.back()});
   Expr start = named(first * double(columns.stride) - double(columns.low),
                      "first_input_column");
-  // Of several inputs of a group: their number.
+  // With several inputs per group, names contain their number.
   auto inputName = [&](const Twine &name, int64_t input) {
     return inputs == 1 ? name.str() : (name + "_" + Twine(input)).str();
   };
@@ -188,7 +191,8 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
           weights.load({kernelRow, b.index(k * inputs + input), channel}),
           inputName("w_" + Twine(k), input));
     };
-    // One of both is loaded when it is needed, and stays until the row is done.
+    // Inputs and weights are loaded on first use and stay until the row is
+    // done.
     std::map<int64_t, Expr> loaded, filter;
     auto add = [&](int64_t p, int64_t k) {
       int64_t offset = p * columns.stride + k * columns.dilation;
@@ -216,7 +220,7 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   SmallVector<WindowAxis> axes = windowAxes(conv);
   WindowAxis columns = axes.back();
   Type type = elementOf(conv.getX());
-  // In any order, sums start with the bias.
+  // If sums may be in any order, they start with the bias.
   Value bias = conv.getBias();
   bool startsWithBias = bias && !b.group.isStrict();
   int64_t width = b.plan.number("columns");

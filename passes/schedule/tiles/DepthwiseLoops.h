@@ -1,16 +1,18 @@
-// The loops of a convolution with one filter per channel, or with groups of few channels.
+// The loops of a depthwise convolution, or of one with small groups of
+// channels.
 //
-// Channels-last, vectors along the output channels. For one row of outputs, tiles of
-// neighbouring positions; per tile and vector of channels the sums stay in
-// registers over all kernel positions, and each input vector is loaded once per
-// kernel row.
+// Channels-last, vectorized along the output channels. A row of outputs is
+// divided into tiles of adjacent positions. For each tile and vector of
+// channels, the sums stay in registers over all kernel positions, and each
+// input vector is loaded once per kernel row.
 //
-// Where a vector has the outputs of several groups, the inputs of these are loaded at
-// once, and each goes to the lanes of its group:
+// If a vector has the outputs of several groups, the inputs of these groups are
+// loaded at once and shuffled to the lanes of their group:
 //
-//   groups of 2 inputs and 4 outputs   loaded  a0 a1 b0 b1
-//                                      for the first input   a0 a0 a0 a0 b0 b0 b0 b0
-//                                      for the second input  a1 a1 a1 a1 b1 b1 b1 b1
+//   groups of 2 inputs and 4 outputs:
+//     loaded                 a0 a1 b0 b1
+//     for the first input    a0 a0 a0 a0 b0 b0 b0 b0
+//     for the second input   a1 a1 a1 a1 b1 b1 b1 b1
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DEPTHWISELOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_DEPTHWISELOOPS_H
@@ -19,25 +21,26 @@
 
 namespace ingot::schedule {
 
-/// As many positions as a tile can have.
+/// Returns the most positions that a tile can have.
 int64_t mostDepthwiseColumns(const WindowAxis &axis,
                              const TargetDescription &target);
 
-/// Estimates the cycles for a vector of channels of one row and one kernel row, in
-/// tiles of `width` positions.
+/// Estimates the cycles for a vector of channels of one row and one kernel row,
+/// in tiles of `width` positions.
 double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
                           const TargetDescription &target);
 
-/// One row of a result.
+/// A row of a result.
 struct DepthwiseRow {
-  /// The batch and the position on the spatial axes but the last, of the result as a
-  /// whole; and where the result's buffer has them.
+  /// The batch and spatial indices of the row, without the last one: in the
+  /// whole result, and in the result's buffer.
   llvm::ArrayRef<graph::Expr> position, stored;
-  /// Where the input's buffer has a row of the input; null: at the same place.
+  /// Maps the indices of an input row to those in the input's buffer; null for
+  /// identity.
   llvm::function_ref<graph::Exprs(llvm::ArrayRef<graph::Expr>)> placeOfInput;
 };
 
-/// Builds one piece of the channels of a row by `b.plan`: {columns}.
+/// Emits one part of the channels of a row by `b.plan`: {columns}.
 void emitDepthwiseRow(KernelBuilder &b, graph::ConvOp conv,
                       const DepthwiseRow &row,
                       const KernelBuilder::Piece &piece);

@@ -9,13 +9,14 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// How rows of targets name an element type.
+/// Returns the name of an element type in the intrinsic tables of targets.
 static std::string rowName(IntegerType type) {
   return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
 }
 
-/// The form by rows for (a, b) in this order or the other one, if there is any. The
-/// elements of `a` are those of a row, the same for all columns.
+/// Returns the dot-product form by the target's product entries for (a, b) in
+/// either order, if there is one. `a` is the type of the row's elements, which
+/// are broadcast to all columns.
 static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          unsigned group,
                                          const TargetDescription &target) {
@@ -48,8 +49,8 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-/// The values of constant weights, which a group may have as an operand; null where they are
-/// not known.
+/// Returns the values of constant weights, which may be an operand of their
+/// group; null if unknown.
 static ElementsAttr constantOf(Value weights) {
   if (auto argument = dyn_cast<BlockArgument>(weights))
     if (auto group = dyn_cast<GroupOp>(argument.getOwner()->getParentOp()))
@@ -59,15 +60,16 @@ static ElementsAttr constantOf(Value weights) {
                                                   : ElementsAttr();
 }
 
-/// Whether none of the weights, signed bytes, is -128.
+/// Whether none of the signed 8-bit weights is -128.
 static bool isSymmetric(ElementsAttr weights) {
   std::vector<char> storage;
   return !llvm::is_contained(elementBytes(weights, storage), char(-128));
 }
 
-/// The form of a convolution whose channels fill registers, or halves of them, where the
-/// target sums products of whole registers. Packed weights say themselves that it is theirs,
-/// by their groups.
+/// Returns the form with steps in lanes for a convolution whose channels fill
+/// registers or half registers, if the target has such dot products. Weights
+/// that are already packed for this form are recognized by the size of their
+/// groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {
   auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
@@ -81,7 +83,8 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
       target.intrinsic(kernel::dotAcrossLanes(rowName(x), rowName(w)),
                        VectorType::get({bytes}, IntegerType::get(context, 8)),
                        VectorType::get({lanes}, IntegerType::get(context, 32)));
-  // Half a register is multiplied by pairs of steps, as many in a cycle.
+  // Half a register is multiplied in pairs of steps, with as many instructions
+  // per cycle.
   const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
   if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)
     return std::nullopt;
@@ -98,8 +101,9 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
   return form;
 }
 
-/// The form of bf16: by rows, or if that is faster as f32, which the even and the odd steps
-/// of a pair become by a shift and a mask.
+/// Returns the form of bf16: dot products, or, if that is faster, f32
+/// multiply-adds after the even and odd steps of each pair have been widened by
+/// a shift and a mask.
 static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   auto form = formByRows("bf16", "bf16", 2, target);
   if (!form)
@@ -114,20 +118,22 @@ static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   return form;
 }
 
-/// Whether a product of f16 takes one step of a row by its lane.
+/// Whether the target multiplies f16 vectors by a lane of another vector.
 static bool halvesByLane(const TargetDescription &target) {
   return llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
     return row.op == kernel::dotByLane("f16", "f16", 0);
   });
 }
 
-/// The form of f16, where the target sums them as such. A lane adds up 32 products then,
-/// with an error of about 2^-11 * sqrt(32) / 2 of what it has at worst, 0.14 %: a third
-/// of what rounding each operand to bf16 costs. Twice as many steps would be 4 % faster.
+/// Returns the form of f16 if the target accumulates in f16. A lane adds up 32
+/// products, with a worst-case error of about 2^-11 * sqrt(32) / 2 of the sum,
+/// 0.14 %: a third of the error of rounding each operand to bf16. Twice as many
+/// steps would be only 4 % faster.
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
   if (halvesByLane(target)) {
-    // One step, and as many lanes as products: two vectors of sums that are widened.
+    // One step, and as many lanes as products: each sum is widened into two
+    // vectors.
     const Product *row =
         target.product("f16", "f16", 1, target.vectorBytes.front() / 2);
     form.group = 1;
@@ -149,13 +155,14 @@ static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-/// Whether a contraction of f16 may sum its products as such.
+/// Whether the products of an f16 contraction may be accumulated in f16.
 static bool sumsHalves(Operation *contraction) {
   auto multiplied = contraction->getAttrOfType<TypeAttr>(kMultipliedAttr);
   return multiplied && multiplied.getValue().isF16();
 }
 
-/// Each element is widened and multiplied alone, in a core register.
+/// Returns the form in which each element is widened and multiplied alone, in a
+/// core register.
 static DotForm singleSteps() {
   DotForm form;
   form.group = 1;
@@ -211,8 +218,8 @@ bool readsKernelRows(ConvOp conv) {
          dilations.back() == 1;
 }
 
-/// Whether what reads a convolution, element by element, is a pool that is computed with
-/// it.
+/// Whether only elementwise operators lie between a convolution and a pool that
+/// is fused with it.
 static bool hasPool(ConvOp conv, const TargetDescription &target) {
   Value v = conv.getResult();
   while (v.hasOneUse()) {

@@ -32,20 +32,21 @@ DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
   double product = double(form.lanes.front() * form.group) / form.perCycle;
-  // Beside its products, a step spreads each row's group over the lanes and loads
-  // each vector; widening takes two instructions more for one and three for the
-  // other.
+  // Besides its dot products, a step broadcasts each row's group and loads each
+  // vector; widening takes two more instructions for a row and three more for a
+  // vector.
   double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
                   rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
-  // A register of each column is loaded, where it is not one of several columns.
+  // Each column has a register of its own to load.
   if (form.acrossLanes)
     perVector *= double(form.lanes.front());
   auto perStep = [&](int64_t r, int64_t v) {
     double products = double(r * v) * product;
-    // Loads go on beside products of f16, and so do copies of a word to all lanes (Emerald
-    // Rapids), but on cores that multiply by lane: there it is an operation on vectors
-    // (LD1R, by Arm's software optimization guides).
+    // With f16, loads overlap with products, and so do broadcasts of a word
+    // (Emerald Rapids), except on cores that multiply by lane, where a
+    // broadcast is a vector operation (LD1R, by Arm's software optimization
+    // guides).
     if (form.stage && form.group == 1)
       return std::max({rates.multiplyAddLatency, products,
                        (double(r + 1) * double(v) / 2 +
@@ -67,11 +68,12 @@ double DotModel::cycles(const TileChoice &tile) const {
   double total = double(rows / tile.rows) * overColumns(tile.rows);
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
-  // At the end of a stage each of a group's lanes is taken, widened by two instructions
-  // and added; halves of registers are widened by one.
+  // At the end of a stage, each lane of a group is extracted, widened by two
+  // instructions and added; half registers are widened by one instruction.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
-  // In the end the sums of the columns of a vector become one, in pairs.
+  // At the end, the sums of several columns are reduced to one vector, pair by
+  // pair.
   double adding =
       form.acrossLanes
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
@@ -82,23 +84,24 @@ double DotModel::cycles(const TileChoice &tile) const {
 
 std::vector<TileChoice> DotModel::ranked() const {
   constexpr int64_t mostVectors = 12;
-  // Widened operands take two registers each, and one for the mask and for a
-  // product. Words are in scalar registers, each with its address in another one.
+  // Widened operands take two registers each, and the mask and a product one
+  // more each. Words are in scalar registers, each with its address in another
+  // one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
-  // Rows whose lanes are taken stay in registers for several steps.
+  // Rows whose lanes are selected stay in registers for several steps.
   int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
-  // Of a stage, and of all.
+  // One sum of the stage and one total.
   int64_t sumsOfEach = form.stage ? 2 : 1;
-  // Each column has a register of weights and one of sums for each row; one more holds what is
-  // multiplied.
+  // Each column has a register of weights, and one of sums for each row; one
+  // more register holds the row's operand.
   if (form.acrossLanes) {
     sumsOfEach = registersOfEach = form.lanes.front();
     registers -= 2 - registersOfEach;
   }
   auto mostRowsBeside = [&](int64_t v) {
-    // Two vectors of sums share one of a stage, and one of weights.
+    // Two vectors of sums share one of the stage and one of weights.
     if (form.stage && form.group == 1) {
       int64_t halves = (v + 1) / 2;
       return (registers - halves - 1) / (v + halves + ofRow);
@@ -121,7 +124,7 @@ ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
   for (; left >= form.lanes.front(); left -= form.lanes.front())
     result.lanes.push_back(form.lanes.front());
   if (padded) {
-    // The narrowest that holds the rest.
+    // The narrowest vector that holds the remaining columns.
     if (left > 0)
       result.lanes.push_back(
           *llvm::find_if(llvm::reverse(form.lanes),
@@ -139,24 +142,25 @@ ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
 
 namespace {
 
-/// Builds the operations on vectors that `Expr` has no words for.
+/// Builds vector operations that `Expr` does not have.
 class DotBuilder {
 public:
   DotBuilder(KernelBuilder &b, const DotForm &form, const DotOperands &operands)
       : b(b), form(form), aIsUnsigned(operands.aType.isUnsignedInteger()),
         bIsUnsigned(operands.bType.isUnsignedInteger()) {}
 
-  /// An operand as products take it: whole, or its even and its odd steps.
+  /// An operand of dot products: whole, or split into even and odd steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// Group `index` of several, for accumulators of `lanes` lanes.
+  /// Returns group number `index` of several, for accumulators of `lanes`
+  /// lanes.
   Parts groupParts(Value groups, int64_t index, int64_t lanes) {
     return {spread(vector::ExtractStridedSliceOp::create(
                        b.builder, b.loc, groups, index * form.group, form.group,
                        /*strides=*/1),
                    lanes)};
   }
-  /// Group `row`, for accumulators of `lanes` lanes.
+  /// Returns the group of row `row`, for accumulators of `lanes` lanes.
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }
@@ -186,7 +190,7 @@ private:
                                      VectorType::get({lanes}, element), vector);
   }
 
-  /// The group, as one integer, in each lane.
+  /// Broadcasts the group, as one integer, to all lanes.
   Value spread(Value group, int64_t lanes) {
     if (lanes == 1)
       return group;
@@ -201,8 +205,8 @@ private:
     return bitcast(everywhere, lanes * type.getNumElements(), element);
   }
 
-  /// Two bf16 in each lane of 32 bits, or two bytes in each of 16: the low one is the even
-  /// step's.
+  /// Splits a vector into even and odd steps if the form widens: two bf16 per
+  /// 32-bit lane, or two int8 per 16-bit lane, the even step in the low half.
   Parts parts(Value vector, int64_t lanes, bool isUnsigned, const Twine &name) {
     if (!form.widened || !llvm::is_contained(form.lanes, lanes))
       return {kernel::nameValue(vector, name)};
@@ -254,7 +258,7 @@ private:
 
 } // namespace
 
-/// The value as it is in memory: bf16 and f16 are computed with as f32.
+/// Returns the value in its stored type, as bf16 and f16 are computed in f32.
 static Value asStored(KernelBuilder &b, Expr element) {
   Value v = element.value;
   if (!isa<BFloat16Type, Float16Type>(element.type) ||
@@ -268,7 +272,7 @@ static Value asStored(KernelBuilder &b, Expr element) {
   return arith::TruncFOp::create(b.builder, b.loc, type, v);
 }
 
-/// The first `count` elements of a group of a row, and zeros.
+/// Loads the first `count` elements of a row's group, padded with zeros.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
                        int64_t count) {
@@ -283,7 +287,8 @@ static Value loadGroup(KernelBuilder &b, const DotForm &form,
   return vector::FromElementsOp::create(b.builder, b.loc, type, elements);
 }
 
-/// Zeros for what a stage adds to `sum`: a lane for each step of a group.
+/// Returns zeros for the partial sum of a stage: one lane for each step of a
+/// group.
 static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
                        Type narrow) {
   auto lanes = dyn_cast<VectorType>(sum.value.getType());
@@ -295,7 +300,8 @@ static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
       narrow);
 }
 
-/// Adds what a stage has summed: of `group` neighbouring lanes each to one of `sum`.
+/// Adds the partial sum of a stage: `group` adjacent lanes to each lane of
+/// `sum`.
 static Value addHalves(KernelBuilder &b, Value sum, Value halves,
                        int64_t group) {
   int64_t count = cast<VectorType>(halves.getType()).getNumElements();
@@ -315,8 +321,9 @@ static Value addHalves(KernelBuilder &b, Value sum, Value halves,
   return sum;
 }
 
-/// Products of f16 by lanes of the rows, summed in f16 for a stage: a register of weights and
-/// one of such sums has the columns of two vectors of the tile.
+/// Emits f16 products by lanes of the rows, accumulated in f16 for a stage: a
+/// register of weights and one of partial sums hold the columns of two vectors
+/// of the tile.
 class HalvesByLane {
 public:
   HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
@@ -348,7 +355,7 @@ public:
   }
 
 private:
-  /// Columns of one or two vectors of the tile, from vector `first` on.
+  /// The columns of one or two vectors of the tile, from vector `first` on.
   struct Part {
     size_t first, vectors;
     int64_t column, lanes;
@@ -394,7 +401,7 @@ private:
     return widened(halves, given);
   }
 
-  /// Adds the products of one step: of `x` in all lanes, row by row.
+  /// Adds the products of one step, row by row; `x` is broadcast to all lanes.
   void addStep(Expr step, MutableArrayRef<Expr> halves,
                llvm::function_ref<DotBuilder::Parts(int64_t, int64_t)> x) {
     SmallVector<DotBuilder::Parts> weights;
@@ -410,7 +417,7 @@ private:
       }
   }
 
-  /// The sums of the tile with what a stage has added to each.
+  /// Adds the widened partial sums of a stage to the tile's sums.
   Exprs widened(ArrayRef<Expr> halves, ArrayRef<Expr> given) {
     Exprs sums(given.begin(), given.end());
     size_t columns = tile.columns.lanes.size();
@@ -442,8 +449,8 @@ private:
   SmallVector<Part> parts;
 };
 
-/// Steps in the lanes of sums: registers of a row by registers of a column, and half of them
-/// for the last steps.
+/// Emits the form with steps in the lanes of sums: registers of a row times
+/// registers of a column, and half registers for the last steps.
 static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
                              int64_t steps, const DotOperands &operands,
                              int64_t firstRow, int64_t endRow) {
@@ -497,7 +504,7 @@ Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
   return tile;
 }
 
-/// The sums of neighbouring lanes of x, and behind them those of y.
+/// Returns the sums of adjacent lanes of x, followed by those of y.
 static Value addPairs(KernelBuilder &b, Value x, Value y) {
   int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
   auto every = [&](int64_t first) -> Value {
@@ -558,7 +565,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       Value elements = loadGroup(b, form, operands, row, step, count);
       DotBuilder::Parts spread;
       for (auto [v, column] : llvm::enumerate(columns)) {
-        // Vectors of one width share the row's group.
+        // Vectors of the same width share the row's group.
         if (v == 0 || lanes[v] != lanes[v - 1])
           spread = dots.rowParts(elements, lanes[v], row);
         Expr &sum = sums[row * lanes.size() + v];
@@ -652,8 +659,8 @@ Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
         vector::FromElementsOp::create(
             b.builder, b.loc, VectorType::get({group}, rowType), parts),
         rows[0].type);
-  // Neighbours join, lane by lane; then the pairs do, pair by pair. Of rows 0 to 3
-  // first 0 and 1, 2 and 3.
+  // Interleave pairs of rows lane by lane, then pairs of these two lanes at a
+  // time, and so on.
   for (int64_t width = 1; parts.size() > 1; width *= 2) {
     SmallVector<Value> joined;
     for (size_t i = 0; i < parts.size(); i += 2) {
@@ -671,7 +678,7 @@ Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
   return b.wrap(parts[0], rows[0].type);
 }
 
-/// The lanes of two vectors in turn, as integers of so many bits.
+/// Interleaves the lanes of two vectors, viewed as integers of `bits` bits.
 static Value inTurn(KernelBuilder &b, Value x, Value y, unsigned bits) {
   auto own = cast<VectorType>(x.getType());
   int64_t lanes = own.getNumElements();

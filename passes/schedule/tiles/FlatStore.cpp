@@ -12,7 +12,7 @@ Value asMatrix(KernelBuilder &b, Value buffer, int64_t columns) {
   return b.view(buffer, {elements / columns, columns});
 }
 
-/// Computed on the way into the anchor, and for nothing else.
+/// Whether `op` is used only to compute the anchor's operands.
 static bool isBeforeAnchor(Operation *anchor, Operation *op) {
   return op != anchor && !op->use_empty() &&
          llvm::all_of(op->getUsers(), [&](Operation *user) {
@@ -26,8 +26,8 @@ static bool readByEpilogue(Operation *anchor, Value input) {
   });
 }
 
-/// The epilogue is elementwise, and its operands have the result's shape or
-/// are vectors along the channels.
+/// Whether the epilogue is elementwise, with operands of the result's shape or
+/// vectors along the channels.
 static bool allSameShape(KernelBuilder &b, Operation *anchor) {
   for (Operation &op : b.group.block->without_terminator())
     if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != anchor &&
@@ -54,7 +54,7 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
   auto rowOfTile = [&](int64_t row) {
     return named(first + double(row), rowName + "_" + Twine(row));
   };
-  // Bound elements take the place of loads at an index of full rank.
+  // Bound elements replace loads with full-rank indices.
   SmallVector<std::pair<Value, Value>> flats;
   for (Value input : b.group.block->getArguments()) {
     if (!readByEpilogue(anchor, input) ||
@@ -91,7 +91,8 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
 
 void fetchForEpilogue(KernelBuilder &b, const Tile &tile, Operation *anchor,
                       Expr first, Expr firstColumn, StringRef rowName) {
-  // More lines at once gain nothing (14 x 2 vectors of 64 bytes, Zen 4, November 2026).
+  // More lines at once do not help (14 x 2 vectors of 64 bytes, Zen 4, November
+  // 2026).
   constexpr int64_t mostLines = 16;
   int64_t line = b.target.prefetchLine;
   if (line == 0 || !allSameShape(b, anchor))

@@ -1,4 +1,4 @@
-// Results of convolutions and products whose positions are the rows of a matrix.
+// Stores of convolutions and products whose positions are the rows of a matrix.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_FLATSTORE_H
 #define INGOT_PASSES_SCHEDULE_TILES_FLATSTORE_H
@@ -7,13 +7,14 @@
 
 namespace ingot::schedule {
 
-/// A buffer as [positions, columns]; null if its strides do not allow it.
+/// Returns a view of a buffer as [positions, columns]; null if its strides do
+/// not allow it.
 mlir::Value asMatrix(KernelBuilder &b, mlir::Value buffer, int64_t columns);
 
-/// As storeTile, for the positions of an anchor's result from `first` on, where all that
-/// the epilogue reads has the result's shape or is along the channels: no index has to be
-/// taken apart. Stores nothing and returns false where that does not hold. `row` is what a
-/// position is called.
+/// Like storeTile, for the positions of an anchor's result from `first` on. If
+/// all operands of the epilogue have the result's shape or are vectors along
+/// the channels, no index needs to be delinearized. Otherwise stores nothing
+/// and returns false. `row` is the name of a position.
 bool storeFlat(
     KernelBuilder &b, Tile &tile, mlir::Operation *anchor, graph::Expr first,
     graph::Expr firstColumn,
@@ -21,9 +22,10 @@ bool storeFlat(
         beforeEpilogue = {},
     llvm::StringRef row = "position");
 
-/// In front of the steps of such a tile, has what its epilogue will read with the result's
-/// shape fetched, where caches are told lines: behind the second cache a tile would wait
-/// for it, with its sums in the way of all later loads.
+/// Prefetches the epilogue's operands of the result's shape, before the steps
+/// of a tile, on targets that prefetch cache lines. Otherwise the tile would
+/// wait for data beyond the L2 cache while its sums block the registers for
+/// later loads.
 void fetchForEpilogue(KernelBuilder &b, const Tile &tile,
                       mlir::Operation *anchor, graph::Expr first,
                       graph::Expr firstColumn,

@@ -7,7 +7,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// The same bits in lanes of another type.
+/// Bitcasts a vector to lanes of another type.
 static Expr inLanes(KernelBuilder &b, Expr vector, Type element) {
   auto type = cast<VectorType>(vector.value.getType());
   int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
@@ -29,8 +29,9 @@ Expr joined(KernelBuilder &b, Exprs vectors) {
         vector::FromElementsOp::create(b.builder, b.loc, type, values),
         vectors[0].type);
   }
-  // By words: where a vector of bytes is repeated that is shorter than half a register,
-  // clang 22 makes the first word of four times its lowest byte.
+  // Join words: if a vector of int8 that is shorter than half a register is
+  // repeated, clang 22 wrongly fills the first word with four copies of its
+  // lowest byte.
   auto type = cast<VectorType>(vectors[0].value.getType());
   Type element = type.getElementType(), word = b.builder.getI32Type();
   int64_t bits = element.getIntOrFloatBitWidth();
@@ -74,7 +75,7 @@ JoinedRows::JoinedRows(KernelBuilder &b, Value anchor)
 
 int64_t JoinedRows::most(int64_t left) const {
   int64_t lanes = b.target.maxLanes(computeType(elementOf(b.result())));
-  // Pieces of a few bytes are not worth the shuffles.
+  // Very short rows do not pay for the shuffles.
   constexpr int64_t fewColumns = 4;
   if (!isPossible || 2 * pitch() > lanes || width < fewColumns)
     return 0;
@@ -82,8 +83,8 @@ int64_t JoinedRows::most(int64_t left) const {
   return count > 1 || hasGaps() ? count : 0;
 }
 
-/// Returns whether all that is behind the anchor is at the place of the result, or a
-/// vector of its columns or of its rows.
+/// Classifies the epilogue's operands as elements of the result's shape or
+/// vectors of its columns or rows; returns false if there are others.
 bool JoinedRows::classify(Value anchor) {
   ArrayRef<int64_t> shape = shapeOf(b.result());
   if (shapeOf(anchor) != shape || hasRunTimeSizes(anchor.getDefiningOp()))
@@ -131,7 +132,7 @@ bool JoinedRows::classify(Value anchor) {
 void JoinedRows::bindColumns(int64_t rows) {
   for (Value input : perColumn) {
     Value flat = b.view(b.bufferOf(input), {width});
-    // Parts whose lanes are a power of two.
+    // Parts with a power of two of lanes.
     int64_t lanes = width & -width;
     Exprs once;
     for (int64_t at = 0; at < width; at += lanes)

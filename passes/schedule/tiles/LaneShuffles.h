@@ -1,4 +1,4 @@
-// Lanes of several vectors in another order.
+// Permutations of the lanes of several vectors.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_LANESHUFFLES_H
 #define INGOT_PASSES_SCHEDULE_TILES_LANESHUFFLES_H
@@ -7,10 +7,10 @@
 
 namespace ingot::schedule {
 
-/// Returns rows of a matrix as its columns, one behind the other: lane 0 of all `rows`,
-/// lane 1 of all rows, and so on, cut into vectors of as many lanes. Interleaving the
-/// first half of the rows with the second one does that in as many steps as the number
-/// of rows, a power of two, can be halved:
+/// Transposes a matrix of row vectors: returns lane 0 of all `rows`, then lane
+/// 1 of all rows, and so on, divided into vectors of the same width.
+/// Interleaves the first half of the rows with the second half, log2(rows)
+/// times; the number of rows must be a power of two.
 ///
 ///   a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
 ///   b0 b1 b2 b3  ->  a2 c2 a3 c3  ->  a1 b1 c1 d1
@@ -19,8 +19,8 @@ namespace ingot::schedule {
 llvm::SmallVector<mlir::Value> turned(KernelBuilder &b,
                                       llvm::SmallVector<mlir::Value> rows);
 
-/// Returns a vector whose lane i is lane `place(i)` of the vectors `from`, counted
-/// through all of them; -1: any.
+/// Returns a vector whose lane i is lane `place(i)` of the concatenated vectors
+/// `from`; -1 for any value.
 mlir::Value gathered(KernelBuilder &b, llvm::ArrayRef<mlir::Value> from,
                      llvm::function_ref<int64_t(int64_t)> place);
 

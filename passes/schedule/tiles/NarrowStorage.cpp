@@ -11,7 +11,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// The floats of a constant as integers; nothing if some are not whole.
+/// Returns the floats of a constant as integers; nothing if one of them is not
+/// whole.
 static std::optional<SmallVector<int64_t>> wholeNumbersOf(ConstantOp constant) {
   if (!elementOf(constant.getResult()).isF32() || !hasData(constant.getValue()))
     return std::nullopt;
@@ -21,7 +22,7 @@ static std::optional<SmallVector<int64_t>> wholeNumbersOf(ConstantOp constant) {
   for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
     float number;
     std::memcpy(&number, bytes.data() + at, sizeof number);
-    // An integer is no negative zero.
+    // Integers have no negative zero.
     if (!(std::abs(number) < 0x1p31f) || number != std::trunc(number) ||
         (number == 0 && std::signbit(number)))
       return std::nullopt;
@@ -30,7 +31,7 @@ static std::optional<SmallVector<int64_t>> wholeNumbersOf(ConstantOp constant) {
   return numbers;
 }
 
-/// The constant as integers of `bits`.
+/// Creates the constant as integers of `bits` bits.
 static Value inBits(ConstantOp constant, ArrayRef<int64_t> numbers,
                     unsigned bits) {
   std::vector<char> bytes;

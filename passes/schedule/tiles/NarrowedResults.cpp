@@ -8,7 +8,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether the target narrows vectors of integers of so many bits.
+/// Whether the target can narrow two vectors of `bits`-bit integers into one.
 static bool narrows(KernelBuilder &b, unsigned bits, int64_t lanes,
                     bool toUnsigned) {
   auto from = VectorType::get({lanes}, b.builder.getIntegerType(bits)),
@@ -64,7 +64,8 @@ std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
   Value all = pairs[0];
   if (isByte)
     all = pair(b, pairs[0], pairs.back(), toUnsigned);
-  // Block by block there are four results of each vector, as one word or two.
+  // In each 128-bit block there are four results of each vector, in one or two
+  // words.
   constexpr int64_t block = 4;
   int64_t words = isByte ? 1 : 2, ofBlock = isByte ? 4 : 2 * words;
   SmallVector<int64_t> order;

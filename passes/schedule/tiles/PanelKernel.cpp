@@ -25,7 +25,8 @@ ColumnVectors ColumnVectors::cover(int64_t columns,
     left -= widths.front();
   }
   while (left > 0) {
-    // The narrowest that holds the rest, or the widest that fits into it.
+    // The narrowest that holds the remaining columns, or the widest that fits
+    // into them.
     int64_t lanes = 1;
     if (padded) {
       for (int64_t width : widths)
@@ -46,7 +47,8 @@ int64_t ColumnVectors::width() const {
   return std::accumulate(lanes.begin(), lanes.end(), int64_t(0));
 }
 
-/// Steps whose factors one load brings into a register.
+/// Returns the number of steps whose left elements one load fetches into a
+/// register.
 static int64_t factorLanes(const TargetDescription &target, Type type,
                            int64_t steps) {
   int64_t lanes = target.maxLanes(type);
@@ -69,15 +71,15 @@ bool TileModel::evictEachOther(int64_t ofTile) const {
   if (way == 0 || rowBytes == 0)
     return false;
   int64_t sets = way / std::gcd(rowBytes, way);
-  // A line of each set is for the weights.
+  // One line of each set is used by the weights.
   return llvm::divideCeil(ofTile, sets) > uint64_t(target.l1Bytes / way - 1);
 }
 
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target) {
-  // Sums are cleared, finished and stored beside the steps of the next tile (28 sums take
-  // 16 cycles beside 16 steps, 29 beside 32, 52 to 92 beside 64 to 128 by the products of
-  // eleven networks on Zen 5, November 2026).
+  // Sums are cleared, finished and stored while the steps of the next tile run
+  // (28 sums take 16 cycles beside 16 steps, 29 beside 32, 52 to 92 beside 64
+  // to 128, by the products of eleven networks on Zen 5, November 2026).
   constexpr double ofSum = 5, ofOtherSum = 48, otherSums = 8;
   return (isMeasured ? ofSum : ofOtherSum) / target.rates.instructions *
          (otherSums + static_cast<double>(sums));
@@ -86,12 +88,13 @@ double cyclesBesideSteps(int64_t sums, bool isMeasured,
 double TileModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
   constexpr double lineBytes = 64;
-  // Of the time that lines of weights take from the second cache, multiply-adds hide all
-  // but this part.
+  // Multiply-adds hide all but this fraction of the time to fetch lines of
+  // weights from the L2 cache.
   constexpr double notHidden = 0.25;
-  // Sums that just hide the latency wait for one another now and then, up to so many times
-  // as many: 4 x 2, 3 x 3 and 5 x 2 take 4.25, 4.75 and 5.2 cycles a step, 6 x 2 takes 6
-  // (Zen 4, vectors of 32 bytes, November 2026).
+  // If there are just enough sums to hide the latency, up to `freely` times as
+  // many, they still stall occasionally: 4 x 2, 3 x 3 and 5 x 2 take 4.25, 4.75
+  // and 5.2 cycles per step, 6 x 2 takes 6 (Zen 4, vectors of 32 bytes,
+  // November 2026).
   constexpr double ofLatency = 0.06, freely = 1.5;
   bool isMeasured = factors == 1 && !isScalar;
   auto ofSteps = static_cast<double>(steps);
@@ -106,7 +109,7 @@ double TileModel::cycles(const TileChoice &tile) const {
            panel = ofVectors * double(this->steps);
     if (isMeasured && panel > double(target.l1Bytes))
       step = std::max(step, lines * (1 / rates.loads + rates.missedLoad));
-    // A panel larger than the second cache is read from behind it by each tile.
+    // Each tile reads a panel larger than the L2 cache from beyond it.
     if (rows > tile.rows && target.l2Bytes > 0 &&
         panel > double(target.l2Bytes))
       step = std::max(step, ofVectors / rates.cacheBytes);
@@ -114,7 +117,7 @@ double TileModel::cycles(const TileChoice &tile) const {
       step += lines * rates.missedLoad * notHidden;
     if (evictEachOther(r))
       step += target.rates.missedLoad * static_cast<double>(r);
-    // Where loads are few, they are not all free either.
+    // Even few loads are not entirely free.
     if (factors > 1)
       step += 0.1 * loads;
     return step + cyclesBesideSteps(r * v, isMeasured, target) / ofSteps;
@@ -127,14 +130,14 @@ double TileModel::cycles(const TileChoice &tile) const {
   };
   RowTiling tiling(rows, tile.rows, RowsLeft::SharedWithLast, target);
   double total = static_cast<double>(tiling.whole) * overColumns(tile.rows);
-  // A second shape of tile is more code: a small price breaks ties.
+  // A second tile shape is more code: a small penalty breaks ties.
   for (int64_t count : tiling.last)
     total += overColumns(count) * 1.02;
   if (rest)
     total *= 1.005;
   total *= static_cast<double>(steps);
-  // Threads share whole tiles: one that is the whole product, if it takes longer than to share
-  // it, is worth a little less than several.
+  // Threads divide whole tiles: if the product takes long enough to divide it,
+  // a single tile for all of it is slightly worse than several.
   constexpr double worthSharing = 1000, single = 1.02;
   bool isSingle =
       (rows / tile.rows) * std::max<int64_t>(wholeVectors / tile.vectors, 1) <=
@@ -143,10 +146,10 @@ double TileModel::cycles(const TileChoice &tile) const {
 }
 
 int64_t TileModel::mostRows(int64_t vectors) const {
-  // Sums, the weights of a step, a factor, and a vector to spare: clang 22 keeps a sum of
-  // 4 x 3 on the stack where there are 16. By lane also the factors, and the weights of
-  // the next step, which compilers load ahead. Scalar code has at least so many
-  // registers worth naming.
+  // Sums, the weights of a step, a left element, and one spare vector: with 16
+  // registers, clang 22 spills a sum of a 4 x 3 tile. If the target multiplies
+  // by lane, also registers of left elements and the weights of the next step,
+  // which compilers load early. Scalar code has at least this many registers.
   constexpr int64_t scalarRegisters = 16;
   int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
   int64_t others = isScalar ? 1 : 2;
@@ -211,7 +214,8 @@ std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict) {
   if (tile.splits > 1 && isStrict)
     return "sums in " + std::to_string(tile.splits) +
            " parts are not in the order of their terms, which is strict";
-  // Each sum is a line of text at least, and registers are far fewer.
+  // Each sum is at least one line of generated code, and registers are far
+  // fewer.
   constexpr int64_t mostSums = 512;
   int64_t sums = tile.rows * tile.vectors * tile.splits;
   if (sums > mostSums)
@@ -248,7 +252,7 @@ Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
                                        "channel_" + Twine(column))}),
                    "bias_" + Twine(column));
     });
-    // A bias whose elements are all equal is loaded as one number.
+    // A bias with equal elements is loaded as a scalar.
     first.push_back(b.broadcast(loaded, lanes));
     column += lanes;
   }
@@ -282,8 +286,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
     return;
-  // Where a multiply-add takes a lane of a register, one load brings the
-  // factors of as many steps as there are lanes.
+  // If a multiply-add takes a lane of a register, one load fetches the left
+  // elements of as many steps as there are lanes.
   Type type = tile.sums[first].type;
   int64_t width = factorLanes(b.target, type, steps.most());
   auto step = [&](Expr k, ArrayRef<Expr> factors, int64_t lane,
@@ -312,7 +316,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   Exprs sums(tile.sums.begin() + first, tile.sums.begin() + first + count);
   int64_t stride = std::max(splits, width);
   Dim trips = steps.floorDiv(stride);
-  // Independent parts: the first goes on with the tile's sums.
+  // Independent partial sums: the first part continues the tile's sums.
   Exprs parts(sums);
   for (int64_t s = 1; s < splits; ++s)
     for (size_t i = 0; i < count; ++i)
@@ -336,7 +340,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   };
   parts =
       loopInStrips(b, trips, parts, stride == 1 ? strips : StepStrips(), trip);
-  // What the trips leave: few steps, or those up to a number known at run time.
+  // The remaining steps: a few unrolled ones, or a loop if their number is
+  // dynamic.
   auto whole = MutableArrayRef<Expr>(parts).take_front(count);
   if (auto known = steps.known()) {
     for (int64_t k = *known / stride * stride; k < *known; ++k)

@@ -1,13 +1,13 @@
 // Register tiles of matrix products.
 //
-// The inner kernel that convolutions and matrix products share: a tile of
-// `rows` x (vectors of) columns stays in registers while the reduction runs.
-// Per step one vector of weights per column vector is loaded and each row's
-// scalar is broadcast.
+// The inner kernel of convolutions and matrix products: a tile of `rows` x
+// (vectors of) columns stays in registers during the reduction. Each step loads
+// one vector of weights for each column vector and broadcasts the scalar of
+// each row.
 //
-// Weights that are known when compiling are packed into panels: the columns of
-// one panel lie side by side for each step of the reduction, so that a panel is
-// read front to back.
+// Constant weights are packed into panels: the columns of a panel are
+// contiguous for each step of the reduction, so that a panel is read
+// sequentially.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H
 #define INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H
@@ -19,44 +19,45 @@
 
 namespace ingot::schedule {
 
-/// The vectors that cover `columns` columns: their lanes, and how many lanes of
-/// the last one count.
+/// The vectors that cover `columns` columns: the lanes of each. Only `columns`
+/// lanes in total are used.
 struct ColumnVectors {
   llvm::SmallVector<int64_t> lanes;
   int64_t columns = 0;
 
-  /// Full vectors, then the narrowest that holds the rest (`padded`), or
-  /// narrower ones that fit exactly (memory beyond must not be read).
+  /// Returns full vectors, followed by the narrowest that holds the remaining
+  /// columns (`padded`), or by narrower ones that fit exactly if memory beyond
+  /// them must not be read.
   static ColumnVectors cover(int64_t columns, const TargetDescription &target,
                              mlir::Type type, bool padded);
-  /// Sum of the lanes: at least `columns`.
+  /// Returns the sum of the lanes, at least `columns`.
   int64_t width() const;
 };
 
-/// Estimates what a tile of so many sums costs beside its steps. Cores that multiply by
-/// lane, or without vectors, were not measured.
+/// Estimates the cycles of a tile with so many sums besides its steps. Cores
+/// that multiply by lane or lack vectors were not measured.
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target);
 
-/// Tiles for a product of `rows` x `columns`, by a model of the inner loop:
-/// multiply-adds and loads per step, latency, and the rows and columns left over.
-/// Cores with small code choose otherwise (CursorTile.h).
+/// The cost model of tiles for a product of `rows` x `columns`: multiply-adds
+/// and loads per step, latency, and the remaining rows and columns. Cores with
+/// small code use CursorTile.h instead.
 class TileModel {
 public:
-  /// `rowBytes`: how far rows are apart in memory; 0 where that is unknown.
+  /// `rowBytes` is the distance of rows in memory; 0 if unknown.
   TileModel(int64_t rows, int64_t columns, int64_t steps,
             const TargetDescription &target, mlir::Type type,
             int64_t rowBytes = 0);
   /// Estimates the cycles of the product.
   double cycles(const TileChoice &tile) const;
-  /// The tiles that fit into the registers, the best first.
+  /// Returns the tiles that fit the registers, best first.
   std::vector<TileChoice> ranked() const;
 
 private:
   int64_t mostRows(int64_t vectors) const;
   int64_t splitsOf(int64_t rows, int64_t vectors) const;
-  /// Whether so many rows evict one another from the first cache, since their lines are
-  /// in few of its sets: then each step of each row loads its line again.
+  /// Whether `rows` rows evict each other from the L1 cache because their lines
+  /// map to few of its sets, so that each step reloads the line of each row.
   bool evictEachOther(int64_t rows) const;
 
   int64_t rows, vectorsNeeded, wholeVectors, steps, factors, rowBytes,
@@ -65,25 +66,28 @@ private:
   const TargetDescription &target;
 };
 
-/// Those of `tiles` that have so many vectors; one row of them if there is none.
+/// Returns those of `tiles` with `vectors` vectors; a tile of one row if there
+/// is none.
 std::vector<TileChoice> withVectors(int64_t vectors,
                                     std::vector<TileChoice> tiles);
-/// Those of `tiles` that are as wide as the panels are in which the weights are
-/// already, of vectors of `lanes`; all of them where they are in none yet.
+/// Returns those of `tiles` whose width is that of the existing panels of the
+/// weights, in vectors of `lanes` lanes; all of them if the weights are not
+/// packed yet.
 std::vector<TileChoice> fittingPanels(std::vector<TileChoice> tiles,
                                       graph::UnpackPanelsOp packed,
                                       int64_t columns, int64_t lanes);
-/// The columns of a panel: those that there are, or as wide as the tile.
+/// Returns the columns of a panel: those of the packed weights, or the width of
+/// the tile.
 int64_t panelOf(graph::UnpackPanelsOp packed, const TileChoice &tile,
                 int64_t lanes);
 
-/// The tile of a plan with columns, rows and splits.
+/// Returns the tile of a plan with columns, rows and splits.
 TileChoice tileOf(const Plan &plan, int64_t lanes);
-/// Says why no code should be, or can be, built for a tile of this shape; empty if
-/// it can. Sums in parts are in another order than the terms'.
+/// Returns why no code can or should be built for a tile of this shape; empty
+/// if it can. Sums split into parts change the order of terms.
 std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict);
 
-/// The tile's accumulators, row by row.
+/// The accumulators of a tile, in row-major order.
 struct Tile {
   int64_t rows;
   ColumnVectors columns;
@@ -92,37 +96,39 @@ struct Tile {
   graph::Expr &at(int64_t row, size_t vector) {
     return sums[row * columns.lanes.size() + vector];
   }
-  /// Returns `stem` with the row and the vector, as far as there are several:
+  /// Returns `stem` with the row and the vector if there are several:
   /// "sum_2_1".
   std::string nameAt(llvm::StringRef stem, int64_t row, size_t vector) const;
 };
 
-/// A tile of zeros.
+/// Returns a tile of zeros.
 Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Type type);
-/// A tile whose rows are what `bias` has from `firstColumn` on. The bias has a column
-/// for each lane.
+/// Returns a tile whose rows are the bias from `firstColumn` on. The bias must
+/// have an element for each lane.
 Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Value bias, graph::Expr firstColumn);
 
-/// Strips of equally many steps, each with something in front of it.
+/// Splits a loop over steps into strips of equal length, with code before each.
 struct StepStrips {
-  /// 0: the steps are one loop.
+  /// Steps per strip; 0 for a single loop.
   int64_t steps = 0;
   std::function<void(graph::Expr strip)> begin;
 };
 
-/// for trip in [0, trips): sums = body(trip, sums), in `strips` of so many trips.
+/// Emits `for trip in [0, trips): sums = body(trip, sums)`, divided into
+/// `strips`.
 graph::Exprs loopInStrips(
     KernelBuilder &b, const graph::Dim &trips, llvm::ArrayRef<graph::Expr> sums,
     const StepStrips &strips,
     llvm::function_ref<graph::Exprs(graph::Expr, llvm::ArrayRef<graph::Expr>)>
         body);
 
-/// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
-/// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts. x is
-/// called in the builder's lanes: then for the steps from k on. `stepName` is
-/// what a step is called in the code. Steps one by one may come in `strips`.
+/// Emits `for k in [0, steps): tile += x(row, k) * w(k, vector)` for the rows
+/// in [firstRow, lastRow). With `splits` > 1, accumulates that many interleaved
+/// partial sums. If the builder has lanes when x is called, x returns the
+/// elements of the steps from k on. `stepName` is the name of a step. `strips`
+/// applies to loops of single steps only.
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const graph::Dim &steps, int64_t splits,
                 llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
@@ -130,60 +136,65 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 llvm::StringRef stepName = "step",
                 const StepStrips &strips = {});
 
-/// `lanes` lanes of a vector from `offset` on.
+/// Returns `lanes` lanes of a vector from `offset` on.
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
                     int64_t lanes);
 
-/// Says why weights cannot be read in panels of so many columns, whose vectors have
-/// `width` lanes together: they are packed otherwise (or null), or more would be read
-/// than there is. Empty if they can.
+/// Returns why weights cannot be read in panels of `columns` columns, whose
+/// vectors have `width` lanes together: they are packed in other panels, or
+/// unpacked (`weights` is null) and the vectors would read too much. Empty if
+/// they can.
 std::string refusePanels(int64_t columns, int64_t width,
                          graph::UnpackPanelsOp weights);
 
-/// Gives a group the operand `input` where `use` reads an argument of it: in the place
-/// of that argument, if nothing else reads it. Returns the argument for `input`.
+/// Replaces the group's operand that `use` reads by `input`, in place if
+/// nothing else reads that operand, else by a new operand. Returns the argument
+/// for `input`.
 mlir::BlockArgument replaceInput(graph::GroupOp group, mlir::OpOperand &use,
                                  mlir::Value input);
 
-/// Puts constant weights in front of the group into panels, with `steps` steps side
-/// by side along the last `axes` axes of the steps, and has the anchor read them
-/// through unpack_panels.
+/// Packs constant weights of a group into panels, before the group, with
+/// `steps` steps contiguous along the last `axes` axes of the steps; the anchor
+/// reads them through unpack_panels.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps, int64_t axes = 1);
 
-/// The same for weights that are known to be constant when all is folded.
+/// Like packPanels, for weights that constant folding will make constant.
 void putInPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                  int64_t tail, int64_t steps, int64_t axes = 1);
 
-/// Packed weights: where panel `panel` (or the tail, if that is null) starts.
+/// Packed weights in memory. A panel is given by its number, or null for the
+/// tail.
 struct PackedPanels {
   mlir::Value buffer;
   mlir::Type type;
   int64_t steps = 0, columns = 0;
   int64_t panelWidth = 0, fullPanels = 0, tailWidth = 0;
-  /// Steps that lie side by side for each column; `steps` counts such groups.
+  /// Steps that are contiguous for each column; `steps` counts such groups.
   int64_t group = 1;
 
-  /// Of the operand `w` of an anchor: it must be an unpacking of panels.
+  /// Returns the panels of an anchor's operand `w`; nothing unless `w` is an
+  /// unpacking of panels.
   static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
-  /// The vector at (group of) step k of a panel, `offset` columns in: `lanes`
-  /// columns, each with its group.
+  /// Loads the vector at step (or group) `step` of a panel: `lanes` columns
+  /// from `offset` on, each with its group.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
-  /// The columns that a panel has room for, or the tail.
+  /// Returns the width of a full panel, or of the tail.
   int64_t width(bool isFull) const { return isFull ? panelWidth : tailWidth; }
-  /// Where (the group of) step k of a panel begins.
+  /// Returns where step (or group) `step` of a panel begins.
   graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
                     graph::Expr step) const;
-  /// Fetches a step of weights in front of each strip of the `count` steps that are
-  /// multiplied by a tile of rows, so that all of as many steps from step `first` of the
-  /// panel on, which may be the next panel's, are on their way when the last of `tiles`
-  /// tiles begins. No strips where lines are not fetched one by one, or where the weights
-  /// are as few as those of several kernels that stay in the second cache.
+  /// Prefetches one step of weights before each strip of the `count` steps that
+  /// a tile of rows multiplies. When the last of `tiles` tiles begins, all of
+  /// the `count` steps from step `first` of the panel on, which may reach into
+  /// the next panel, have been requested. Returns no strips if the target does
+  /// not prefetch single lines, or if the weights are so small that those of
+  /// several kernels stay in the L2 cache.
   StepStrips fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;
-  /// Has the panel behind `panel` fetched, where the target is told ranges to fetch.
+  /// Prefetches the panel after `panel` on targets that prefetch memory ranges.
   void prefetchNext(KernelBuilder &b, graph::Expr panel) const;
 };
 

@@ -8,7 +8,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Lanes of one of a panel's vectors that count in whole, and their column.
+/// Used lanes of one of a panel's vectors, and their column.
 struct Piece {
   int64_t vector, lane, lanes, column;
 };
@@ -52,7 +52,7 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
       pooled.push_back(b.broadcast(
           isMax ? lowest(b, type) : b.constant(0, type), piece.lanes));
   Value chain = pool->getOperand(0);
-  // The window's rows (and planes) one after the other.
+  // The rows (and planes) of the window, one after the other.
   int64_t rows = 1;
   for (int64_t size : window.drop_back())
     rows *= size;

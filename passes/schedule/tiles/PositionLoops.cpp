@@ -75,7 +75,8 @@ private:
   // The copy
   //===------------------------------------------------------------------===//
 
-  /// Clears what no column of the input is copied to: once, as blocks copy the same.
+  /// Clears the elements of the copy that no column of the input is copied to.
+  /// Once is enough, as all blocks have the same layout.
   void clearZeros() {
     if (copied.zeros() == 0 && copied.whole() == copied.most())
       return;
@@ -112,7 +113,7 @@ private:
         });
   }
 
-  /// Where the copy has a row of the input.
+  /// Returns where a row of the input begins in the copy.
   Expr startOf(Expr row, Expr channel) {
     int64_t ofChannel = copied.stride() * tiles.pitch();
     return named(base + double(tiles.start()) +
@@ -184,11 +185,11 @@ private:
   // Tiles
   //===------------------------------------------------------------------===//
 
-  /// All positions of a row, of `count` channels from `channel` on.
+  /// Emits all positions of a row, for `count` channels from `channel` on.
   void overRow(Expr row, Expr channel, int64_t count) {
     ArrayRef<int64_t> all = tiles.vectors;
     auto width = int64_t(all.front());
-    // Tiles of whole vectors that are inside of the row.
+    // Tiles of whole vectors inside of the row.
     int64_t whole = copied.resultColumns / width / ofRow,
             ofFull = ofRow * width;
     auto full = [&](Expr first) {
@@ -207,7 +208,7 @@ private:
            copied.resultColumns - done, channel, count);
   }
 
-  /// `positions` results from `first` on, in vectors of these lanes.
+  /// Emits `positions` results from `first` on, in vectors of these lanes.
   void tile(Expr row, Expr first, ArrayRef<int64_t> lanes, int64_t positions,
             Expr channel, int64_t count) {
     auto ofChannel = [&](int64_t c) {
@@ -236,7 +237,7 @@ private:
 
   using ChannelOf = llvm::function_ref<Expr(int64_t)>;
 
-  /// The results of a convolution without a pool.
+  /// Returns the results of a convolution without a pool.
   Exprs finished(Expr row, Expr first, ArrayRef<int64_t> lanes,
                  ChannelOf channel, int64_t count) {
     Exprs sums = sumsOf(row, first, lanes, channel, count);
@@ -251,10 +252,11 @@ private:
     return results;
   }
 
-  /// In any order, sums start with the bias.
+  /// If sums may be in any order, they start with the bias.
   bool startsWithBias() { return conv.getBias() && !b.group.isStrict(); }
 
-  /// What follows the convolution up to `value`, for a vector of sums.
+  /// Applies the operators from the convolution up to `value` to a vector of
+  /// sums.
   Expr behindSum(Expr sum, Value value, const Exprs &at, int64_t lanes,
                  StringRef name) {
     if (conv.getBias() && !startsWithBias())
@@ -313,8 +315,8 @@ private:
     return results;
   }
 
-  /// The sums of a row of the convolution: for each channel, column of the pool's windows
-  /// and vector.
+  /// Returns the sums of a row of the convolution, for each channel, column of
+  /// the pool's window, and vector.
   Exprs sumsOf(Expr line, Expr first, ArrayRef<int64_t> lanes,
                ChannelOf channel, int64_t count) {
     Exprs start;
@@ -344,7 +346,7 @@ private:
         });
   }
 
-  /// Adds the products of a row of the kernel and a channel of the input.
+  /// Adds the products of a kernel row and an input channel.
   Exprs kernelRowOf(Expr kernelRow, Expr inputChannel, Expr from,
                     ArrayRef<Expr> carried, ArrayRef<int64_t> lanes,
                     ChannelOf channel, int64_t count) {
@@ -381,7 +383,7 @@ private:
   // Results
   //===------------------------------------------------------------------===//
 
-  /// Stores the first `positions` lanes of vectors of one channel each.
+  /// Stores the first `positions` lanes of vectors that each hold one channel.
   void store(SmallVector<Value> vectors, int64_t lanes, int64_t positions,
              const Exprs &at, Expr channel) {
     auto count = int64_t(vectors.size());
@@ -402,7 +404,7 @@ private:
       });
     };
     if (hasDenseRows(flat)) {
-      // Positions follow each other without a gap.
+      // Positions are contiguous in memory.
       Expr row = isFlat ? at[0] : at[0] * double(copied.resultRows) + at[1];
       Expr first = at.back() * double(all);
       int64_t elements = positions * count;
@@ -444,14 +446,15 @@ private:
   Type type;
   PositionTiles tiles;
   const CopiedRows &copied;
-  /// Of the plan: rows of the result for a copy, copies, and channels and vectors of a tile.
+  /// From the plan: result rows per copy, number of copies, and channels and
+  /// vectors of a tile.
   int64_t lines, parts, ofTile, ofRow;
-  /// Whether an image has one axis.
+  /// Whether an image has a single spatial axis.
   bool isFlat;
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// Where the copy begins; of which image it is, and from which row of the input on.
+  /// The start of the copy, its image, and its first input row.
   Expr base, image, firstRow;
 };
 

@@ -1,10 +1,9 @@
-// The loops of a convolution whose vectors have positions in their lanes
-// (PositionTiles.h).
+// The loops of a convolution with positions in vector lanes (PositionTiles.h).
 //
-// For each block of `lines` rows of the result, the rows of the input that they read are
-// copied. A tile's sums stay in registers while its windows are read; what follows the
-// convolution, and the pool, are computed of positions as well. Then lanes become those of
-// channels, as results are stored.
+// For each block of `lines` result rows, the required input rows are copied. A
+// tile's sums stay in registers while its windows are read; the epilogue and
+// the pool are computed with positions in lanes, too. Finally the results are
+// transposed to channels-last and stored.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_POSITIONLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_POSITIONLOOPS_H

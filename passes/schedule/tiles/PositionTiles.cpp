@@ -8,15 +8,15 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether a value has the same number, or one for each channel, at all positions.
+/// Whether a value is a scalar or has one element per channel.
 static bool isOfChannels(Value v, int64_t channels) {
   int64_t count = tensorType(v).getNumElements();
   return (isa<BlockArgument>(v) || v.getDefiningOp<ConstantOp>()) &&
          (count == 1 || (count == channels && shapeOf(v).back() == channels));
 }
 
-/// Whether all that follows the convolution is computed of its results, the pool's, and
-/// numbers of channels, element by element in the type of the sums.
+/// Whether the epilogue is elementwise on the convolution's and the pool's
+/// results and per-channel values, in the type of the sums.
 static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
   Type type = anchor.type();
   llvm::SmallDenseSet<Value> behind{anchor.conv.getResult()};
@@ -48,7 +48,8 @@ ConvolutionAnchor positionConvolution(GroupView group,
   Type type = found.type();
   auto isOfType = [&](Value v) { return !v || elementOf(v) == type; };
   size_t rank = shapeOf(conv.getX()).size();
-  // Sums of a position and kernel column are one after the other in strict order.
+  // In strict order, the products of a position are added kernel column by
+  // kernel column, then channel by channel.
   bool isInOrder = !group.isStrict() || shapeOf(conv.getX()).back() == 1;
   bool takes = isa<Float32Type, Float64Type>(type) &&
                target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
@@ -94,7 +95,7 @@ CopiedRows::Place CopiedRows::placeOf(int64_t column) const {
 }
 
 int64_t CopiedRows::zeros() const {
-  // The last window of the result's row at each of its columns.
+  // The last window of the result's row, at each of its columns.
   int64_t last = (resultColumns * poolColumns - 1) * across.stride +
                  across.reach() - across.low,
           behind = placeOf(last).number + 1 - most(),
@@ -127,12 +128,13 @@ int64_t PositionTiles::elements(int64_t lines) const {
   int64_t covered = 0;
   for (int64_t width : vectors)
     covered += width;
-  // Lanes behind the last result.
+  // Lanes beyond the last result.
   int64_t more = covered - copied.resultColumns;
   return start() + copies(lines) * pitch() + llvm::alignTo(more, lanes());
 }
 
-/// Vectors of sums, of what a step reads of the input, and of one weight.
+/// Returns the vectors for sums, for the input that a step reads, and for one
+/// weight.
 int64_t PositionTiles::registers(int64_t ofChannels, int64_t ofVectors) const {
   int64_t read = copied.poolColumns * ofVectors;
   return ofChannels * read + read + 1;
@@ -149,8 +151,8 @@ double PositionTiles::cyclesOfTile(int64_t ofChannels,
                 (sums + loads) / rates.instructions, rates.multiplyAddLatency});
   auto steps =
       double(copied.down.kernel * copied.across.kernel * copied.channels);
-  // Results are turned, one shuffle in a cycle, and stored: all channels in vectors, others
-  // in parts for each position.
+  // Results are transposed with one shuffle per cycle and stored: in full
+  // vectors if the tile has all channels, else in parts for each position.
   auto turned = double(llvm::PowerOf2Ceil(ofChannels));
   double parts = ofChannels == channels
                      ? 2 * turned
@@ -166,8 +168,8 @@ double PositionTiles::cyclesOfTile(int64_t ofChannels,
 double PositionTiles::cyclesOfCopy(int64_t lines) const {
   int64_t stride = copied.stride(), columns = copied.inputColumns();
   bool isInVectors = isInMemory && stride <= mostInVectors;
-  // A number is loaded and stored in each cycle, or a vector; at a stride that is put
-  // together of as many as the stride.
+  // One element, or one vector, is loaded and stored per cycle; with a stride,
+  // a vector is gathered from as many vectors as the stride.
   auto ofRow = isInVectors
                    ? double(llvm::divideCeil(columns, target.maxLanes(type)) *
                             std::max<int64_t>(stride - 1, 1))
@@ -192,10 +194,11 @@ double PositionTiles::cycles(const PositionChoice &choice) const {
          blocks * cyclesOfCopy(choice.lines);
 }
 
-/// Threads that have a copy, at most.
+/// The most threads with a copy of their own.
 static constexpr int64_t mostParts = 8;
 
-/// As many rows as half of the first cache has room for the copy of, at least one.
+/// Returns how many result rows share a copy: as many as let it fit half of the
+/// L1 cache, at least one.
 int64_t PositionTiles::linesOfCopy(bool divides) const {
   int64_t bytes = type.getIntOrFloatBitWidth() / 8, lines = copied.resultRows;
   if (divides)

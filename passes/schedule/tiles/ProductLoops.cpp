@@ -28,9 +28,10 @@ ArrayRef<PlanKey> ProductStrategy::planKeys() const {
   return keys;
 }
 
-/// Returns how many rows of the left operand are to go through all panels before the next
-/// rows do; nothing where all of them go through one panel after the other. Either the left
-/// operand is read again for each panel or the right one for each block.
+/// Returns how many rows of the left operand form a block that is multiplied by
+/// all panels before the next block; nothing if all rows should be multiplied
+/// panel by panel. Without blocks the left operand is read again for each
+/// panel, with blocks the right one for each block.
 static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       int64_t columns,
                                       const TargetDescription &target) {
@@ -44,15 +45,16 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
           right = steps * sizes.columns *
                   bytesPerElement(elementOf(product.getB())),
           resident = target.residentBytes();
-  // Twice the second cache of a level is that of some of its cores.
+  // Some cores of a target have twice the L2 cache that the target assumes.
   if (left <= 2 * target.l2Bytes)
     return std::nullopt;
-  // Half of the room is for the panel and what is stored.
+  // Half of the cache is left for the panel and for results.
   int64_t most = std::max(resident / 2 / rowBytes / tile.rows, int64_t(1)),
           tiles = llvm::divideCeil(rows, tile.rows),
           blocks = llvm::divideCeil(tiles, most),
           panels = llvm::divideCeil(sizes.columns, columns);
-  // What the third cache keeps is fetched ahead, which hides all but a part of its time.
+  // Data in the L3 cache is prefetched, which hides all but this fraction of
+  // the time.
   constexpr double notHidden = 0.25;
   bool isCached = left <= std::max(resident, cachedBytes);
   double again = double((panels - 1) * left) *
@@ -104,7 +106,7 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
                                     const TargetDescription &target) const {
   auto product = cast<MatMulOp>(group.anchor());
   int64_t columns = plan.number("columns");
-  // What is read in place is read in vectors that fit exactly.
+  // A right operand that is read in place is read in vectors that fit exactly.
   bool inPanels = mayBeInPanels(product.getB(), group.packs) &&
                   shapeOf(product.getB()).size() == 2;
   std::string why =
@@ -145,7 +147,7 @@ StepStrips ProductLoops::fetchAhead(const PackedPanels &panels,
                                     const Place &place, int64_t tileRows) {
   if (place.count < tileRows || steps.known() != panels.steps * panels.group)
     return {};
-  // In a block, its own tiles fetch it.
+  // In a block of rows, the tiles of that block prefetch the next panel.
   int64_t all = b.plan.optionalNumber("block").value_or(rows.most());
   Expr row = all < rows.most() ? place.firstRow % double(all) : place.firstRow;
   return panels.fetchAhead(b, place.panel, b.index(panels.steps), panels.steps,
@@ -266,7 +268,7 @@ void ProductLoops::overTiles(
     });
     return;
   }
-  // Not read where the rows are one matrix.
+  // Not used if the rows form one matrix.
   Exprs at(batchSizes.size(), b.index(0));
   if (!blockRows) {
     if (fullPanels == 0)
@@ -274,7 +276,8 @@ void ProductLoops::overTiles(
     return b.parallelFor(fullPanels,
                          [&](Expr panel) { overPanels(at, panel); });
   }
-  // Panels and blocks are divided together: either may be few.
+  // Panels and blocks are divided among threads together, since either may be
+  // few.
   int64_t blocks = llvm::divideCeil(*rows.known(), *blockRows),
           panels = std::max<int64_t>(fullPanels, 1);
   b.parallelFor(blocks * panels, [&](Expr part) {

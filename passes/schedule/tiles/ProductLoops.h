@@ -1,9 +1,8 @@
-// The loops of a matrix product around its register tiles.
-//
-// [..., M, K] x [..., K, N]. A right operand without batches makes the rows of
-// all batches one matrix. Batches and panels of columns are parallel; panel by
-// panel, since the right operand is read once then, and the left one is smaller
-// or comes from the cache.
+// The loops of a matrix product around its register tiles: [..., M, K] x [...,
+// K, N]. If the right operand has no batches, the rows of all batches form one
+// matrix. Batches and panels of columns are parallel. The loop over panels is
+// outside, so that the right operand is read once; the left one is smaller or
+// comes from the cache.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
@@ -15,8 +14,8 @@
 
 namespace ingot::schedule {
 
-/// What strategies of matrix products share: plans {columns, rows, splits} of tiles
-/// whose vectors have `lanes` lanes.
+/// Base class of the strategies for matrix products, with plans {columns, rows,
+/// splits} of tiles whose vectors have `lanes` lanes.
 class ProductStrategy : public Strategy {
 public:
   bool matches(GroupView group, const TargetDescription &target) const override;
@@ -32,30 +31,31 @@ public:
   bool takesRunTimeSizes() const override { return true; }
 
 protected:
-  /// Whether it computes a product that tiles fit and that is all that its group has,
-  /// but for operators on the elements of the result.
+  /// Whether the strategy can compute the product. matches() has checked that
+  /// it fits tiles and is the only anchor of its group.
   virtual bool fits(graph::MatMulOp product,
                     const TargetDescription &target) const = 0;
-  /// The vectors that cover so many columns of panels.
+  /// Returns the vectors that cover `columns` columns of panels.
   virtual ColumnVectors panelVectors(graph::MatMulOp product, int64_t columns,
                                      const TargetDescription &target) const = 0;
-  /// Steps that are side by side in panels.
+  /// Returns how many steps are contiguous in panels.
   virtual int64_t steps(graph::MatMulOp product,
                         const TargetDescription &target) const {
     return 1;
   }
   virtual int64_t lanes(graph::MatMulOp product,
                         const TargetDescription &target) const = 0;
-  /// The tiles that fit into the registers, the best first, and what one costs.
+  /// Return the tiles that fit the registers, best first, and the cycles of
+  /// one.
   virtual std::vector<TileChoice>
   tiles(graph::MatMulOp product, const TargetDescription &target) const = 0;
   virtual double cycles(graph::MatMulOp product, const TileChoice &tile,
                         const TargetDescription &target) const = 0;
-  /// In how many parts sums can be computed.
+  /// Returns into how many parts sums may be split.
   virtual int64_t mostSplits(graph::MatMulOp product) const { return 1; }
 };
 
-/// A strategy whose tiles are those of `Own::model(product, target)`.
+/// A strategy whose tiles come from `Own::model(product, target)`.
 template <typename Own> class ModelledProduct : public ProductStrategy {
 protected:
   std::vector<TileChoice>
@@ -78,59 +78,63 @@ public:
       : ProductLoops(b, product.getA(), product.getB(), product.getResult(),
                      rowsLeft) {}
 
-  /// A tile: `count` rows of a panel, or of the columns behind the last one.
+  /// The position of a tile: `count` rows of a panel, or (panel null) of the
+  /// columns after the last full panel.
   struct Place {
     llvm::ArrayRef<graph::Expr> batch;
     graph::Expr firstRow;
     int64_t count;
     std::optional<graph::Expr> panel;
   };
-  /// Calls `tile` for tiles of `tileRows` rows (and fewer for the rows left) in
-  /// all panels of `panelWidth` columns and the columns left. `around`, if there is one, is
-  /// called for each panel, and is to call what does its rows.
+  /// Calls `tile` for tiles of `tileRows` rows (fewer for the remaining rows)
+  /// in all panels of `panelWidth` columns and in the remaining columns. If
+  /// `around` is given, it is called for each panel and must call `rows`.
   void overTiles(
       int64_t tileRows, int64_t panelWidth,
       llvm::function_ref<void(const Place &)> tile,
       llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
           around = {});
 
-  /// Has the next panel fetched while tiles of `tileRows` rows multiply that of a place.
+  /// Prefetches the next panel while tiles of `tileRows` rows multiply the
+  /// panel of `place`.
   StepStrips fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 
   /// Loads an element of the left operand.
   graph::Expr loadLeft(const Place &place, graph::Expr row, graph::Expr step);
-  /// Where an operand has its element (row, column), and where the result has it.
+  /// Return the index of element (row, column) in an operand, and in the
+  /// result.
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
                             graph::Expr row, graph::Expr column);
   graph::Exprs resultIndex(const Place &place, int64_t row, graph::Expr column);
-  /// In front of the steps of a tile: see fetchForEpilogue.
+  /// Prefetches operands of the epilogue before the steps of a tile: see
+  /// schedule::fetchForEpilogue.
   void fetchForEpilogue(const Tile &tile, mlir::Value result,
                         const Place &place, graph::Expr firstColumn);
-  /// Stores the sums of a tile, after what follows the product in its group.
+  /// Applies the epilogue to the sums of a tile and stores them.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Row `row` of a place's tile.
+  /// Returns the index of row number `row` of a tile.
   graph::Expr rowAt(const Place &place, int64_t row);
-  /// The first column of a place.
+  /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);
 
 private:
-  /// Takes the number of a row apart, into the result's axes but the last.
+  /// Delinearizes the number of a row into the result's axes except the last.
   graph::Exprs rowsOf(graph::Expr row);
 
   KernelBuilder &b;
   mlir::Value left;
   graph::Dims sizes;
   RowsLeft rowsLeft;
-  /// Whether the rows of all batches are one matrix of known sizes, and the left operand
-  /// as that matrix; null where it is none in memory.
+  /// Whether the rows of all batches form one matrix of static size; and the
+  /// left operand viewed as that matrix, null if its buffer does not allow it.
   bool isFlat = false;
   mlir::Value matrix;
 };
 
-/// Builds a product of narrow numbers in tiles of vectors, of so many rows and of the
-/// plan's columns (IntegerProduct.cpp).
+/// Builds a product of narrow types by vector dot products, in tiles of `rows`
+/// rows and the plan's columns (IntegerProduct.cpp).
 void emitDotProduct(KernelBuilder &b, int64_t rows);
 
 } // namespace ingot::schedule

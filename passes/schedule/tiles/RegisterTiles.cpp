@@ -46,7 +46,7 @@ ColumnVectors TileForm::cover(int64_t columns) const {
   return vectors;
 }
 
-/// Tiles of sums, of the left operand and of the right one.
+/// Returns the registers for the sums, the left operand and the right operand.
 static int64_t tilesOfBlock(int64_t down, int64_t across) {
   return down * across + down + across;
 }
@@ -59,7 +59,7 @@ double RegisterTileModel::cyclesOfBlock(int64_t ofRows,
   double ofChunk =
       std::max({down * across * tiles.productCycles,
                 (down + across) * tiles.loadCycles, tiles.productLatency});
-  // Sums are stored, and loaded again.
+  // Sums are stored to memory and loaded again.
   double leaving = down * across * tiles.storeCycles +
                    double(ofRows) * across / target.rates.loads;
   return double(runs * form.chunks) * ofChunk + tiles.productLatency + leaving;
@@ -202,7 +202,7 @@ void RegisterTiles::store(Type sumType, int64_t mostTogether,
           b.builder, b.loc, sums(i, j), memory,
           ValueRange{b.index(0).value, b.index(j * form.lanes).value},
           width * bytesOfGroup);
-    // Rows that are finished together share what the epilogue loads for each column.
+    // Rows that are finished together share the epilogue's per-column loads.
     int64_t together = std::gcd(count, mostTogether);
     b.loop(b.index(0), b.index(count), together, {},
            [&](Expr row, ArrayRef<Expr>) -> Exprs {

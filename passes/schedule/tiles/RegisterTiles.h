@@ -1,16 +1,17 @@
-// Sums in registers that hold small matrices (kernel.multiply_tiles).
+// Sums in registers that hold matrix tiles (kernel.multiply_tiles).
 //
-// A block of rows x columns of the result is a few tiles of such registers for as long as
-// the reduction runs. Each of its steps loads some rows of the left operand, read in place,
-// and of the right one, which is in panels whose columns have four bytes of steps side by
-// side, as products of vectors read them (DotTile.h).
+// A block of rows x columns of the result occupies a few tile registers during
+// the reduction. Each iteration loads some rows of the left operand, read in
+// place, and of the right one, which is packed in panels with four bytes of
+// steps contiguous in each column, as for vector dot products (DotTile.h).
 //
-//   2 x 2 tiles of sums     left: 32 rows x 64 bytes     right: 64 bytes x 32 columns
-//     0 1                     4                            6 7
-//     2 3                     5
+//   2 x 2 tiles of sums  left: 32 rows x 64 bytes  right: 64 bytes x 32 columns
+//     0 1                  4                         6 7
+//     2 3                  5
 //
-// Steps of a run are cut into equal chunks, so that tiles keep their shapes. Sums leave
-// through memory of the stack, from which rows are finished as those of any other tile.
+// The steps of a run are divided into equal chunks, so that tiles keep their
+// shapes. Sums are stored to the stack, from which rows are finished like those
+// of other tiles.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_REGISTERTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_REGISTERTILES_H
@@ -19,33 +20,37 @@
 
 namespace ingot::schedule {
 
-/// How a target's tiles multiply numbers of two types, `steps` of which follow each other.
+/// How a target's tile registers multiply elements of two types, for runs of
+/// `steps` contiguous steps.
 struct TileForm {
   mlir::Type left, right;
-  /// Steps of four bytes, which panels have side by side; those of one product of tiles;
-  /// and how many products a run takes.
+  /// Steps of four bytes, which are contiguous in panels; steps of one tile
+  /// multiplication; and tile multiplications per run.
   int64_t group = 0, chunk = 0, chunks = 0;
   /// Columns of a tile of sums.
   int64_t lanes = 0;
 
-  /// Nothing where the target has no such product, or where steps are no whole groups.
+  /// Returns the form; nothing if the target cannot multiply such tiles or if
+  /// `steps` is not a multiple of the group.
   static std::optional<TileForm> of(mlir::Type left, mlir::Type right,
                                     int64_t steps,
                                     const TargetDescription &target);
-  /// The vectors that cover so many columns of a panel.
+  /// Returns the vectors that cover `columns` columns of a panel.
   ColumnVectors cover(int64_t columns) const;
 };
 
-/// Plans for products of `rows` x `columns` whose steps come in `runs` runs.
+/// The cost model of products of `rows` x `columns` whose steps are divided
+/// into `runs` runs.
 class RegisterTileModel {
 public:
   RegisterTileModel(const TileForm &form, int64_t rows, int64_t columns,
                     int64_t runs, const TargetDescription &target)
       : form(form), rows(rows), columns(columns), runs(runs), target(target) {}
 
-  /// Estimates the cycles of the product in blocks of so many rows, and vectors of columns.
+  /// Estimates the cycles of the product in blocks of this size (rows, and
+  /// vectors of columns).
   double cycles(const TileChoice &block) const;
-  /// The blocks that fit into the registers, the best first.
+  /// Returns the blocks that fit the registers, best first.
   std::vector<TileChoice> ranked() const;
 
 private:
@@ -56,40 +61,43 @@ private:
   const TargetDescription &target;
 };
 
-/// Says why a block of so many rows and vectors of columns cannot be in tiles; empty if it
-/// can.
+/// Returns why a block of so many rows and vectors of columns does not fit the
+/// tile registers; empty if it does.
 std::string refuseBlock(int64_t rows, int64_t vectors,
                         const TargetDescription &target);
 
-/// Where an operand has its elements: `at` is the index of a row and a step in `buffer`,
-/// rows being `pitch` bytes apart.
+/// The location of an operand: `at` is the index of a row and a step in
+/// `buffer`, whose rows are `pitch` bytes apart.
 struct TileOperand {
   mlir::Value buffer;
   llvm::function_ref<graph::Exprs(graph::Expr row, graph::Expr step)> at;
   int64_t pitch;
 };
 
-/// The bytes from one row of a buffer to the next one, its last axis being the steps.
+/// Returns the bytes from one row of a buffer to the next; its last axis must
+/// be the steps.
 int64_t pitchOfRows(mlir::Value buffer);
 
-/// A block while its code is built.
+/// Emits the code of a block.
 class RegisterTiles {
 public:
   RegisterTiles(KernelBuilder &b, const TileForm &form, int64_t rows,
                 const ColumnVectors &columns);
 
-  /// Gives the tiles the shapes of the block; once for blocks alike that follow.
+  /// Configures the tile shapes for the block; once for consecutive blocks of
+  /// the same shape.
   void shape();
   void clear();
-  /// Adds the products of a run: of the rows of `left`, by the groups of `panels` from
-  /// `firstGroup` on.
+  /// Adds the products of a run: the rows of `left` times the groups of
+  /// `panels` from `firstGroup` on.
   void multiply(const TileOperand &left, const PackedPanels &panels,
                 std::optional<graph::Expr> panel, graph::Expr firstGroup);
-  /// Calls `finish` for the sums of each few rows, of up to `mostTogether`: `tile` has them
-  /// from row `first` of the block on.
+  /// Calls `finish` for the sums of up to `mostTogether` rows at a time; `tile`
+  /// has the rows from `first` of the block on.
   void store(mlir::Type sumType, int64_t mostTogether,
              llvm::function_ref<void(Tile &tile, graph::Expr first)> finish);
-  /// Behind the last block of a part.
+  /// Emits the release of the tile registers; after the last block of a work
+  /// item.
   static void release(KernelBuilder &b);
 
 private:

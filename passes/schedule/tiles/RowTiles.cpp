@@ -11,8 +11,8 @@ Expr isLast(Expr number, int64_t count) {
   return named(equal(number, double(count - 1)), "is_last");
 }
 
-/// Tiles for the last rows up to `end`: fewer than `tileRows`, by a number known
-/// at run time, which `unit` divides.
+/// Emits tiles for the last `left` rows before `end`: a dynamic number below
+/// `tileRows` that is a multiple of `unit`.
 static void forRowsLeft(KernelBuilder &b, Expr end, Expr left, int64_t tileRows,
                         int64_t unit, RowTile tile) {
   int64_t most = (tileRows - 1) / unit;
@@ -44,7 +44,8 @@ RowTiling::RowTiling(int64_t rows, int64_t tileRows, RowsLeft left,
   last.push_back(count);
 }
 
-/// Calls `tile` for the last tiles of a tiling, the first of which begins at `first`.
+/// Calls `tile` for the last tiles of a tiling, the first of which begins at
+/// `first`.
 static void forLastTiles(KernelBuilder &b, int64_t first,
                          const RowTiling &tiling, RowTile tile) {
   ArrayRef<int64_t> last = tiling.last;
@@ -106,7 +107,7 @@ void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
   int64_t whole = tiling.whole * tileRows;
   Expr first = named(block * double(blockRows), "first_row"),
        end = first + double(blockRows);
-  // The last block may have no whole tile, but only the rows left.
+  // The last block may have no whole tile, only remaining rows.
   if (rows % blockRows != 0)
     end = min(end, double(whole));
   b.loop(first, named(end, "end_row"), tileRows, {},
@@ -134,7 +135,7 @@ void forRowTilesParallel(
   if (left && (*left == 0 || tiles.known()))
     return b.parallelFor(tiles, steps, [&](Expr number, const Piece &piece) {
       tile(firstOf(number), tileRows, piece);
-      // The rows left go to whoever has the last tile.
+      // The thread with the last tile also computes the remaining rows.
       if (*left)
         b.when(isLast(number, *tiles.known()),
                [&] { tile(b.index(*tiles.known() * tileRows), *left, piece); });

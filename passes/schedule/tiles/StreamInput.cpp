@@ -15,9 +15,9 @@ StreamInput::StreamInput(KernelBuilder &b, ConvOp conv,
   input = b.view(b.bufferOf(conv.getX()), {ShapedType::getNumElements(x)});
 }
 
-/// Whether the compiler of the generated code makes loads at any address of aligned
-/// ones, where it knows how far they are apart. At multiples of half a register that is
-/// no loss.
+/// Whether to hide distances, since the compiler of the generated code would
+/// implement an unaligned load by two aligned ones if it knew the distance of
+/// loads. At multiples of half a register that is no loss.
 bool StreamInput::hidesDistances() const {
   Type index = b.builder.getIndexType();
   auto isEven = [&](int64_t bytes) { return bytes % (stream.loaded / 2) == 0; };
@@ -77,8 +77,8 @@ StreamPlace StreamInput::placeOf(Expr start, Expr column, Expr channel,
   return place;
 }
 
-/// Which bytes of a register are of the position so many behind its first one, or of one
-/// behind that.
+/// Returns a mask of the bytes of a register that belong to the position `part`
+/// after its first one, or to a later one.
 Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
   Type byte = b.builder.getIntegerType(8, /*isSigned=*/false);
   SmallVector<APInt> numbers;
@@ -90,7 +90,8 @@ Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
                                        DenseElementsAttr::get(vector, numbers)),
              byte);
   Expr bound = b.index(part * stream.channels) - place.channel;
-  // Of masks that it knows, the compiler of the generated code makes permutations.
+  // If the compiler of the generated code knew a mask, it would turn the select
+  // into a permutation.
   if (one && getConstantIntValue(place.channel.value))
     bound = bound * one;
   Expr first = min(bound, double(stream.loaded));
@@ -101,7 +102,7 @@ Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
 SmallVector<Exprs> StreamInput::interleaved(Expr start, int64_t row,
                                             const StreamPlace &place) {
   std::map<int64_t, Expr> loaded;
-  // From so many bytes behind the first window on.
+  // Loads a register `bytes` after the start of the first window.
   auto load = [&](int64_t bytes) {
     auto [found, isNew] = loaded.try_emplace(bytes);
     if (isNew) {
@@ -125,7 +126,7 @@ SmallVector<Exprs> StreamInput::interleaved(Expr start, int64_t row,
   return groups;
 }
 
-/// The input so many columns behind the first ones of the windows.
+/// Returns the input `column` columns after the first columns of the windows.
 Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
   int64_t channels = stream.channels;
   switch (stream.source()) {
@@ -147,7 +148,7 @@ Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
   llvm_unreachable("no such source");
 }
 
-/// The channels of positions `odd`, `odd` + 2, ... of two registers.
+/// Returns the channels of positions `odd`, `odd` + 2, ... of two registers.
 Expr StreamInput::eachSecond(Expr low, Expr high, int64_t odd) {
   SmallVector<int64_t> order;
   for (int64_t position = odd; position < 2 * stream.loaded / stream.channels;

@@ -1,14 +1,16 @@
-// The input of a stream of channels, in registers that products can take.
+// The input of a stream of channels (ChannelStream.h), in registers for dot
+// products.
 //
-//   x at kernel columns 0 to 2, one register each      a0 a1 .. | b0 b1 .. | c0 c1 ..
-//   interleaved, missing columns as zeros              a0 b0 c0 0  a1 b1 c1 0  ..
+//   x at kernel columns 0 to 2, a register each  a0 a1 .. | b0 b1 .. | c0 c1 ..
+//   interleaved with a zero column               a0 b0 c0 0  a1 b1 c1 0  ..
 //
-// At a stride of 2 a register takes each second position:
+// With a stride of 2, a register takes every second position:
 //
-//   input columns 0 to 3 | 4 to 7  ->  columns 0 2 4 6 at kernel column 0, 1 3 5 7 at 1
+//   input columns 0 to 3 | 4 to 7
+//     -> columns 0 2 4 6 for kernel column 0, 1 3 5 7 for kernel column 1
 //
-// and where positions do not fill a register evenly, it is merged from registers that
-// each have one of its positions at the right place.
+// If positions do not fill a register evenly, it is merged from registers that
+// each have one of its positions in place.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_STREAMINPUT_H
 #define INGOT_PASSES_SCHEDULE_TILES_STREAMINPUT_H
@@ -19,14 +21,14 @@
 
 namespace ingot::schedule {
 
-/// A register of a row: where it begins among the row's results, at which position and
-/// channel, and where in a row of the input its first window begins.
+/// A register of a row: its start in the row's results, its first position and
+/// channel, and the start of its first window in the input row.
 struct StreamPlace {
   graph::Expr start, column, channel, input;
-  /// For registers that are merged, which of their bytes belong to which later position,
-  /// or one behind it.
+  /// For merged registers: masks of the bytes that belong to each later
+  /// position or one after it.
   graph::Exprs isBehind;
-  /// Weights that stay in registers, by their number.
+  /// Weights that stay in registers, by number.
   std::map<int64_t, graph::Expr> weights;
 };
 
@@ -35,17 +37,17 @@ public:
   StreamInput(KernelBuilder &b, graph::ConvOp conv,
               const ChannelStream &stream);
 
-  /// Bytes of a row of the input, and results of a row.
+  /// Bytes of an input row, and number of results of a row.
   int64_t pitch;
   graph::Expr resultsOfRow;
 
-  /// Names the distances of what `rows` rows of the input load, in front of the loops,
-  /// where the compiler of the generated code is not to know them.
+  /// Computes the distances of loads for `rows` input rows, before the loops,
+  /// if they should be hidden from the compiler of the generated code.
   void hideDistances(int64_t rows);
-  /// Calls `body` for each register of a row, with its place.
+  /// Calls `body` for each register of a row, with its position.
   void overRegisters(llvm::function_ref<void(StreamPlace)> body);
-  /// The row of the input that is `row` bytes behind `start`, at all kernel columns, in
-  /// groups of these, each of them in parts for one vector of sums.
+  /// Returns the input row `row` bytes after `start` at all kernel columns, in
+  /// groups of these; each group consists of parts for one vector of sums.
   llvm::SmallVector<graph::Exprs> interleaved(graph::Expr start, int64_t row,
                                               const StreamPlace &place);
 
@@ -63,8 +65,8 @@ private:
   ChannelStream stream;
   mlir::Type type;
   mlir::Value input;
-  /// The number 1, and numbers of bytes, that the compiler of the generated code does not
-  /// see; none where it may.
+  /// The number 1, and byte distances, in a form that the compiler of the
+  /// generated code cannot fold; null if it may.
   graph::Expr one;
   std::map<int64_t, graph::Expr> distances;
 };

@@ -12,12 +12,12 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Groups of kernel columns in one kernel row.
+/// Returns the groups of kernel columns in one kernel row.
 static int64_t groupsOf(const ChannelStream &stream) {
   return llvm::divideCeil(stream.kernel, stream.form.group);
 }
 
-/// The vectors of weights of a window that a register of results needs.
+/// Returns the vectors of weights of a window for one register of results.
 static int64_t weightVectors(ConvOp conv, const ChannelStream &stream) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   return ShapedType::getNumElements(w.drop_back(3)) * groupsOf(stream) *
@@ -37,7 +37,7 @@ bool isUnrolled(ConvOp conv, const ChannelStream &stream,
 
 namespace {
 
-/// One group during emission.
+/// Emits the loops of one group.
 class DepthwiseInRegisters {
 public:
   DepthwiseInRegisters(KernelBuilder &b, ConvOp conv)
@@ -69,13 +69,14 @@ public:
   }
 
 private:
-  /// The elements of a tensor, one behind the other. Null if they are not so in memory.
+  /// Returns a one-dimensional view of a buffer; null if it is not contiguous.
   Value flat(Value buffer) {
     return b.view(buffer,
                   {cast<MemRefType>(buffer.getType()).getNumElements()});
   }
 
-  /// Rows [begin, end) of an image, of which there are `known`.
+  /// Emits rows [begin, end) of an image; `known` is their number if it is
+  /// static.
   void downRows(Expr image, Expr begin, Expr end,
                 std::optional<int64_t> known) {
     int64_t together = b.plan.number("rows");
@@ -101,8 +102,9 @@ private:
     });
   }
 
-  /// Rows of results that have begun when one is done, if an input row serves them all
-  /// when it is interleaved: with weights in registers there is room for such sums.
+  /// Returns how many result rows are in progress when one is done, if each
+  /// interleaved input row is used for all of them at once: if weights stay in
+  /// registers, such sums fit as well.
   int64_t carriedRows() const {
     const WindowAxis &rows = axes.front();
     return keepsWeights(conv, stream, b.target) && rows.dilation == 1 &&
@@ -112,13 +114,15 @@ private:
                : 0;
   }
 
-  /// Each row of the input once: of those that a row of results is the first to read, the
-  /// products go into its sums and into those of the rows behind it.
+  /// Reads each input row once: the input rows that a result row is the first
+  /// to read are multiplied for its own sums and for those of the following
+  /// result rows.
   void withCarriedSums(Expr image, Expr begin, Expr end,
                        const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
     int64_t vectors = stream.lanes / wide, fresh = rows.kernel - rows.stride;
-    // Adds the products of rows [from, to) of the first window of `sums`.
+    // Adds the products of rows [from, to) of the window of the first element
+    // of `sums`, and to the following sums.
     auto addRows = [&](Expr row, int64_t from, int64_t to,
                        SmallVector<Exprs> &sums) {
       Expr start = windowStart(image, row, place);
@@ -137,7 +141,7 @@ private:
       for (auto [v, sum] : llvm::enumerate(sums))
         carried.push_back(named(sum, "sum_" + Twine(later) + "_" + Twine(v)));
     b.loop(begin, end, 1, carried, [&](Expr row, ArrayRef<Expr> carried) {
-      // Two passes at once would spill.
+      // Unrolling this loop twice would spill registers.
       b.builder.getInsertionBlock()->getParentOp()->setAttr(
           kernel::kUnrolledAttr, b.builder.getBoolAttr(false));
       named(row, "row");
@@ -161,14 +165,14 @@ private:
     return named(first * double(input.pitch) + place.input, "first_of_window");
   }
 
-  /// `count` rows of one register.
+  /// Emits `count` rows of one register.
   void rowsTogether(Expr image, Expr row, int64_t count,
                     const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
     SmallVector<Exprs> sums(count, zeros());
     Expr start = windowStart(image, row, place);
     for (int64_t at = 0; at <= (count - 1) * rows.stride + rows.reach(); ++at) {
-      // Which kernel row it is for each row of results.
+      // Which kernel row this input row is for each result row.
       SmallVector<std::pair<int64_t, int64_t>> readers;
       for (int64_t r = 0; r < count; ++r)
         for (int64_t k = 0; k < rows.kernel; ++k)
@@ -186,7 +190,7 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// One row of one register, whose kernel rows are a loop.
+  /// Emits one row of one register, with a loop over kernel rows.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(
@@ -226,7 +230,8 @@ private:
     }
   }
 
-  /// Loads those of a register in front of its loop down the rows, if there are few.
+  /// Loads the weights of a register before its loop over rows, if they are
+  /// few.
   void loadWeights(StreamPlace &place) {
     if (!isUnrolled(conv, stream, b.target) ||
         !keepsWeights(conv, stream, b.target))
@@ -242,7 +247,7 @@ private:
     return getConstantIntValue(index.value);
   }
 
-  /// The weights of the channels of vector `v` of a register.
+  /// Loads the weights for the channels of vector `v` of a register.
   Expr weightsAt(Expr step, const StreamPlace &place, int64_t v) {
     int64_t group = stream.form.group;
     Expr at =
@@ -253,7 +258,7 @@ private:
     });
   }
 
-  /// Passes sums through what follows the convolution, and stores them.
+  /// Applies the epilogue to the sums of a register and stores them.
   void store(ArrayRef<Expr> position, const StreamPlace &place,
              ArrayRef<Expr> sums) {
     Value anchor = conv.getResult(), output = flat(b.outputs[0]);
@@ -282,8 +287,8 @@ private:
     b.unbindElement(anchor);
   }
 
-  /// Binds what the operators behind the convolution read to its elements at a register of
-  /// results; false if some of it has another shape.
+  /// Binds the epilogue's operands to their elements for a register of results;
+  /// returns false if one has another shape.
   bool bindEpilogue(Expr first, const StreamPlace &place) {
     for (BlockArgument argument : b.group.block->getArguments()) {
       if (argument == conv.getX())
@@ -319,7 +324,8 @@ private:
     return true;
   }
 
-  /// The same element by element: floats, and what is not stored as it is computed.
+  /// Applies the epilogue and stores element by element, for floats and for
+  /// results that are not contiguous.
   void storeLanes(ArrayRef<Expr> position, const StreamPlace &place,
                   ArrayRef<Expr> sums) {
     for (Value operand : bound)
@@ -352,7 +358,7 @@ private:
   /// Lanes of a vector of sums.
   int64_t wide;
   StreamInput input;
-  /// What is bound to its elements at a register.
+  /// The operands that are bound for the current register.
   SmallVector<Value> bound;
 };
 

@@ -1,10 +1,12 @@
-// Loops of one filter of integers per channel, in whole registers.
+// Loops of integer depthwise convolutions in whole registers.
 //
-// A row of results is a stream of registers (ChannelStream.h), each of which keeps its
-// weights while the loop goes down the rows. Where there are too many weights for that, two
-// rows of results are computed together, which share what is interleaved:
+// A row of results is a stream of registers (ChannelStream.h), each of which
+// keeps its weights while the loop runs over the rows. If there are too many
+// weights for that, two result rows are computed together and share interleaved
+// input rows:
 //
-//   result rows 0, 1:   input row 0 for 0,  1 for 0 and 1,  2 for 0 and 1,  3 for 1
+//   result rows 0, 1:
+//     input row 0 for 0,  1 for 0 and 1,  2 for 0 and 1,  3 for 1
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_STREAMLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_STREAMLOOPS_H
@@ -13,12 +15,13 @@
 
 namespace ingot::schedule {
 
-/// Whether the weights of a register stay in registers from one row to the next, beside
-/// the sums and what is interleaved.
+/// Whether the weights of a register of results stay in registers between rows,
+/// beside the sums and the interleaved input.
 bool keepsWeights(graph::ConvOp conv, const ChannelStream &stream,
                   const TargetDescription &target);
 
-/// Whether windows are of two axes, and few enough vectors of weights to be unrolled.
+/// Whether the window is two-dimensional and its vectors of weights are few
+/// enough to unroll it.
 bool isUnrolled(graph::ConvOp conv, const ChannelStream &stream,
                 const TargetDescription &target);
 

@@ -1,4 +1,4 @@
-// What a register tile has to cover, the tile for it, and how tiles are compared.
+// The work of register tiles, the choice of tiles, and their ranking.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILECHOICE_H
 #define INGOT_PASSES_SCHEDULE_TILES_TILECHOICE_H
@@ -12,24 +12,24 @@
 
 namespace ingot::schedule {
 
-/// The shape of register tiles for a matrix product.
+/// The shape of a register tile of a matrix product.
 struct TileChoice {
   int64_t rows = 1;    // of a tile
   int64_t vectors = 1; // full vectors of a panel
   int64_t splits =
-      1; // independent partial sums, where a tile is too small to hide latency
+      1; // independent partial sums, for tiles too small to hide latency
 };
 
-/// What a tile has to cover.
+/// The work that tiles must cover.
 struct TileWork {
-  /// Positions that tiles may take together, and columns of the result.
+  /// Positions that tiles can cover together, and columns of the result.
   int64_t positions, columns;
-  /// Steps that read a row and the weights front to back, and how many such
-  /// stretches follow one another.
+  /// Steps that read a row and the weights sequentially without a break (a
+  /// "stretch"), and the number of these stretches.
   int64_t steps, stretches = 1;
-  /// A tile's rows are a multiple of this, or divide it.
+  /// A tile's rows must be a multiple of this number or divide it.
   int64_t multiple = 1;
-  /// A tile must not compute a position that another one has computed.
+  /// Whether tiles must not recompute positions.
   bool exact = false;
 };
 
@@ -37,7 +37,7 @@ struct CursorTileChoice {
   int64_t rows = 1, columns = 1;
   /// Elements of a row that are loaded at once.
   int64_t together = 1;
-  /// How many such groups one trip of the loop computes.
+  /// Groups of `together` elements per loop iteration.
   int64_t groups = 1;
 
   int64_t stepsOfTrip() const { return together * groups; }
@@ -47,8 +47,8 @@ struct CursorTileChoice {
   }
 };
 
-/// Puts choices in the order of their costs. Of those that cost the same but for
-/// `tolerance`, the one that was added first is the first.
+/// Sorts choices by cost. The first one is the choice that was added first
+/// among those within `tolerance` of the best.
 template <typename Choice> class Ranking {
 public:
   explicit Ranking(double tolerance = 0) : tolerance(tolerance) {}
@@ -63,7 +63,7 @@ public:
   double leastCost() const {
     return entries.empty() ? INFINITY : entries[first].cost;
   }
-  /// All of them; `otherwise` if there is none.
+  /// Returns all choices, best first; `otherwise` if there is none.
   std::vector<Choice> ranked(const Choice &otherwise) && {
     llvm::sort(entries, [&](const Entry &a, const Entry &b) {
       return std::make_tuple(a.order != first, a.cost, a.order) <

@@ -11,8 +11,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// How many vectors of sums make one of results, which are narrower; 1 where the
-/// target stores parts of a register as well.
+/// Returns how many vectors of sums make one vector of narrower results; 1 if
+/// the target stores partial registers efficiently.
 static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
   int64_t results = b.target.maxLanes(computeType(elementOf(b.result()))),
           sums = b.target.maxLanes(sum);
@@ -20,8 +20,8 @@ static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
                                                                : 1;
 }
 
-/// The vectors of a row from `first` on that are one vector of results: a power of
-/// two of them, whose lanes all count.
+/// Returns how many vectors of a row, from `first` on, form one vector of
+/// results: a power of two of fully used vectors.
 static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
                               int64_t column, size_t most) {
   for (size_t count = most; count > 1; count /= 2) {
@@ -33,14 +33,14 @@ static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
   return 1;
 }
 
-/// A lane whose number is known where the code runs.
+/// Extracts a lane with a dynamic index.
 static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   Value v =
       vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
   return {&b, v, vector.type};
 }
 
-/// The sums of a row's columns, and with `pitch` lanes that nothing reads.
+/// Returns the sums of all columns of a row, padded to `pitch` unused lanes.
 static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   Exprs parts;
   for (size_t v = 0; v < tile.columns.lanes.size(); ++v)
@@ -50,7 +50,8 @@ static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   return joined(b, parts);
 }
 
-/// The sums of the last `count` columns of a row whose vectors have one width.
+/// Returns the sums of the last `count` columns of a row with equally wide
+/// vectors.
 static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
                         int64_t count) {
   int64_t lanes = tile.columns.lanes[0], from = tile.columns.columns - count,
@@ -58,15 +59,16 @@ static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
   Exprs vectors;
   for (size_t v = first; v < tile.columns.lanes.size(); ++v)
     vectors.push_back(tile.at(row, v));
-  // Lanes that nothing reads.
+  // Unused lanes.
   while (!llvm::isPowerOf2_64(vectors.size()))
     vectors.push_back(vectors.back());
   return lanesOf(b, joined(b, vectors), from - first * lanes, count);
 }
 
-/// How many of the last columns are stored at once where `left` of them remain: half a
-/// register, columns before them once more, since smaller parts are slower to store. 0
-/// if they are stored as they are, or may be written over what the epilogue reads.
+/// Returns how many of the last columns to store at once if `left` remain: half
+/// a register, which overlaps earlier columns, as smaller parts are slower to
+/// store. 0 if they should be stored as they are, or if the result may
+/// overwrite operands of the epilogue.
 static int64_t lastTogether(KernelBuilder &b, const Tile &tile, int64_t left,
                             size_t vectorsOfResult) {
   const ColumnVectors &columns = tile.columns;
@@ -113,9 +115,9 @@ static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
   rows.unbind();
 }
 
-/// How many columns from vector `first` on, each of them a scalar, are a vector of
-/// sums: where products of vectors are summed up in core registers, the epilogue is
-/// computed in vectors.
+/// Returns how many scalar columns from vector `first` on form a vector of
+/// sums: if dot products are accumulated in core registers, the epilogue still
+/// uses vectors.
 static size_t scalarsTogether(KernelBuilder &b, const ColumnVectors &columns,
                               size_t first, Type sum) {
   size_t lanes = b.target.maxLanes(sum);
@@ -132,7 +134,7 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
   StringRef given = kernel::nameOf(firstColumn.value);
   std::string columnName = given.empty() ? "column" : given.str();
-  // The result of a part of a row, and its place.
+  // Returns the result of a part of a row, and its index.
   auto resultOf = [&](Expr sum, int64_t row, size_t vector, Expr column) {
     auto nameOfPlace = [&](StringRef stem) {
       return tile.nameAt(stem, row, vector);
@@ -143,8 +145,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                 nameOfPlace(anchor.getDefiningOp()->getName().stripDialect()));
     b.bindElement(anchor, sum);
     Exprs at = index(row, column);
-    // Where the result is stored under another shape, everything the
-    // epilogue reads is bound to this place.
+    // If the result is stored with another shape, all operands of the epilogue
+    // are bound already, and this index is ignored.
     Exprs from(at);
     if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
       from.assign(rank, b.index(0));
@@ -162,7 +164,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       return sum;
     });
   };
-  // Stores vectors from `vector` on: together, if their results are narrowed last.
+  // Stores vectors from `vector` on, as one register if narrowing is their last
+  // operation.
   auto storeNarrowed = [&](int64_t row, size_t vector, size_t count,
                            int64_t column) {
     int64_t lanes = tile.columns.lanes[vector];
@@ -257,7 +260,7 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       }
       int64_t valid = std::min(lanes, tile.columns.columns - column);
       if (lanes > 1 && !isInVectors) {
-        // Each lane by itself, in a loop, since there are many.
+        // Process each lane alone, in a loop, since there are many.
         b.forRange(b.index(0), b.index(valid), [&](Expr lane) {
           named(lane, "lane");
           storePart(laneAt(b, tile.at(row, v), lane), row, v,
@@ -266,7 +269,7 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
         column += lanes;
         continue;
       }
-      // A vector that counts in part is stored in narrower pieces.
+      // A partly used vector is stored in narrower vectors.
       for (int64_t done = 0; done < valid;) {
         int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
         storePart(lanesOf(b, tile.at(row, v), done, piece), row, v,

@@ -1,8 +1,8 @@
-// How a tile of sums becomes results in memory.
+// Stores of register tiles.
 //
-// A row's vectors pass through what follows the anchor in its group and are stored, each
-// by itself or several as one register: where narrow results are made of several wide
-// vectors (NarrowedResults.h), and where parts of a register are slow to store
+// The vectors of a row pass through the epilogue of the group and are stored,
+// one at a time or several as one register: if several wide vectors make one of
+// narrow results (NarrowedResults.h), and if partial register stores are slow
 // (JoinedRows.h).
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILESTORE_H
@@ -12,8 +12,8 @@
 
 namespace ingot::schedule {
 
-/// Applies what follows the anchor in its group, and stores: `index` gives the
-/// result's index of a row and a column.
+/// Applies the group's epilogue after the anchor to a tile and stores it.
+/// `index` returns the result's index for a row and a column.
 void storeTile(
     KernelBuilder &b, Tile &tile, mlir::Value anchor,
     llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index,

@@ -17,7 +17,8 @@ static bool isMatrix(ConvOp conv) {
   return anchor.isMatrix();
 }
 
-/// The form for operands of these types, by which the target multiplies vectors as well.
+/// Returns the form for operands of these types; it must have the group size of
+/// the target's vector dot products.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
                                       const TargetDescription &target) {
@@ -71,7 +72,7 @@ double TileWindowModel::cycles(const Choice &choice) const {
   if (choice.lines == 0)
     return tiles(0).cycles(choice.block);
   auto blocks = double(y[0] * (y[1] / choice.lines));
-  // A vector is loaded and stored in each cycle.
+  // One vector is loaded and stored per cycle.
   double copied = double(windows.elements(choice.lines)) /
                   double(target.maxLanes(form.left));
   return blocks * (tiles(choice.lines).cycles(choice.block) + copied);

@@ -1,4 +1,4 @@
-// What convolutions in registers that hold small matrices cost (TileWindows.h).
+// The cost model of convolutions in matrix tile registers (TileWindows.h).
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILEWINDOWMODEL_H
 #define INGOT_PASSES_SCHEDULE_TILES_TILEWINDOWMODEL_H
@@ -9,13 +9,14 @@
 
 namespace ingot::schedule {
 
-/// The copy for `lines` rows of results.
+/// The copy of input rows for `lines` result rows.
 struct TileWindows {
   WindowAxis down, across;
   int64_t channels;
 
   explicit TileWindows(graph::ConvOp conv);
-  /// Whether a kernel row is one run: its columns follow each other in the copy.
+  /// Whether a kernel row is one run because its columns are contiguous in the
+  /// copy.
   bool joinsColumns() const {
     return across.stride == 1 && across.dilation == 1;
   }
@@ -25,7 +26,8 @@ struct TileWindows {
   int64_t runs() const {
     return down.kernel * (joinsColumns() ? 1 : across.kernel);
   }
-  /// Copies for remainders of rows and columns.
+  /// Returns the copies along an axis: one for each remainder of the index
+  /// modulo the stride.
   static int64_t planesOf(const WindowAxis &axis) {
     return axis.kernel == 1 ? 1 : axis.stride;
   }
@@ -36,7 +38,7 @@ struct TileWindows {
   int64_t rows(int64_t lines) const {
     return lines + down.reach() / down.stride;
   }
-  /// Rows of the matrix.
+  /// Returns the rows of the matrix.
   int64_t positions(int64_t lines) const {
     return (lines - 1) * columns() + *across.output.known();
   }
@@ -45,35 +47,38 @@ struct TileWindows {
   }
 };
 
-/// How tiles multiply the channels of a convolution; nothing where the target has none or
-/// where it is not one of theirs.
+/// Returns the form in which tiles multiply the channels of a convolution;
+/// nothing if the target has no such tiles or the convolution is unsuitable.
 std::optional<TileForm> tileForm(ConvolutionAnchor anchor,
                                  const TargetDescription &target);
 
-/// Estimates the cycles of a convolution by numbers of a narrower type in tiles; nothing where
-/// the target has no such tiles, or where the convolution is not one of theirs.
+/// Estimates the cycles of a convolution in a narrower type with tiles; nothing
+/// if the target has no such tiles or the convolution is unsuitable.
 std::optional<double> tileCycles(graph::ConvOp conv, mlir::Type narrow,
                                  const TargetDescription &target);
 
-/// The tiles of one convolution, and how many of its rows are computed together.
+/// The cost model of a convolution's tiles and of the number of rows that are
+/// computed together.
 class TileWindowModel {
 public:
   TileWindowModel(graph::ConvOp conv, const TileForm &form,
                   const TargetDescription &target);
 
-  /// `lines`: 0 for a product of matrices.
+  /// `lines` is 0 for a plain matrix product.
   struct Choice {
     TileChoice block;
     int64_t lines;
   };
   double cycles(const Choice &choice) const;
-  /// The best one first.
+  /// Returns the choices, best first.
   std::vector<Choice> ranked() const;
-  /// Threads that can have a copy: few, and as many as there is work for.
+  /// Returns how many threads can have a copy: few, and at most as many as
+  /// there are work items.
   int64_t parts(const Choice &choice) const;
 
 private:
-  /// The copy takes half of the second cache at most, but for a single row.
+  /// Whether the copy takes at most half of the L2 cache; a single row always
+  /// fits.
   bool fits(int64_t lines) const;
   RegisterTileModel tiles(int64_t lines) const;
 

@@ -12,7 +12,7 @@ namespace ingot::schedule {
 
 namespace {
 
-/// One convolution during emission.
+/// Emits the loops of one convolution.
 class TileConvolution {
 public:
   TileConvolution(KernelBuilder &b, ConvolutionAnchor anchor)
@@ -29,7 +29,7 @@ public:
     Value matrix = asMatrix(b, b.bufferOf(conv.getX()), windows.channels);
     if (matrix)
       return asProduct(matrix);
-    // A part of a larger tensor is copied as windows are.
+    // A part of a larger tensor is copied, as windows are.
     lines = 1;
     form = *TileForm::of(elementOf(conv.getX()), elementOf(conv.getW()),
                          windows.stepsOfRun(), b.target);
@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  using Panel = std::optional<Expr>; // Its number; none: the columns behind.
+  using Panel = std::optional<Expr>; // number of the panel; none for the tail
 
   void allowInPlace() {
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
@@ -55,7 +55,8 @@ private:
     return panel ? named(*panel * double(panels.panelWidth), "channel")
                  : b.index(panels.fullPanels * panels.panelWidth);
   }
-  /// Calls `body` for the panels [first, last), and behind the last of all for the tail.
+  /// Calls `body` for the panels [first, last), and after the last panel of all
+  /// for the tail.
   void forPanels(Expr first, Expr last,
                  llvm::function_ref<void(const Panel &)> body) {
     if (panels.fullPanels == 0)
@@ -125,7 +126,7 @@ private:
         });
   }
 
-  /// Stores sums of the positions of the result from `first` on.
+  /// Stores sums of the result's positions from `first` on.
   void store(Tile &tile, Expr first, Expr column) {
     auto bias = [&](Expr sum, Expr channel) { return withBias(sum, channel); };
     if (storeFlat(b, tile, conv, first, column, bias))
@@ -152,7 +153,7 @@ private:
     copy = b.scratch({parts, windows.elements(lines)}, type);
     int64_t elements = parts * windows.elements(lines);
     flat = b.view(copy, {elements});
-    // Few blocks are divided further, into panels.
+    // If there are few blocks, they are divided further, by panels.
     perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     int64_t units = blocks * perBlock;
     auto over = [&](Expr part, Expr first, Expr last) {
@@ -246,7 +247,7 @@ private:
     });
     Expr column = firstColumn(panel);
     int64_t width = windows.columns(), inside = y[2];
-    // Where rows of results follow each other, they are stored as such.
+    // If rows of results are contiguous, several are stored together.
     int64_t together = width == inside ? 4 : 1;
     tiles.store(
         elementOf(conv.getResult()), together, [&](Tile &tile, Expr row) {
@@ -304,7 +305,8 @@ private:
     });
   }
 
-  /// Copies a row of the input, or each of the columns that leave a remainder.
+  /// Copies an input row, or its columns with a given remainder modulo the
+  /// stride.
   void copyColumns(Expr image, Expr row, Expr remainder, Expr to) {
     const WindowAxis &across = windows.across;
     int64_t channels = windows.channels, width = windows.columns(),
@@ -363,7 +365,7 @@ private:
   ArrayRef<int64_t> y;
   int64_t rows, lines, parts;
   int64_t perBlock = 1;
-  Value copy, flat; // Scratch; the same as one axis.
+  Value copy, flat; // scratch memory, and its one-dimensional view
 };
 
 } // namespace

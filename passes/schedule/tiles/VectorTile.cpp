@@ -1,11 +1,10 @@
-// Tiles of vectors on small cores.
+// Vector tiles on small cores.
 //
 // A step of a tile of r rows by v vectors loads v vectors of weights and r
-// factors, and multiplies each by each. Few registers allow only flat tiles:
-// with eight of them 3 x 2 (12 instructions for 24 products of four lanes) or
-// 2 x 3, where 6 x 1 would take 14. What a tile takes beside its steps, and
-// positions that are computed twice because tiles do not come out even, decide
-// among these.
+// scalars, and multiplies each pair. Few registers allow only flat tiles: with
+// eight of them 3 x 2 (12 instructions for 24 products of four lanes) or 2 x 3,
+// whereas 6 x 1 would take 14. The overhead per tile, and positions that are
+// recomputed because tiles do not divide a row, decide between these.
 
 #include "passes/schedule/tiles/VectorTile.h"
 
@@ -14,16 +13,16 @@ using namespace mlir;
 namespace ingot::schedule {
 namespace {
 
-/// Issue cycles of work in tiles of r rows by v vectors.
+/// Returns the issue cycles of the work in tiles of r rows by v vectors.
 double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
               int64_t vectors, int64_t columnVectors, int64_t together) {
   auto tile = [&](int64_t v) {
     double step = static_cast<double>((rows + v) * costs.load +
                                       rows * v * costs.multiplyAdd);
-    // Low-overhead loops still take an instruction a trip.
+    // Low-overhead loops still take one instruction per iteration.
     double trips = static_cast<double>(work.steps) /
                    static_cast<double>(together) * costs.takenBranch;
-    // Addresses, a comparison for each row that may lie in the padding.
+    // Address computations, and a comparison for each row that may be padding.
     double stretch = static_cast<double>(work.steps) * step + trips +
                      5.0 * static_cast<double>(rows) + 6;
     return static_cast<double>(work.stretches) * stretch +
@@ -40,12 +39,12 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
 
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       Type type, const CursorTileChoice &tile) {
-  // Rows have their addresses in core registers.
+  // The addresses of rows are in core registers.
   constexpr int64_t mostRows = 6;
   int64_t lanes = target.maxLanes(type);
   int64_t vectors = llvm::divideCeil(tile.columns, lanes),
           columnVectors = llvm::divideCeil(work.columns, lanes);
-  // Sums, and the weights of a step; one of those may be loaded late.
+  // Sums and the weights of a step; one of the latter may be loaded late.
   bool fits = tile.rows * vectors + std::min<int64_t>(vectors, 2) <=
               target.vectorRegisters;
   if (!fits || tile.rows > std::min(work.positions, mostRows) ||

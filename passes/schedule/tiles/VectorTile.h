@@ -1,4 +1,4 @@
-// Tiles of vectors on small cores.
+// Vector tiles on small cores.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_VECTORTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_VECTORTILE_H
@@ -9,13 +9,12 @@
 
 namespace ingot::schedule {
 
-/// Estimates the issue cycles of the work in tiles of vectors of this shape, of a
-/// core that finishes one instruction after the other; infinite if the shape does
-/// not fit.
+/// Estimates the issue cycles of the work in vector tiles of this shape on an
+/// in-order core; infinite if the shape does not fit.
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       mlir::Type type, const CursorTileChoice &tile);
-/// The tiles that fit, the best first; with `panelWidth` columns if that is not 0.
-/// `together` counts the steps of one trip of the inner loop.
+/// Returns the tiles that fit, best first; with `panelWidth` columns if that is
+/// not 0. `together` is the number of steps per iteration of the inner loop.
 std::vector<CursorTileChoice> rankVectorTiles(const TileWork &work,
                                               const TargetDescription &target,
                                               mlir::Type type,

@@ -34,7 +34,7 @@ public:
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
     products = b.scratch({parts, pointCount(), block, width}, type);
-    // Few blocks are divided further, into panels.
+    // If there are few blocks, they are divided further, by panels.
     perBlock =
         blocks.most() >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     Dim units = blocks * perBlock;
@@ -62,7 +62,7 @@ private:
     int64_t columns;
     Expr firstColumn;
   };
-  /// A tile: its image, and its first output.
+  /// A tile: its image and its first output.
   struct Place {
     Expr image, row, column;
   };
@@ -72,7 +72,7 @@ private:
   Expr unitOf(Expr part, const Dim &units, int64_t parts) {
     return units == parts ? part : part * b.size(units) / double(parts);
   }
-  /// Whether all tiles are in groups of so many.
+  /// Whether the number of tiles is a multiple of `group`.
   bool comesIn(int64_t group) const { return tiles.divisor() % group == 0; }
 
   void ofBlock(Expr number, Expr firstUnit, Expr lastUnit) {
@@ -128,12 +128,14 @@ private:
   // Inputs
   //===--------------------------------------------------------------------===//
 
-  /// Whether a tile that starts at output `first` reads inside the input alone.
+  /// Whether a tile whose first output is `first` reads only inside of the
+  /// input.
   bool isInside(int64_t first, size_t axis) {
     int64_t start = first - conv.getLow()[axis];
     return start >= 0 && start + form.points <= x[1 + axis].most();
   }
-  /// Whether all of the tiles along an axis do, or none.
+  /// Whether all tiles along an axis read only inside of the input, and whether
+  /// none of them does.
   std::pair<bool, bool> insideAlong(size_t axis, const Dim &count) {
     if (!count.known() || !x[1 + axis].known())
       return {false, false};
@@ -144,7 +146,7 @@ private:
   }
 
   void sample(Expr tile, Expr inBlock) {
-    // Tiles behind the last one only fill up the products.
+    // Tiles after the last one only fill the register tiles of the products.
     bool mayBeBeyond = !comesIn(rows);
     Expr isThere;
     Expr image = tile;
@@ -187,7 +189,7 @@ private:
     return named(first + double(j), "input_column_" + Twine(j));
   }
 
-  /// Positions outside count as zero.
+  /// Transforms a tile at the border, with zeros outside of the input.
   void sampleAtEdge(Expr image, Expr row, Expr column, Expr isThere,
                     Expr inBlock) {
     struct Position {
@@ -221,12 +223,12 @@ private:
     return (stem + "_" + Twine(i) + "_" + Twine(j)).str();
   }
 
-  /// Samples the inputs of a tile in all channels: x(row, column, channel).
+  /// Transforms the inputs x(row, column, channel) of a tile in all channels.
   void transform(Expr inBlock,
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
     b.forLanes(channels, type, [&](Expr channel, int64_t) {
       named(channel, "input_channel");
-      // Columns first, then rows of what that gives.
+      // Transform the columns first, then the rows of the result.
       SmallVector<Exprs> halves;
       for (int64_t j = 0; j < form.points; ++j) {
         Exprs column;
@@ -299,7 +301,8 @@ private:
   // Outputs
   //===--------------------------------------------------------------------===//
 
-  /// Puts the outputs of a tile together, for all columns of a panel.
+  /// Computes the outputs of a tile from its products, for all columns of a
+  /// panel.
   void finish(const Place &place, Expr inBlock, const Panel &panel) {
     ColumnVectors all =
         ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
@@ -327,7 +330,7 @@ private:
     Expr channel = named(panel.firstColumn + offset, "output_channel");
     SmallVector<Exprs> outputs =
         outputsOf(inBlock, offset, vector.lanes.front());
-    // A bias behind the last column is not read.
+    // The bias must not be read beyond the last column.
     Value bias = conv.getBias();
     bool isWhole = vector.columns == vector.lanes.front();
     if (bias && isWhole) {
@@ -363,8 +366,8 @@ private:
     }
   }
 
-  /// Builds what is done with output `i` of those of a tile along an axis with `size`
-  /// outputs in all, `at` being its number: behind the last one there is none.
+  /// Emits `body` for output `i` of a tile along an axis of `size` outputs,
+  /// under a condition if output `at` may be beyond the last one.
   void whenThere(Expr at, int64_t i, const Dim &size,
                  llvm::function_ref<void()> body) {
     int64_t left = size.known() ? size.most() % form.size : 1;
@@ -374,7 +377,8 @@ private:
       b.when(at < b.size(size), body);
   }
 
-  /// Combines the outputs in each window of the pool, and stores what follows it.
+  /// Combines the outputs in each window of the pool, and stores the result
+  /// after the epilogue.
   void storePooled(const Place &place, ArrayRef<Exprs> outputs,
                    const ColumnVectors &vector, Expr channel, Value bias) {
     ArrayRef<int64_t> window = windowOf(pool), z = shapeOf(pool->getResult(0));
@@ -387,7 +391,7 @@ private:
           Expr column = named(place.column / double(window[1]) + double(j),
                               "pooled_column_" + Twine(j));
           b.when(column < double(z[2]), [&] {
-            // A vector that counts in part is stored in narrower pieces.
+            // A partly used vector is stored in narrower vectors.
             for (int64_t done = 0; done < vector.columns;) {
               int64_t lanes = llvm::bit_floor(uint64_t(vector.columns - done));
               storeWindow(place, outputs,
@@ -402,8 +406,8 @@ private:
     }
   }
 
-  /// Combines the window of outputs that starts at the row `top` and the column `left`
-  /// of a tile, in lanes from `first` on, for the pool's result at `at`.
+  /// Combines the window of outputs at (top, left) of a tile, for `lanes` lanes
+  /// from `first` on, and stores the pool's result at `at`.
   void storeWindow(const Place &place, ArrayRef<Exprs> outputs, const Exprs &at,
                    int64_t top, int64_t left, int64_t first, int64_t lanes,
                    Value bias) {
@@ -471,9 +475,9 @@ private:
   int64_t channels;
   Dim down, across, tiles;
   int64_t block, rows;
-  /// Panels that are divided among parts; 1 if blocks are enough.
+  /// Panels that are divided among parts; 1 if there are enough blocks.
   int64_t perBlock = 1;
-  /// What the parts have of their own, and which of it this part has.
+  /// Scratch buffers with a slice per part, and the slice of this part.
   Value points, products;
   Expr own;
 };

@@ -8,13 +8,14 @@
 
 namespace ingot::schedule {
 
-/// The sampled weights of a convolution; null if it has others.
+/// Returns the transformed weights of a convolution; null if its weights are
+/// not transformed.
 inline graph::RestoreKernelOp sampledWeights(graph::ConvOp conv) {
   return conv.getW().getDefiningOp<graph::RestoreKernelOp>();
 }
 
-/// Builds the kernel of a group with such a convolution, by the plan of the strategy
-/// "winograd" (strategies/Winograd.cpp).
+/// Builds the kernel of a group around a convolution with transformed weights,
+/// by the plan of strategy "winograd" (strategies/Winograd.cpp).
 void emitWinograd(KernelBuilder &b, ConvolutionAnchor anchor);
 
 } // namespace ingot::schedule

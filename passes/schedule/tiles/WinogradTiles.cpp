@@ -63,7 +63,7 @@ TileModel WinogradTiles::model(int64_t rows) const {
 double WinogradTiles::products(const TileChoice &tile) const {
   // The last block has whole register tiles as well.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  // Each panel reads the rows of a point from the second cache.
+  // Each panel reads the rows of a point from the L2 cache.
   constexpr double lineBytes = 64;
   double lines = double(rows * channels) *
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
@@ -73,8 +73,8 @@ double WinogradTiles::products(const TileChoice &tile) const {
           lines * (1 / target.rates.loads + target.rates.missedLoad));
 }
 
-/// Multiply-adds and additions of one application of a matrix to a vector, where a
-/// point and its negative share terms.
+/// Returns the multiply-adds and additions of a matrix-vector product with a
+/// transform, in which a point and its negative share terms.
 static int64_t operations(const Winograd &form) {
   return form.size == 2 ? 4 : 12;
 }
@@ -82,7 +82,7 @@ static int64_t operations(const Winograd &form) {
 double WinogradTiles::transforms() const {
   double points = double(form.points * form.points),
          outputs = double(form.size * form.size);
-  // Each matrix is applied to rows, and to columns of what that gives.
+  // Each transform is applied to rows, and to columns of the result.
   double ofInput = double(2 * form.points * operations(form)),
          ofOutput = double((form.points + form.size) * operations(form));
   auto vectors = [&](int64_t of) {
@@ -109,7 +109,8 @@ double WinogradTiles::weightBytes() const {
 
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target) {
-  // 64 and 48 to 512 channels on 13 x 13 to 7 x 7 positions (Zen 5, November 2026).
+  // Fitted to 64 and 48 to 512 channels on 13 x 13 to 7 x 7 positions (Zen 5,
+  // November 2026).
   constexpr double notHidden = 0.4;
   double read = bytes / target.rates.memoryBytes;
   return std::max(read - products, 0.0) + notHidden * std::min(read, products);
@@ -128,10 +129,10 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
   double cycles = firstRead(choice);
   if (weights + block > cache)
     cycles += (blocks - 1) * weights / target.rates.cacheBytes;
-  // One point's weights of a panel are there beside the block.
+  // The weights of a panel for one point share the cache with the block.
   double panelBytes =
       double(choice.tile.vectors * lanes * channels) * bytesOfElement;
-  // Weights that stream through the cache take a quarter of it.
+  // Weights that stream through the cache occupy a quarter of it.
   constexpr double ofRows = 0.75;
   if (block + panelBytes > ofRows * cache)
     cycles += points * double(tiles() * channels) * bytesOfElement *
@@ -141,7 +142,7 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::cycles(const WinogradChoice &choice) const {
-  // What loops over points and panels cost for each block.
+  // The overhead of the loops over points and panels, for each block.
   auto blocks = double(llvm::divideCeil(tiles(), choice.block));
   double starts = blocks * double(form.points * form.points) *
                   double(panels(choice.tile.vectors * lanes)) * 4;
@@ -154,12 +155,13 @@ int64_t WinogradTiles::unitsOf(const WinogradChoice &choice) const {
 }
 
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
-  // Parts have memory of their own: enough of them for two threads that are not
-  // equally fast, and more where that takes half of a second cache at most.
+  // Each part has its own scratch memory. `enough` parts serve two threads of
+  // unequal speed; there are more only if they take at most half of an L2
+  // cache.
   constexpr int64_t enough = 4, most = 8;
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
   int64_t units = unitsOf(choice);
-  // A part of little work is worth neither a thread nor its memory.
+  // A small part justifies neither a thread nor its memory.
   constexpr int64_t leastWork = 1 << 18;
   int64_t work = tiles() * form.points * form.points * channels * columns;
   units = std::clamp<int64_t>(work / leastWork, 1, units);
@@ -168,7 +170,7 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::waitOf(const WinogradChoice &choice) const {
-  // Few blocks are divided further, into panels.
+  // If there are few blocks, they are divided further, by panels.
   int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
   if (blocks < choice.parts)
     panels = unitsOf(choice) / blocks;
@@ -177,7 +179,7 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
               choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
   double longest = double(most * choice.block) / double(panels),
          half = double(tiles()) / 2;
-  // A price for one thread and for two alike.
+  // A compromise between one thread and two.
   constexpr double share = 0.25;
   return share * std::max(longest / half - 1, 0.0);
 }
@@ -199,10 +201,10 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
           {shape.rows, shape.vectors, 1},
           int64_t(
               llvm::alignTo(llvm::divideCeil(tiles(), blocks), shape.rows))};
-      // Numbers of blocks that give blocks of the same size but for the last.
+      // Only numbers of blocks that give equal blocks except for the last.
       if (llvm::divideCeil(tiles(), choice.block) != uint64_t(blocks))
         continue;
-      // Larger ones are as many bytes of the arena, and slow.
+      // Larger blocks take as many bytes of the arena, and are slow.
       if (bytesOfBlock(choice) > target.l2Bytes)
         break;
       choice.cycles = cycles(choice);
@@ -211,7 +213,7 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
       ranking.add(choice, choice.cycles * (1 + wait));
     }
   }
-  // Weights that are packed have no other kernel.
+  // No other kernel can use transformed weights, so there must be a choice.
   WinogradChoice least{
       form.size, {1, int64_t(llvm::divideCeil(panel, lanes)), 1}, 1};
   if (!panel && std::isinf(ranking.leastCost()))
@@ -219,7 +221,7 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
   return std::move(ranking).ranked(least);
 }
 
-/// The sum of squares along each row.
+/// Returns the sum of squares of each row.
 static SmallVector<double> squaresOf(const Winograd::Matrix &matrix) {
   SmallVector<double> sums;
   for (ArrayRef<double> row : matrix) {
@@ -239,8 +241,8 @@ double winogradError(ElementsAttr weights, int64_t size) {
   auto *w = reinterpret_cast<const float *>(bytes.data());
   ArrayRef<int64_t> shape = weights.getShapedType().getShape();
   int64_t channels = shape[2], columns = shape[3];
-  // For each column the products of all pairs of taps, summed over the channels: a
-  // point's sum of squares is a form of these.
+  // For each column, the products of all pairs of taps, summed over the
+  // channels: the sum of squares at a point is a quadratic form of these.
   std::vector<double> pairs(taps * taps * columns, 0);
   for (int64_t a = 0; a < taps; ++a)
     for (int64_t b = 0; b <= a; ++b) {
@@ -262,7 +264,7 @@ double winogradError(ElementsAttr weights, int64_t size) {
     for (int64_t a = 0; a < taps; ++a)
       energy += of(a, a);
     result = std::max(result, energy);
-    // At each point.
+    // The variance at each point.
     SmallVector<double> sums;
     for (int64_t p = 0; p < form.points; ++p)
       for (int64_t q = 0; q < form.points; ++q) {

@@ -1,9 +1,9 @@
-// Which blocks of tiles Winograd's algorithm takes together, what they cost, and how
-// exact its results are.
+// The choice of blocks of tiles for Winograd's algorithm, their cost, and the
+// accuracy of the results.
 //
-// A block of tiles goes through three steps: its inputs are sampled at all points,
-// multiplied by the weights as one matrix product for each point, and put together.
-// What is between the steps stays in the second cache where that is possible.
+// A block of tiles passes through three steps: transform of the inputs to all
+// points, one matrix product with the weights per point, and transform of the
+// outputs. Intermediate data stays in the L2 cache if possible.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
@@ -13,60 +13,61 @@
 
 namespace ingot::schedule {
 
-/// Whether windows of floats are of 3 x 3 neighbours, one apart.
+/// Whether a convolution has floats, 3 x 3 windows, stride 1 and dilation 1.
 bool hasWinogradForm(graph::ConvOp conv);
-/// Whether the target has what its tiles need: code for vectors of channels takes many
-/// registers, and code for the last few channels would be as long again.
+/// Whether the target is suitable: the code for vectors of channels needs many
+/// registers, and a second version for remaining channels would double it.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target);
 
-/// How a convolution is computed by Winograd's algorithm.
+/// The parameters of Winograd's algorithm for a convolution.
 struct WinogradChoice {
   /// Outputs of a tile along each axis.
   int64_t size = 0;
-  /// The register tile of the products.
+  /// The register tile of the matrix products.
   TileChoice tile;
-  /// Tiles of a block, a multiple of the register tile's rows; threads divide the
-  /// work in so many parts.
+  /// Tiles per block, a multiple of the register tile's rows; and the number of
+  /// parts that threads divide the work into.
   int64_t block = 0, parts = 1;
   double cycles = 0;
 };
 
-/// Cycles that reading weights of so many bytes for the first time adds to `products`
-/// cycles: each panel is fetched while the one before is multiplied, which hides the most.
+/// Returns the cycles that the first read of `bytes` bytes of weights adds to
+/// `products` cycles: each panel is fetched while the previous one is
+/// multiplied, which hides most of it.
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target);
 
 class WinogradTiles {
 public:
-  /// `panel`: the columns that the weights are packed in, 0 if they are not.
+  /// `panel` is the panel width of packed weights, 0 if they are not packed.
   WinogradTiles(graph::ConvOp conv, int64_t size,
                 const TargetDescription &target, int64_t panel = 0);
 
-  /// The choices that fit, the best one first; at least one for packed weights.
+  /// Returns the choices that fit, best first; at least one for packed weights.
   std::vector<WinogradChoice> ranked(bool divides) const;
   /// Estimates the cycles of one thread.
   double cycles(const WinogradChoice &choice) const;
-  /// Those of them that the first reads of weights add.
+  /// Returns the part of these cycles due to the first read of weights.
   double firstRead(const WinogradChoice &choice) const;
-  /// The tiles of all images.
+  /// Returns the tiles of all images.
   int64_t tiles() const { return images * down * across; }
   int64_t panels(int64_t columns) const;
 
 private:
-  /// Cycles that the three steps take, with all operands in the second cache.
+  /// Cycles of the three steps with all operands in the L2 cache.
   double products(const TileChoice &tile) const;
   double transforms() const;
-  /// Cycles in which weights, and what does not fit into the second cache, come from
-  /// behind it.
+  /// Cycles for loading weights, and data that exceeds the L2 cache, from
+  /// beyond it.
   double transfers(const WinogradChoice &choice) const;
   TileModel model(int64_t rows) const;
   double weightBytes() const;
   int64_t bytesOfBlock(const WinogradChoice &choice) const;
-  /// Blocks of tiles, and panels of them.
+  /// Returns the number of work items: blocks of tiles times panels.
   int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
-  /// What the time grows by where two threads do not have equal parts, and one of them
-  /// waits.
+  /// Returns the relative increase in time if two threads get unequal parts and
+  /// one must wait.
   double waitOf(const WinogradChoice &choice) const;
 
   graph::Winograd form;
@@ -75,29 +76,31 @@ private:
   int64_t channels, columns, images, down, across, panel, lanes;
 };
 
-/// Estimates the standard deviation of the error of results, relative to that of the
-/// results, where inputs are independent and of one variance, and each operation is
-/// off by an independent error of at most half a unit in the last place:
+/// Estimates the standard deviation of the error of results relative to that of
+/// the results, for independent inputs of equal variance, if each operation has
+/// an independent error of at most half a unit in the last place:
 ///
 ///   error^2 = u^2 * (channels / 6 + 4) * max over outputs (i, j), columns o of
 ///             sum over points (p, q), channels c of
-///               output[i, p]^2 output[j, q]^2 |input[p]|^2 |input[q]|^2 U[p, q, c, o]^2
+///               output[i, p]^2 output[j, q]^2
+///               |input[p]|^2 |input[q]|^2 U[p, q, c, o]^2
 ///
-/// with U the sampled weights: each point's sum is off by what its terms and the
-/// partial sums of them are rounded by; results have the variance sum of w^2. Of the
-/// columns, the largest error and the largest result count, since a bound is a share
-/// of the range of the whole result.
+/// with U the transformed weights: the sum of each point has the rounding
+/// errors of its terms and partial sums; results have the variance sum of w^2.
+/// The largest error and the largest result over all columns count, since a
+/// tolerance is a fraction of the range of the whole result.
 double winogradError(mlir::ElementsAttr weights, int64_t size);
 
-/// Estimates the cycles of the cheapest tiles that are exact enough for these weights;
-/// nothing where there are none.
+/// Estimates the cycles of the cheapest tiles that are exact enough for these
+/// weights; nothing if there are none.
 std::optional<double> winogradCycles(graph::ConvOp conv,
                                      mlir::ElementsAttr weights,
                                      const TargetDescription &target);
 
-/// The largest of these errors that is admitted. Errors are within five standard
-/// deviations, and the largest result is one standard deviation of the results at
-/// least: a layer is off by half of the 1e-4 of the range that a network may be.
+/// The largest winogradError that is accepted. Errors stay within five standard
+/// deviations, and the largest result is at least one standard deviation of the
+/// results, so that a layer's error is at most half of the tolerance of a
+/// network, 1e-4 of the range.
 inline constexpr double mostWinogradError = 1e-5;
 
 } // namespace ingot::schedule
