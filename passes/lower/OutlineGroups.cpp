@@ -9,7 +9,6 @@
 // Groups that compute the same share one kernel; names and locations of ONNX
 // nodes do not matter. Functions become programs, and `graph.if` and
 // `graph.loop` become `kernel.if` and `kernel.loop`.
-// `graph.loop` the operations that run them.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"

@@ -37,11 +37,11 @@ public:
     Kind kind = Arena;
     unsigned argument = 0; // of the planned main, for Input and Output
     int64_t bytes = 0;
-    int64_t first = 0, last = 0; // steps that write first and read last, or of
-                                 // their forks the first and the last one
+    int64_t first = 0, last = 0; // the live range in steps; inside a fork, all
+                                 // of the fork
     unsigned parent = 0;         // itself, or the buffer that it is part of
-    int64_t shift = 0;           // bytes from the begin of the parent
-    bool isNear = false;         // in near memory instead of the arena
+    int64_t shift = 0;           // offset in the parent, in bytes
+    bool isNear = false;         // in near memory (VTCM) instead of the arena
     bool isAppended = false;     // an output that is in the memory of an input
   };
   struct Place {
