@@ -1,7 +1,7 @@
 // Replaces floats between integer tensors by 32-bit fixed-point numbers.
 //
 //   dequantize(cast(sums: si32), s) + bias -> softmax -> quantize: ui8
-//   ->  x = mul_high(sums, s * log2(e)) + bias         softmax by powers of 2
+//     ->  x = mul_high(sums, s * log2(e)) + bias         softmax by powers of 2
 //         d = x - reduce_max(x)
 //         p = 2^fraction(d) >> -integer(d)               a polynomial and a shift
 //         dequantize(mul_high(p, 2^60 / reduce_sum(p)), 2^-28) -> quantize

@@ -1,7 +1,7 @@
 // Requantizes integers without floats.
 //
 //   quantize(dequantize(cast(sums: si32) + bias, s), 1, zero: ui8)
-//   ->  cast(clamp((mul_high(sums << l, m) + offset) >> f): si32) : ui8
+//     ->  cast(clamp((mul_high(sums << l, m) + offset) >> f): si32) : ui8
 //
 // with m = s * 2^(32 + f - l) and offset = (bias * s + zero + 1/2) * 2^f, for
 // targets on which this is cheaper than floats (`scalesIntegers`). Several

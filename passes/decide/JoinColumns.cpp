@@ -3,7 +3,7 @@
 //
 //   %y = conv(%x: 224x224x3, %w: 7x7x3x64) {strides 2, 2, low 3, 3}
 //     ->
-//   %p = pad(%x) : 224x224x4           %v = pad(%w) : 7x8x4x64, one leading column
+//   %p = pad(%x) : 224x224x4           %v = pad(%w) : 7x8x4x64, one in front
 //   %j = reshape(%p) : 224x112x8       %u = reshape(%v) : 7x4x8x64
 //   %y = conv(%j, %u) {strides 2, 1, low 3, 2}
 //

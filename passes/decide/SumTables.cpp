@@ -1,7 +1,7 @@
 // Replaces functions of sums of integers by piecewise linear tables.
 //
 //   x = dequantize(cast(sums: si32), s) + bias -> gelu -> quantize: ui8
-//   ->  t = clamp(mul_high(sums, s * 256 / (end - begin)) + ...)    in entries
+//     ->  t = clamp(mul_high(sums, s * 256 / (end - begin)) + ...)    in entries
 //         entry = cast(t >> f): ui8
 //         (high(entry) << 8) + low(entry) + slope(entry) * fraction(t)
 //
