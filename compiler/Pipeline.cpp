@@ -123,8 +123,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     // Before scales and functions are rewritten.
     functions.addPass(
         decide::createFormTables({options.target->name.str(), options.strict}));
-    // For contractions whose signedness still differs, the operand is converted
-    // before each.
+    // Before FormIntegerProducts, which converts operands of the wrong
+    // signedness in front of each contraction.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
     // Before inputs are padded to the channels and windows that kernels read.
     functions.addPass(

@@ -41,7 +41,8 @@ static bool correct(Session &session, bool quick) {
     return true;
   // Layers are corrected one after the other: corrected together, each would
   // add what previous layers have corrected already. If that takes too many
-  // runs, layers are corrected in groups, by fewer samples.
+  // runs, fewer samples are used and only some layers are corrected, among them
+  // the last one.
   size_t count = std::min<size_t>(session.samples.size(), quick ? 16 : 100);
   double runs = session.affordableRuns();
   size_t groups = places.size();

@@ -260,8 +260,8 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
       return false;
     }
   std::vector<std::string> parts(sources), linked(objects);
-  // With a separate linker, the C library is part of the linked program, not of
-  // the generated one.
+  // A separate linker program, where there is one, has the C library that the
+  // main function needs, so it compiles that too.
   (target.linker.empty() ? parts : linked).push_back(*main);
   for (auto [number, source] : enumerate(parts)) {
     linked.push_back(path("part" + Twine(number) + ".o"));

@@ -247,7 +247,8 @@ private:
       std::vector<int64_t> kind{rows.size()};
       for (const OperandRows &read : *reads(group, rows))
         kind.push_back(read.rows.size());
-      // The first band has padding at another end.
+      // The first and the last band may read equally many rows, but have their
+      // padding at different ends.
       kind.push_back(rows.begin == 0);
       kinds.insert(kind);
     }

@@ -9,10 +9,10 @@
 // arguments for which every launch of the kernel passes constants, and stores
 // to none. Further loads of constants are moved before the wait as long as
 // there are registers for them. If the kernel ends in a branch, each side waits
-// on its own. A compiler may move loads of a `const ... __restrict__` argument
+// on its own. A compiler may move loads of a `const ... __restrict` argument
 // before the wait; the other read-only arguments are therefore marked with
-// kernel.may_alias, so that they are not printed like this. Does nothing on
-// targets without early kernel start.
+// kernel.may_alias and printed without `__restrict`. Does nothing on targets
+// without early kernel start.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"

@@ -104,10 +104,10 @@ Num expandExpOrZero(Num x) {
   double least = b.pick(-80.0, -700.0);
   // Without denormal results a single factor 2^m suffices, with m the nearest
   // integer to x / ln 2; it becomes infinite slightly below the largest number.
-  // Below the smallest exponent the computed value is discarded. In f32,
-  // rounding log2 e to one float costs |x| / 4 units in the last place (|x|
-  // without fused multiply-add), which is negligible in a sum of such
-  // exponentials.
+  // Below the smallest exponent the computed value is discarded, and is rarely
+  // denormal. In f32, rounding log2 e to one float costs |x| / 4 units in the
+  // last place (|x| without fused multiply-add), which is negligible in a sum
+  // of such exponentials.
   Num most = b.constant(b.pick(89.0, 710.0)),
       limited = named(select(x > most, most, x), "limited");
   double magic = roundingConstant(b);
