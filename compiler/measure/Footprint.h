@@ -24,11 +24,11 @@ struct Footprint {
   struct Launch {
     mlir::Location location;
     std::string kernel, strategy;
-    bool isFirst = true; ///< of its kernel
+    bool isFirst = true; ///< whether it is the first call of its kernel
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
     /// The work of a kernel with threads on a device.
     schedule::DeviceWork device;
-    /// Whether the kernel runs on the host beside a device.
+    /// Whether this kernel of a device program runs on the host.
     bool onHost = false;
     /// The fork and branch of launches that run concurrently.
     std::optional<int64_t> fork, branch;

@@ -15,7 +15,7 @@ namespace ingot {
 enum class Verbosity {
   Quiet,  ///< nothing
   Normal, ///< a line on a terminal, with the seconds from the second one on
-  Verbose ///< a line for each finished step with its time, also into files
+  Verbose ///< a line with the time of each step, also if not on a terminal
 };
 
 /// Prints a line about the current work on standard error, and erases it at the

@@ -64,7 +64,7 @@ public:
   MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
       : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
-  /// Fills `results`, each of the size that it has in `bytes`.
+  /// Fills `results`; `bytes` are their sizes.
   void run(kernel::ProgramOp main, ArrayRef<int64_t> bytes,
            MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;

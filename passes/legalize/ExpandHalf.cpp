@@ -268,7 +268,7 @@ LogicalResult expandExt(arith::ExtFOp op, const TargetDescription &target,
     return failure();
   Type f32 = withElement(op.getType(), rewriter.getF32Type());
   if (!to.isF32()) {
-    // Through f32, which is exact in both directions.
+    // Convert through f32, which holds the value exactly.
     Value wide = arith::ExtFOp::create(rewriter, op.getLoc(), f32, x);
     if (to.isF64())
       rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);

@@ -9,13 +9,14 @@
 //   %u = transpose(%r)
 //
 // Further cases:
-// - matmul(reshape(transpose(x)), constant weights): the rows of the weights are
-//   permuted instead of x.
+// - matmul(reshape(transpose(x)), constant weights): the rows of the weights
+//   are permuted instead of x.
 // - A transpose that moves only axes of size 1 becomes a reshape.
-// - A transpose that permutes only rows of the left operand of a matmul moves to
-//   the rows of its result.
-// - A norm over a whole flattened image does not depend on the order of elements
-//   within a row, except for the rounding of its sums: the transpose moves below.
+// - A transpose that permutes only rows of the left operand of a matmul moves
+//   to the rows of its result.
+// - A norm over a whole flattened image does not depend on the order of
+//   elements within a row, except for the rounding of its sums: the transpose
+//   moves below it.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"

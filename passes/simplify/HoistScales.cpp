@@ -360,9 +360,9 @@ private:
         1, constant(builder, op.getLoc(), shapeOf(op.getScale()), {1.0f}));
   }
 
-  /// Whether the factor can be folded into the constants and scales that `v` is
-  /// computed from, and one of these scales belongs to a sum. If `v` is computed
-  /// from int8 tensors only, nothing is gained.
+  /// Whether the factor can be folded into the constants and scales from which
+  /// `v` is computed, and one of these scales belongs to a sum. If `v` is
+  /// computed from int8 tensors only, nothing is gained.
   static bool scalesSums(Value v) {
     Seen seen;
     return takesFactor(v, seen) && seen.hasSum;

@@ -33,7 +33,7 @@ public:
               llvm::function_ref<bool(mlir::OpOperand &)> allows);
 
   llvm::ArrayRef<mlir::Value> all() const { return values.getArrayRef(); }
-  /// Whether all writers and readers allow the other sign.
+  /// Whether all producers and users allow the other signedness.
   bool mayChange() const { return allAllow; }
   mlir::IntegerType other() const { return otherType; }
   /// Changes the signedness; calls `change` for each final user except

@@ -55,8 +55,8 @@ struct PhasedAxis {
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRun, 2> runs;
   /// The result begins `low` positions after the full one: `skipped` whole
-  /// strides, which the convolutions do not compute, and `crop` positions, which
-  /// are computed and sliced off.
+  /// strides, which the convolutions do not compute, and `crop` positions,
+  /// which are computed and sliced off.
   int64_t skipped, crop;
   /// The number of positions computed per phase.
   Dim positions;

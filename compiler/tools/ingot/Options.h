@@ -75,7 +75,7 @@ struct Options {
     All = 0xfff,
     Models = Compile | Inspect | Test | Run | Bench
   };
-  /// In the same order.
+  /// In the order of `parsers`.
   std::vector<CommandSyntax> commands;
   /// Per command, in the same order.
   std::vector<std::unique_ptr<llvm::cl::list<std::string>>> positional;

@@ -191,7 +191,7 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   Location loc = kernel::unnamed(op->getLoc());
   if (Unary integer = integerExpansion(op)) {
     MathBuilder b(builder, loc,
-                  builder.getF32Type()); // its float type plays no part
+                  builder.getF32Type()); // its float type is not used
     return {integer(b.wrap(op->getOperand(0))).v};
   }
   if (auto pow = dyn_cast<math::IPowIOp>(op))

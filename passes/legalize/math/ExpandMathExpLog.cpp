@@ -149,7 +149,7 @@ Num expandExpm1(Num x) {
   Num inverse = fromBits(b.integer(uint64_t(2 * b.bias()) << b.mantissaBits()) -
                          bitsOf(power));
   Num result = power * fma(power, q, power - inverse);
-  return select(equal(x, 0), x, result); // -0
+  return select(equal(x, 0), x, result); // keeps -0
 }
 
 namespace {
@@ -247,7 +247,7 @@ Num expandLog1p(Num x) {
       x <= -1,
       select(equal(x, -1), -std::numeric_limits<double>::infinity(), b.nan()),
       result);
-  return select(equal(x, 0), x, result); // -0
+  return select(equal(x, 0), x, result); // keeps -0
 }
 
 namespace {

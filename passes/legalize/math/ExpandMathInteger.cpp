@@ -82,7 +82,7 @@ static Value power(OpBuilder &builder, Location loc, Value x, Value n,
 Value expandIPow(OpBuilder &builder, Location loc, Value x, Value y) {
   Type element = getElementTypeOrSelf(x.getType());
   MathBuilder b(builder, loc,
-                builder.getF32Type()); // its float type plays no part
+                builder.getF32Type()); // its float type is not used
   Value positive = power<arith::MulIOp>(builder, loc, x, y,
                                         builder.getIntegerAttr(element, 1));
   // A power with negative exponent truncates to 0, except for the bases 1 and

@@ -93,9 +93,9 @@ static Num exponentOf(Num x) {
   return select(denormal, exponent - b.pick(24.0, 54.0), exponent);
 }
 
-/// Returns y times the power of two that brings it within 2^20 (f64: 2^48) below
-/// x, so that one step subtracts that many bits of the quotient; y itself if it
-/// is already that close.
+/// Returns y times the power of two that brings it within 2^20 (f64: 2^48)
+/// below x, so that one step subtracts that many bits of the quotient; y itself
+/// if it is already that close.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
   Num gap = named((exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0), "gap");

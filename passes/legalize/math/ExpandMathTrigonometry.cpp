@@ -85,7 +85,8 @@ Num expandSin(Num x) {
   Num value = named(select(isOdd(a.quadrant), a.cos, a.sin), "value");
   Num result =
       named(fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant)), "result");
-  return withLargeLanes(x, select(equal(x, 0), x, result), expandSin); // -0
+  return withLargeLanes(x, select(equal(x, 0), x, result),
+                        expandSin); // keeps -0
 }
 
 Num expandCos(Num x) {

@@ -116,7 +116,7 @@ Num bitsOf(Num x);
 Num fromBits(Num x);
 Num abs(Num x);
 Num signOf(Num x); // the sign bit
-/// |x| with the sign bit added to it.
+/// Returns |x| with this sign bit.
 Num withSign(Num x, Num signBit);
 /// Returns `x` with only the upper half of its mantissa: products of two such
 /// numbers are exact. The bit operations also keep compilers from contracting
