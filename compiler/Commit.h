@@ -1,4 +1,4 @@
-// Which sources this program was built from.
+// The commit from which this program was built.
 
 #ifndef INGOT_COMPILER_COMMIT_H
 #define INGOT_COMPILER_COMMIT_H
@@ -7,7 +7,8 @@
 
 namespace ingot {
 
-/// The commit of the sources, as the build found it; empty if they were no repository.
+/// The commit as found by the build; empty if the sources were not in a
+/// repository.
 extern const llvm::StringRef ingotCommit;
 
 } // namespace ingot

@@ -27,7 +27,7 @@ std::string nameOfModel(StringRef path) {
   StringRef stem = llvm::sys::path::stem(path);
   StringRef folder =
       llvm::sys::path::filename(llvm::sys::path::parent_path(path));
-  // `model.onnx` says nothing; its folder may.
+  // The folder of a file called `model.onnx` may be a better name.
   if (stem == "model" && !folder.empty() && folder != "." && folder != "..")
     stem = folder;
   return toIdentifier(stem);
@@ -40,7 +40,8 @@ std::optional<int64_t> CompileOptions::maxArena() const {
 }
 
 bool CompileOptions::runsOnThisHost() const {
-  // One program has the code of all, so it must be one for this machine.
+  // The program contains the code of all targets, so they must share this
+  // machine's architecture.
   auto runs = [&](const TargetDescription *level) {
     return level->elf.machine == target->elf.machine && level->runsOnThisHost &&
            level->runsOnThisHost();
@@ -89,7 +90,8 @@ bool Compilation::importEntries() {
   moduleRef = ModuleOp::create(UnknownLoc::get(&mlirContext));
   for (const EntryPoint &entry : options.entries) {
     Progress progress("importing " + printable(entry.name));
-    // The first one may be read already; an import takes the bytes out of its file.
+    // The first model may have been opened already; an import moves the data
+    // out of its file.
     std::unique_ptr<ModelFile> own = std::move(file);
     if (!own || !entry.model.empty())
       own = options.makeModel && entry.model.empty()
@@ -113,8 +115,8 @@ bool Compilation::importEntries() {
   return true;
 }
 
-/// The name of a model's file and the SHA-256 of its bytes, which are read in pieces: a
-/// model may be larger than memory.
+/// Returns the file name of a model and the SHA-256 of the file. The file is
+/// read in blocks, since a model may be larger than memory.
 static std::string identityOf(StringRef path) {
   std::string name = llvm::sys::path::filename(path).str();
   llvm::Expected<llvm::sys::fs::file_t> file =
@@ -168,7 +170,7 @@ bool Compilation::import() {
 }
 
 namespace {
-/// Makes diagnostics of MLIR's errors while it lives.
+/// Converts MLIR errors to diagnostics during its lifetime.
 class FaultHandler {
 public:
   FaultHandler(MLIRContext &context, Diagnostics &diagnostics,
@@ -241,7 +243,7 @@ bool Compilation::usesStrings() {
   return found;
 }
 
-/// Two targets that have strings.
+/// Returns the names of two targets that support strings, for a hint.
 static std::string exampleOfStrings() {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
@@ -252,7 +254,8 @@ static std::string exampleOfStrings() {
                        : (names.front() + " or " + names.back()).str();
 }
 
-/// Refuses strings, which are addresses in the memory of a host with 8 bytes each.
+/// Rejects strings on targets without 64-bit host pointers: a string tensor
+/// holds pointers.
 bool Compilation::checkStrings() {
   const TargetDescription &target = *options.target;
   if ((!target.isDevice() && target.pointerBytes == 8) || !usesStrings())
@@ -264,7 +267,8 @@ bool Compilation::checkStrings() {
   return false;
 }
 
-/// Refuses near memory that is too small for what vectors read.
+/// Rejects a VTCM size that is too small for operands that vectors can only
+/// read there.
 bool Compilation::checkNear() {
   int64_t least = 0;
   for (Operation &op : *moduleRef->getBody())
@@ -292,7 +296,7 @@ bool Compilation::advance(Stage stage) {
     return true;
   if (!checkStrings())
     return false;
-  // The model is valid, so whatever goes wrong from here on is our own fault.
+  // The model is valid, so any later failure is an internal error.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
     diagnostic.message =
@@ -345,7 +349,7 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   return codegen;
 }
 
-/// The callers of all versions of an entry point pass an arena for the neediest.
+/// Sets the arena of all variants of an entry point to the size of the largest.
 static void shareArena(ArrayRef<Variant> variants, size_t entry) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {
@@ -363,7 +367,8 @@ static void shareArena(ArrayRef<Variant> variants, size_t entry) {
 bool Compilation::emit(StringRef output) {
   if ((!options.startFrom && !open()) || !checkWritable(output, diagnostics))
     return false;
-  // Each from the file on: what is chosen for one target is no way to another.
+  // Each variant is compiled from the file on, since decisions for one target
+  // do not apply to another.
   std::vector<std::unique_ptr<Compilation>> others;
   SmallVector<Variant> variants;
   for (const TargetDescription *fallback : options.fallbacks) {

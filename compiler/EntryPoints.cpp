@@ -12,7 +12,8 @@ namespace ingot {
 void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
   SymbolTable own(from), taken(module);
   auto main = own.lookup<func::FuncOp>(kernel::kMainName);
-  // First those that are called: the entry point's name is not its module's to give.
+  // Rename private functions first, so that the name of the entry point is
+  // free.
   for (auto function : from.getOps<func::FuncOp>()) {
     StringRef symbol = function.getName();
     if (function != main && (taken.lookup(symbol) || symbol == name))
@@ -20,7 +21,7 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
   }
   if (name != kernel::kMainName)
     (void)own.rename(main, name);
-  // What is there may have that name, too, but is private then.
+  // A private function of `module` may have that name and is renamed.
   if (Operation *other = taken.lookup(name))
     (void)taken.renameToUnique(other, {&own});
   for (Operation &op : llvm::make_early_inc_range(*from.getBody()))
@@ -29,13 +30,14 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
 
 namespace {
 
-/// Marks tensors of the entry points by what the command line calls them.
+/// Marks the tensors of entry points that the command line names as states.
 class StateMarker {
 public:
   StateMarker(ModuleOp module, Diagnostics &diagnostics)
       : module(module), diagnostics(diagnostics) {}
 
-  /// Marks one pair, or all pairs that two patterns with a `*` each name.
+  /// Marks one pair of tensors, or all pairs that match two patterns with one
+  /// `*` each.
   void mark(const std::string &input, const std::string &output) {
     if (!isPattern(input) || !find(input, /*outputs=*/false).empty())
       return markPair(input, output);
@@ -51,7 +53,7 @@ public:
       if (function.isPublic())
         for (const Tensor &tensor : tensorsOf(function, /*outputs=*/false)) {
           StringRef part = tensor.name;
-          // The entry points may share an input.
+          // Entry points may share an input.
           if (part.consume_front(before) && part.consume_back(after) &&
               !llvm::is_contained(parts, part))
             parts.push_back(part.str());
@@ -136,7 +138,7 @@ private:
     return found;
   }
 
-  /// Whether sizes can be the same in some run.
+  /// Whether the sizes can be equal in some run.
   static bool fits(const kernel::Dims &a, const kernel::Dims &b) {
     return a.size() == b.size() &&
            llvm::all_of(llvm::zip(a, b), [](const auto &pair) {

@@ -1,11 +1,11 @@
-// Several entry points in one output.
+// Combines several entry points in one module.
 //
 //   func.func @main(..)          of one import        func.func @prefill(..)
 //   func.func private @body(..)                  ->   func.func private @body(..)
 //   func.func @main(..)          of another one       func.func @decode(..)
 //   func.func private @body(..)                       func.func private @body_0(..)
 //
-// Later stages share what is equal: kernels, and constants by their bytes.
+// Later stages merge equal kernels, and constants with equal bytes.
 
 #ifndef INGOT_COMPILER_ENTRYPOINTS_H
 #define INGOT_COMPILER_ENTRYPOINTS_H
@@ -15,14 +15,14 @@
 
 namespace ingot {
 
-/// Moves all of `from` into `module`, with its main function as a public function
-/// `name`. Private functions whose names are taken get others.
+/// Moves the content of `from` into `module`; its main function becomes the
+/// public function `name`. Private functions whose names are taken are renamed.
 void addEntryPoint(mlir::ModuleOp module, mlir::ModuleOp from,
                    llvm::StringRef name);
 
-/// Marks inputs as what the last run has stored as outputs (kernel.state). Each of
-/// `states` is an input and an output; an entry point may have one of them, or none.
-/// False with diagnostics where that cannot be.
+/// Marks inputs that receive an output of the previous run (kernel.state). Each
+/// of `states` is the name of an input and an output; an entry point may have
+/// both, one or none. Returns false with diagnostics if a pair is invalid.
 bool markStates(mlir::ModuleOp module,
                 llvm::ArrayRef<std::pair<std::string, std::string>> states,
                 Diagnostics &diagnostics);

@@ -1,4 +1,4 @@
-// Whose fault an error is.
+// Attributes errors to the environment, the user's compiler or Ingot.
 
 #ifndef INGOT_COMPILER_FAULTS_H
 #define INGOT_COMPILER_FAULTS_H
@@ -8,14 +8,15 @@
 
 namespace ingot {
 
-/// Reports an error of writing, compiling or running what was generated: a full
-/// disk, a missing compiler and the like by their reason; a compiler that the
-/// user has named (`userCompiler`) by its first message; all else as our own
-/// fault, which `what` describes ("the generated C++ did not compile").
+/// Reports an error from writing, compiling or running generated code.
+/// Environment errors, such as a full disk or a missing compiler, are reported
+/// by their cause; errors of a compiler named by the user (`userCompiler`) by
+/// its first message; all others as internal errors, described by `what` ("the
+/// generated C++ did not compile").
 void reportFault(llvm::Error error, Diagnostics &diagnostics,
                  llvm::StringRef what = "", llvm::StringRef userCompiler = "");
 
-/// Returns the line of a failed program's messages that tells most.
+/// Returns the most informative line of a failed program's messages.
 std::string firstError(llvm::StringRef messages);
 
 } // namespace ingot

@@ -1,4 +1,5 @@
-// Precompiled: what most files of this folder include from elsewhere.
+// Precompiled header: the headers outside this folder that most of its files
+// include.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,4 +1,4 @@
-// The stages, in order.
+// The stages of the compiler and their passes, in order.
 
 #include "compiler/Pipeline.h"
 
@@ -30,7 +30,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Contractions of quantized operands are of integers where the target has them.
+/// Converts contractions of quantized operands to integers if the target
+/// supports them.
 static void addWiden(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
@@ -48,19 +49,20 @@ LogicalResult widenContractions(ModuleOp module,
   return pm.run(module);
 }
 
-/// Constants folded, composites in one canonical form, dead code gone;
-/// convolutions and pools channels-last with no transpose left that could go.
+/// Folds constants, raises composites to a canonical form and removes dead
+/// code; makes convolutions and pools channels-last and removes transposes.
 static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (options.evaluating)
     return;
-  // Before the layouts of all that reads states follow.
+  // First, since the layouts of operators that read states depend on it.
   pm.addPass(simplify::createLayOutStates({options.stateInOnePlace}));
-  // Before dequantized weights become constants.
+  // Before FoldConstants turns dequantized weights into floats.
   addWiden(pm.nest<func::FuncOp>(), options);
   pm.addNestedPass<func::FuncOp>(simplify::createNarrowWeights());
   pm.addPass(simplify::createFoldConstants());
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  // Once their constants are numbers, and before transposes move into them.
+  // After constants are folded, and before transposes are moved into
+  // composites.
   if (!options.strict) {
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
@@ -69,12 +71,13 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(simplify::createAssignLayout({options.strict}));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  // When channels are last, and before the parts of weights become constants.
+  // After layouts are channels-last, and before the parts of weights are
+  // folded.
   if (!options.strict) {
     functions.addPass(simplify::createSplitPhases());
     functions.addPass(simplify::createHoistConvolutions());
   }
-  // When transposes are where they stay.
+  // After transposes have been placed.
   functions.addPass(simplify::createSplitJoined());
   pm.addPass(simplify::createFoldConstants());
   if (!options.strict) {
@@ -85,7 +88,7 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 namespace {
-/// Lets the caller choose among plans, before anything is packed by them.
+/// Calls options.choosePlans, before weights are packed for the plans.
 struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChoosePlansPass)
   explicit ChoosePlansPass(PipelineOptions::PlanChooser choose)
@@ -98,46 +101,47 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-/// Each operator belongs to a fusion group with a strategy; the last stage at
-/// which facts of the target steer the graph.
+/// Assigns each operator to a fusion group with a strategy; the last stage in
+/// which target properties affect the graph.
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
     // Before keys and values are moved for heads that share them.
     functions.addPass(decide::createShareHeads({options.target->name.str()}));
-    // Before what they read and store is narrowed.
+    // Before NarrowContractions narrows the operands and results.
     functions.addPass(decide::createJoinProducts({options.target->name.str()}));
     functions.addPass(decide::createNarrowContractions(
         {options.target->name.str(), options.fast}));
-    // Of conversions there and back, one is left.
+    // Removes conversions to a narrow type and back.
     if (!options.fast.empty())
       functions.addPass(createCanonicalizerPass());
-    // When operands have the types that are multiplied.
+    // After operands have the types in which they are multiplied.
     functions.addPass(decide::createJoinColumns({options.target->name.str()}));
   }
   if (!options.evaluating) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
-    // While scales and functions are as the model has them.
+    // Before scales and functions are rewritten.
     functions.addPass(
         decide::createFormTables({options.target->name.str(), options.strict}));
-    // What is left of other signs changes in front of each product.
+    // Before FormIntegerProducts, which converts operands of the wrong
+    // signedness in front of each contraction.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
-    // Before inputs get the padding and the channels that windows read.
+    // Before inputs are padded to the channels and windows that kernels read.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     functions.addPass(
         decide::createFormIntegerProducts({options.target->name.str()}));
-    // Of sums over windows that zero points have left.
+    // Applies to the window sums that zero points add.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
-    // Weights of another sign are constants again, which can be packed.
+    // Folds weights whose signedness was converted, so that they can be packed.
     pm.addPass(simplify::createFoldConstants());
     OpPassManager &folded = pm.nest<func::FuncOp>();
     folded.addPass(createCSEPass());
-    // When the terms of biases are one constant; --strict keeps ONNX's definition of
-    // scales, in floats, and has no lanes for forests.
+    // After the terms of biases are folded. --strict keeps ONNX's definition of
+    // scales in floats, and forests are not vectorized.
     if (!options.strict) {
-      // Before quantizations take in what they read.
+      // Before FormIntegerScales merges operators into quantizations.
       folded.addPass(
           decide::createFormFixedPoint({options.target->name.str()}));
       folded.addPass(
@@ -149,11 +153,12 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(decide::createFormGroups(
       {options.target->name.str(), /*packs=*/!options.evaluating,
        options.savesMemory}));
-  // When it is known what is in memory between kernels.
+  // After groups define which tensors are stored between kernels.
   if (!options.evaluating && !options.strict)
     pm.addNestedPass<func::FuncOp>(decide::createNarrowStorage(
         {options.target->name.str(), options.fast, options.savesMemory}));
-  // Before plans are timed, which may find that panels of their own are faster.
+  // Before plans are timed, since timing may find that separate panel layouts
+  // are faster.
   if (!options.evaluating)
     pm.addPass(decide::createAgreePanels({options.target->name.str()}));
   if (options.choosePlans)
@@ -161,15 +166,16 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating) {
     OpPassManager &packing = pm.nest<func::FuncOp>();
     packing.addPass(decide::createPackWeights({options.target->name.str()}));
-    // While it is still known what the panels are made from.
+    // Before FoldConstants evaluates the packing, after which the source of
+    // panels is unknown.
     packing.addPass(decide::createTieWeights());
     pm.addPass(simplify::createFoldConstants());
   }
-  // When weights are in the order of the plans, which the stages of a chain keep.
+  // After weights are packed for the plans, which the stages of a chain keep.
   if (!options.evaluating)
     pm.addNestedPass<func::FuncOp>(
         decide::createChainRows({options.target->name.str()}));
-  // When groups are what they stay. Near memory is filled by stripes of its own.
+  // After groups are final. Near memory (VTCM) is filled by its own row bands.
   bool savesByDefault = !options.evaluating && !options.target->isDevice() &&
                         !options.target->freestanding &&
                         options.target->nearMemory.empty();
@@ -177,56 +183,58 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(decide::createStripeRows(
         {options.target->name.str(),
          options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
-  // Of what is no chain of rows. Fewer bytes are a matter of rows.
+  // For groups that form no chain of rows. A limit of the arena is met by row
+  // bands only.
   if (savesByDefault && !options.maxArena)
     pm.addNestedPass<func::FuncOp>(
         decide::createSplitBatches({options.target->name.str()}));
-  // Of what is in the arena then.
+  // For tensors that remain in the arena.
   if (options.nearBytes)
     pm.addPass(decide::createFillNear(
         {options.target->name.str(), *options.nearBytes}));
 }
 
-/// Each group is one private function; equal groups share one.
+/// Outlines each group into a private kernel; equal groups share one.
 static void addLower(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(lower::createOutlineGroups());
 }
 
-/// Loops, vectors and buffers of each kernel are explicit.
+/// Builds the loops, vectors and buffers of each kernel.
 static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(schedule::createScheduleKernels({options.target->name.str()}));
 }
 
-/// Every buffer is (region, offset, size). Launches that are planned may pass
-/// buffers of any shape, so that kernels can serve several.
+/// Assigns every buffer a region, offset and size. Planned launches may pass
+/// buffers of any shape, so that kernels can be shared.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
-  // Before launches are ordered, and memory is planned.
+  // Before launches are ordered and memory is planned.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createCopyToHost());
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
-  // Before memory is planned, which has to know what is alive at the same time.
+  // Before memory is planned, which depends on live ranges.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createForkBranches({options.target->name.str()}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
-  // Which buffers of the caller are places in the state; what is read when is known now.
+  // After memory planning, when it is known which buffers are states and when
+  // they are read.
   if (!options.evaluating)
     pm.addPass(plan::createPlanState(
         {options.target->bufferAlign, options.stateInOnePlace}));
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
-  // When launches are in their last order.
+  // After the order of launches is final.
   if (!options.evaluating && options.target->fetchesRanges())
     pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
-  // When it is known what is between launches.
+  // After all operations between launches are known.
   if (!options.evaluating)
     pm.addPass(plan::createFormTeams({options.target->name.str()}));
 }
 
-/// Only operations are left that the printer knows on this target.
+/// Leaves only operations that the printer supports on this target.
 static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   std::string target = options.target->name.str();
-  // Functions are for readers: what is evaluated has none.
+  // Outlined functions serve readability only.
   if (!options.evaluating)
     pm.addPass(legalize::createOutlineMath({target}));
   pm.addPass(legalize::createOutlineStrings());
@@ -266,12 +274,12 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
   return pm.run(module);
 }
 
-/// How constant subgraphs become code: the same stages, for a scalar target.
+/// Lowers constant subgraphs to code: the same stages for a scalar target.
 static LogicalResult lowerForEvaluation(ModuleOp module) {
   PipelineOptions options;
   options.target = lookupTarget("generic");
   options.evaluating = true;
-  // The same constants whatever the options.
+  // Constants must not depend on the options.
   options.strict = true;
   options.verify = false;
   return runPipeline(module, options);

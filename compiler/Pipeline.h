@@ -1,4 +1,4 @@
-// The way from graph to planned kernels.
+// The pass pipeline from the graph to printable kernels.
 
 #ifndef INGOT_COMPILER_PIPELINE_H
 #define INGOT_COMPILER_PIPELINE_H
@@ -13,44 +13,47 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
-  /// Contract floats as "bf16", "f16" or "tf32", which the target has products for.
+  /// Contract floats as "bf16", "f16" or "tf32"; the target must support it.
   std::string fast = {};
-  /// What the arena may take: with less memory some work is done twice.
+  /// The limit of the arena in bytes; to meet it, some values are computed
+  /// twice.
   std::optional<int64_t> maxArena;
-  /// Kernels have no memory of their own that others do without, though these take longer.
+  /// Kernels use no optional scratch memory, although they are slower without.
   bool savesMemory = false;
-  /// Memory that vectors read fastest, as far as the caller lends it.
+  /// Bytes of near memory (VTCM) that the caller provides.
   std::optional<int64_t> nearBytes;
-  /// A value that lives from run to run takes one place where a run has read it before
-  /// it writes the next one. Versions of a model that share a state take two.
+  /// A state takes a single slot if a run reads it before it writes the new
+  /// value. Variants for several targets that share a state need two slots.
   bool stateInOnePlace = true;
-  /// For the values of a constant subgraph: no search for better code.
+  /// Lowers a constant subgraph: skips passes that only improve code.
   bool evaluating = false;
-  /// Called once groups have their first plans; may give them others, and fails
-  /// with a diagnostic of its own.
+  /// Called after groups have their initial plans. May replace plans; reports
+  /// its own diagnostics on failure.
   using PlanChooser = std::function<mlir::LogicalResult(mlir::ModuleOp)>;
   PlanChooser choosePlans;
   /// Print the time of each pass on standard error.
   bool timePasses = false;
-  /// Check the IR after each stage; after each pass, too, costs some percent.
+  /// Verify the IR after each stage, and with `verifyEach` after each pass,
+  /// which costs a few percent.
   bool verify = true, verifyEach = false;
 };
 
-/// Runs the stages behind `done` up to `last` on a module that `done` left. One
-/// that was imported has one function @main of graph operators; after Legalize
-/// it is in the form that the printer takes. Failure is a fault of ours,
-/// reported through the context's diagnostics.
+/// Runs the stages after `done` up to `last` on a module that `done` has
+/// produced. An imported module has one function @main of graph operators;
+/// after Legalize it can be printed. Failure is an internal error, reported
+/// through the context's diagnostics.
 mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 const PipelineOptions &options,
                                 Stage last = Stage::Legalize,
                                 Stage done = Stage::Import);
 
-/// Runs what Simplify begins with, on a module that was imported: then it is known
-/// which quantized weights stay narrow, and not yet what becomes of the others.
+/// Runs only the first passes of Simplify on an imported module: afterwards it
+/// is known which quantized weights stay narrow, and the others are not
+/// converted yet.
 mlir::LogicalResult widenContractions(mlir::ModuleOp module,
                                       const PipelineOptions &options);
 
-/// Loads the dialects that the stages produce.
+/// Loads the dialects that the stages use.
 void loadPipelineDialects(mlir::MLIRContext &context);
 
 } // namespace ingot

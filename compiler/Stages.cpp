@@ -30,7 +30,7 @@ StringRef nameOf(Stage stage) { return names[static_cast<int>(stage)]; }
 
 namespace {
 
-/// Collects what of a module does not belong to its stage.
+/// Reports operations that do not belong to the stage.
 class StageVerifier {
 public:
   StageVerifier(ModuleOp module, Stage stage)
@@ -68,7 +68,8 @@ private:
       refuse(module, "is for a target that is unknown: " + target.getValue());
   }
 
-  /// Graph functions until `lower`, then helpers that kernels call.
+  /// Checks a graph function (before `lower`) or a helper that kernels call
+  /// (after).
   void check(func::FuncOp function) {
     if (stage >= Stage::Lower) {
       if (function.isPublic())
@@ -101,7 +102,7 @@ private:
     }
   }
 
-  /// Checks that the strategy can build the operators of `block` by the plan.
+  /// Checks that the strategy can build the operators of `block` with the plan.
   void checkDecision(Operation *op, Block *block, StringRef strategy,
                      DictionaryAttr plan) {
     auto target = module->getAttrOfType<StringAttr>(kernel::kTargetAttr);
@@ -113,7 +114,7 @@ private:
       refuse(op, "cannot be built: " + why);
   }
 
-  /// Constants, and values that share the bytes of others.
+  /// Whether the operation is a constant, or shares the memory of its operands.
   static bool isData(Operation *op) {
     return isa<graph::ConstantOp, graph::ReshapeOp, graph::SliceOp,
                graph::ConcatOp>(op);
@@ -128,7 +129,7 @@ private:
     if (onTensors != (stage == Stage::Lower))
       return refuse(kernel, onTensors ? "has no loops yet"
                                       : "has loops before `schedule`");
-    // Once there are loops, it is only told to readers.
+    // Once there are loops, the plan is informative only.
     if (stage == Stage::Lower)
       checkDecision(kernel, &kernel.getBody().front(),
                     kernel.getStrategy().value_or(""), kernel.getPlanAttr());
@@ -179,8 +180,8 @@ struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
     markAllAnalysesPreserved();
   }
 
-  /// Checks what the operations themselves promise. `plan` places buffers in
-  /// programs; the kernels are checked after `schedule` and after `legalize`.
+  /// Runs the operations' verifiers. After `plan`, kernels are skipped; they
+  /// are verified after `schedule` and after `legalize`.
   LogicalResult verifyOperations() {
     if (stage != Stage::Plan)
       return verify(getOperation());

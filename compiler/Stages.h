@@ -1,4 +1,4 @@
-// What is true after each stage of a compilation.
+// The stages of a compilation and their postconditions.
 
 #ifndef INGOT_COMPILER_STAGES_H
 #define INGOT_COMPILER_STAGES_H
@@ -12,21 +12,20 @@
 
 namespace ingot {
 
-/// The stages of a compilation that leave a module behind, in order; printing
-/// follows.
+/// The stages that produce a module, in order; printing follows.
 enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan, Legalize };
 
-/// Names of the stages, in order, as `--stop-after` takes them.
+/// Returns the names of the stages, in order, as for `--stop-after`.
 std::vector<std::string> stageNames();
 std::optional<Stage> parseStage(llvm::StringRef name);
 llvm::StringRef nameOf(Stage stage);
 
-/// Checks that `module` is one that `stage` leaves behind: that it has no
-/// operation of an earlier or later stage, and what each is to say by then. On
-/// failure the operation at fault has an error.
+/// Checks that `module` is a valid result of `stage`: that it contains no
+/// operation of another stage, and that required attributes are present. Emits
+/// an error on each invalid operation.
 mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
 
-/// The same as a pass.
+/// Creates a pass that calls verifyStage.
 std::unique_ptr<mlir::Pass> createVerifyStage(Stage stage);
 
 } // namespace ingot

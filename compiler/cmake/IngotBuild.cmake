@@ -1,12 +1,12 @@
-# How Ingot itself is compiled, and the functions that its folders use:
+# Compiler settings of Ingot itself, and the functions for its build files:
 #
 #   ingot_tablegen(TD OUTPUT FLAGS... [OUTPUT FLAGS...]...)
 #   ingot_add_library(NAME [sources...] [LINK targets...] [EXCEPTIONS])
 #   ingot_add_executable(NAME [sources...] [LINK targets...] [EXCEPTIONS])
 #
-# Without sources a library takes all .cpp files of its folder and of those
-# subfolders that have no CMakeLists.txt of their own, so that adding a pass or
-# an operator family touches no build file. A `Pch.h` in the folder
+# Without sources, a library consists of all .cpp files of its folder and of
+# those subfolders that have no CMakeLists.txt, so that adding a pass or an
+# operator family needs no change of a build file. A `Pch.h` in the folder
 # becomes its precompiled header.
 
 set(CMAKE_CXX_STANDARD 17)
@@ -16,8 +16,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
-# -O1: the time of a compilation is spent inside libMLIR and libLLVM, which are
-# optimized already; our own code builds in half the time of -O2.
+# -O1: most of a compilation's time is spent inside libMLIR and libLLVM, which
+# are optimized; Ingot's own code builds in half the time of -O2.
 set(CMAKE_CXX_FLAGS_RELEASE "-O1")
 set(CMAKE_C_FLAGS_RELEASE "-O1")
 if(NOT INGOT_ASSERTIONS)
@@ -37,9 +37,9 @@ if(INGOT_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# MLIR and LLVM. With lld, which takes archives in any order, they become part of the
-# program: to relocate the shared libraries at each start takes a quarter of the time in
-# which a small network is compiled.
+# MLIR and LLVM are linked statically if lld is available, which accepts
+# archives in any order. Relocating the shared libraries at each start takes a
+# quarter of the time in which a small network is compiled.
 file(GLOB archives "${INGOT_LLVM_PREFIX}/lib/libMLIR*.a" "${INGOT_LLVM_PREFIX}/lib/libLLVM*.a")
 find_library(INGOT_ZSTD NAMES zstd libzstd.so.1)
 add_library(ingot_llvm INTERFACE)
@@ -55,7 +55,7 @@ else()
   target_link_libraries(ingot_llvm INTERFACE MLIR LLVM)
 endif()
 
-# ccache has to be told that a precompiled header is no obstacle.
+# Make ccache work with precompiled headers.
 find_program(INGOT_CCACHE NAMES ccache)
 if(INGOT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
@@ -69,7 +69,7 @@ endif()
 # ingot_tablegen(GraphOps.td
 #   GraphOps.h.inc   -gen-op-decls
 #   GraphOps.cpp.inc -gen-op-defs)
-# runs mlir-tblgen once per output; every library of the same folder waits for
+# runs mlir-tblgen once per output; every library of the same folder depends on
 # the outputs. They are included as "dialects/graph/GraphOps.h.inc".
 function(ingot_tablegen td)
   set(output "")
@@ -102,7 +102,7 @@ function(ingot_tablegen td)
   set_property(DIRECTORY APPEND PROPERTY INGOT_TABLEGEN_TARGETS ${name})
 endfunction()
 
-# Everything that a library and an executable of ours have in common.
+# Common settings of libraries and executables.
 function(_ingot_setup name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "EXCEPTIONS" "" "LINK")
   target_link_libraries(${name} PUBLIC ${ARG_LINK} ingot_flags ingot_llvm)

@@ -1,6 +1,6 @@
-# The Python environment in the build folder: the onnx wheel carries the C++
-# sources of the onnx library that the importer is built on, and the tests
-# compare with ONNX Runtime. The versions are pinned in requirements.txt.
+# The Python environment in the build folder: the onnx wheel contains the C++
+# sources of the onnx library, on which the importer is built; tests compare
+# with ONNX Runtime. The versions are pinned in requirements.txt.
 set(INGOT_PYTHON "${INGOT_VENV}/bin/python3")
 set(requirements "${PROJECT_SOURCE_DIR}/compiler/cmake/requirements.txt")
 

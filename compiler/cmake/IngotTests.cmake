@@ -1,11 +1,12 @@
 # ingot_add_test(NAME quick|sample|full|all COMMAND command... [DEPENDS targets...]
 #                [TIMEOUT seconds] [PROCESSORS n] [ENVIRONMENT X=y...])
 #
-# registers a ctest test. The label says which run it belongs to: `quick` (in
-# every run), `sample` (with the quick ones, all together under a minute; a part
-# of a test that is full), `full` (./dev test, and what CI runs) or `all`
-# (./dev test --all: hours are allowed). What a test needs built is part of the
-# target `ingot-tests`, and of `ingot-quick-tests` where it is quick.
+# registers a ctest test. The label tells in which runs the test is included:
+# `quick` (in every run), `sample` (with the quick ones, under a minute in
+# total; a part of a full test), `full` (./dev test, and CI) or `all` (./dev
+# test --all, which may take hours). The dependencies of a test become part of
+# the target `ingot-tests`, or of `ingot-quick-tests` for quick and sample
+# tests.
 
 add_custom_target(ingot-quick-tests)
 add_custom_target(ingot-tests)

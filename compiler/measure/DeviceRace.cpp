@@ -1,5 +1,6 @@
-// A program around the generated source times its launches: launchTimingText. It ends with
-// a line of microseconds for each launch, or with the reason why there are none.
+// Wraps the generated source in a program that times each launch
+// (launchTimingText). The program ends with one line of microseconds per
+// launch, or with the reason for its failure.
 
 #include "compiler/measure/DeviceRace.h"
 
@@ -18,11 +19,11 @@ using namespace llvm;
 namespace ingot {
 namespace {
 
-/// What the program ends with where the device is not one to time on.
+/// The last line of the program if the device cannot be used for timing.
 constexpr StringLiteral noDevice = "no device", otherDevice = "other device",
                         failed = "failed";
 
-/// A model that is timed, not run.
+/// A model that is only timed.
 class TimedModel : public BuiltModel {
 public:
   using BuiltModel::generate;
@@ -31,7 +32,7 @@ public:
     return false;
   }
 
-  /// The program around the source of that name.
+  /// Returns the text of the program that includes the generated `source`.
   std::string program(StringRef source, const TargetDescription &target) const {
     std::vector<std::string> bytes;
     for (ArrayRef<mlir::RankedTensorType> types : {inTypes, outTypes})

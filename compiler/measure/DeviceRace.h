@@ -1,4 +1,4 @@
-// How long launches take on a device of this machine.
+// Times the launches of a model on a device of this machine.
 
 #ifndef INGOT_COMPILER_MEASURE_DEVICERACE_H
 #define INGOT_COMPILER_MEASURE_DEVICERACE_H
@@ -7,10 +7,10 @@
 
 namespace ingot {
 
-/// Builds the model with the target's compiler, or the one that its options name, in a
-/// program that runs it on the device of this machine; returns the median microseconds of
-/// each launch, in the order of launches. None with diagnostics: also if there is no
-/// such device.
+/// Builds the model in a program that runs it on this machine's device, with
+/// the target's compiler or the one in its options. Returns the median
+/// microseconds per launch, in order; empty with diagnostics on failure, also
+/// if there is no such device.
 std::vector<double> timeLaunches(Compilation &compilation);
 
 } // namespace ingot

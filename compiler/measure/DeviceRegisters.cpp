@@ -1,4 +1,4 @@
-// How many registers a thread of a device takes, by the lives of its values.
+// Estimates the registers of a device thread from live ranges.
 
 #include "compiler/measure/DeviceRegisters.h"
 
@@ -11,7 +11,8 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// Numbers the operations of a kernel in their order, and where the bodies of each end.
+/// Computes live ranges: numbers the operations of a kernel in order, and the
+/// ends of their regions.
 class Lives {
 public:
   explicit Lives(kernel::FuncOp kernel) { number(kernel); }
@@ -49,8 +50,8 @@ private:
     ends[op] = count++;
   }
 
-  /// Constants are part of instructions, and truth values in registers of their own;
-  /// places that fit are taken in 32 bits.
+  /// Returns the 32-bit registers for a value. Constants are immediates, and
+  /// booleans are in predicate registers; indices count as 32 bits.
   static int64_t registersOf(Value value) {
     Type type = value.getType();
     if (matchPattern(value, m_Constant()) || type.isInteger(1))
@@ -63,7 +64,8 @@ private:
     return type.isInteger(64) || type.isF64() ? 2 : 1;
   }
 
-  /// Behind its last use: behind the loop around that if it is from before the loop.
+  /// Returns the position after the last use of a value: for a use in a loop
+  /// that does not contain the definition, the end of the loop.
   int64_t endOf(Value value) {
     int64_t end = -1;
     Region *home = value.getParentRegion();
@@ -89,14 +91,15 @@ int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device) {
           resident = kernel.getResident().value_or(1);
   int64_t most =
       std::min<int64_t>(255, device.registers / (threads * resident) / 8 * 8);
-  // Where warpgroups exchange registers, all begin with as many as there can be.
+  // If warpgroups exchange registers, all start with the maximum.
   bool exchanges =
       kernel
           ->walk([](kernel::SetRegistersOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
   if (exchanges)
     return most;
-  // What each thread has besides: its place, addresses that are being computed.
+  // Registers that each thread needs in addition, for its index and for address
+  // computations.
   constexpr int64_t others = 12;
   return std::clamp<int64_t>(Lives(kernel).most(kernel) + others, 16, most);
 }

@@ -6,8 +6,8 @@
 
 namespace ingot {
 
-/// Estimates the registers of 32 bits that a thread of a kernel takes: what it keeps at the
-/// place where it keeps most, of which compilers save some and others they add.
+/// Estimates the 32-bit registers of a device thread: the largest number of
+/// live values in the kernel, which compilers may reduce or exceed.
 int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device);
 
 } // namespace ingot

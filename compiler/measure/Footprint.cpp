@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Lists the ONNX nodes that a location names, at most `most` of them.
+/// Lists the ONNX nodes named by a location, `most` at most.
 static std::string listNodes(Location location, size_t most) {
   std::string text;
   for (auto [i, name] : llvm::enumerate(nodesOf(location))) {
@@ -32,7 +32,8 @@ static std::string listNodes(Location location, size_t most) {
   return text;
 }
 
-/// What the plan says; the compilation is at its end and not written.
+/// Returns the footprint known from the plan; the compilation is complete, but
+/// nothing has been written.
 static Footprint planFootprint(Compilation &compilation) {
   Footprint footprint;
   ModuleOp module = compilation.module();
@@ -49,7 +50,7 @@ static Footprint planFootprint(Compilation &compilation) {
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     footprint.state = bytes.getInt();
-  // What is alive at each launch of the program that has it.
+  // The bytes live at each launch, for programs with an arena.
   llvm::DenseMap<Operation *, int64_t> alive;
   module.walk([&](kernel::ProgramOp program) {
     ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
@@ -101,18 +102,18 @@ static Footprint planFootprint(Compilation &compilation) {
 
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options) {
-  // What kernels take on a device is no part of an object of the host.
+  // An object for the host does not show what kernels use on a device.
   if (options.target->isDevice())
     return llvm::make_error<MissingProgram>(
         "kernels run on a device, whose compiler tells what they take");
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 
-/// More bytes of stack than a model needs: no function has more than 4 KB of its own, and
-/// few are called within each other.
+/// An upper bound of the stack of a model: no function uses more than 4 KB
+/// itself, and few functions call others.
 static constexpr int64_t mostStack = 16 << 10;
 
-/// Compiles what emit() writes.
+/// Compiles the generated C++ and reads its sizes.
 static bool measure(Compilation &compilation, Footprint &footprint) {
   const CompileOptions &options = compilation.options;
   Diagnostics &diagnostics = compilation.getDiagnostics();
@@ -185,8 +186,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       footprint = std::move(plan);
       isMeasured = false;
     }
-    // The compiler takes longer than all plans: what exceeds the limit by more than any
-    // stack is measured only if it is the best in the end.
+    // Compiling the C++ takes longer than planning: a plan that exceeds the
+    // limit by more than any stack is measured only if it is the best one in
+    // the end.
     bool isFar = given.maxRam && footprint.ram() > *given.maxRam + mostStack;
     if (!isFar)
       measureBest();
@@ -200,14 +202,14 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
         measureBest();
         return best;
       }
-      // Slower kernels may need less.
+      // Slower kernels may need less memory.
       given.savesMemory = true;
       given.reservedRam = options.reservedRam;
       plansLeft = 5;
       continue;
     }
-    // Too much by the stack, which is known only now, or by gaps in the arena,
-    // which close in no foreseeable way.
+    // The excess comes from the stack, which is known only now, or from gaps in
+    // the arena, which cannot be predicted.
     given.reservedRam +=
         given.reservedRam ? limit / 16 : footprint.ram() - limit;
   }
@@ -215,20 +217,20 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
 
 namespace {
 
-/// The calls that are computed for the same nodes: those of the parts that a
-/// chain of operators is computed in, for example.
+/// The calls for the same ONNX nodes, for example those for the row bands of a
+/// chain of operators.
 struct NodeCalls {
   std::string nodes;
   llvm::SetVector<StringRef> kernels;
   int64_t calls = 0, weights = 0, code = 0, arena = 0, stack = 0;
-  /// How many other nodes have the same kernel and the same numbers.
+  /// The number of other node sets with the same kernels and the same sizes.
   int64_t others = 0;
 };
 
 } // namespace
 
-/// Returns what the calls of the same nodes take together: their flash adds up,
-/// but one runs after the other.
+/// Returns the calls grouped by ONNX nodes: their flash is added, but of arena
+/// and stack only the largest counts, since one call runs after the other.
 static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   std::vector<NodeCalls> rows;
   llvm::StringMap<size_t> places;
@@ -251,8 +253,8 @@ static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   return rows;
 }
 
-/// Lists "weights 10240 + code 312: matmul_1x10 (Times212)", heaviest first,
-/// what is equal once.
+/// Lists entries such as "weights 10240 + code 312: matmul_1x10 (Times212)",
+/// largest first; equal entries are listed once.
 static std::string heaviest(const Footprint &footprint, StringRef what,
                             int64_t NodeCalls::*first, StringRef other,
                             int64_t NodeCalls::*second) {
@@ -288,7 +290,7 @@ static std::string heaviest(const Footprint &footprint, StringRef what,
   return text;
 }
 
-/// Measures the model with other options; nullopt if that fails.
+/// Measures the model with other options; nothing on failure.
 static std::optional<Footprint> tryOptions(const CompileOptions &options,
                                            MLIRContext &context) {
   Diagnostics ignored;
@@ -299,8 +301,8 @@ static std::optional<Footprint> tryOptions(const CompileOptions &options,
   return footprint;
 }
 
-/// Says what less code would save, unless it is the constants that are too
-/// many.
+/// Returns a hint on how much smaller code would save, unless the constants
+/// alone exceed the limit.
 static std::string flashHint(const CompileOptions &options,
                              const Footprint &footprint, MLIRContext &context) {
   int64_t constants = footprint.flash() - footprint.object->code;
@@ -320,8 +322,8 @@ static std::string flashHint(const CompileOptions &options,
       .str();
 }
 
-/// Says what RAM the model can be compiled for: a plan that misses maxRam is
-/// the smallest that the search has found.
+/// Returns a hint on the RAM for which the model can be compiled: a plan that
+/// exceeds maxRam is the smallest one found.
 static std::string ramHint(const Footprint &footprint) {
   std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
                       std::to_string(footprint.stack);

@@ -1,12 +1,13 @@
-// The memory that a compiled model takes.
+// The memory footprint of a compiled model.
 //
-// In two steps: the planned module knows weights and arena, the target's
-// compiler code and stack.
+// In two steps: weights and arena are known from the planned module; code and
+// stack from the target's compiler.
 //
 //   flash = code + constants (weights among them, unless they are a file)
-//   RAM   = arena + stack + what else the code writes, which is nothing
+//   RAM   = arena + state + stack + writable variables, of which there are none
 //
-// Inputs, outputs and the rest of a program are its own affair.
+// Buffers for inputs and outputs belong to the calling program and do not
+// count.
 
 #ifndef INGOT_COMPILER_MEASURE_FOOTPRINT_H
 #define INGOT_COMPILER_MEASURE_FOOTPRINT_H
@@ -18,57 +19,58 @@
 namespace ingot {
 
 struct Footprint {
-  /// One kernel call. What several calls share, weights or code, counts with
-  /// the first of them.
+  /// One kernel call. Weights or code shared by several calls count for the
+  /// first of them.
   struct Launch {
     mlir::Location location;
     std::string kernel, strategy;
-    bool isFirst = true; ///< of its kernel
+    bool isFirst = true; ///< whether it is the first call of its kernel
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
-    /// On a device, where a kernel has threads.
+    /// The work of a kernel with threads on a device.
     schedule::DeviceWork device;
-    /// Whether the kernel runs on the host beside a device.
+    /// Whether this kernel of a device program runs on the host.
     bool onHost = false;
-    /// Of launches in branches that run at the same time.
+    /// The fork and branch of launches that run concurrently.
     std::optional<int64_t> fork, branch;
   };
 
   std::vector<Launch> launches;
   int64_t kernels = 0, weights = 0, arena = 0, arenaLowerBound = 0;
-  /// Places at which the host decides what comes next, by what kernels have computed.
+  /// The number of points at which the host decides what to run next, based on
+  /// results.
   int64_t decisions = 0;
-  /// Memory that lives from run to run, and what vectors read fastest.
+  /// Bytes of the state, and of near memory (VTCM).
   int64_t state = 0, near = 0;
-  /// Multiply-adds that maxRam costs.
+  /// MACs that are recomputed to meet maxRam.
   int64_t macsRecomputed = 0;
-  /// After measure().
+  /// Set once the code has been compiled.
   std::optional<ObjectSizes> object;
-  /// Of the model's function, with all that it calls.
+  /// The stack of the entry function, including all functions that it calls.
   int64_t stack = 0;
-  /// What variables take, apart from the arena if it is one of them.
+  /// Bytes of writable variables, except an arena that the code defines.
   int64_t variables = 0;
 
   int64_t flash() const { return object ? object->flash() : weights; }
   int64_t ram() const { return arena + state + stack + variables; }
 };
 
-/// The compiler that measures: the command in CompileOptions::compiler, or
-/// the target's; an error that names those that are not installed.
+/// Returns the compiler for measuring: the command in CompileOptions::compiler,
+/// or the target's; an error that names the missing programs if none is
+/// installed.
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options);
 
-/// Plans the model; measures it where the compiler above is installed. A plan
-/// that takes more than CompileOptions::maxRam is made again with less for the
-/// arena, a few times; then the best counts. Null with diagnostics if a step
-/// fails.
+/// Plans the model, and measures it if the compiler above is installed. A plan
+/// that exceeds CompileOptions::maxRam is repeated a few times with less for
+/// the arena; the best result counts. Null with diagnostics on failure.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
                                             Footprint &footprint,
                                             Diagnostics &diagnostics);
 
-/// Compares with CompileOptions::maxFlash and maxRam; false with diagnostics
-/// that name what weighs most and say what can be reached, for which the model
-/// is compiled again.
+/// Compares the footprint with CompileOptions::maxFlash and maxRam; false with
+/// diagnostics that list the largest contributors and the sizes that can be
+/// reached, for which the model is compiled again.
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
                  mlir::MLIRContext &context, Diagnostics &diagnostics);
 

@@ -30,7 +30,7 @@ namespace ingot {
 
 using Clock = std::chrono::steady_clock;
 
-/// The least seconds of several runs of `work`.
+/// Returns the shortest time of several runs of `work`, in seconds.
 static double fastest(llvm::function_ref<void()> work) {
   double best = INFINITY;
   for (int run = 0; run < 5; ++run) {
@@ -44,10 +44,10 @@ static double fastest(llvm::function_ref<void()> work) {
 
 using Line = uint64_t __attribute__((vector_size(64)));
 
-/// What the lines have in their first words, each line read `repeats` times.
+/// Reads each line `repeats` times; returns the xor of their first words.
 INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
                                               size_t repeats) {
-  // Variables of their own, as in INGOT_MULTIPLY_ADDS.
+  // Separate variables, as in INGOT_MULTIPLY_ADDS.
   Line a = {}, b = {}, c = {}, d = {};
   for (size_t repeat = 0; repeat < repeats; ++repeat)
     for (size_t i = 0; i + 4 <= count; i += 4) {
@@ -59,7 +59,7 @@ INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
   return a[0] ^ b[0] ^ c[0] ^ d[0];
 }
 
-/// Bytes per second of reading `bytes` again and again.
+/// Returns the rate of reading `bytes` repeatedly, in bytes per second.
 static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   size_t count = bytes / sizeof(Line), repeats = (16 << 20) / bytes + 1;
   volatile uint64_t sink = 0;
@@ -68,9 +68,10 @@ static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   return double(count * sizeof(Line)) * double(repeats) / seconds;
 }
 
-/// Sums of products in twelve vectors, more than wait for each other on any core, in
-/// `steps` steps. Variables of their own: g++ 12 keeps an array of them in memory. A number
-/// that the compiler knows would let it leave out a sum that no step changes.
+/// Runs `steps` steps of multiply-adds on twelve independent vectors, enough to
+/// hide their latency on any core. Separate variables, since g++ 12 keeps an
+/// array in memory; and an operand unknown to the compiler, which could
+/// otherwise drop a sum that never changes.
 #define INGOT_MULTIPLY_ADDS(NAME, ATTRIBUTE, BYTES)                            \
   ATTRIBUTE static float NAME(uint64_t steps) {                                \
     using Vector = float __attribute__((vector_size(BYTES)));                  \
@@ -92,7 +93,8 @@ INGOT_MULTIPLY_ADDS(multiplyAdds32, INGOT_MULTIPLY_ADDS_32, 32)
 INGOT_MULTIPLY_ADDS(multiplyAdds64, INGOT_MULTIPLY_ADDS_64, 64)
 #undef INGOT_MULTIPLY_ADDS
 
-/// Multiply-adds of the target's widest vectors per second; 0 where it has none.
+/// Returns the multiply-adds per second of the target's widest vectors; 0 if
+/// they cannot be measured.
 static double multiplyAddRate(const TargetDescription &target) {
   if (!target.fma || target.vectorBytes.empty() || !target.runsOnThisHost ||
       !target.runsOnThisHost())
@@ -105,8 +107,8 @@ static double multiplyAddRate(const TargetDescription &target) {
   return double(steps * eachStep) / fastest([&] { sink = sink + work(steps); });
 }
 
-/// The bytes of the last cache by what Linux says; elsewhere, or where a machine keeps it to
-/// itself, a size that servers and desktops have.
+/// Returns the size of the last-level cache as reported by Linux; elsewhere, or
+/// if it is not reported, a typical size of servers and desktops.
 static int64_t lastCacheBytes() {
   constexpr int64_t usual = 16 << 20;
   auto file = llvm::MemoryBuffer::getFileAsStream(
@@ -120,8 +122,8 @@ static int64_t lastCacheBytes() {
 
 HostRates measureHost(const TargetDescription &target) {
   HostRates rates;
-  // Each addition waits for the one before it, for one cycle; several for each step, which
-  // takes more than a cycle on some cores (Zen 4: 1.09).
+  // A chain of additions, one per cycle; several per loop iteration, since an
+  // iteration takes more than a cycle on some cores (Zen 4: 1.09).
   constexpr uint64_t additions = 4 << 20, ofStep = 8;
   double seconds = fastest([&] {
     uint64_t sum = 1;
@@ -139,8 +141,9 @@ HostRates measureHost(const TargetDescription &target) {
       static_cast<Line *>(std::aligned_alloc(largePage, beyondCaches)),
       std::free);
 #ifdef MADV_HUGEPAGE
-  // The pages of mapped files, as weights are, come in larger pieces than other memory
-  // (Zen 4: 31 GB/s, in pages of 4 KB 25).
+  // Weights are mapped from files, whose pages come in larger blocks than other
+  // memory; huge pages have the same effect (Zen 4: 31 GB/s, with 4 KB pages
+  // 25).
   madvise(memory.get(), beyondCaches, MADV_HUGEPAGE);
 #endif
   std::fill_n(memory.get(), count, Line{});
@@ -152,12 +155,13 @@ HostRates measureHost(const TargetDescription &target) {
   return rates;
 }
 
-/// The target as this machine shows it: processors of one level differ in how many of
-/// their widest vectors they multiply in a cycle (Zen 4 one of 64 bytes, Zen 5 two).
+/// Returns the target with measured rates: processors of the same level differ
+/// in how many of their widest vectors they multiply per cycle (Zen 4 one of 64
+/// bytes, Zen 5 two).
 static TargetDescription asMeasured(TargetDescription target,
                                     const HostRates &rates) {
-  // A line of the second cache takes what is more than a load of the first one: 2.3 cycles
-  // on Zen 4, 1.1 on Zen 5.
+  // Loading a cache line from the L2 cache costs the difference to an L1 load:
+  // 2.3 cycles on Zen 4, 1.1 on Zen 5.
   double ofLine =
       double(sizeof(Line)) * rates.cyclesPerSecond / rates.nearBytes;
   target.rates.missedLoad = std::max(0.0, ofLine - 1 / target.rates.loads);
@@ -188,7 +192,8 @@ static bool isConstant(Value v) {
   return v.getDefiningOp<graph::ConstantOp>() != nullptr;
 }
 
-/// Multiply-adds per cycle at most, of the kind that a contraction has.
+/// Returns the peak multiply-adds per cycle for the type of dot product that a
+/// contraction uses.
 static double peakOf(Operation *contraction, const TargetDescription &target) {
   std::optional<schedule::DotForm> form;
   if (auto conv = dyn_cast<graph::ConvOp>(contraction))
@@ -200,7 +205,8 @@ static double peakOf(Operation *contraction, const TargetDescription &target) {
               : target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
-/// The cycles of a group's operators, and at least of its contractions.
+/// Returns the estimated cycles of a group's operators, and the least cycles of
+/// its contractions.
 static std::pair<double, double> issueCycles(kernel::FuncOp function,
                                              const TargetDescription &target) {
   schedule::GroupView group{&function.getBody().front()};
@@ -212,24 +218,26 @@ static std::pair<double, double> issueCycles(kernel::FuncOp function,
   for (Operation &op : *group.block)
     if (int64_t products = schedule::multiplyAddsOf(&op))
       least += double(products) / peakOf(&op, target);
-  // Algorithms with fewer products than the definition take less than these.
+  // Algorithms with fewer multiplications than the definition can be faster
+  // than this.
   if (cycles)
     least = std::min(least, cycles);
   return {(cycles ? cycles : least) + schedule::elementCyclesOf(group, target),
           least};
 }
 
-/// The part of the time that bytes take from behind the second cache which adds to that of
-/// the operations, since most are fetched ahead: weights of 1.2 to 9.4 MB that 49 positions
-/// are multiplied by, in ten convolutions on Zen 5 (0 to 0.3, November 2026).
+/// The share of the time to fetch bytes from behind the L2 cache that is not
+/// overlapped with computation; most are prefetched. Measured with weights of
+/// 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5 (0 to 0.3,
+/// November 2026).
 static constexpr double notHidden = 0.2;
 
-/// The part of a level's rate at which tiles of a transpose are read and written from
-/// behind the second cache: eight rows of each, which no core fetches ahead (19 to 21 GB/s
-/// in three networks, where neighbouring lines come at 80, on Zen 4, November 2026).
+/// The share of a level's bandwidth that transposes reach behind the L2 cache:
+/// tiles of eight rows are not prefetched by any core (19 to 21 GB/s in three
+/// networks, where contiguous lines reach 80, on Zen 4, November 2026).
 static constexpr double inRows = 0.25;
 
-/// What a tensor is a view of.
+/// Returns the tensor of which `value` is a view.
 static Value storedIn(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getX();
@@ -237,8 +245,8 @@ static Value storedIn(Value value) {
 }
 
 namespace {
-/// Where the bytes of a tensor come from: the level that holds all that was read and
-/// written since they were used last.
+/// Reuse distances of tensors: a tensor comes from the cache level that holds
+/// everything accessed since its last use.
 class ReuseDistances {
 public:
   explicit ReuseDistances(ModuleOp lowered) {
@@ -250,8 +258,8 @@ public:
           ofRun += bytesOf(stored);
     });
   }
-  /// Returns the bytes that are used from the last use of a tensor to the end of this one,
-  /// which begins with this call and takes so many of its bytes.
+  /// Records a read of `bytes` of a tensor. Returns the bytes accessed since
+  /// its last use, including this one.
   int64_t read(Value operand, int64_t bytes) {
     Value stored = storedIn(operand);
     auto last = lastUse.find(stored);
@@ -261,8 +269,8 @@ public:
     use(stored, bytes);
     return between + bytes;
   }
-  /// The same of a tensor that is written where others were shortly before, unless it is
-  /// one of the caller's.
+  /// The same for a write. The memory of a result was used shortly before,
+  /// unless it is an output of the model.
   int64_t write(Value result) {
     int64_t bytes = bytesOf(result);
     use(result, bytes);
@@ -274,7 +282,7 @@ private:
     used += bytes;
     lastUse[stored] = used;
   }
-  /// Constants and what the caller passes are used once in a run.
+  /// Constants and inputs are used once per run.
   static bool comesFromOutside(Value stored) {
     return isConstant(stored) || isa<BlockArgument>(stored);
   }
@@ -289,7 +297,8 @@ private:
 };
 } // namespace
 
-/// How often a kernel reads all of an argument: the weights of a recurrence in each step.
+/// Returns how often a kernel reads all of an argument: the weights of a
+/// recurrence are read in each step.
 static int64_t timesRead(BlockArgument argument, kernel::FuncOp function) {
   if (function.getStrategy() != "recurrence")
     return 1;
@@ -349,7 +358,7 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       int64_t bytes = schedule::bytesRead(argument),
               again = timesRead(argument, function) - 1;
       move(bytes, levelOf(distances.read(operand, bytes)));
-      // The strategy counts these among its cycles.
+      // The strategy includes the first read in its cycles.
       movingAgain += double(again * bytes) / levelOf(bytes).rate;
     }
     for (Value result : launch.getResults())

@@ -1,9 +1,9 @@
-// What a kernel should take on the machine that compiles, and what it takes at least.
+// Predicts the time of kernels on this machine, and a lower bound.
 //
-// The rates are those that the machine shows when it is asked (clock, bytes from each
-// memory level), the work is what strategies estimate of their plans. A prediction that
-// is far off says that a plan was chosen by a wrong estimate; a small share of the limit
-// says where there is something to win.
+// The rates are measured on this machine (clock, bandwidth of each memory
+// level); the work is what strategies estimate for their plans. A prediction
+// that is far off means that a plan was chosen by a wrong estimate; a measured
+// time far above the limit shows potential for improvement.
 
 #ifndef INGOT_COMPILER_MEASURE_HOSTTIME_H
 #define INGOT_COMPILER_MEASURE_HOSTTIME_H
@@ -15,13 +15,14 @@
 
 namespace ingot {
 
-/// What one core of this machine does, each as the best of a few short measurements.
+/// The performance of one core of this machine, each value the best of a few
+/// short measurements.
 struct HostRates {
   double cyclesPerSecond = 0;
-  /// Multiply-adds of the target's widest vectors per cycle; 0: not measured.
+  /// Multiply-adds per cycle on the target's widest vectors; 0 if not measured.
   double multiplyAdds = 0;
-  /// Bytes per second that are read from the second cache, from behind it, and from
-  /// memory, and how many bytes the caches hold that are not the core's own.
+  /// Bytes per second read from the L2 cache, from the shared cache, and from
+  /// memory; and the size of the shared cache.
   double nearBytes = 0, sharedBytes = 0, memoryBytes = 0;
   int64_t sharedCacheBytes = 0;
 };
@@ -30,15 +31,15 @@ struct HostRates {
 HostRates measureHost(const TargetDescription &target);
 
 struct HostTime {
-  /// Predicted, and what the fastest resource needs at least: multiply-adds at the peak of
-  /// their kind, or bytes, each read or written once.
+  /// The predicted time, and the least time that the limiting resource needs:
+  /// multiply-adds at peak rate, or each byte read or written once.
   double seconds = 0, limit = 0;
-  /// What takes most: "issue", "cache", "shared cache", "memory".
+  /// The limiting resource: "issue", "cache", "shared cache", "memory".
   llvm::StringRef bound;
 };
 
-/// Predicts the launches of a module that is lowered and not yet scheduled, by the name of
-/// the kernel.
+/// Predicts the launches of a lowered, unscheduled module; returns pairs of
+/// kernel name and time.
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(mlir::ModuleOp lowered, const TargetDescription &target,
                 const HostRates &rates);

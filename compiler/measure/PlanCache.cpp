@@ -36,8 +36,8 @@ mlir::DictionaryAttr planOfJson(const json::Object &plan,
   return b.getDictionaryAttr(parts);
 }
 
-/// Says why `text` is not for LLVM's parser, which takes a stack frame for each
-/// level; empty if it is.
+/// Returns why `text` must not be passed to LLVM's JSON parser, which is
+/// recursive; empty if it may.
 static std::string checkText(StringRef text) {
   constexpr size_t mostBytes = 64 << 20;
   constexpr int mostLevels = 16;
@@ -60,7 +60,8 @@ static std::string checkText(StringRef text) {
   return "";
 }
 
-/// Reads what a file holds; says why it is not a cache, or nothing.
+/// Parses the content of a file; returns why it is not a plan cache, or an
+/// empty string.
 static std::string parse(StringRef text,
                          function_ref<void(PlanCache::Entry)> add) {
   if (std::string why = checkText(text); !why.empty())

@@ -1,11 +1,12 @@
-// The plans that were found fastest, in a file.
+// A file of plans that were found fastest.
 //
 //   {"ingot": "0.1.0", "plans": [
 //     {"target": "generic", "key": "5f2c...", "group": "conv + relu by ...",
 //      "microseconds": 12.3, "plan": {"columns": 32, "rows": 6, ...}}]}
 //
-// The key is a hash of the group's text, so that it holds for any model with such a
-// group; the rest is for people, who may also write a plan by hand.
+// The key is a hash of the group's text, so that it applies to any model with
+// such a group. The other fields are informative for people, who may also write
+// a plan by hand.
 
 #ifndef INGOT_COMPILER_MEASURE_PLANCACHE_H
 #define INGOT_COMPILER_MEASURE_PLANCACHE_H
@@ -18,8 +19,9 @@
 
 namespace ingot {
 
-/// A plan as the file and reports have it, and back: what JSON has beyond numbers and
-/// words becomes an entry that no strategy takes.
+/// Converts a plan to the JSON of the file and of reports, and back; JSON
+/// values other than numbers and strings become entries that every strategy
+/// rejects.
 llvm::json::Object planAsJson(mlir::DictionaryAttr plan);
 mlir::DictionaryAttr planOfJson(const llvm::json::Object &plan,
                                 mlir::MLIRContext &context);
@@ -32,18 +34,18 @@ public:
     llvm::json::Object plan;
   };
 
-  /// Reads a file, which may be missing; nothing with diagnostics if it is not such
-  /// a cache or one of another version.
+  /// Reads a file, which may be missing; nothing with diagnostics if it is not
+  /// a plan cache, or one of another version.
   static std::optional<PlanCache> read(llvm::StringRef path,
                                        Diagnostics &diagnostics);
-  /// Null if there is none.
+  /// Null if there is no entry.
   const Entry *find(llvm::StringRef target, llvm::StringRef key) const;
   const Entry &add(Entry entry);
-  /// False with diagnostics.
+  /// False with diagnostics on failure.
   bool write(llvm::StringRef path, Diagnostics &diagnostics) const;
 
 private:
-  /// In the order in which they were added.
+  /// In the order of insertion.
   std::vector<std::unique_ptr<Entry>> entries;
 };
 

@@ -1,9 +1,9 @@
-// The plans of a group race in a model of their own: a module with nothing but the
-// group, once for each plan and each on operands of its own, goes the usual way from
-// the stage `decide` on, to C++ that the target's compiler builds; the trace hook
-// tells how long each launch takes. Between two runs of a launch as much memory is
-// touched as the caches next to the core hold, so that weights come from where they
-// come from in a network. Launches of a device are timed by events (DeviceRace.cpp).
+// Times the plans of a group in a separate model: a module that contains only
+// the group, once per plan with separate operands, is compiled from the stage
+// `decide` on, built with the target's compiler, and run; the trace hook
+// measures each launch. Between two runs of a launch, as much memory is touched
+// as the caches next to the core hold, so that weights come from the same level
+// as in a network. Launches on a device are timed by events (DeviceRace.cpp).
 
 #include "compiler/measure/TunePlans.h"
 
@@ -31,8 +31,8 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// Returns a module whose @main is the group alone, once for each plan and packed for
-/// it, on tensors of its own.
+/// Returns a module whose @main contains only the group, once per plan, packed
+/// for it and with separate tensors.
 OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
                               ArrayRef<DictionaryAttr> plans,
                               const TargetDescription &target) {
@@ -48,7 +48,7 @@ OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
   builder.setInsertionPointToStart(main.addEntryBlock());
   SmallVector<Value> returned;
   for (DictionaryAttr plan : plans) {
-    // Packed where the weights are known to be constants.
+    // Pack in the original module, where the weights are known to be constants.
     auto packed = cast<graph::GroupOp>(OpBuilder(group).clone(*group));
     packed.removePlanAttr();
     if (plan) {
@@ -87,9 +87,9 @@ std::string textOf(ModuleOp module) {
   return text;
 }
 
-/// A group by several plans on its way to code.
+/// The compilation of a group with several plans.
 struct GroupModel {
-  /// Without `compilation`, with diagnostics, if there is no place for it.
+  /// On failure reports diagnostics and leaves `compilation` empty.
   GroupModel(ModuleOp module, const CompileOptions &from,
              Diagnostics &diagnostics) {
     auto made = TemporaryFolder::create();
@@ -118,7 +118,7 @@ struct GroupModel {
   std::optional<Compilation> compilation;
 };
 
-/// The plan of each launch: that whose results it writes.
+/// Returns the plan of each launch: the one whose results it writes.
 std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   kernel::ProgramOp main;
   module.walk([&](kernel::ProgramOp program) {
@@ -141,10 +141,10 @@ std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   return planOf;
 }
 
-/// The code of a group by several plans, built, with data to run it on.
+/// The compiled code of a group with several plans, and data to run it on.
 class Race {
 public:
-  /// Null with diagnostics.
+  /// Null with diagnostics on failure.
   static std::unique_ptr<Race> build(ModuleOp module, size_t plans,
                                      const CompileOptions &from,
                                      Diagnostics &diagnostics) {
@@ -160,7 +160,8 @@ public:
     return race;
   }
 
-  /// Returns the median microseconds of each plan; none with diagnostics.
+  /// Returns the median microseconds per plan; empty with diagnostics on
+  /// failure.
   std::vector<double> run(Diagnostics &diagnostics) {
     ingot_context hooks{};
     hooks.trace = trace;
@@ -177,7 +178,7 @@ public:
                                statusText(status));
         return {};
       }
-      // The first run meets pages that nobody has touched.
+      // The first run includes page faults.
       if (run == 0)
         for (std::vector<double> &list : times)
           list.clear();
@@ -210,7 +211,7 @@ private:
     for (auto types : {model->inputTypes(), model->outputTypes()})
       for (RankedTensorType type : types)
         size += type.getNumElements() * elementBytes(type.getElementType());
-    // As many copies as no cache of the core holds.
+    // Use more copies than the caches of the core can hold.
     constexpr int64_t times = 2, mostCopies = 64;
     int64_t copies =
         std::clamp<int64_t>(times * cacheBytes / size + 1, 1, mostCopies);
@@ -229,7 +230,7 @@ private:
   std::unique_ptr<HostModel> model;
   std::vector<std::vector<Tensor>> data;
   std::vector<SmallVector<void *, 0>> pointers;
-  /// The plan of each launch, and the seconds of each run of each plan.
+  /// The plan of each launch, and the seconds of each run per plan.
   std::vector<size_t> planOf;
   std::vector<std::vector<double>> times;
   Clock::time_point start;
@@ -242,7 +243,7 @@ public:
       : options(options), target(*options.target), cache(cache),
         diagnostics(diagnostics) {}
 
-  /// `progress`: "3 of 12".
+  /// `progress` is text such as "3 of 12".
   bool tune(graph::GroupOp group, const std::string &progress) {
     std::vector<DictionaryAttr> plans = plansWorthTiming(group);
     std::string key = llvm::utohexstr(
@@ -263,8 +264,8 @@ public:
 
 private:
   std::vector<DictionaryAttr> plansWorthTiming(graph::GroupOp group) {
-    // What is estimated to take so much longer is not tried. Plans of a device are in the
-    // order of their estimates.
+    // Plans with much higher estimates are not timed. Plans of a device are
+    // ordered by their estimates.
     constexpr double mostOverEstimate = 1.5;
     constexpr size_t mostOnDevice = 8;
     schedule::GroupView view{&group.getBody().front()};
@@ -283,7 +284,7 @@ private:
     return plans;
   }
 
-  /// The microseconds of each plan; none with diagnostics.
+  /// Returns the microseconds per plan; empty with diagnostics on failure.
   std::vector<double> race(ModuleOp module, size_t plans) {
     if (target.isDevice()) {
       GroupModel model(module, options, diagnostics);
@@ -309,7 +310,7 @@ private:
     std::vector<double> times = race(*module, plans.size());
     if (times.empty())
       return nullptr;
-    // The first plan unless another one is clearly faster.
+    // The first plan is kept unless another one is clearly faster.
     constexpr double clearly = 0.98;
     size_t best = 0;
     for (size_t i = 1; i < plans.size(); ++i)
@@ -318,7 +319,7 @@ private:
     const PlanCache::Entry &added =
         cache.add({target.name.str(), key, lower::describe(group), times[best],
                    planAsJson(plans[best])});
-    // At once: who interrupts the rest keeps what was timed.
+    // Write at once, so that an interruption keeps the plans timed so far.
     return cache.write(options.tune, diagnostics) ? &added : nullptr;
   }
 

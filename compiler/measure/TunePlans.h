@@ -1,4 +1,4 @@
-// Plans chosen by timing.
+// Chooses plans by timing.
 
 #ifndef INGOT_COMPILER_MEASURE_TUNEPLANS_H
 #define INGOT_COMPILER_MEASURE_TUNEPLANS_H
@@ -7,10 +7,10 @@
 
 namespace ingot {
 
-/// Gives each group of a decided module the plan that the file `options.tune` has
-/// for it. Groups that it has no plan for are built and timed by the best few plans
-/// of their strategy, on this machine, and the fastest goes into the file. False
-/// with diagnostics.
+/// Sets the plan of each group of a module after `decide` from the file
+/// `options.tune`. For groups that are not in the file, the best few plans of
+/// their strategy are built and timed on this machine, and the fastest is added
+/// to the file. False with diagnostics on failure.
 bool tunePlans(mlir::ModuleOp module, const CompileOptions &options,
                Diagnostics &diagnostics);
 

@@ -38,7 +38,7 @@ static std::string sizesText(ArrayRef<int64_t> shape) {
   return "[" + text + "]";
 }
 
-/// The shape of a number of samples: "[N,1,28,28]".
+/// Returns the shape of stacked samples: "[N,1,28,28]".
 static std::string stackedText(ArrayRef<int64_t> shape) {
   std::string text = "[N";
   for (int64_t size : shape.drop_front(std::min<size_t>(1, shape.size())))
@@ -46,7 +46,7 @@ static std::string stackedText(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-/// Whether the sizes from `first` on are those of the model.
+/// Whether the sizes from `first` on match the model's.
 static bool fitsFrom(size_t first, ArrayRef<int64_t> wanted,
                      ArrayRef<int64_t> got) {
   if (wanted.size() != got.size())
@@ -287,7 +287,7 @@ bool Calibration::readLabels(StringRef path, MLIRContext &context,
   Reading reading{path, context, diagnostics};
   std::string error;
   std::optional<Tensor> labels;
-  // The last one that is tried is what an error names.
+  // The error message names the last type that is tried.
   for (unsigned bits : {8, 32, 64}) {
     for (auto sign : {IntegerType::Unsigned, IntegerType::Signed})
       if (!labels)

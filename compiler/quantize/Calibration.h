@@ -1,4 +1,4 @@
-// Samples of what a model is fed with.
+// Calibration samples: representative inputs of a model.
 
 #ifndef INGOT_COMPILER_QUANTIZE_CALIBRATION_H
 #define INGOT_COMPILER_QUANTIZE_CALIBRATION_H
@@ -11,18 +11,19 @@ namespace ingot::quantize {
 class Calibration {
 public:
   /// Reads a folder with test_data_set_*/input_*.pb or with NAME.npy files, an
-  /// .npz with an array for each input, or the .npy of an only input. Arrays
-  /// have all samples along their first axis. False with diagnostics if
-  /// something is wrong with them.
+  /// .npz with an array for each input, or the .npy of the only input. Arrays
+  /// hold all samples along their first axis. False with diagnostics if the
+  /// data is invalid.
   bool read(llvm::StringRef path, const Graph &graph, Diagnostics &diagnostics);
-  /// Puts many or large samples out of memory.
+  /// Moves many or large samples from memory to a file.
   void park(std::shared_ptr<Scratch> scratch);
-  /// Reads an .npy with the class of each sample; after read().
+  /// Reads an .npy with the class of each sample; to be called after read().
   bool readLabels(llvm::StringRef path, mlir::MLIRContext &context,
                   Diagnostics &diagnostics);
 
   size_t size() const { return samples.size(); }
-  /// Holds until another sample is asked for.
+  /// Returns a sample; the reference is valid until another sample is
+  /// requested.
   const Sample &operator[](size_t index) const;
   llvm::ArrayRef<int64_t> labels() const { return classes; }
 
@@ -30,7 +31,7 @@ private:
   struct Input {
     std::string name;
     mlir::Type elementType;
-    /// Negative where the model leaves a size open.
+    /// Negative for sizes that the model leaves open.
     Shape shape;
     bool hasRank = false;
   };
@@ -41,8 +42,8 @@ private:
 
   std::vector<Input> inputs;
   std::vector<Sample> samples;
-  /// Where the bytes of each sample are once they are out of memory, and the one
-  /// that was asked for last.
+  /// The file offset of each sample once samples are in the file, and the
+  /// sample that was requested last.
   std::shared_ptr<Scratch> scratch;
   std::vector<uint64_t> offsets;
   mutable Sample current;

@@ -1,8 +1,8 @@
-// Errors of rounding that have a mean.
+// Corrects biases for rounding errors with a nonzero mean.
 //
-// Cut ranges and rounded weights shift the results of a layer by a little that
-// is the same for all samples. Layer after layer, what is missing on average
-// in a channel is added to the bias.
+// Clipped ranges and rounded weights shift the results of a layer by an amount
+// that is about the same for all samples. Layer after layer, the mean error of
+// each channel is added to the bias.
 
 #include "compiler/quantize/Session.h"
 
@@ -11,13 +11,13 @@
 namespace ingot::quantize {
 
 namespace {
-/// Sums over samples of what is missing in each channel, and of its squares.
+/// Sums over samples of the error of each channel, and of its square.
 struct Missing {
   std::vector<double> sum, squares;
   double samples = 0;
 
-  /// Returns what is to be added to channel `c`: the mean, less where it may be
-  /// the chance of these samples.
+  /// Returns the correction of channel `c`: the mean error, reduced by what may
+  /// be due to chance.
   double correction(size_t c) const {
     double mean = sum[c] / samples,
            variance = std::max(squares[c] / samples - mean * mean, 0.0);
@@ -39,9 +39,10 @@ static bool correct(Session &session, bool quick) {
   });
   if (places.empty())
     return true;
-  // Layers are corrected one after the other: together, each would add what the
-  // layers before it have added already. Where that is too much work, only some
-  // are, the last among them.
+  // Layers are corrected one after the other: corrected together, each would
+  // add what previous layers have corrected already. If that takes too many
+  // runs, fewer samples are used and only some layers are corrected, among them
+  // the last one.
   size_t count = std::min<size_t>(session.samples.size(), quick ? 16 : 100);
   double runs = session.affordableRuns();
   size_t groups = places.size();
@@ -91,7 +92,7 @@ bool correctBiases(Session &session, bool quick) {
     return false;
   if (after.noise <= before.noise)
     return true;
-  // Where a layer is far off, so are the means of those after it.
+  // If the error of a layer is large, so are the mean errors of later layers.
   session.missing = std::move(missing);
   for (size_t i = 0; i < session.sites.weights.size(); ++i)
     session.applyBias(i);

@@ -1,14 +1,14 @@
-// Ranges of channels, shared out between operators.
+// Cross-layer equalization: balances the ranges of channels between operators.
 //
-// All channels of an activation have one scale, so one channel with large values
-// takes the resolution of all others. Where operators before and after are
-// linear in each channel,
+// All channels of an activation have the same scale, so a channel with large
+// values reduces the resolution of all others. If the operators before and
+// after are linear in each channel,
 //
 //     Conv(w, b) -> Relu -> x -> Conv(v)
 //
-// computes the same with w[c] / f[c], b[c] / f[c] and v[:, c] * f[c]. The rows of
-// w have scales of their own, so they lose nothing; what v loses is weighed
-// against what x gains. The same holds after a LayerNormalization.
+// computes the same with w[c] / f[c], b[c] / f[c] and v[:, c] * f[c]. The rows
+// of w have their own scales, so they lose nothing; the loss of v is weighed
+// against the gain of x. The same holds after a LayerNormalization.
 
 #include "compiler/quantize/Session.h"
 
@@ -20,9 +20,9 @@ using llvm::StringRef;
 namespace ingot::quantize {
 
 namespace {
-/// Constants that are divided by a factor for each channel.
+/// Constants whose channels are divided by factors.
 struct Absorber {
-  /// By rows of a weight (its index), or all elements of a vector.
+  /// Weights (by index) whose rows are divided, and vectors whose elements are.
   std::vector<size_t> weights;
   std::vector<std::string> vectors;
 };
@@ -49,9 +49,10 @@ private:
   }
   bool findAbsorber(const std::string &tensor, size_t channels, int readers,
                     Absorber &absorber) const;
-  /// The weights that multiply the channels of a tensor; none if others read it.
+  /// Returns the weights that multiply the channels of a tensor; nothing if the
+  /// tensor has other readers.
   std::optional<std::vector<size_t>> readersOf(const std::string &tensor) const;
-  /// The channel that a column of a weight is multiplied with.
+  /// Returns the channel by which an element of a weight is multiplied.
   size_t channelOf(const Weight &weight, int64_t row, int64_t column) const;
   bool isDepthwise(const Weight &weight) const {
     return weight.kind == WeightKind::Conv && weight.groups > 1;
@@ -60,7 +61,7 @@ private:
               ArrayRef<double> factors) const;
   void apply(ArrayRef<size_t> readers, const Absorber &absorber,
              ArrayRef<double> factors);
-  /// Returns the numbers of a weight; those of the last few are kept.
+  /// Returns the elements of a weight; caches the last few weights.
   std::vector<float> &cached(size_t index) const;
   void scaleVector(const std::string &name, ArrayRef<double> factors);
 
@@ -100,17 +101,17 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
   int index = graph.producer(tensor);
   if (index < 0 || depth > 8 || graph.escapes(tensor))
     return false;
-  // Past the tensor itself, nothing else may read what is changed.
+  // Intermediate tensors that change may have no other reader.
   if (depth > 0 && graph.readers(tensor).size() != 1)
     return false;
   const onnx::NodeProto &node = graph.node(index);
-  // Flatten and means keep the channels if their number is the same after all.
+  // These operators keep the channels, if the number of channels is the same.
   for (StringRef type :
        {"Relu", "LeakyRelu", "MaxPool", "AveragePool", "GlobalAveragePool",
         "GlobalMaxPool", "Flatten", "ReduceMean", "Squeeze", "Dropout"})
     if (isOperator(node, type))
       return findAbsorber(node.input(0), count, depth + 1, absorber);
-  // So does a reshape of a tensor that has nothing but channels.
+  // A reshape of a tensor that has channels only keeps them as well.
   int place = session.seen(tensor);
   if (isOperator(node, "Reshape") && place >= 0)
     if (auto type = session.probe->observedType(place);
@@ -205,8 +206,8 @@ double Equalizer::cost(ArrayRef<size_t> readers,
       }
       double fromWeights = largest / 127 * largest / 127 * power;
       double own = step * step * fromData + fromWeights;
-      // Of a depthwise convolution each channel is as important as another:
-      // what follows has factors of its own for them.
+      // The channels of a depthwise convolution count equally, relative to
+      // their signal: the next layer can scale them separately.
       double signal = 0;
       if (isDepthwise(weight))
         for (int64_t c = 0; c < weight.depth; ++c) {
@@ -262,7 +263,7 @@ void Equalizer::apply(ArrayRef<size_t> readers, const Absorber &absorber,
 void Equalizer::equalize(const std::string &tensor) {
   ChannelStatistics &statistics = channels[tensor];
   numbers.clear();
-  // What few samples show of a channel is less than what there will be.
+  // A few samples underestimate the range of a channel.
   for (auto [largest, extremes] :
        llvm::zip(statistics.largest, statistics.extremes))
     largest = std::max(largest, extremes.expected());
@@ -272,7 +273,7 @@ void Equalizer::equalize(const std::string &tensor) {
   if (!readers || readers->empty() || count < 2 || !statistics.count ||
       !findAbsorber(tensor, count, 0, absorber))
     return;
-  // The largest weight that each channel is multiplied with.
+  // For each channel, the largest weight by which it is multiplied.
   std::vector<double> largest(count, 0);
   for (size_t index : *readers) {
     const Weight &weight = sites.weights[index];
@@ -308,7 +309,7 @@ void Equalizer::equalize(const std::string &tensor) {
       best = factors;
     }
   }
-  // Small gains are not worth weights that are no longer the user's.
+  // For a small gain the user's weights are not changed.
   if (least < 0.9 * whole)
     apply(*readers, absorber, best);
 }

@@ -1,15 +1,15 @@
-// Rounds all weights, with the moments of their operands.
+// Rounds all weights, using the moments of their operands.
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
 
 namespace ingot::quantize {
 
-/// Bytes of moments that are gathered at a time, each time with a run of all
-/// samples; or a third of those of all weights.
+/// Bytes of moments that are gathered at a time, which takes a run over all
+/// samples; at least a third of the size of all weights is used.
 static constexpr int64_t fewBytes = 32 << 20;
 
-/// Returns how many bits a weight gets unless a budget says otherwise.
+/// Returns the bits of a weight unless the budget requires otherwise.
 static int usualBits(const Session &session, const Weight &weight) {
   bool isNarrow = session.options.kind == Kind::Int4Weights;
   return isNarrow && canBeNarrow(weight) ? 4 : 8;
@@ -61,7 +61,7 @@ bool roundWeights(Session &session) {
       return false;
     for (size_t i = first; i < end; ++i) {
       moments[i - first].finish();
-      // Within a budget, each weight may get by with 4 bits.
+      // If the budget allows it, a weight may get 4 bits later.
       if (session.options.budget && session.isOpen() && !isNarrow) {
         Weight narrow = sites.weights[i];
         setBits(narrow, 4);

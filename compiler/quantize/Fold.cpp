@@ -1,9 +1,9 @@
-// Constants and batch normalizations.
+// Folds constants and batch normalizations.
 //
 //     Constant -> c;  Concat(c, d) -> w;  Conv(x, w) -> y;  BatchNormalization(y)
 //
 // becomes one Conv with folded weights and bias. Operators on constants are
-// computed by the code that Ingot makes of them.
+// evaluated by code that Ingot compiles from them.
 
 #include "compiler/quantize/Fold.h"
 
@@ -37,7 +37,7 @@ void removeUnused(Graph &graph) {
   graph.refresh();
 }
 
-/// Makes initializers of the Constant nodes that hold a tensor or numbers.
+/// Turns Constant nodes with a tensor or numbers into initializers.
 static void foldConstantNodes(Graph &graph) {
   llvm::DenseSet<int> folded;
   for (int i = 0; i < graph.proto().node_size(); ++i) {
@@ -75,7 +75,7 @@ static void foldConstantNodes(Graph &graph) {
   removeNodes(graph, [&](int i, auto &) { return folded.count(i); });
 }
 
-/// Returns the element types that ONNX's own inference finds.
+/// Returns the element types found by ONNX's own shape inference.
 static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
   SetAside data(*model.mutable_graph());
   onnx::ModelProto copy = model;
@@ -83,7 +83,7 @@ static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
   try {
     onnx::shape_inference::InferShapes(copy);
   } catch (const std::exception &) {
-    // What was found before the fault is still there.
+    // The types inferred before the error are still valid.
   }
   llvm::StringMap<int32_t> types;
   auto note = [&](const onnx::ValueInfoProto &info) {
@@ -97,8 +97,8 @@ static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
   return types;
 }
 
-/// Reads past operators that give their operand again: Identity, and CastLike
-/// between equal types.
+/// Bypasses operators that return their operand: Identity, and CastLike between
+/// equal types.
 static void skipIdentities(Graph &graph,
                            const llvm::StringMap<int32_t> &types) {
   llvm::StringMap<std::string> same;
@@ -134,7 +134,7 @@ static llvm::DenseSet<int> constantNodes(const Graph &graph) {
     for (const std::string &input : node.input())
       isConstant &= input.empty() || graph.constant(input) ||
                     result.count(graph.producer(input));
-    // An initializer that the caller may replace is none of ours.
+    // An initializer that is also an input may be replaced by the caller.
     for (const std::string &input : node.input())
       isConstant &= !graph.isInput(input);
     if (isConstant)
@@ -143,7 +143,7 @@ static llvm::DenseSet<int> constantNodes(const Graph &graph) {
   return result;
 }
 
-/// Computes the nodes that depend only on constants.
+/// Evaluates the nodes that depend only on constants.
 static bool foldConstants(Graph &graph, const Host &host,
                           const llvm::StringMap<int32_t> &types) {
   llvm::DenseSet<int> nodes = constantNodes(graph);
@@ -184,12 +184,14 @@ static bool foldConstants(Graph &graph, const Host &host,
       !model->run(ArrayRef<const Tensor *>(), values, host.diagnostics))
     return false;
   for (auto [tensor, value] : llvm::zip(model->outputs(), values))
-    // A fill of a large shape is smaller as an operator.
+    // A large constant made from small operands takes less space as an
+    // operator.
     if (value.bytes.size() <= 2 * bytes)
       graph.addConstant(tensor.onnxName, types.lookup(tensor.onnxName),
                         value.type.getShape(),
                         StringRef(value.bytes.data(), value.bytes.size()));
-  // A node goes if what it made is constant now, or is read only by what goes.
+  // Keep the nodes whose result is not a constant now and is read by a node
+  // that stays.
   for (int i = graph.proto().node_size() - 1; i >= 0; --i)
     for (const std::string &output : graph.node(i).output())
       if (nodes.count(i) && !output.empty() && !graph.constant(output) &&
@@ -200,7 +202,7 @@ static bool foldConstants(Graph &graph, const Host &host,
   return true;
 }
 
-/// Gives a node a constant input of its own, which it may change.
+/// Gives a node its own copy of a constant input, which may then be changed.
 static std::string ownConstant(Graph &graph, onnx::NodeProto &node, int input) {
   std::string name = node.input(input);
   if (graph.readers(name).size() == 1 && !graph.escapes(name))
@@ -214,8 +216,8 @@ static std::string ownConstant(Graph &graph, onnx::NodeProto &node, int input) {
   return copy;
 }
 
-/// Multiplies a batch normalization into the node before it; false where the
-/// two do not go together.
+/// Folds a batch normalization into the node before it; false if that is not
+/// possible.
 static bool foldBatchNorm(Graph &graph, const onnx::NodeProto &norm) {
   int index = graph.producer(norm.input(0));
   if (index < 0 || norm.output_size() > 1 || graph.escapes(norm.input(0)) ||

@@ -1,4 +1,4 @@
-// What is computed once, before a model is quantized.
+// Simplifications before a model is quantized.
 
 #ifndef INGOT_COMPILER_QUANTIZE_FOLD_H
 #define INGOT_COMPILER_QUANTIZE_FOLD_H
@@ -8,12 +8,12 @@
 
 namespace ingot::quantize {
 
-/// Turns what depends only on constants into initializers, and multiplies each
-/// BatchNormalization into the Conv, ConvTranspose or Gemm before it, so that
-/// weights are seen as they are used. False with diagnostics if that fails.
+/// Turns nodes that depend only on constants into initializers, and folds each
+/// BatchNormalization into the preceding Conv, ConvTranspose or Gemm, so that
+/// the final weights are quantized. False with diagnostics on failure.
 bool fold(Graph &graph, const Host &host);
 
-/// Removes initializers that nothing reads.
+/// Removes initializers without readers.
 void removeUnused(Graph &graph);
 
 } // namespace ingot::quantize

@@ -18,7 +18,7 @@ Graph::Graph(ModelFile &file, MLIRContext &context)
   refresh();
 }
 
-/// Notes all names that the bodies of a node read or define.
+/// Collects all names that the subgraphs of a node read or define.
 static void noteBodies(const onnx::NodeProto &node, llvm::StringSet<> &read) {
   auto note = [&](const onnx::GraphProto &body) {
     for (const onnx::NodeProto &inner : body.node()) {
@@ -48,7 +48,7 @@ void Graph::refresh() {
   for (int i = 0; i < proto().initializer_size(); ++i)
     constants[proto().initializer(i).name()] = i;
   for (const auto &input : proto().input()) {
-    // An initializer that is an input too may be replaced by the caller.
+    // An initializer that is also an input may be replaced by the caller.
     constants.erase(input.name());
     inputs.insert(input.name());
   }
@@ -78,7 +78,7 @@ void Graph::refresh() {
 }
 
 SetAside::SetAside(onnx::GraphProto &graph) {
-  // Passes look into shapes, axes and scalars.
+  // Smaller constants stay: passes read shapes, axes and scalars.
   constexpr size_t large = 4096;
   for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
     bool isExternal = tensor.data_location() == onnx::TensorProto::EXTERNAL;
@@ -137,7 +137,7 @@ void Graph::bindDefaults() {
     if (!initializers.contains(input.name()))
       kept.Add()->Swap(&input);
   proto().mutable_input()->Swap(&kept);
-  // Before, initializers had to be inputs.
+  // Before this IR version, initializers had to be inputs.
   constexpr int withoutInputs = 4;
   if (model().ir_version() < withoutInputs)
     model().set_ir_version(withoutInputs);
@@ -207,7 +207,7 @@ void Graph::setFloats(StringRef name, ArrayRef<float> values) {
 }
 
 void Graph::park(Scratch &given) {
-  // Smaller ones save little.
+  // Moving smaller constants saves little.
   constexpr int64_t worthParking = 1 << 14;
   scratch = &given;
   file.setScratch(given.path());

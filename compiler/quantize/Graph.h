@@ -1,8 +1,8 @@
-// The main graph of an ONNX model, as a quantizer looks at it.
+// A view of an ONNX model's main graph for the quantizer.
 //
-// Quantizing gives an ONNX model again, and what it does not touch has to stay
-// as the user wrote it; so it works on the protobuf. This view answers who
-// makes a tensor, who reads it, and what is in a constant.
+// Quantization returns an ONNX model, and the parts that it does not change
+// have to stay as the user wrote them; so it works on the protobuf. This view
+// finds the producer and the readers of a tensor, and reads constants.
 
 #ifndef INGOT_COMPILER_QUANTIZE_GRAPH_H
 #define INGOT_COMPILER_QUANTIZE_GRAPH_H
@@ -20,12 +20,12 @@ namespace ingot::quantize {
 
 using Shape = llvm::SmallVector<int64_t, 4>;
 
-/// Takes the data of large constants out of a graph, of which ONNX's own passes over the
-/// model make copies, and gives it back.
+/// Removes the data of large constants from a graph while ONNX's own passes,
+/// which copy the model, run; restores it afterwards.
 class SetAside {
 public:
   explicit SetAside(onnx::GraphProto &graph);
-  /// `graph` is the same or what a pass made of it.
+  /// `graph` is the same graph, or the result of a pass on it.
   void giveBack(onnx::GraphProto &graph);
 
 private:
@@ -43,42 +43,43 @@ public:
   const onnx::GraphProto &proto() const { return file.model().graph(); }
   mlir::MLIRContext &context() const { return mlirContext; }
 
-  /// Converts the model to an opset that is not older; false with a diagnostic if
-  /// ONNX cannot.
+  /// Converts the model to at least this opset; false with a diagnostic if ONNX
+  /// cannot convert it.
   bool raiseOpset(int opset, Diagnostics &diagnostics);
-  /// Makes constants of initializers that are inputs too, as compiling does.
+  /// Makes initializers that are also inputs constants, as compilation does.
   void bindDefaults();
-  /// Looks at the graph again, after nodes or initializers came or went.
+  /// Rebuilds the view after nodes or initializers were added or removed.
   void refresh();
 
   const onnx::NodeProto &node(int index) const { return proto().node(index); }
-  /// Returns the index of the node that makes a tensor; -1 if none does.
+  /// Returns the index of the node that computes a tensor; -1 if there is none.
   int producer(llvm::StringRef tensor) const;
-  /// Returns the indices of the nodes that read a tensor, each once.
+  /// Returns the indices of the nodes that read a tensor, without duplicates.
   llvm::ArrayRef<int> readers(llvm::StringRef tensor) const;
-  /// Whether something beside those nodes reads the tensor: the caller, as an
-  /// output, or the body of an If or Loop.
+  /// Whether the tensor is also read by the caller, as an output, or by the
+  /// subgraph of an If or Loop.
   bool escapes(llvm::StringRef tensor) const { return escaping.count(tensor); }
   bool isInput(llvm::StringRef tensor) const { return inputs.count(tensor); }
-  /// Returns an initializer that is a constant; null if the name is another's.
+  /// Returns the initializer with this name; null if it is not a constant.
   const onnx::TensorProto *constant(llvm::StringRef tensor) const;
 
-  /// Whether the name is that of a float32 constant.
+  /// Whether the tensor is a float32 constant.
   bool isFloatConstant(llvm::StringRef tensor) const;
   Shape shape(llvm::StringRef constant) const;
   std::vector<float> floats(llvm::StringRef constant) const;
   std::vector<int64_t> integers(llvm::StringRef constant) const;
-  /// Gives a float constant other values, of the same shape.
+  /// Replaces the values of a float constant; the shape stays.
   void setFloats(llvm::StringRef constant, llvm::ArrayRef<float> values);
   /// Adds a constant; `bytes` as in raw_data.
   void addConstant(llvm::StringRef name, int32_t dataType,
                    llvm::ArrayRef<int64_t> shape, llvm::StringRef bytes);
 
-  /// Puts large constants of floats out of memory; they are read from there.
+  /// Moves large float constants from memory to a file, from which they are
+  /// then read.
   void park(Scratch &scratch);
   void unpark();
 
-  /// Returns a name that nothing in the model has yet.
+  /// Returns a name that does not occur in the model.
   std::string fresh(const llvm::Twine &base);
 
 private:
@@ -90,7 +91,7 @@ private:
   llvm::StringSet<> escaping, inputs, names;
 };
 
-/// Returns an attribute's integer; `otherwise` if the node has none.
+/// Returns an integer attribute; `otherwise` if the node lacks it.
 int64_t integerOf(const onnx::NodeProto &node, llvm::StringRef name,
                   int64_t otherwise);
 std::vector<int64_t> integersOf(const onnx::NodeProto &node,
@@ -101,7 +102,7 @@ float floatOf(const onnx::NodeProto &node, llvm::StringRef name,
 bool isOperator(const onnx::NodeProto &node, llvm::StringRef type);
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-/// Adds a node of ONNX's own domain, named as its one output.
+/// Adds a node of ONNX's own domain, named after its only output.
 onnx::NodeProto &addNode(Nodes &nodes, const char *type,
                          llvm::ArrayRef<std::string> inputs,
                          const std::string &output);

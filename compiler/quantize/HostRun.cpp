@@ -13,8 +13,8 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
-/// Frees the constants of a model that is compiled: the context would keep them,
-/// and the allocator the memory.
+/// Frees the constants of a compiled model: otherwise the context would keep
+/// them, and the allocator would keep the memory.
 static void giveBackMemory(MLIRContext &context) {
   auto &manager = DenseResourceElementsHandle::getManagerInterface(&context)
                       .getBlobManager();
@@ -35,7 +35,8 @@ Host::Host(const CompileOptions &options, MLIRContext &context,
     : options(options), context(context), diagnostics(diagnostics),
       scratch(Scratch::create(diagnostics)) {
 #ifdef __GLIBC__
-  // Larger blocks go back to the system as soon as they are freed.
+  // Blocks larger than this are returned to the system as soon as they are
+  // freed.
   mallopt(M_MMAP_THRESHOLD, 1 << 18);
 #endif
 }
@@ -53,8 +54,8 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   copy.weights = WeightsMode::Auto;
   copy.compiler.clear();
   copy.arenaSection.clear();
-  // The samples say all sizes; those that the user leaves to run time, too. Constants that
-  // are folded have no inputs.
+  // The samples define all sizes, including dynamic ones. A model of folded
+  // constants has no inputs.
   copy.import.dims.clear();
   if (sample.empty()) {
     copy.import.shapes.clear();
@@ -71,7 +72,7 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   Compilation compilation(copy, context, diagnostics);
   InputData data(sample.begin(), sample.end());
   size_t inputs = fedInputs(compilation.open()->model(), &context).size();
-  // Parameters of the quantizer come after the inputs of the model.
+  // The quantizer's parameters follow the inputs of the model.
   data.resize(inputs);
   if (!sample.empty())
     bindData(compilation, data);

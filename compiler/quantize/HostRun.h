@@ -1,4 +1,4 @@
-// Models in memory, run on this machine.
+// Compiles models in memory and runs them on this machine.
 
 #ifndef INGOT_COMPILER_QUANTIZE_HOSTRUN_H
 #define INGOT_COMPILER_QUANTIZE_HOSTRUN_H
@@ -9,24 +9,25 @@
 
 namespace ingot::quantize {
 
-/// The inputs of one run, in the order of the inputs that a caller feeds.
+/// The inputs of one run, in the order in which a caller passes them.
 using Sample = std::vector<Tensor>;
 
-/// What all runs of one quantization share.
+/// Shared by all runs of a quantization.
 struct Host {
   Host(const CompileOptions &options, mlir::MLIRContext &context,
        Diagnostics &diagnostics);
 
-  /// The model's path, and what the command line says of its sizes.
+  /// The options, with the model's path and sizes given on the command line.
   CompileOptions options;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
-  /// What is put out of memory; null with a diagnostic if that cannot be.
+  /// The file for data that is moved out of memory; null with a diagnostic if
+  /// it cannot be created.
   std::shared_ptr<Scratch> scratch;
 
-  /// Compiles a model that is in memory for this machine and loads it. The shapes
-  /// of inputs are those of `sample`; others come from the model. Null with
-  /// diagnostics if that fails.
+  /// Compiles a model in memory for this machine and loads it. Input shapes are
+  /// taken from `sample`, others from the model. Null with diagnostics on
+  /// failure.
   std::unique_ptr<HostModel> build(onnx::ModelProto &&model,
                                    const Sample &sample) const;
 };

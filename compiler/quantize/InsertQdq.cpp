@@ -1,14 +1,13 @@
-// The choices, written into the model.
+// Writes the chosen precisions into the model.
 //
 //     x, w -> Conv -> y
 //
-// becomes, with x8 = QuantizeLinear(x), w8 a constant of integers,
+// becomes, with x8 = QuantizeLinear(x) and an integer constant w8,
 //
 //     DequantizeLinear(x8), DequantizeLinear(w8) -> Conv -> y
 //
-// The caller's inputs and outputs keep their types. Biases stay float: they are
-// added to sums that are wider than any scale, and a bias in 32 bits would take
-// as many bytes and a scale besides.
+// The inputs and outputs of the model keep their types. Biases stay float: a
+// bias in 32-bit integers would take as much space, plus a scale.
 
 #include "compiler/quantize/Session.h"
 
@@ -59,7 +58,7 @@ template <typename T> static StringRef bytesOf(ArrayRef<T> values) {
                    values.size() * sizeof(T));
 }
 
-/// Returns numbers of four bits, two in a byte, the first in the low half.
+/// Packs 4-bit integers, two in a byte, the first in the low half.
 static std::string packed(ArrayRef<uint8_t> values) {
   std::string bytes((values.size() + 1) / 2, '\0');
   for (size_t i = 0; i < values.size(); ++i)
@@ -99,7 +98,7 @@ void Inserter::addWeight(const Weight &weight) {
     for (int64_t r = 0; r < weight.rows; ++r)
       for (int64_t c = 0; c < weight.depth; ++c)
         values[weight.place(r, c)] = weight.values[r * weight.depth + c];
-    // One direction of a recurrence: its axis of rows is the second.
+    // A recurrence with one direction: the axis of the rows is the second.
     bool isOne = !isLayout && original[0] == 1;
     graph.addConstant(narrow, onnx::TensorProto::INT8,
                       isOne ? original : weight.shape,
@@ -119,8 +118,8 @@ void Inserter::addWeight(const Weight &weight) {
     addNode(nodes, "Reshape", {result, shape}, wide);
     return;
   }
-  // A matrix of rows; of columns where the constant has them, so that nothing
-  // has to be transposed.
+  // A matrix stored by rows; by columns if the constant is, so that no
+  // transpose is needed.
   bool hasColumns = weight.axis == 1 && weight.shape.size() == 2;
   int64_t blocks = weight.blocks();
   auto arranged = [&](auto &&from, int64_t length) {

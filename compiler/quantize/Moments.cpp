@@ -6,29 +6,30 @@
 
 namespace ingot::quantize {
 
-/// What makes copies of a function for other levels of this machine.
+/// Compiles a function for several levels of the instruction set; see
+/// CMakeLists.txt.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
 
-/// The deepest part whose covariances are kept: a matrix of 9 MB.
+/// The deepest part whose covariances are computed: a matrix of 9 MB.
 static constexpr int64_t maxPart = 1536;
-/// Vectors that are added at a time.
+/// The number of vectors that are added at a time.
 static constexpr int64_t panelRows = 64;
 
-/// Columns that are next to each other in a panel: a panel has its columns in
-/// strips, each with all rows.
+/// Columns that are contiguous in a panel: a panel consists of strips of
+/// columns, each with all rows.
 static constexpr int64_t stripColumns = 16;
 using Strip = float __attribute__((vector_size(stripColumns * sizeof(float))));
 
-/// Returns where a number is in a panel.
+/// Returns the position of an element in a panel.
 static int64_t placeInPanel(int64_t row, int64_t column) {
   return (column / stripColumns * panelRows + row) * stripColumns +
          column % stripColumns;
 }
 
-/// Adds the products of all pairs of columns i <= j of `panel` to `sums`, which
-/// has rows of `stride` floats, a multiple of a strip.
+/// Adds the products of all pairs of columns i <= j of `panel` to `sums`, whose
+/// rows have `stride` floats, a multiple of a strip.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
   constexpr int height = 8;
@@ -57,7 +58,7 @@ static int64_t padded(int64_t columns) {
 }
 
 static int64_t partOf(const Weight &weight) {
-  // Parts of one size take the least room.
+  // Parts of equal size take the least memory.
   int64_t parts = (weight.depth + maxPart - 1) / maxPart;
   return (weight.depth + parts - 1) / parts;
 }
@@ -78,7 +79,8 @@ Moments::Moments(const Weight &weight, size_t samples)
 }
 
 namespace {
-/// The places of a filter over a tensor of channels and up to two axes.
+/// The positions of a filter over a tensor with channels and up to two spatial
+/// axes.
 struct Window {
   int64_t channels, size[2] = {1, 1}, out[2] = {1, 1}, kernel[2] = {1, 1},
                     stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {0, 0};
@@ -142,12 +144,12 @@ void Moments::add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
   if (places <= 0)
     return;
   int64_t step = std::max<int64_t>(1, places / perSample);
-  // Another offset in each sample, so that no place is left out for good.
+  // A different offset for each sample, so that no position is always skipped.
   for (int64_t at = step > 1 ? offset % step : 0; at < places; at += step) {
     for (int64_t g = 0; g < groups; ++g) {
       float *rows = &panel[g * parts() * panelRows * padded(part)];
       double *sum = &means[g * depth];
-      // Columns of the part that is being filled.
+      // The column in the part that is being filled.
       int64_t column = 0;
       auto put = [&](float value) {
         rows[placeInPanel(filled, column)] = value;
@@ -217,12 +219,12 @@ void Moments::finish() {
     for (int64_t p = 0; p < parts(); ++p) {
       float *matrix = &sums[(g * parts() + p) * stride * stride];
       int64_t n = columns(p);
-      // How far the mean is from where vectors were counted from.
+      // The distance of the mean from the origin of the vectors.
       std::vector<double> mean(n);
       for (int64_t i = 0; i < n; ++i)
         mean[i] = means[g * depth + p * part + i] -
                   origin[(g * parts() + p) * stride + i];
-      // Packed without the padding, with both halves.
+      // Packed without padding, with both triangles.
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = i; j < n; ++j) {
           double value =

@@ -1,8 +1,8 @@
-// How the operands of a weight vary together.
+// Mean and covariance of the operands of a weight.
 //
-// A row of a weight is multiplied with a vector of `depth` numbers: a row of a
-// matrix, or the patch under a filter. What an error of the weights does to the
-// result depends on the mean and the covariance of these vectors.
+// A row of a weight is multiplied with a vector of `depth` elements: a row of a
+// matrix, or the patch under a filter. The effect of a weight error on the
+// result depends on the mean and covariance of these vectors.
 
 #ifndef INGOT_COMPILER_QUANTIZE_MOMENTS_H
 #define INGOT_COMPILER_QUANTIZE_MOMENTS_H
@@ -13,24 +13,25 @@ namespace ingot::quantize {
 
 class Moments {
 public:
-  /// `samples` is how many tensors will be added; of each, only so many vectors
-  /// are taken as `depth` needs.
+  /// `samples` is the number of tensors that will be added; from each, only as
+  /// many vectors are taken as `depth` requires.
   Moments(const Weight &weight, size_t samples);
 
-  /// Adds vectors from the tensor that the reader `node` multiplies the weight
-  /// with.
+  /// Adds vectors from `data`, the tensor that `node` multiplies with the
+  /// weight.
   void add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
            llvm::ArrayRef<int64_t> shape);
-  /// Makes covariances of sums: to be called once, after all were added.
+  /// Converts sums to covariances; to be called once, after all vectors were
+  /// added.
   void finish();
 
-  /// Columns of the weight that are looked at together: covariances between
-  /// different parts of very deep weights are left out.
+  /// The number of columns of the weight that are treated together: covariances
+  /// between different parts of very deep weights are ignored.
   int64_t partDepth() const { return part; }
   int64_t parts() const { return (depth + part - 1) / part; }
-  /// Returns the covariance of a part within a group: a square matrix.
+  /// Returns the covariance matrix of a part within a group.
   llvm::ArrayRef<float> covariance(int64_t group, int64_t part) const;
-  /// Returns how many columns a part has.
+  /// Returns the number of columns of a part.
   int64_t columns(int64_t index) const {
     return std::min(part, depth - index * part);
   }
@@ -38,7 +39,7 @@ public:
     return llvm::ArrayRef(means).slice(group * depth, depth);
   }
   bool empty() const { return count == 0; }
-  /// Returns the bytes that the moments of a weight take.
+  /// Returns the size of the moments of a weight in bytes.
   static int64_t bytes(const Weight &weight);
 
 private:
@@ -47,8 +48,8 @@ private:
   int64_t depth, part, groups, perSample;
   size_t offset = 0;
   std::vector<float> sums, panel;
-  /// A vector near the mean, from which all are counted: the squares of large
-  /// means would leave no digits for what varies about them.
+  /// A vector near the mean, which is subtracted from all vectors: otherwise
+  /// the squares of a large mean would hide the variance.
   std::vector<float> origin;
   std::vector<double> means;
   uint64_t count = 0;

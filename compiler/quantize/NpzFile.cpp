@@ -1,6 +1,6 @@
-// An .npz file is a zip archive with a member NAME.npy for each array. The list
-// at its end is read, not the headers before the members: those may leave sizes
-// open. Members are stored or deflated.
+// Reads an .npz file: a zip archive with a member NAME.npy for each array. Uses
+// the central directory, not the headers before the members, which may omit
+// sizes. Members are stored or deflated.
 
 #include "compiler/quantize/NpzFile.h"
 
@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace ingot::quantize {
 
-/// The largest array that is taken from an archive.
+/// The largest array that is read from an archive.
 static constexpr uint64_t maxBytes = uint64_t(1) << 34;
 
 static bool inflateTo(StringRef packed, std::string &bytes) {
@@ -33,7 +33,7 @@ static bool inflateTo(StringRef packed, std::string &bytes) {
 }
 
 namespace {
-/// Little-endian numbers at places of a file; 0 beyond its end.
+/// Reads little-endian numbers at offsets of a file; 0 beyond its end.
 struct Bytes {
   StringRef all;
   uint64_t number(uint64_t at, unsigned size) const {
@@ -49,13 +49,13 @@ struct Bytes {
   }
 };
 
-/// A member as the list at the end describes it.
+/// A member as described by the central directory.
 struct Member {
   uint64_t method, packed, size, header;
 };
 } // namespace
 
-/// Takes the 64-bit sizes from the extra field where the plain ones are full,
+/// Takes 64-bit sizes from the extra field if the 32-bit fields are saturated,
 /// as numpy writes them.
 static void readWideSizes(Bytes file, uint64_t at, uint64_t length,
                           Member &member) {

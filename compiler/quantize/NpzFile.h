@@ -1,4 +1,4 @@
-// NumPy's archives of arrays.
+// Reads NumPy's archives of arrays.
 
 #ifndef INGOT_COMPILER_QUANTIZE_NPZFILE_H
 #define INGOT_COMPILER_QUANTIZE_NPZFILE_H
@@ -11,13 +11,14 @@
 
 namespace ingot::quantize {
 
-/// An array of the archive: its name without `.npy`, and the bytes of that file.
+/// An array of the archive: its name without `.npy`, and the content of that
+/// file.
 struct NpzEntry {
   std::string name, bytes;
 };
 
-/// Reads what numpy.savez and numpy.savez_compressed write. None, with the
-/// reason in `error`, if the file is none of these.
+/// Reads archives written by numpy.savez and numpy.savez_compressed. Nothing,
+/// with the reason in `error`, if the file is not such an archive.
 std::optional<std::vector<NpzEntry>> readNpz(llvm::StringRef path,
                                              std::string &error);
 

@@ -1,10 +1,10 @@
-// Runs of the model in float.
+// Runs the float model and records statistics.
 
 #include "compiler/quantize/Session.h"
 
 namespace ingot::quantize {
 
-/// Refuses labels that no element of the first output is for.
+/// Rejects labels outside the classes of the first output.
 static bool checkLabels(Session &session) {
   auto types = session.probe->outputTypes();
   if (session.samples.labels().empty() || types.empty())

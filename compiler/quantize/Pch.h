@@ -1,4 +1,5 @@
-// Precompiled: what most files of this folder need.
+// Precompiled header: the headers outside this folder that most of its files
+// include.
 #include "compiler/Compile.h"
 #include "compiler/run/DataSets.h"
 #include "onnx/onnx_pb.h"

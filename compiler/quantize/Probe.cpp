@@ -8,11 +8,12 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
-/// A step so small that dividing by it and rounding changes no float of a
-/// size that networks have, and clipping does not reach.
+/// Parameters with which the quantization step does not change floats: a step
+/// so small that rounding to it has no effect, and bounds that are never
+/// reached.
 static constexpr float finestStep = 0x1p-70f, widest = 0x1p120f;
 
-/// The time of a run from which on it is given threads.
+/// A run that takes longer than this uses threads.
 static constexpr std::chrono::milliseconds worthThreads(5);
 
 Probe::Probe(Graph &graph, const Sites &sites, ArrayRef<std::string> observed,
@@ -31,7 +32,8 @@ void Probe::setConstant(StringRef name, ArrayRef<float> values) {
   auto it = constants.find(name);
   if (openWeights || graph.shape(name).size() < 2)
     constants[name].assign(values.begin(), values.end());
-  // A constant inside of the compiled model; the graph has its value.
+  // If the constant is compiled into the model, the graph holds its value, and
+  // the model is compiled again.
   if (it == constants.end())
     model.reset();
 }
@@ -57,8 +59,8 @@ static void addInput(onnx::GraphProto &proto, const std::string &name,
     type.mutable_shape()->add_dim()->set_dim_value(size);
 }
 
-/// Adds the nodes that quantize a tensor as the parameters say; returns the name
-/// of the result.
+/// Adds the nodes that quantize a tensor by the parameters; returns the name of
+/// the result.
 static std::string addStep(onnx::GraphProto &proto, size_t activation,
                            const std::string &tensor) {
   auto node = [&](const char *type, ArrayRef<std::string> inputs,
@@ -85,7 +87,8 @@ static void addFloatOutput(onnx::GraphProto &proto, const std::string &name) {
       onnx::TensorProto::FLOAT);
 }
 
-/// Adds the nodes that sum up each channel of a tensor, and its size.
+/// Adds the nodes that sum each channel of a tensor, and its number of
+/// elements.
 static void addAverage(onnx::GraphProto &proto, size_t index,
                        const Averaged &averaged) {
   auto node = [&](const char *type, ArrayRef<std::string> inputs,
@@ -220,7 +223,7 @@ onnx::ModelProto Probe::instrumented() {
 
 bool Probe::build(const Sample &sample) {
   fedCount = sample.size();
-  // Before another model takes as much.
+  // Free the buffers before another model needs as much memory.
   buffers = std::vector<Tensor>();
   model = host.build(instrumented(), sample);
   if (!model)

@@ -1,12 +1,12 @@
-// A model whose numbers can be changed between runs.
+// A compiled model whose scales and weights can be changed between runs.
 //
-// To choose ranges and precisions, the same model is run hundreds of times with
-// other scales and other weights. Each activation passes through
+// To choose ranges and precisions, the model is run hundreds of times with
+// different scales and weights. Each activation passes through
 //
 //     y = clip(round(x / scale), low, high) * scale
 //
-// with scale, low and high as inputs, and constants become inputs too; so the
-// model is compiled once. In float, the scale is so small that y is x.
+// with scale, low and high as inputs; constants become inputs too. So the model
+// is compiled once. For float, the scale is so small that y equals x.
 
 #ifndef INGOT_COMPILER_QUANTIZE_PROBE_H
 #define INGOT_COMPILER_QUANTIZE_PROBE_H
@@ -17,55 +17,56 @@
 
 namespace ingot::quantize {
 
-/// A tensor of which a run shows the mean of each channel.
+/// A tensor for which a run returns the mean of each channel.
 struct Averaged {
   std::string tensor;
   int64_t channels;
-  /// The channels are the second axis; else the last.
+  /// Whether the channels are the second axis; else they are the last.
   bool isSecond;
 };
 
 class Probe {
 public:
-  /// `observed` are tensors that each run shows beside the outputs, as well as
-  /// the means of `averaged`. Where `openWeights`, all constants that floats are
-  /// multiplied with or added to are inputs; else changing one compiles the
-  /// model again.
+  /// Each run returns the tensors `observed` and the means of `averaged`,
+  /// besides the outputs. If `openWeights`, all constants by which floats are
+  /// multiplied, or that are added to them, are inputs; else changing one
+  /// recompiles the model.
   Probe(Graph &graph, const Sites &sites, llvm::ArrayRef<std::string> observed,
         std::vector<Averaged> averaged, bool openWeights, const Host &host);
 
-  /// Gives an activation a precision; float until this is called.
+  /// Sets the precision of an activation; the default is float.
   void set(int activation, int bits, float scale, int zeroPoint);
   void set(int activation, const Activation &like) {
     set(activation, like.bits, like.scale, like.zeroPoint);
   }
   void setFloat(int activation) { set(activation, 0, 1, 0); }
-  /// Compiles the model again before the next run, since what its weights are
-  /// quantized to has changed.
+  /// Recompiles the model before the next run, since the quantized weights have
+  /// changed.
   void rebuild() { model.reset(); }
-  /// Shows no tensors any more, which takes memory, once the model is compiled
-  /// again.
+  /// Stops returning observed tensors, which saves memory, from the next
+  /// compilation on.
   void hideObserved() { observedNames.clear(); }
-  /// Gives a constant other values.
+  /// Replaces the values of a constant.
   void setConstant(llvm::StringRef name, llvm::ArrayRef<float> values);
 
-  /// False with diagnostics if the model cannot be compiled or run.
+  /// Runs a sample; false with diagnostics if the model cannot be compiled or
+  /// run.
   bool run(const Sample &sample);
 
-  /// The outputs of the model in the last run, those that are no floats left out.
+  /// Returns the float outputs of the last run.
   llvm::ArrayRef<llvm::ArrayRef<float>> outputs() const { return results; }
   llvm::ArrayRef<mlir::RankedTensorType> outputTypes() const {
     return resultTypes;
   }
-  /// What an observed tensor was in the last run.
+  /// Returns an observed tensor of the last run.
   llvm::ArrayRef<float> observed(size_t index) const { return seen[index]; }
   mlir::RankedTensorType observedType(size_t index) const {
     return seenTypes[index];
   }
 
-  /// The means of the channels of an averaged tensor in the last run.
+  /// Returns the channel means of an averaged tensor in the last run.
   std::vector<float> means(size_t index) const;
-  /// How many elements it has.
+  /// Returns the number of elements of an averaged tensor.
   double averagedElements(size_t index) const { return sizes[index][0]; }
 
 private:
@@ -78,7 +79,7 @@ private:
   std::vector<Averaged> averaged;
   bool openWeights;
   const Host &host;
-  /// Made when a run takes long enough for threads to be of use; results are the
+  /// Created when runs are long enough to benefit from threads; results are the
   /// same without.
   std::unique_ptr<ThreadPool> pool;
 
@@ -86,18 +87,18 @@ private:
     float scale, low, high;
   };
   std::vector<Step> steps;
-  /// Values that constants were given.
+  /// The current values of constants that are inputs.
   llvm::StringMap<std::vector<float>> constants;
-  /// Where the last values of weights that are no inputs are.
+  /// The current values of weights that are not inputs.
   llvm::StringMap<onnx::TensorProto> rounded;
   std::unique_ptr<HostModel> model;
-  /// What the inputs and outputs of the compiled model are.
+  /// The addresses of the inputs and outputs of the compiled model.
   std::vector<void *> io;
   std::vector<Tensor> buffers;
   std::vector<int> sampleOf;
   llvm::SmallVector<llvm::ArrayRef<float>> results, seen, sums, sizes;
   llvm::SmallVector<mlir::RankedTensorType> resultTypes, seenTypes;
-  /// For each observed tensor: an input of the model, or -1.
+  /// For each observed tensor that is a model input: its index; else -1.
   std::vector<int> seenInputs;
   size_t fedCount = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace ingot::quantize {
 
-/// Refuses models with nothing to do.
+/// Rejects models that are quantized already.
 static bool check(const Graph &graph, Diagnostics &diagnostics) {
   for (const onnx::NodeProto &node : graph.proto().node())
     for (llvm::StringRef type :
@@ -72,7 +72,8 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   if (!host.scratch)
     return nullptr;
   Calibration samples;
-  // Round, Clip with bounds as inputs, DequantizeLinear with an axis.
+  // Needed for Round, Clip with bounds as inputs, and DequantizeLinear with an
+  // axis.
   constexpr int neededOpset = 13;
   if (!check(graph, diagnostics) || !graph.raiseOpset(neededOpset, diagnostics))
     return nullptr;

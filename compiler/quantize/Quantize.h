@@ -1,8 +1,8 @@
-// A float model becomes one of small integers.
+// Quantizes a float model to small integers.
 //
-// The result is ONNX again: constants as integers with DequantizeLinear, and
-// activations through QuantizeLinear and DequantizeLinear, so that ONNX Runtime
-// computes the same with it, and Ingot forms integer kernels from it.
+// The result is an ONNX model: constants are integers with DequantizeLinear,
+// activations pass through QuantizeLinear and DequantizeLinear. ONNX Runtime
+// computes the same results, and Ingot generates integer kernels from it.
 
 #ifndef INGOT_COMPILER_QUANTIZE_QUANTIZE_H
 #define INGOT_COMPILER_QUANTIZE_QUANTIZE_H
@@ -11,10 +11,11 @@
 
 namespace ingot::quantize {
 
-/// What is to be quantized, to which integers.
+/// What is quantized, and to which type.
 enum class Kind { Int8, Int8Weights, Int4Weights };
 
-/// What may be lost: decibels of noise, or a share of the samples in percent.
+/// The loss that is allowed: a noise level in decibels, or a share of samples
+/// in percent.
 struct Budget {
   double value = 0;
   bool isPercent = false;
@@ -22,19 +23,20 @@ struct Budget {
 
 struct QuantizeOptions {
   Kind kind = Kind::Int8;
-  /// A folder, .npz or .npy; empty: without data.
+  /// A folder, .npz or .npy; empty: quantize without data.
   std::string calibrate;
   /// An .npy with the class of each sample; empty: none.
   std::string labels;
   std::optional<Budget> budget;
 };
 
-/// One layer of the report.
+/// A layer of the report.
 struct LayerReport {
   std::string node, type, precision, reason;
   int64_t bytesBefore = 0, bytesAfter = 0;
-  /// Decibels of what this layer alone costs, and with all up to this one
-  /// quantized; infinite where nothing is lost or nothing was measured.
+  /// Signal-to-noise in decibels with only this layer quantized, and with all
+  /// layers up to this one; infinite if nothing is lost or nothing was
+  /// measured.
   double alone = 0, accumulated = 0;
 };
 
@@ -49,14 +51,15 @@ struct QuantizeReport {
   void printJson(llvm::raw_ostream &os) const;
 };
 
-/// Quantizes the model of `options.model`; null with diagnostics if that fails.
+/// Quantizes the model of `options.model`; null with diagnostics on failure.
 std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
                                          const QuantizeOptions &options,
                                          mlir::MLIRContext &context,
                                          QuantizeReport &report,
                                          Diagnostics &diagnostics);
 
-/// The same for CompileOptions::makeModel, which may be called several times.
+/// Returns a function for CompileOptions::makeModel, which may be called
+/// several times.
 std::function<std::unique_ptr<ModelFile>()>
 quantizedModel(const CompileOptions &compile, const QuantizeOptions &options,
                mlir::MLIRContext &context, QuantizeReport &report,

@@ -1,9 +1,9 @@
-// The range of each activation.
+// Chooses the range of each activation.
 //
-// First the one that loses least of the tensor itself: a little may be cut off
-// where that makes the steps for all the rest finer. Then, a few times, ranges
-// around it are tried on the whole model, since not all errors of a tensor
-// matter the same to the outputs.
+// First the range with the least loss of the tensor itself: clipping a few
+// values may pay off by finer steps for all others. Then, in a few rounds,
+// similar ranges are tried on the whole model, since not all errors of a tensor
+// affect the outputs equally.
 
 #include "compiler/quantize/Session.h"
 
@@ -11,7 +11,7 @@
 
 namespace ingot::quantize {
 
-/// Gives an activation the steps from `low` to `high`, such that zero is one.
+/// Sets the range of an activation to [low, high], such that zero is a step.
 static void setRange(Activation &activation, double low, double high) {
   low = std::min(low, 0.0);
   high = std::max(high, 0.0);
@@ -24,8 +24,8 @@ static void setRange(Activation &activation, double low, double high) {
   activation.zeroPoint = int(std::min(std::max(zero, 0.0), steps));
 }
 
-/// Returns what a range loses of the values of the tensor: of those seen, or of
-/// others that are to be expected.
+/// Returns the loss of a range for the values of the tensor: for observed
+/// values or for expected ones.
 static double lossOf(const Histogram &histogram, double from, double to,
                      double steps) {
   return std::max(histogram.loss(from, to, 0), histogram.unseenLoss(from, to)) +
@@ -42,8 +42,8 @@ void chooseRange(Session &session, size_t index) {
     return lossOf(histogram, from, to, steps);
   };
   double least = loss(low, high);
-  // Few of the tensors that are quantized have outliers on both sides, so one
-  // side after the other is enough.
+  // Few activations have outliers on both sides, so optimizing one side after
+  // the other is enough.
   for (int round = 0; round < 2; ++round)
     for (double *side : {&bestHigh, &bestLow}) {
       double whole = side == &bestHigh ? high : low;
@@ -98,7 +98,7 @@ bool refineRanges(Session &session) {
     const Histogram &histogram = session.histograms[i];
     double own = lossOf(histogram, low, high, best.highest());
     for (double part : parts) {
-      // What these few samples do not show may still be cut off.
+      // Values that these few samples do not contain may still be clipped.
       if (lossOf(histogram, low * part, high * part, best.highest()) >
           1.5 * own)
         continue;
@@ -106,7 +106,7 @@ bool refineRanges(Session &session) {
       session.apply(i);
       if (!session.measure(count, loss))
         return false;
-      // A gain has to show beyond the chance of these samples.
+      // A gain has to exceed the statistical error of these samples.
       if (loss.noise < least * 0.995) {
         least = loss.noise;
         best = activation;

@@ -1,4 +1,4 @@
-// What each layer has become.
+// Reports the precision and loss of each layer.
 
 #include "compiler/quantize/Session.h"
 #include "llvm/Support/Format.h"
@@ -8,7 +8,7 @@
 
 namespace ingot::quantize {
 
-/// Returns "uint8 x int8", as a layer's operand and its weight.
+/// Returns the types of a layer's operand and weight, such as "uint8 x int8".
 static std::string precisionOf(const Session &session, const Weight &weight) {
   auto name = [](int bits, bool isSigned) {
     return bits == 0 ? std::string("float32")
@@ -152,7 +152,7 @@ void QuantizeReport::print(llvm::raw_ostream &os) const {
 
 void QuantizeReport::printJson(llvm::raw_ostream &os) const {
   llvm::json::OStream json(os, /*IndentSize=*/2);
-  // JSON has no infinity: what was not lost has no number.
+  // JSON has no infinity: a lossless layer has no number.
   auto number = [&](llvm::StringRef name, double value) {
     if (std::isfinite(value))
       json.attribute(name, value);

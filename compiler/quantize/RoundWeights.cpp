@@ -1,13 +1,15 @@
-// Rounding with second moments.
+// Rounds weights using second moments.
 //
-// With a covariance H of the operand, integers q instead of weights w cost
-// (w - q) H (w - q)^T for a row. With H = (I + U) D (I + U)^T, U strictly upper
-// triangular, the cost is a sum of squares if the columns are rounded one after
-// the other, each with the errors before it fed forward:
+// With the covariance H of the operand, replacing the weights w of a row by
+// integers q costs (w - q) H (w - q)^T. With H = (I + U) D (I + U)^T, U
+// strictly upper triangular, the cost is a sum of squares if the columns are
+// rounded one after the other and each receives the errors of the previous
+// ones:
 //
 //     q[k] = round(w[k] + sum over j < k of (w[j] - q[j]) U[j][k])
 //
-// No gradient, no iterations. Columns that matter most come first.
+// Needs neither gradients nor iterations. The most important columns are
+// rounded first.
 
 #include "compiler/quantize/RoundWeights.h"
 
@@ -20,16 +22,17 @@ using llvm::MutableArrayRef;
 
 namespace ingot::quantize {
 
-/// What makes copies of a function for other levels of this machine.
+/// Compiles a function for several levels of the instruction set; see
+/// CMakeLists.txt.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
 
-/// A part of the mean variance that is added to all: columns that hardly varied
-/// in the calibration data are not free to be anything.
+/// The share of the mean variance that is added to each variance: columns that
+/// hardly varied in the calibration data must not become arbitrary.
 static constexpr double damping = 0.01;
 
-/// Returns the sum of the products; the partial sums let it use vectors.
+/// Returns the dot product; the partial sums permit vectorization.
 INGOT_VECTORIZED static float dot(const float *a, const float *b, int64_t n) {
   constexpr int lanes = 32;
   float sums[lanes] = {};
@@ -46,9 +49,9 @@ INGOT_VECTORIZED static float dot(const float *a, const float *b, int64_t n) {
   return total;
 }
 
-/// Makes `matrix` (n by n) its lower Cholesky factor. No pivot is less than
-/// `least`, which was added to all of them: what is below is an error of
-/// rounding, and would be divided by.
+/// Replaces `matrix` (n by n) by its lower Cholesky factor. `least` has been
+/// added to all variances, so smaller pivots are rounding errors; they are
+/// raised to `least`, since rows are divided by them.
 static void factorize(MutableArrayRef<float> matrix, int64_t n, float least) {
   for (int64_t i = 0; i < n; ++i) {
     float *row = &matrix[i * n];
@@ -62,13 +65,14 @@ static void factorize(MutableArrayRef<float> matrix, int64_t n, float least) {
 }
 
 namespace {
-/// What each rounded column tells those after it.
+/// The factors by which the error of each rounded column affects later ones.
 struct Feedback {
   /// Columns in the order in which they are rounded.
   std::vector<int64_t> order;
   /// Row k has U[0..k-1][k], in this order.
   std::vector<float> factors;
-  /// D[k]: what an error of column k costs that those after it cannot undo.
+  /// D[k]: the cost of an error of column k that later columns cannot
+  /// compensate.
   std::vector<float> costs;
 
   Feedback(ArrayRef<float> covariance, int64_t n) : order(n) {
@@ -80,7 +84,8 @@ struct Feedback {
     for (int64_t i = 0; i < n; ++i)
       trace += variance(i);
     float damp = float(damping * trace / n + 1e-12);
-    // From the last column to the first: then the factor is lower triangular.
+    // From the last column to the first, so that the factor is lower
+    // triangular.
     factors.assign(n * n, 0);
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j)
@@ -88,8 +93,8 @@ struct Feedback {
             covariance[order[n - 1 - i] * n + order[n - 1 - j]] +
             (i == j ? damp : 0);
     factorize(factors, n, damp);
-    // Turned round, in place: row k of the factor has what column k is divided
-    // by and multiplied with.
+    // Reversed in place: row k of the factor contains the multipliers of column
+    // k and its divisor.
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; i + j < n - 1; ++j)
         std::swap(factors[i * n + j], factors[(n - 1 - j) * n + n - 1 - i]);
@@ -102,7 +107,7 @@ struct Feedback {
   }
 };
 
-/// Integers from `least` to `most`, times a scale.
+/// The integers from `least` to `most`, times a scale.
 struct Grid {
   float scale = 1;
   int zero = 0, least = -127, most = 127;
@@ -115,7 +120,7 @@ struct Grid {
 };
 } // namespace
 
-/// Returns the grid from `low` to `high` times `part`.
+/// Returns the grid for the range [low * part, high * part].
 static Grid gridOf(float low, float high, float part, int bits) {
   Grid grid;
   low = std::min(low * part, 0.0f);
@@ -129,13 +134,13 @@ static Grid gridOf(float low, float high, float part, int bits) {
     if (grid.scale > 0)
       grid.zero = int(std::nearbyint(-low / grid.scale));
   }
-  // A row of zeros; and no scale that is denormal.
+  // For a row of zeros, and to avoid a denormal scale.
   if (!(grid.scale > 1e-30f))
     grid.scale = 1;
   return grid;
 }
 
-/// Returns the grid that loses least of the numbers, each with its importance.
+/// Returns the grid with the least loss for numbers weighted by importance.
 static Grid chooseGrid(ArrayRef<float> numbers, ArrayRef<float> importance,
                        int bits) {
   float low = 0, high = 0;

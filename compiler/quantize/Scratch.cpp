@@ -13,7 +13,7 @@ using llvm::MutableArrayRef;
 
 namespace ingot::quantize {
 
-/// Where a tensor begins, so that it can be mapped and read as floats.
+/// The alignment of tensors, so that they can be mapped and read as floats.
 static constexpr uint64_t alignment = 64;
 
 std::unique_ptr<Scratch> Scratch::create(Diagnostics &diagnostics) {
@@ -37,9 +37,9 @@ Scratch::Scratch(TemporaryFolder &&given, int file)
 
 Scratch::~Scratch() { ::close(file); }
 
-/// Calls `move` with the bytes that are done until all of them are: it moves some of the
-/// others and returns how many, as the system's calls do. Returns 0, or what went wrong;
-/// `atEnd` if nothing moves.
+/// Calls `move` with the number of bytes done until all are done; like a system
+/// call, `move` transfers some of the others and returns their number. Returns
+/// 0 or an error code: `atEnd` if nothing was transferred.
 static int moveAll(size_t bytes, int atEnd,
                    llvm::function_ref<ssize_t(size_t)> move) {
   for (size_t done = 0; done < bytes;) {
@@ -98,7 +98,7 @@ void Scratch::put(onnx::TensorProto &tensor, ArrayRef<char> bytes) {
   if (has(tensor) && numberOf(tensor, "length") == bytes.size())
     return replace(numberOf(tensor, "offset"), bytes);
   uint64_t offset = append(bytes);
-  // `bytes` may be those of the tensor.
+  // `bytes` may point into the tensor.
   size_t length = bytes.size();
   tensor.clear_external_data();
   // Clearing alone would keep the memory.

@@ -1,7 +1,7 @@
-// Numbers that are put out of memory, into a file.
+// Stores tensors in a file instead of memory.
 //
-// A large model and its samples are needed again and again, but a layer and a
-// sample at a time.
+// A large model and its samples are needed repeatedly, but only one layer and
+// one sample at a time.
 
 #ifndef INGOT_COMPILER_QUANTIZE_SCRATCH_H
 #define INGOT_COMPILER_QUANTIZE_SCRATCH_H
@@ -18,26 +18,26 @@ namespace ingot::quantize {
 
 class Scratch {
 public:
-  /// Null with a diagnostic if there is no place for files.
+  /// Null with a diagnostic if no file can be created.
   static std::unique_ptr<Scratch> create(Diagnostics &diagnostics);
   ~Scratch();
 
   llvm::StringRef path() const { return filePath; }
-  /// Writes bytes; returns where they are.
+  /// Appends bytes; returns their offset.
   uint64_t append(llvm::ArrayRef<char> bytes);
-  /// Returns where what is appended after those bytes begins.
+  /// Returns the offset of the data that is appended after these bytes.
   static uint64_t behind(uint64_t offset, uint64_t bytes);
-  /// Writes bytes over others.
+  /// Overwrites bytes at an offset.
   void replace(uint64_t offset, llvm::ArrayRef<char> bytes);
   void read(uint64_t offset, llvm::MutableArrayRef<char> bytes) const;
-  /// Makes a tensor refer to `bytes` in the file, as to external data; at the
-  /// place that it refers to already, if it does.
+  /// Writes `bytes` to the file and makes the tensor refer to them as external
+  /// data; overwrites the data to which it already refers, if any.
   void put(onnx::TensorProto &tensor, llvm::ArrayRef<char> bytes);
   bool has(const onnx::TensorProto &tensor) const;
-  /// Gives a tensor its bytes back.
+  /// Moves the data of a tensor back into memory.
   void takeBack(onnx::TensorProto &tensor) const;
 
-  /// False with a diagnostic if writing or reading has failed.
+  /// False with a diagnostic if a read or write has failed.
   bool check(Diagnostics &diagnostics) const;
 
 private:
@@ -46,7 +46,7 @@ private:
   std::string filePath;
   int file;
   uint64_t end = 0;
-  /// The last error of the system; 0 if there was none.
+  /// The last system error; 0 if there was none.
   mutable int fault = 0;
 };
 

@@ -1,9 +1,9 @@
-// A precision for each place.
+// Chooses a precision for each weight and activation ("place").
 //
-// What a place costs is what is lost when all others are in float. The places that
-// cost most get more bits (8, 16, float), one after the other, until a run of the
-// model keeps the budget. Where the budget leaves room, weights get 4 bits, those
-// first that lose least for the bytes they save.
+// The cost of a place is the loss when all others are in float. The most
+// expensive places get more bits (8, 16, float), one after the other, until a
+// run of the model meets the budget. If the budget leaves room, weights get 4
+// bits, those with the least loss per saved byte first.
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
@@ -12,11 +12,11 @@
 
 namespace ingot::quantize {
 
-/// Decibels that weights of 4 bits have to leave, since they are fitted to the
-/// very samples that they are judged by.
+/// An additional margin in decibels for 4-bit weights, since they are fitted to
+/// the same samples on which they are judged.
 static constexpr double narrowMargin = 2;
 
-/// The budget of those who give none: an error of 2.5 % of the outputs.
+/// The default budget: an error of 2.5 % of the outputs.
 static constexpr double usualDecibels = 32;
 
 namespace {
@@ -24,7 +24,7 @@ namespace {
 struct Place {
   bool isWeight;
   size_t index;
-  /// What it costs alone with the bits that it has.
+  /// Its cost alone with its present bits.
   double noise = 0;
 };
 
@@ -36,20 +36,21 @@ public:
   bool run();
 
 private:
-  /// With a `margin` in decibels beside that for other samples.
+  /// Whether the loss meets the budget, with a `margin` in decibels in addition
+  /// to that for unseen samples.
   bool accepts(const Loss &loss, double margin = 0) const;
-  /// Decibels that other samples lose more than those that ranges and weights were
-  /// fitted to: the fewer there are, the more. Ten networks with test sets (pictures,
-  /// speech, November 2026) lost 0.1 to 1.3 dB more with 300 samples, and 1.7 to 4.5
-  /// with 16 but for one.
+  /// Returns how many decibels unseen samples lose more than those to which
+  /// ranges and weights were fitted; more for fewer samples. Ten networks with
+  /// test sets (pictures, speech, November 2026) lost 0.1 to 1.3 dB more with
+  /// 300 samples, and 1.7 to 4.5 with 16, except one.
   double unseenMargin() const {
     return 10 * std::log10(1 + 5.5 / std::sqrt(double(session.samples.size())));
   }
   bool measurePlaces();
-  /// Finds what places cost when all others are in float: among others that have
-  /// spoilt the outputs already, it would not show.
+  /// Measures the cost of places with all others in float: otherwise larger
+  /// errors of others would hide it.
   bool measureAlone(llvm::ArrayRef<Place> some, std::vector<double> &costs);
-  /// Makes the probe compute a place in float, where that takes no compilation.
+  /// Makes the probe compute a place in float, if that needs no compilation.
   void setFloat(const Place &place);
   int &bitsOf(const Place &place) {
     return place.isWeight ? sites.weights[place.index].bits
@@ -59,16 +60,17 @@ private:
     place.isWeight ? session.applyWeight(place.index)
                    : session.apply(place.index);
   }
-  /// Measures `loss` with more samples where the few that places are tried with
-  /// keep the budget; false with diagnostics if a run fails.
+  /// If the few samples of the search meet the budget, measures `loss` on more
+  /// samples; false with diagnostics if a run fails.
   bool confirm();
-  /// Returns the place that is to have more bits next; null if none can.
+  /// Returns the place that gets more bits next; null if there is none.
   Place *worst();
   bool raise();
-  /// Gives one place more bits.
+  /// Gives a place more bits.
   bool raise(Place &place);
-  /// Leaves as few weights as the budget asks for in float, those first that lose
-  /// most. If it takes all of them, none, unless activations have what they can.
+  /// Keeps as few weights in float as the budget permits, those with the
+  /// largest loss first. If that would be all of them, keeps none, unless
+  /// activations cannot get more bits.
   bool raiseClosedWeights();
   bool lower();
   bool fail();
@@ -78,11 +80,11 @@ private:
   std::optional<Budget> given;
   Budget budget;
   std::vector<Place> places;
-  /// Whether activations alone get more bits, until none can.
+  /// Whether only activations get more bits, as long as any can.
   bool sparesWeights = false;
   size_t count = 0;
   Loss loss;
-  /// What weights cost that take a compilation to be changed.
+  /// The loss due to weights that cannot be changed without compilation.
   double rest = 0;
 };
 } // namespace
@@ -113,7 +115,7 @@ void Search::setFloat(const Place &place) {
 
 bool Search::measureAlone(llvm::ArrayRef<Place> some,
                           std::vector<double> &costs) {
-  // Corrections are for all places together.
+  // Bias corrections apply to all places together, so they are disabled here.
   std::vector<std::vector<float>> missing = session.missing;
   if (session.isOpen())
     for (std::vector<float> &channels : session.missing)
@@ -154,8 +156,8 @@ bool Search::measurePlaces() {
     place.noise = cost;
   if (session.isOpen() || activations == places.size())
     return true;
-  // To change a weight of a large model takes a compilation; what all of them
-  // cost is shared out as they lose of their own products.
+  // Changing a weight of a large model takes a compilation; so the total loss
+  // of all weights is divided in proportion to the errors of their products.
   double own = 0;
   for (const Place &place : places)
     own += place.isWeight ? sites.weights[place.index].noise : 0;
@@ -169,9 +171,9 @@ bool Search::measurePlaces() {
 Place *Search::worst() {
   Place *found = nullptr;
   auto rank = [&](const Place &place) {
-    // A weight in float takes bytes, an activation of 16 bits takes none.
+    // A weight in float takes memory, an activation in 16 bits does not.
     double noise = place.isWeight ? place.noise / 2 : place.noise;
-    // Of those that cost nothing alone, what has few bits comes first.
+    // Of places with negligible cost, those with few bits come first.
     bool isNegligible = noise < 1e-3 * loss.noise;
     return std::pair(isNegligible ? 0 : noise, -bitsOf(place));
   };
@@ -198,7 +200,7 @@ bool Search::raise(Place &place) {
   bool isNarrow = place.isWeight && bits == 4;
   bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
   if (isNarrow) {
-    // In 8 bits the nearest number does.
+    // For 8 bits, rounding to nearest is sufficient.
     Weight &weight = sites.weights[place.index];
     setBits(weight, 8);
     session.lost[place.index] =
@@ -214,7 +216,7 @@ bool Search::raise(Place &place) {
   place.noise = 0;
   if (!bits || accepts(loss))
     return true;
-  // A range of many magnitudes gains little from 16 bits: float is next.
+  // A range over many magnitudes gains little from 16 bits: float is next.
   std::vector<double> cost;
   if (!measureAlone(place, cost))
     return false;
@@ -239,7 +241,7 @@ bool Search::raiseClosedWeights() {
     }
     return session.measure(count, result);
   };
-  // Twice as many each time, then halfway between too few and enough.
+  // Double the number until it suffices, then bisect.
   size_t few = 0, enough = std::min<size_t>(1, order.size());
   Loss tried;
   while (true) {
@@ -342,7 +344,7 @@ bool Search::fail() {
 }
 
 bool Search::run() {
-  // Without activations and a budget, bits are as the user has said.
+  // Without activations and budget, the user's bits are used.
   if (sites.weights.empty() || (sites.activations.empty() && !given))
     return true;
   size_t found = sites.weights.size() + sites.activations.size();

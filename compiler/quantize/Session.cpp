@@ -4,10 +4,10 @@
 
 namespace ingot::quantize {
 
-/// Weights of at most so many numbers stay inputs of the probe: then they can
-/// change from run to run, but kernels are slower.
+/// If the weights have at most this many elements, they are inputs of the
+/// probe: then they can change from run to run, but kernels are slower.
 static constexpr int64_t mostOpen = 4 << 20;
-/// Multiplications that one step of the quantizer may take: about a minute.
+/// The multiplications that a step of the quantizer may take: about a minute.
 static constexpr double stepWork = 1e11;
 
 double Loss::decibels() const {
@@ -117,7 +117,7 @@ bool Session::measure(size_t count, Loss &loss) {
   });
   loss = {};
   for (size_t o = 0; o < error.size(); ++o)
-    // An error that is no number is as bad as any.
+    // An error that is not finite counts as very large.
     loss.noise += std::isfinite(error[o])
                       ? error[o] / std::max(power[o], 1e-30) / error.size()
                       : 1e6;

@@ -8,7 +8,7 @@ static bool isOneOf(const onnx::NodeProto &node,
          llvm::is_contained(types, node.op_type());
 }
 
-/// Operators that only move elements.
+/// Whether an operator only moves elements.
 static bool movesElements(const onnx::NodeProto &node) {
   static constexpr llvm::StringLiteral types[] = {
       "MaxPool",   "Reshape",      "Transpose",    "Flatten",       "Squeeze",
@@ -16,7 +16,7 @@ static bool movesElements(const onnx::NodeProto &node) {
   return isOneOf(node, types) && node.output_size() == 1;
 }
 
-/// Operators whose elements are functions of one element of their operand.
+/// Whether each element of the result depends on one element of an operand.
 static bool isElementwise(const onnx::NodeProto &node) {
   static constexpr llvm::StringLiteral types[] = {
       "Add",     "Sub",        "Mul",         "Div",  "Pow",      "Erf",
@@ -27,9 +27,9 @@ static bool isElementwise(const onnx::NodeProto &node) {
   return isOneOf(node, types);
 }
 
-/// Returns the tensor that all elements are functions of: x for
-/// x * sigmoid(x), or for x / sqrt(mean(x * x)); the tensor itself where there
-/// are several.
+/// Returns the tensor on which a chain of elementwise operators and reductions
+/// depends: x for x * sigmoid(x) or x / sqrt(mean(x * x)); the tensor itself if
+/// there are several.
 static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
                           int depth = 0) {
   int index = graph.producer(tensor);
@@ -51,8 +51,8 @@ static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
   return root.empty() ? tensor.str() : root;
 }
 
-/// Whether the elements are of a picture: a convolution made them, or a chain
-/// from one without a change of places.
+/// Whether the tensor is a feature map: the result of a convolution, or of
+/// operators on it that keep the spatial layout.
 static bool isPicture(const Graph &graph, llvm::StringRef tensor,
                       int depth = 0) {
   static constexpr llvm::StringLiteral pools[] = {
@@ -95,8 +95,8 @@ bool takesIntegers(const Graph &graph, int index, int operand) {
          rootOf(graph, tensor) != rootOf(graph, other);
 }
 
-/// Returns the constant that is added to each row of a product, if this
-/// product alone uses it.
+/// Returns the constant that is added to each row of a product, if no other
+/// node uses it.
 static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
                           int64_t rows) {
   auto own = [&](const std::string &name) {
@@ -126,8 +126,8 @@ static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
   return "";
 }
 
-/// Returns the weight that a node multiplies with as operand `operand`; none if
-/// it is no constant of a form that is known.
+/// Returns the weight that is operand `operand` of a node; nothing if it is not
+/// a constant in a supported form.
 static std::optional<Weight> weightOf(const Graph &graph, int index,
                                       int operand) {
   const onnx::NodeProto &node = graph.node(index);
@@ -151,7 +151,7 @@ static std::optional<Weight> weightOf(const Graph &graph, int index,
     weight.groups = integerOf(node, "group", 1);
   } else if (isOperator(node, "ConvTranspose")) {
     weight.kind = WeightKind::ConvTranspose;
-    // With groups, an axis has the rows of all groups.
+    // With groups, the axis would contain the rows of all groups.
     if (integerOf(node, "group", 1) != 1)
       return std::nullopt;
     weight.axis = 1;
@@ -168,7 +168,8 @@ static std::optional<Weight> weightOf(const Graph &graph, int index,
       return std::nullopt;
     // The rows of both directions, one after the other.
     weight.shape = {weight.shape[0] * weight.shape[1], weight.shape[2]};
-    // What the recurrence multiplies is its own result of the step before.
+    // The recurrence weight multiplies the node's own result of the previous
+    // step.
     if (operand == 2)
       weight.data = {node.output(0)};
   } else if (isOperator(node, "Gather") && rank == 2 &&
@@ -214,7 +215,7 @@ static void findWeights(const Graph &graph, Sites &sites) {
       }
     }
   }
-  // Every reader has to take the integers.
+  // All readers have to support the integers.
   llvm::erase_if(sites.weights, [&](const Weight &weight) {
     return graph.readers(weight.tensor).size() != weight.nodes.size();
   });
@@ -223,8 +224,8 @@ static void findWeights(const Graph &graph, Sites &sites) {
 static void findActivations(const Graph &graph, Sites &sites) {
   llvm::StringSet<> found;
   auto addTensor = [&](llvm::StringRef tensor) {
-    // Where elements were only moved, the tensor before them is quantized, and
-    // each one in between.
+    // If elements were only moved, the source tensor is quantized, and so is
+    // each tensor in between.
     llvm::SmallVector<std::string> chain{tensor.str()};
     while (true) {
       int index = graph.producer(chain.back());
@@ -232,8 +233,8 @@ static void findActivations(const Graph &graph, Sites &sites) {
         break;
       chain.push_back(graph.node(index).input(0));
     }
-    // A chain that begins with something that is cut into parts has a range for
-    // each part.
+    // The source comes first. Slice and Split end a chain, so that each part
+    // has its own range.
     for (const std::string &name : llvm::reverse(chain))
       if (found.insert(name).second)
         sites.activations.emplace_back().tensor = name;

@@ -1,9 +1,9 @@
-// Where a model can be quantized: its weights, and its tensors of activations.
+// Finds the weights and activations of a model that can be quantized.
 //
 //     x -> Conv(w, b) -> Relu -> y -> MaxPool -> z -> Gemm(v, c) -> logits
 //
-// has the weights w and v and the activations x, y and z, of which z has to
-// have the scale of y. Logits are the caller's and stay float.
+// has the weights w and v and the activations x, y and z; z must have the scale
+// of y. The logits are an output of the model and stay float.
 
 #ifndef INGOT_COMPILER_QUANTIZE_SITES_H
 #define INGOT_COMPILER_QUANTIZE_SITES_H
@@ -12,13 +12,13 @@
 
 namespace ingot::quantize {
 
-/// A tensor that integer kernels read.
+/// An activation: a tensor that integer kernels read.
 struct Activation {
   std::string tensor;
-  /// The activation whose range it has, since only the places of the elements
-  /// differ; -1: a range of its own.
+  /// The activation whose range it shares, since its elements are only moved;
+  /// -1 if it has its own range.
   int follows = -1;
-  /// Bits that it gets: 8, 16, or 0 for float.
+  /// The chosen bits: 8, 16, or 0 for float.
   int bits = 8;
   float scale = 1;
   int zeroPoint = 0;
@@ -28,46 +28,46 @@ struct Activation {
 
 enum class WeightKind { Conv, ConvTranspose, Gemm, MatMul, Recurrent, Table };
 
-/// A constant that an operator multiplies with, seen as a matrix: each of `rows`
-/// gives one element of the result from `depth` elements of its operand.
+/// A constant by which an operator multiplies, seen as a matrix: each of `rows`
+/// rows gives one element of the result from `depth` elements of the operand.
 struct Weight {
   std::string tensor;
   WeightKind kind;
-  /// The nodes that read it, and which of their operands it is.
+  /// The nodes that read it, and its operand index there.
   llvm::SmallVector<int, 1> nodes;
   int operand = 1;
-  /// The tensors that it is multiplied with; one for each node.
+  /// The tensors that are multiplied by it, one per node.
   llvm::SmallVector<std::string, 1> data;
-  /// The float constant with a number for each row that is added to its
-  /// product; empty if there is none, or if others use it.
+  /// The float constant, with one element per row, that is added to the
+  /// product; empty if there is none, or if it has other readers.
   std::string bias;
-  /// That of the constant, or with fewer axes.
+  /// The shape of the constant, perhaps with merged axes.
   Shape shape;
   int64_t rows = 0, depth = 0, groups = 1;
   /// The axis of the rows.
   int axis = 0;
 
-  /// Bits that it gets: 8, 4, or 0 for float.
+  /// The chosen bits: 8, 4, or 0 for float.
   int bits = 8;
-  /// Numbers that share a scale within a row; 0: the whole row.
+  /// The number of elements of a row that share a scale; 0: the whole row.
   int64_t block = 0;
   std::vector<float> scales;
-  /// For blocks only, and as many.
+  /// One per scale; empty without blocks.
   std::vector<uint8_t> zeroPoints;
-  /// By rows, whatever the layout of the constant.
+  /// By rows, independent of the layout of the constant.
   std::vector<int8_t> values;
-  /// What rounding loses of the product: its power over that of the product, as
-  /// far as moments say.
+  /// The rounding error of the product: its power relative to the power of the
+  /// product, estimated from moments.
   double noise = 0;
 
   int64_t elements() const { return rows * depth; }
   int64_t blocks() const { return block ? (depth + block - 1) / block : 1; }
-  /// Returns where the element of a row is in the constant.
+  /// Returns the position of an element in the constant.
   int64_t place(int64_t row, int64_t column) const;
-  /// Returns the numbers of the constant by rows, and the other way.
+  /// Converts between the layout of the constant and rows.
   std::vector<float> byRows(llvm::ArrayRef<float> constant) const;
   std::vector<float> asConstant(llvm::ArrayRef<float> byRows) const;
-  /// Returns what the chosen numbers are in float, by rows.
+  /// Returns the dequantized elements, by rows.
   std::vector<float> dequantized() const;
 };
 
@@ -75,14 +75,14 @@ struct Sites {
   std::vector<Activation> activations;
   std::vector<Weight> weights;
 
-  /// Returns the index of an activation; -1 if the tensor is none.
+  /// Returns the index of an activation; -1 if the tensor is not an activation.
   int activation(llvm::StringRef tensor) const;
 };
 
-/// Finds the places; only weights where `weightsOnly`.
+/// Finds weights, and activations unless `weightsOnly`.
 Sites findSites(const Graph &graph, bool weightsOnly);
 
-/// Whether the node reads its operand in integers where it can.
+/// Whether the node can read this operand as integers.
 bool takesIntegers(const Graph &graph, int node, int operand);
 
 } // namespace ingot::quantize

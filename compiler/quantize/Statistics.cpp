@@ -7,11 +7,12 @@
 
 namespace ingot::quantize {
 
-/// Values above the threshold that extremes are fitted to.
+/// The number of values above the threshold to which the distribution is
+/// fitted.
 static constexpr size_t mostAbove = 32;
 
 void Extremes::add(float largest) {
-  // There is one for each channel of each tensor, so what is not needed goes.
+  // Kept small: there is one object per channel of each tensor.
   constexpr size_t kept = mostAbove + 1;
   if (values.size() == 2 * kept) {
     std::nth_element(values.begin(), values.begin() + kept, values.end(),
@@ -44,15 +45,14 @@ double Extremes::expected() const {
 
 double Extremes::lossBeyond(double end) const {
   fit();
-  // Values that are all alike end where they are.
+  // Equal values have no excess to extrapolate.
   if (excess <= 0)
     return 0;
   return double(above) * std::exp(-std::max(end - threshold, 0.0) / excess) *
          2 * excess * excess;
 }
 
-/// Returns the axis of the channels of a tensor: the second of pictures, else
-/// the last.
+/// Returns the channel axis of a tensor: the second for images, else the last.
 static size_t channelAxis(llvm::ArrayRef<int64_t> shape) {
   return shape.size() >= 4 ? 1 : shape.size() - 1;
 }
@@ -75,7 +75,7 @@ void Histogram::widen(float wanted) {
 void Histogram::add(llvm::ArrayRef<float> values,
                     llvm::ArrayRef<int64_t> shape) {
   size_t channels = 1, inner = values.size();
-  // So many channels are places rather than channels.
+  // A larger axis counts positions rather than channels.
   constexpr int64_t mostChannels = 4096;
   if (!shape.empty() && shape[channelAxis(shape)] <= mostChannels) {
     channels = shape[channelAxis(shape)];

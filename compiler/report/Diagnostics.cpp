@@ -1,4 +1,4 @@
-// Collecting and printing diagnostics.
+// Collects and prints diagnostics.
 
 #include "compiler/report/Diagnostics.h"
 
@@ -59,7 +59,7 @@ StringRef meaningOf(DiagnosticClass kind) {
   return classes[static_cast<size_t>(kind)].meaning;
 }
 
-/// The length of the well-formed UTF-8 sequence that `text` starts with, or 0.
+/// Returns the length of the valid UTF-8 sequence at the start of `text`, or 0.
 static size_t utf8Length(StringRef text) {
   auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
   unsigned length = llvm::getNumBytesForUTF8(*begin);
@@ -75,7 +75,7 @@ std::string printable(StringRef text, size_t limit) {
   if (text.size() > limit) {
     skipFrom = limit * 2 / 3;
     skipTo = text.size() - limit / 4;
-    // Not through the middle of a character.
+    // Do not cut through a character.
     while (skipFrom > 0 && (text[skipFrom] & 0xc0) == 0x80)
       --skipFrom;
     while (skipTo < text.size() && (text[skipTo] & 0xc0) == 0x80)

@@ -1,9 +1,10 @@
-// What Ingot tells its users.
+// Diagnostics for the user.
 //
 // A diagnostic is data: an id from Diagnostics.def, a sentence, and where it
-// happened. They are collected, not thrown, so that one run names all faults;
-// printed as text or JSON at the end; the worst class gives the exit code. What
-// is said of many nodes in the same words is one diagnostic with a count.
+// happened. Diagnostics are collected, not thrown, so that one run lists all
+// errors. They are printed as text or JSON at the end; the most severe class
+// determines the exit code. Diagnostics with the same text for many nodes are
+// merged into one with a count.
 
 #ifndef INGOT_COMPILER_REPORT_DIAGNOSTICS_H
 #define INGOT_COMPILER_REPORT_DIAGNOSTICS_H
@@ -57,67 +58,70 @@ struct DiagnosticInfo {
 const DiagnosticInfo &infoOf(DiagnosticId id);
 llvm::ArrayRef<DiagnosticInfo> allDiagnostics();
 ExitCode exitCodeOf(DiagnosticClass kind);
-/// Returns what an exit code of this class means, in words.
+/// Returns the meaning of the exit code of this class.
 llvm::StringRef meaningOf(DiagnosticClass kind);
-/// Returns the name of the class in JSON.
+/// Returns the name of the class in JSON output.
 llvm::StringRef nameOf(DiagnosticClass kind);
 
 struct Diagnostic {
   DiagnosticId id = DiagnosticId::Internal;
   std::string message;
-  /// The file at fault. If it is empty, Diagnostics sets the current file, except
-  /// for faults of the command line.
+  /// The file at fault. If empty, Diagnostics sets the current file, except for
+  /// errors of the command line.
   std::string file;
-  /// "node #57 `/backbone/up/Resize` (opset 18)"; empty if not about a node.
+  /// For example "node #57 `/backbone/up/Resize` (opset 18)"; empty if it does
+  /// not concern a node.
   std::string node;
-  /// The parts of `node` for tools; -1 and empty if not about a node.
+  /// The parts of `node` for tools; -1 and empty if it does not concern a node.
   int64_t nodeIndex = -1;
   std::string nodeName, operatorName;
-  /// "X: f32[1,64,20,20] -> Y: f32[1,64,40,40]".
+  /// For example "X: f32[1,64,20,20] -> Y: f32[1,64,40,40]".
   std::string operands;
   std::string supported;
   std::vector<std::string> hints;
-  /// How many nodes it is about; the parts above show the first of them.
+  /// The number of nodes that it concerns; the fields above describe the first
+  /// one.
   size_t count = 1;
 };
 
 class Diagnostics {
 public:
-  /// Diagnostics without a file of their own are about this one.
+  /// Sets the file that diagnostics without their own file concern.
   void setFile(llvm::StringRef file) { currentFile = file.str(); }
   llvm::StringRef file() const { return currentFile; }
 
   void report(Diagnostic diagnostic);
   void report(DiagnosticId id, const llvm::Twine &message,
               const llvm::Twine &hint = "");
-  /// Reports a fault of the file `file`, which need not be the current one.
+  /// Reports an error in `file`, which need not be the current one.
   void reportFile(DiagnosticId id, llvm::StringRef file,
                   const llvm::Twine &message, const llvm::Twine &hint = "");
 
-  /// Whether nothing was reported but warnings.
+  /// Whether nothing except warnings was reported.
   bool empty() const { return all.empty(); }
-  /// How many were reported, those that are counted only included, without warnings.
+  /// Returns the number of reported diagnostics without warnings, including
+  /// those that are only counted.
   size_t size() const { return reported; }
-  /// Those that are printed: of one id up to 100 that differ in their words.
+  /// Returns the diagnostics to print: up to 100 with different texts per id.
   llvm::ArrayRef<Diagnostic> list() const { return all; }
   bool has(DiagnosticId id) const;
   void clear();
-  /// What is odd about a model that is compiled all the same.
+  /// Returns the warnings, which do not stop the compilation.
   llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
-  /// Returns the first of 70, 2, 1, 4 and 3 that a diagnostic has; 0 if there are
-  /// none.
+  /// Returns the first of 70, 2, 1, 4 and 3 that occurs among the diagnostics;
+  /// 0 if there are none.
   ExitCode exitCode() const;
   void print(llvm::raw_ostream &os, bool color = false) const;
   void printJson(llvm::raw_ostream &os) const;
 
 private:
   std::vector<Diagnostic> all, odd;
-  /// Of each that is about a node: its words, and its index in `all`.
+  /// For diagnostics about nodes: maps the text to the index in `all`.
   llvm::StringMap<size_t> ofNodes;
   size_t reported = 0;
-  /// How many of an id are in `all`, and how many are not: a damaged model may
-  /// have a fault in each of a million nodes, in other words each.
+  /// The number of diagnostics of an id in `all`, and of those left out: a
+  /// damaged model may have a different error in each of a million nodes.
   struct Kind {
     size_t kept = 0, left = 0;
   };
@@ -125,8 +129,8 @@ private:
   std::string currentFile;
 };
 
-/// `text` fit for a terminal: control characters and bytes that are no UTF-8
-/// escaped, the middle of very long names left out.
+/// Makes `text` safe for a terminal: escapes control characters and invalid
+/// UTF-8, and shortens very long names in the middle.
 std::string printable(llvm::StringRef text, size_t limit = 120);
 
 } // namespace ingot

@@ -13,12 +13,12 @@ namespace ingot {
 static constexpr llvm::StringLiteral eraseLine = "\r\033[K";
 static Verbosity chosenVerbosity = Verbosity::Normal;
 
-/// The line on the terminal, with a thread that appends the seconds.
+/// The line on the terminal; a thread updates the seconds.
 class Progress::Line {
 public:
   explicit Line(const std::string &what) : what(what) {
     llvm::errs() << eraseLine << what << " ...";
-    // The main thread handles signals: it holds them back where it has to.
+    // Block signals in the thread, so that the main thread handles them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

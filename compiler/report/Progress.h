@@ -1,4 +1,4 @@
-// What is being done, on a terminal.
+// Shows progress on a terminal.
 
 #ifndef INGOT_COMPILER_REPORT_PROGRESS_H
 #define INGOT_COMPILER_REPORT_PROGRESS_H
@@ -11,20 +11,21 @@
 
 namespace ingot {
 
-/// How much is said about work in progress.
+/// How much is printed about work in progress.
 enum class Verbosity {
   Quiet,  ///< nothing
   Normal, ///< a line on a terminal, with the seconds from the second one on
-  Verbose ///< a line for each finished step with its time, also into files
+  Verbose ///< a line with the time of each step, also if not on a terminal
 };
 
-/// One line on standard error that says what is being done; erased at the end.
+/// Prints a line about the current work on standard error, and erases it at the
+/// end.
 class Progress {
 public:
   explicit Progress(llvm::StringRef what);
   ~Progress();
 
-  /// Applies to all that begin from now on. Set once, by the command line.
+  /// Sets the verbosity of all later objects; called once, by the command line.
   static void setVerbosity(Verbosity verbosity);
 
 private:

@@ -11,12 +11,13 @@ using llvm::StringRef;
 
 namespace ingot {
 
-/// The edit distance in which two neighbouring letters in the wrong order count as
-/// one edit, as in "bacth"; more than `limit` if it is larger than that.
+/// Returns the edit distance in which swapping two neighbouring letters
+/// ("bacth") counts as one edit; a value over `limit` if the distance exceeds
+/// it.
 static unsigned distanceBetween(StringRef a, StringRef b, unsigned limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit)
     return limit + 1;
-  // The last three rows of the table of distances between prefixes.
+  // The last three rows of the distance table (optimal string alignment).
   std::vector<unsigned> before, last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
     row[j] = j;

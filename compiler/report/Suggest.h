@@ -1,4 +1,4 @@
-// What a misspelt name may have meant.
+// Suggests corrections for misspelt names.
 
 #ifndef INGOT_COMPILER_REPORT_SUGGEST_H
 #define INGOT_COMPILER_REPORT_SUGGEST_H
@@ -11,8 +11,8 @@
 
 namespace ingot {
 
-/// Returns up to four of `candidates` that are close to `name`, best first: within
-/// one edit for names of 3 to 5 letters, within two for longer names.
+/// Returns up to four of `candidates` that are close to `name`, best first:
+/// within one edit for names of 3 to 5 letters, within two for longer ones.
 std::vector<std::string> suggestions(llvm::StringRef name,
                                      llvm::ArrayRef<std::string> candidates);
 

@@ -52,7 +52,8 @@ bool compileGenerated(const TargetDescription &target,
     return false;
   }
   command->insert(command->end(), {"-std=c++17", "-w"});
-  // A device's own compiler does not know these, and others by their files' names only.
+  // A device compiler does not support these flags; others tell the language by
+  // the file name only.
   if (target.isDevice() && target.emulation.headerName.empty())
     command->insert(command->end(), {"-x", "cu"});
   else

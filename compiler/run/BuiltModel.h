@@ -1,7 +1,7 @@
-// A model that was compiled and can be run.
+// A compiled model that can be run.
 //
 // Generates the C++ of a model, builds it with the target's compiler, and runs
-// it: in this process where the machine has the target's instructions
+// it: in this process if the machine supports the target's instructions
 // (HostModel), else under the target's emulator (EmulatedModel).
 
 #ifndef INGOT_COMPILER_RUN_BUILTMODEL_H
@@ -16,7 +16,7 @@ namespace ingot {
 
 class BuiltModel {
 public:
-  /// Null with diagnostics if that fails. `flags` go to the compiler.
+  /// Null with diagnostics on failure. `flags` are passed to the compiler.
   static std::unique_ptr<BuiltModel> build(Compilation &compilation,
                                            llvm::ArrayRef<std::string> flags);
   virtual ~BuiltModel();
@@ -28,14 +28,16 @@ public:
     return outTypes;
   }
   int64_t arenaBytes() const { return arenaSize; }
-  /// The sizes that each run names, first in the io struct.
+  /// The dynamic sizes that each call passes, the first fields of the io
+  /// struct.
   llvm::ArrayRef<InterfaceSize> runTimeSizes() const { return sizes; }
 
-  /// For data of the types above; false with diagnostics.
+  /// Runs the model on data of the types above; false with diagnostics on
+  /// failure.
   virtual bool run(llvm::ArrayRef<const Tensor *> inputs,
                    std::vector<Tensor> &outputs, Diagnostics &diagnostics) = 0;
 
-  /// What the inputs were bound to; empty where they were not.
+  /// The values to which inputs were bound.
   struct Bound {
     unsigned input;
     std::vector<char> bytes;
@@ -43,9 +45,9 @@ public:
   std::vector<Bound> bound;
 
 protected:
-  /// Writes the C++ to `source` and reads what it looks like.
+  /// Writes the C++ to `source` and reads its interface.
   bool generate(Compilation &compilation, llvm::StringRef source);
-  /// Outputs of the right types, at these sizes.
+  /// Creates outputs of the right types for these sizes.
   std::vector<Tensor> makeOutputs(llvm::ArrayRef<int64_t> sizes = {}) const;
 
   std::vector<InterfaceSize> sizes;
@@ -55,11 +57,11 @@ protected:
   int64_t arenaSize = 0, arenaAlign = 64, nearSize = 0;
 };
 
-/// What a status of the generated code means.
+/// Returns the meaning of a status of the generated code.
 llvm::StringRef statusText(ingot_status status);
 
-/// Runs the target's compiler with its own flags, those that executing needs,
-/// and `arguments`. Where it fails, our text was wrong.
+/// Runs the target's compiler with the target's flags and `arguments`. A
+/// failure is an error in the generated code.
 bool compileGenerated(const TargetDescription &target,
                       llvm::ArrayRef<std::string> arguments,
                       Diagnostics &diagnostics);

@@ -44,7 +44,7 @@ Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance) {
       continue;
     }
     double g = got.number(i), w = want.number(i);
-    // Infinities of one sign are equal; their difference is NaN.
+    // Infinities of the same sign are equal, but their difference is NaN.
     if (g == w || (std::isnan(g) && std::isnan(w)))
       continue;
     double error = std::abs(g - w);

@@ -1,4 +1,4 @@
-// Are two tensors the same, nearly.
+// Compares tensors within a tolerance.
 
 #ifndef INGOT_COMPILER_RUN_COMPARE_H
 #define INGOT_COMPILER_RUN_COMPARE_H
@@ -9,18 +9,20 @@ namespace ingot {
 
 struct Tolerance {
   double relative = 1e-3, absolute = 1e-7;
-  /// Of floats: a further part of the range of the expected values. What a long sum makes
-  /// of rounding is as large for a result near zero as for the others.
+  /// For floats: an additional tolerance relative to the range of the expected
+  /// values, since the rounding error of a long sum does not shrink for results
+  /// near zero.
   double ofRange = 0;
-  /// The absolute error that this allows where `want` is expected.
+  /// Returns the absolute tolerance for the expected tensor `want`.
   double absoluteFor(const Tensor &want) const;
 };
 
-/// From the least to the largest finite value; 0 where there are no two.
+/// Returns the difference of the largest and the smallest finite value; 0 if
+/// there are fewer than two.
 double rangeOf(const Tensor &tensor);
 
 struct Difference {
-  /// Elements out of tolerance; -1 if type or shape differ.
+  /// The number of elements out of tolerance; -1 if type or shape differ.
   int64_t wrong = 0;
   int64_t firstWrong = -1;
   /// The largest absolute error, and the range (maximum - minimum) of the
@@ -29,8 +31,9 @@ struct Difference {
   bool same() const { return wrong == 0; }
 };
 
-/// NumPy's isclose: |got - want| <= absolute + relative * |want|, NaN equals
-/// NaN. bfloat16 gets two units in the last place.
+/// Compares like NumPy's isclose: |got - want| <= absolute + relative * |want|,
+/// and NaN equals NaN. For bfloat16 the relative tolerance is at least two
+/// units in the last place.
 Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance);
 
 } // namespace ingot

@@ -63,7 +63,8 @@ Tolerance readTolerance(StringRef folder) {
   return tolerance;
 }
 
-/// Which fed tensors are of the same input: the first of each, and one behind all.
+/// Returns the index of the first fed tensor of each input, and the total
+/// number as the last entry.
 static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   std::vector<size_t> firsts;
   for (auto [i, input] : llvm::enumerate(inputs))
@@ -73,7 +74,7 @@ static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   return firsts;
 }
 
-/// Reads a file into the tensors of one input.
+/// Reads a file into the tensors of an input.
 static bool readInput(const GraphInput &input, StringRef path,
                       MutableArrayRef<std::optional<Tensor>> data,
                       MLIRContext *context, std::string &error) {
@@ -124,7 +125,7 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
   for (size_t i = 0; i + 1 < firsts.size(); ++i) {
     size_t first = firsts[i], count = firsts[i + 1] - first;
     std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
-    // What Ingot does not take the importer refuses, with a better reason.
+    // For unsupported types the importer reports a better error.
     if (!inputs[first].elementType ||
         readInput(inputs[first], path,
                   MutableArrayRef(data).slice(first, count), context, error))
@@ -163,7 +164,7 @@ bool readInputFiles(Compilation &compilation,
       continue;
     }
     std::optional<Tensor> &tensor = data[input - inputs.begin()];
-    // The file of a whole value; or of one of its tensors.
+    // The file contains a whole value, or one of its tensors.
     if (StringRef(path).ends_with(".pb") && name == input->valueName &&
         input->elementType) {
       size_t first = firsts[input->value],
@@ -213,8 +214,8 @@ Compilation &DataRunner::fresh() {
   return *next;
 }
 
-/// Says which sizes and values the model was compiled for that neither the
-/// model nor the command line gives.
+/// Reports the sizes and values that were taken from the data, because neither
+/// the model nor the command line gives them.
 void DataRunner::noteBound() {
   std::vector<std::string> taken;
   std::vector<GraphInput> inputs =

@@ -1,4 +1,4 @@
-// Data to run models on.
+// Reads data sets and runs models on them.
 
 #ifndef INGOT_COMPILER_RUN_DATASETS_H
 #define INGOT_COMPILER_RUN_DATASETS_H
@@ -12,55 +12,58 @@ namespace ingot {
 /// The inputs of one run, in the order of the graph's inputs.
 using InputData = std::vector<std::optional<Tensor>>;
 
-/// The path of a file in `folder`.
+/// Returns the path of a file in `folder`.
 std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
-/// The test_data_set_<n> folders in `folder`, by number; the folder itself if
-/// it is one.
+/// Returns the test_data_set_<n> folders in `folder`, ordered by number;
+/// `folder` itself if it is a data set.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
-/// rtol and atol of the case.json in `folder`; without one, floats may also be off by 1e-5
-/// of their range.
+/// Reads rtol and atol from case.json in `folder`; without this file, the
+/// tolerance for floats also includes 1e-5 of their range.
 Tolerance readTolerance(llvm::StringRef folder);
-/// The path of output_<index>.pb.
+/// Returns the path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);
 
-/// The values of a data set: input_0.pb, input_1.pb, ... of a folder.
+/// Reads the values of a data set: input_0.pb, input_1.pb, ... of a folder.
 bool readValues(Compilation &compilation, llvm::StringRef folder,
                 std::vector<ModelValue> &values);
-/// The tensors that they are passed as.
+/// Reads the tensors as which these values are passed.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
-/// NAME=FILE pairs; all inputs must be given.
+/// Reads the files of NAME=FILE pairs; all inputs must be given.
 bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
 
-/// Outputs of the model, from the tensors that they are returned as.
+/// Converts output tensors to the values of the model.
 std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
                                     llvm::ArrayRef<Tensor> outputs);
-/// Gives the rows of sequences the length that the compiled model takes.
+/// Pads the rows of sequences to the length that the compiled model takes.
 void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
                llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 
-/// Fills a tensor with numbers between 0 and 1 (small integers, false and true), the
-/// same ones for the same seed: no denormals or NaN that would slow a network down.
+/// Fills a tensor with pseudo-random numbers between 0 and 1 (for integers
+/// small ones, for bool both values), determined by the seed. Avoids denormals
+/// and NaN, which would slow down a network.
 void fillWithNumbers(Tensor &tensor, uint64_t seed);
 
-/// The shapes, and the values that may decide shapes, of `data` as options of
-/// the compilation's import.
+/// Sets the shapes of `data`, and the values that may determine shapes, as
+/// import options of the compilation.
 void bindData(Compilation &compilation, const InputData &data);
 
-/// Keeps the last compiled model and compiles again where the shapes or bound
-/// values of new data are others. What is taken from the data is said on
-/// standard error. If `dynamic`, the model is compiled once, without the data.
+/// Runs a model on data sets. Keeps the compiled model, and recompiles it if
+/// the shapes or bound values of new data differ. Reports on standard error
+/// what was taken from the data. If `dynamic`, the model is compiled once,
+/// without the data.
 class DataRunner {
 public:
   DataRunner(CompileOptions options, bool dynamic, mlir::MLIRContext &context,
              Diagnostics &diagnostics);
-  /// For reading the data; not compiled yet.
+  /// Returns a compilation for reading data; not compiled yet.
   Compilation &fresh();
   /// Runs on data that was read with fresh().
   bool run(InputData data, std::vector<Tensor> &outputs);
-  /// What the outputs of a run are called, and which parts of values they are.
+  /// Returns the names of the output tensors, and to which parts of values they
+  /// belong.
   const std::vector<InterfaceTensor> &outputs() const {
     return model->outputs();
   }

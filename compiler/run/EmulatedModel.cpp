@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Without such a program a board would run forever.
+/// The time limit of a run: a board without this program would run forever.
 constexpr unsigned mostSeconds = 3600;
 
 std::unique_ptr<EmulatedModel>

@@ -1,7 +1,7 @@
-// A compiled model under an emulator.
+// Runs a compiled model under an emulator.
 //
-// What HostModel is for a target that this machine is not: a program of the
-// generated C++, which each run starts anew.
+// The counterpart of HostModel for targets that this machine cannot run: a
+// program with the generated C++, started anew for each run.
 
 #ifndef INGOT_COMPILER_RUN_EMULATEDMODEL_H
 #define INGOT_COMPILER_RUN_EMULATEDMODEL_H
@@ -14,7 +14,7 @@ namespace ingot {
 
 class EmulatedModel : public BuiltModel {
 public:
-  /// Null with diagnostics if that fails. `flags` go to the compiler.
+  /// Null with diagnostics on failure. `flags` are passed to the compiler.
   static std::unique_ptr<EmulatedModel>
   build(Compilation &compilation, llvm::ArrayRef<std::string> flags);
 

@@ -16,11 +16,11 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Bytes of the pattern around each buffer, at least.
+/// The least number of pattern bytes around each buffer.
 constexpr int64_t guard = 64;
 
-/// What does not depend on the models. `places` of a model are the arena, then
-/// its inputs, then its outputs.
+/// The part of the program that does not depend on the models. `places` of a
+/// model are the arena, then its inputs, then its outputs.
 constexpr StringLiteral mainText = R"(
 struct place { uint32_t offset, bytes; };
 struct model {
@@ -82,7 +82,7 @@ unsigned EmulatedProgram::add(Model model) {
 std::string EmulatedProgram::path(const Twine &name) const {
   SmallString<128> result(folder);
   sys::path::append(result, name);
-  // The program may run somewhere else.
+  // The program may run in another working directory.
   (void)sys::fs::make_absolute(result);
   return result.str().str();
 }
@@ -96,8 +96,8 @@ static std::string quoted(StringRef text) {
   return result;
 }
 
-/// Returns the end of a function that does all which a model on a device takes. What is
-/// still allocated on an emulated one then is a fault, too.
+/// Returns the end of a function that runs a model on a device, from upload to
+/// release. On an emulated device, leaked allocations are an error.
 static std::string deviceCall(const std::string &name, bool isEmulated) {
   std::string text = R"(  (void)arena;
   NAME_constants constants;
@@ -122,7 +122,7 @@ static std::string deviceCall(const std::string &name, bool isEmulated) {
 
 Expected<std::string>
 EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
-  // Where the buffers of each model lie.
+  // The offsets of the buffers of each model.
   std::string text;
   raw_string_ostream os(text);
   int64_t most = 0, align = 1;
@@ -146,7 +146,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     os << "};\n"
        << "ingot_status run_" << number << "(void **tensors, void *arena) {\n"
        << "  void *io[] = {";
-    // The place of the tensors: the memory of the host.
+    // The first field is the memory space of the tensors: host memory (null).
     if (target.isDevice())
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
@@ -260,7 +260,8 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
       return false;
     }
   std::vector<std::string> parts(sources), linked(objects);
-  // Where another program links, it is that one which has the C library.
+  // A separate linker program, where there is one, has the C library that the
+  // main function needs, so it compiles that too.
   (target.linker.empty() ? parts : linked).push_back(*main);
   for (auto [number, source] : enumerate(parts)) {
     linked.push_back(path("part" + Twine(number) + ".o"));
@@ -274,7 +275,7 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
   Error error = link(linked);
   if (!error)
     return true;
-  // What does not fit on a board is no fault of ours.
+  // A program that does not fit on a board is not an internal error.
   if (error.isA<StringError>())
     diagnostics.report(DiagnosticId::RunFailed,
                        "the program for " + target.name + " does not link: " +
@@ -284,7 +285,7 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
   return false;
 }
 
-/// The results of `calls` as far as they are there.
+/// Returns the results of the calls that were finished.
 static std::vector<EmulatedProgram::Result>
 readResults(StringRef bytes, ArrayRef<EmulatedProgram::Call> calls,
             ArrayRef<EmulatedProgram::Model> models) {

@@ -1,17 +1,18 @@
-// Models in a program for an emulator.
+// Builds models into a program for an emulator.
 //
-// A program of generated C++ and a small main function, built with the target's
-// tools and run by its emulator. It reads a file of calls and writes a file of
-// results, with nothing but fopen, fread and fwrite, so that it runs under an
-// operating system and on a bare board with semihosting alike:
+// The program consists of generated C++ and a small main function, is built
+// with the target's tools, and runs under its emulator. It reads a file of
+// calls and writes a file of results, using only fopen, fread and fwrite, so
+// that it runs both under an operating system and on a bare board with
+// semihosting:
 //
-//     calls:   for each call the model's number and the bytes of its inputs
-//     results: for each call a status, what was damaged, the bytes of its
+//     calls:   per call the model's number and the bytes of its inputs
+//     results: per call a status, what was overwritten, and the bytes of its
 //              outputs
 //
-// Results are written one by one: of a program that dies the calls before are
-// known, and which one it died in. Around every buffer lies a pattern, so that
-// a write beside it shows.
+// Results are written one by one: if the program crashes, the results before
+// the crash are known, and so is the call that crashed. Each buffer is
+// surrounded by a pattern, which reveals out-of-bounds writes.
 
 #ifndef INGOT_COMPILER_RUN_EMULATEDPROGRAM_H
 #define INGOT_COMPILER_RUN_EMULATEDPROGRAM_H
@@ -35,11 +36,11 @@ public:
     std::string name;
     int64_t arenaBytes = 0, arenaAlign = 1;
     llvm::SmallVector<int64_t> inputBytes, outputBytes;
-    /// The sizes of the io struct, which come first in it: as all calls have them, or
-    /// none for those that a run makes. Each of these is an output of `madeBytes` behind
-    /// the others, of which the first bytes are written.
+    /// The sizes in the io struct, which are its first fields: a constant for
+    /// all calls, or nothing for data-dependent sizes, which the run computes.
+    /// Each of these is an additional output of `madeBytes` after the others.
     std::vector<std::optional<int64_t>> sizes = {};
-    /// Of the memory that vectors read fastest, which is behind the arena.
+    /// The size of near memory (VTCM), which follows the arena.
     int64_t nearBytes = 0;
   };
   struct Call {
@@ -48,26 +49,26 @@ public:
   };
   struct Result {
     ingot_status status = INGOT_OK;
-    /// A write beside a buffer, or into an input.
+    /// Whether the call wrote outside a buffer, or into an input.
     bool overflow = false, inputWritten = false;
     std::vector<std::vector<char>> outputs;
   };
 
-  /// All files go to `folder`, which has to exist.
+  /// All files are written to `folder`, which must exist.
   EmulatedProgram(const TargetDescription &target, llvm::StringRef folder)
       : target(asEmulated(target)), folder(folder) {}
 
-  /// The number of the model.
+  /// Adds a model; returns its number.
   unsigned add(Model model);
   /// Builds the program of generated `sources` with their `headers`, compiled
-  /// with `flags`, and `objects`; false with diagnostics: Internal if a source
-  /// does not compile, RunFailed if the program does not link.
+  /// with `flags`, and `objects`. False with diagnostics on failure: Internal
+  /// if a source does not compile, RunFailed if the program does not link.
   bool build(llvm::ArrayRef<std::string> sources,
              llvm::ArrayRef<std::string> headers,
              llvm::ArrayRef<std::string> flags,
              llvm::ArrayRef<std::string> objects, Diagnostics &diagnostics);
-  /// As many results as calls were finished; less than there are calls means
-  /// that the program died, and `error` says how.
+  /// Returns the results of the finished calls; if there are fewer than calls,
+  /// the program has crashed, and `error` says how.
   std::vector<Result> run(llvm::ArrayRef<Call> calls, unsigned seconds,
                           llvm::Error &error) const;
 
@@ -79,7 +80,7 @@ private:
   writeMain(llvm::ArrayRef<std::string> headers) const;
   llvm::Error link(llvm::ArrayRef<std::string> objects) const;
 
-  /// With the compilers of its emulation, where it has one.
+  /// With the compilers of its emulation, if it has one.
   const TargetDescription target;
   std::string folder;
   std::vector<Model> models;

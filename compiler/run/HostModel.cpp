@@ -60,7 +60,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   if (!model->function) {
     const char *error = dlerror();
     StringRef reason = error ? error : "";
-    // A file system that executes nothing, or too little memory.
+    // The file system forbids execution, or there is too little memory.
     bool isMachine = reason.contains("failed to map segment");
     diagnostics.report(
         isMachine ? DiagnosticId::MachineFault : DiagnosticId::Internal,
@@ -96,7 +96,7 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   }
   // The io struct: sizes, which are as wide as pointers, then the tensors.
   std::vector<void *> io = fieldsOf(sizes, *values);
-  // An empty tensor still has to be somewhere.
+  // An empty tensor also needs a valid pointer.
   static char nothing;
   auto add = [&](const char *bytes) {
     io.push_back(bytes ? const_cast<char *>(bytes) : &nothing);
@@ -107,13 +107,13 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   for (Tensor &tensor : outputs)
     add(tensor.bytes.data());
   ingot_status status = run(io, nullptr);
-  // Sizes of inputs are in their bounds. That one the run has made is not, or that two
-  // do not broadcast, is of the data.
+  // Input sizes are within their bounds. If a data-dependent size exceeds its
+  // bound, or two sizes do not broadcast, the data is at fault.
   if (status != INGOT_OK)
     diagnostics.report(status == INGOT_ERROR_SHAPE ? DiagnosticId::InputMismatch
                                                    : DiagnosticId::Internal,
                        "the compiled model failed: " + statusText(status));
-  // Outputs had room for the largest sizes.
+  // Outputs were allocated for the largest sizes.
   for (auto [tensor, made] : llvm::zip(outputs, makeOutputs(*values))) {
     tensor.type = made.type;
     tensor.bytes.resize(made.bytes.size());

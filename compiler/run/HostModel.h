@@ -1,6 +1,7 @@
-// A compiled model, loaded into this process.
+// Runs a compiled model in this process.
 //
-// A shared library with the generated C++, called as any program would.
+// Loads a shared library with the generated C++ and calls it as any program
+// would.
 
 #ifndef INGOT_COMPILER_RUN_HOSTMODEL_H
 #define INGOT_COMPILER_RUN_HOSTMODEL_H
@@ -11,12 +12,12 @@ namespace ingot {
 
 class HostModel : public BuiltModel {
 public:
-  /// Null with diagnostics if that fails. `flags` go to the compiler.
+  /// Null with diagnostics on failure. `flags` are passed to the compiler.
   static std::unique_ptr<HostModel> build(Compilation &compilation,
                                           llvm::ArrayRef<std::string> flags);
   ~HostModel() override;
 
-  /// Pointers to all inputs, then to all outputs.
+  /// Runs the model; `io` are pointers to all inputs, then to all outputs.
   ingot_status run(llvm::ArrayRef<void *> io, const ingot_context *context);
   bool run(llvm::ArrayRef<const Tensor *> inputs, std::vector<Tensor> &outputs,
            Diagnostics &diagnostics) override;

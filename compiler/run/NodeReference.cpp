@@ -10,7 +10,7 @@
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/ADT/StringSwitch.h"
 
-// The very sums that the test makes on the target.
+// The same sums as the test program computes on the target.
 #include "runtime_support/ingot.h"
 #include "runtime_support/ingot_test.h"
 
@@ -52,8 +52,8 @@ static ingot_test::Type typeNamed(StringRef name) {
       ->second;
 }
 
-/// The body of each group takes the place of the group; the values that were
-/// its results.
+/// Replaces each group by its body; returns the values that replace the results
+/// of each group.
 static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
   std::vector<SmallVector<Value>> results;
   SmallVector<graph::GroupOp> groups;
@@ -103,12 +103,13 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   });
   std::vector<SmallVector<Value>> results = dissolveGroups(main);
 
-  // What a group returns as another one does, or as its operand, once.
+  // A value that several groups return is evaluated once.
   llvm::SetVector<Value> wanted;
   for (ArrayRef<Value> values : results)
     wanted.insert_range(values);
   wanted.insert_range(block.getTerminator()->getOperands());
-  // Weights in the order of the model: what is asked for is computed once.
+  // Weights in the model's order are requested too, so that their unpacking is
+  // evaluated once.
   main.walk([&](graph::UnpackPanelsOp unpack) { wanted.insert(unpack); });
   FailureOr<SmallVector<ElementsAttr>> evaluated =
       ingot::evaluate(wanted.getArrayRef());
@@ -136,7 +137,7 @@ static TestSignature signatureOf(const Tensor &tensor, StringRef type) {
   return signature;
 }
 
-/// The ONNX nodes that a location names, and the kernel.
+/// Returns the ONNX nodes named by a location, and the kernel.
 static std::string describe(kernel::LaunchOp launch) {
   llvm::SetVector<StringRef> nodes = nodesOf(launch.getLoc());
   std::string text;
@@ -147,8 +148,7 @@ static std::string describe(kernel::LaunchOp launch) {
   return text + " (" + launch.getCallee().str() + ")";
 }
 
-/// Axes that can be walked as one become one, then there are four at most;
-/// false if there are more.
+/// Merges contiguous axes; false if more than four axes remain.
 static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
                      TestNode &node) {
   SmallVector<std::pair<int64_t, int64_t>> loops;
@@ -173,8 +173,8 @@ static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
   return true;
 }
 
-/// Where a buffer begins; false if it is neither in the arena nor an argument. What is in
-/// near memory is not looked at.
+/// Finds where a buffer begins; false if it is neither in the arena nor an
+/// argument. Near memory (VTCM) is not checked.
 static bool locate(Value buffer, TestNode &node) {
   node.offset = 0;
   while (auto view = buffer.getDefiningOp<kernel::ViewOp>()) {
@@ -194,8 +194,8 @@ static bool locate(Value buffer, TestNode &node) {
 
 void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
                          std::vector<TestSignature> &signatures) const {
-  // Launches stand for groups of the same place in the model; those of one
-  // place keep their order.
+  // Launches are matched with groups by location; if several have the same
+  // location, by order.
   llvm::DenseMap<Location, SmallVector<const Group *>> byLocation;
   for (const Group &group : llvm::reverse(groups))
     byLocation[group.location].push_back(&group);
@@ -209,7 +209,7 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
     if (left.empty())
       continue;
     const Group &group = *left.pop_back_val();
-    // Scratch memory may follow.
+    // Scratch buffers may follow.
     auto buffers = launch.getOperands().drop_front(group.operands);
     for (auto [buffer, result] : llvm::zip(buffers, group.results)) {
       node.type = testType(result.type.getElementType());

@@ -1,9 +1,9 @@
-// What each kernel should leave behind.
+// Computes reference results for each kernel.
 //
 // Evaluates the fusion groups of a model by the definitions of their operators,
-// on this host (passes/evaluate/Evaluate.h): no strategy, no vectors, no printed
-// C++. Beside a run of the generated code it tells which kernel is the first to
-// be wrong.
+// on this host (passes/evaluate/Evaluate.h): without strategies, vectors or
+// generated C++. Compared with a run of the generated code, it finds the first
+// kernel with a wrong result.
 
 #ifndef INGOT_COMPILER_RUN_NODEREFERENCE_H
 #define INGOT_COMPILER_RUN_NODEREFERENCE_H
@@ -18,16 +18,16 @@ namespace ingot {
 
 class NodeReference {
 public:
-  /// `decided` is a module after Stage::Decide; it is used up. Nothing, with a
-  /// diagnostic of MLIR's, if the evaluation fails.
+  /// Evaluates `decided`, a module after Stage::Decide, which is modified.
+  /// Nothing, with an MLIR diagnostic, if the evaluation fails.
   static std::optional<NodeReference>
   evaluate(mlir::ModuleOp decided, llvm::ArrayRef<const Tensor *> inputs);
 
-  /// The results of the model.
+  /// Returns the results of the model.
   const std::vector<Tensor> &outputs() const { return outputTensors; }
 
-  /// Where the results of the groups lie in `planned`, which is the same model
-  /// at a later stage, in the order of the run; and what they are like.
+  /// Finds where the results of the groups are in `planned`, the same model at
+  /// a later stage, in the order of execution, and computes their signatures.
   void find(mlir::ModuleOp planned, std::vector<TestNode> &nodes,
             std::vector<TestSignature> &signatures) const;
 
@@ -35,7 +35,7 @@ private:
   struct Group {
     mlir::Location location;
     size_t operands;
-    /// Of each result in elements; empty: row-major.
+    /// The strides of each result in elements; empty: row-major.
     llvm::ArrayRef<int64_t> strides;
     std::vector<Tensor> results;
   };
@@ -43,8 +43,8 @@ private:
   std::vector<Tensor> outputTensors;
 };
 
-/// The enumerator of ingot_test::Type for a type of the graph; empty if it has
-/// none.
+/// Returns the enumerator of ingot_test::Type for an element type; empty if
+/// there is none.
 llvm::StringRef testType(mlir::Type elementType);
 
 } // namespace ingot

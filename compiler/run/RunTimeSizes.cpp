@@ -35,7 +35,7 @@ bool takes(RankedTensorType type, RankedTensorType data) {
   return true;
 }
 
-/// The number that a size is where `sizes` have these values.
+/// Evaluates a size for these values of `sizes`.
 static int64_t sizeAt(const kernel::Dim &size, ArrayRef<InterfaceSize> sizes,
                       ArrayRef<int64_t> values) {
   return size.at([&](kernel::SymbolAttr symbol) {
@@ -65,7 +65,7 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
         }
         value = size;
       }
-  // As large as it can be, until a run has made it.
+  // A data-dependent size has its largest value until the run has computed it.
   for (auto [own, value] : llvm::zip(sizes, values))
     if (own.isMade)
       value = own.symbol.getMost();

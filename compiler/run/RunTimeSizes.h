@@ -1,4 +1,4 @@
-// What the sizes that a model leaves open are in given data.
+// Determines the values of dynamic sizes from data.
 
 #ifndef INGOT_COMPILER_RUN_RUNTIMESIZES_H
 #define INGOT_COMPILER_RUN_RUNTIMESIZES_H
@@ -11,32 +11,32 @@
 
 namespace ingot {
 
-/// Types of inputs and outputs as the caller has them. (In the program the elements
-/// of some are one axis.)
+/// Return the types of inputs and outputs as the caller passes them. (In the
+/// program, some tensors are flattened to one axis.)
 llvm::SmallVector<mlir::RankedTensorType> inputTypesOf(mlir::func::FuncOp main);
 llvm::SmallVector<mlir::RankedTensorType>
 outputTypesOf(mlir::func::FuncOp main);
 
-/// Whether a tensor of type `type` may be `data` at run time.
+/// Whether `data` is a valid value for a tensor of type `type`.
 bool takes(mlir::RankedTensorType type, mlir::RankedTensorType data);
 
-/// The values of `sizes`, in their order, where inputs of `types` are `data`;
-/// none if these contradict each other, as `why` says. Sizes that the run makes have
-/// the largest value.
+/// Returns the values of `sizes`, in order, if inputs of `types` are `data`;
+/// nothing if these contradict each other, with the reason in `why`.
+/// Data-dependent sizes get their largest value.
 std::optional<std::vector<int64_t>>
 valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
          llvm::ArrayRef<mlir::RankedTensorType> types,
          llvm::ArrayRef<mlir::RankedTensorType> data, std::string &why);
 
-/// The values of `sizes` where each is as large as it can be.
+/// Returns the largest values of `sizes`.
 std::vector<int64_t> largestValues(llvm::ArrayRef<InterfaceSize> sizes);
 
-/// What the io struct has of `sizes`: values, and of those that the run makes where in
-/// `values` it puts them.
+/// Returns the fields of the io struct for `sizes`: values, and for
+/// data-dependent sizes pointers into `values`, to which the run writes them.
 std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
                              llvm::MutableArrayRef<int64_t> values);
 
-/// `type` where `sizes` have these values.
+/// Returns `type` with these values of `sizes`.
 mlir::RankedTensorType typeAt(mlir::RankedTensorType type,
                               llvm::ArrayRef<InterfaceSize> sizes,
                               llvm::ArrayRef<int64_t> values);

@@ -1,4 +1,4 @@
-// Weights that several groups read are packed once, in one order.
+// Packs weights that several groups use once, in one common panel width.
 //
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 32, rows = 1}}
@@ -6,9 +6,10 @@
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 16, rows = 1}}
 //
-// Each group has the plan that is best for it alone, and panels of another width would be
-// a second copy of the weights. Of the widths that suit one of these groups the one
-// with the least cost for all of them is taken, unless a group would lose too much by it.
+// Each group has the plan that is best for itself; different panel widths would
+// require a second copy of the weights. Of the widths that suit one of these
+// groups, the one with the least total cost is taken, unless it slows down a
+// group too much.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -27,9 +28,10 @@ namespace ingot::decide {
 
 namespace {
 
-/// The entry of plans that says how wide panels are.
+/// The key of the panel width in plans.
 constexpr StringLiteral columnsKey = "columns";
-/// A group that would take so many times as long keeps panels of its own.
+/// A group that the common width slows down by more than this factor keeps its
+/// own panels.
 constexpr double mostLoss = 1.25;
 
 struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
@@ -37,7 +39,8 @@ struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
 
   void runOnOperation() override {
     target = lookupTarget(targetName);
-    // Constants with the same bytes, as the importer has them once for each function.
+    // Weights grouped by their bytes, since the importer creates a constant per
+    // function.
     std::map<uint64_t, SmallVector<Readers>> byHash;
     getOperation().walk([&](GroupOp group) {
       DictionaryAttr plan = group.getPlanAttr();
@@ -70,7 +73,8 @@ private:
     SmallVector<GroupOp> groups;
   };
 
-  /// The constant that the group's strategy will pack; null if there is none.
+  /// Returns the constant that the group's strategy will pack; null if there is
+  /// none.
   ConstantOp packableConstant(GroupOp group) const {
     for (Operation &op : group.getBody().front())
       if (OpOperand *weights = schedule::packableWeights(&op, *target))
@@ -85,13 +89,13 @@ private:
     return schedule::Plan(group.getPlanAttr()).number(columnsKey);
   }
 
-  /// The best plan of a group whose weights are in panels of so many columns, with its
-  /// cost.
+  /// Returns the best plan of a group for weights packed in panels of
+  /// `columns`, and its cost.
   std::pair<schedule::Plan, double> planOfWidth(GroupOp group,
                                                 int64_t columns) const {
     const schedule::Strategy *strategy =
         schedule::lookupStrategy(group.getStrategy());
-    // Strategies know what suits weights that are packed already.
+    // Strategies choose plans that fit weights that are already packed.
     OpBuilder builder(group);
     NamedAttrList entries(group.getPlanAttr());
     entries.set(columnsKey, builder.getI64IntegerAttr(columns));
@@ -118,8 +122,8 @@ private:
     return weights.getNumElements() * bytesPerElement(weights.getElementType());
   }
 
-  /// The cycles that pass at least while the weights are read, where all of them together
-  /// do not stay in the second cache.
+  /// Returns the least number of cycles to read the weights, if the weights of
+  /// all groups together exceed the L2 cache; else 0.
   double cyclesToRead(ElementsAttr weights) const {
     return bytesOfAll > target->l2Bytes
                ? double(bytesOf(weights)) / target->rates.cacheBytes
@@ -168,7 +172,7 @@ private:
   }
 
   const TargetDescription *target = nullptr;
-  /// Of the weights of all groups.
+  /// The total size of the weights of all groups.
   int64_t bytesOfAll = 0;
 };
 

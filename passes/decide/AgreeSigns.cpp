@@ -1,16 +1,17 @@
-// The sign of bytes between layers, on cores that multiply bytes in core registers.
+// Chooses signed or unsigned int8 activations on cores that multiply int8 in
+// core registers.
 //
-// Where products of bytes of one sign are faster than those of two, bytes get that sign
+// If dot products of one signedness are faster, tensors get this signedness
 // (SignedBytes.h):
 //
 //   %q = quantize(x, s, 116: ui8)                 %q = quantize(x, s, -12: si8)
 //   conv(%q, w: si8) {x_zero = 116}         ->    conv(%q, w: si8) {x_zero = -12}
 //   dequantize(%q, s, 116: ui8)                   dequantize(%q, s, -12: si8)
 //
-// Nothing is computed for it, and results stay the same bits. Where vectors are
-// multiplied, signs are chosen before it is known what is multiplied in bytes
-// (TakeSigns), and what is left of others changes where padding is stored
-// (FormIntegerProducts).
+// The change costs nothing at run time, and results are bit-identical. On
+// targets with vector dot products, TakeSigns chooses the signedness before it
+// is known which contractions use int8, and FormIntegerProducts converts the
+// remaining operands where their padding is stored.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
@@ -29,7 +30,7 @@ namespace ingot::decide {
 
 namespace {
 
-/// The products that read bytes of one sign.
+/// The contractions that read int8 tensors of one signedness.
 class Readers {
 public:
   Readers(Value first, const TargetDescription &target)
@@ -64,7 +65,7 @@ private:
                                            oneNumberOf(product.getBZero())));
   }
 
-  /// Estimates the cycles of the products, if the bytes had this sign.
+  /// Estimates the cycles of a contraction if its input had this signedness.
   double cyclesWith(Operation *op, Type sign) const {
     ArrayRef<int64_t> w = shapeOf(op->getOperand(1));
     auto conv = dyn_cast<ConvOp>(op);

@@ -1,13 +1,14 @@
-// Depthwise convolutions and their neighbours as one kernel.
+// Fuses depthwise convolutions and their neighbours into one kernel.
 //
 //   %1 = group "convolution"(%x)           %3 = group "row-chain"(%x) {
 //   %2 = group "depthwise"(%1)        ->     %1 = group "convolution"(%x)
 //   %3 = group "convolution"(%2)             %2 = group "depthwise"(%1)
 //                                            %3 = group "convolution"(%2) }
 //
-// What passes between groups goes through the caches: where it is large, it has left
-// the second one when it is read again. The kernel of a chain computes it row by row, so
-// that it stays there, and has threads meet once instead of three times.
+// Tensors between groups go through the caches; a large one has been evicted
+// from the L2 cache before it is read. The kernel of a chain computes it row by
+// row, so that it stays in the L2 cache, and synchronizes threads once instead
+// of three times.
 
 #include "passes/decide/ChainRows.h"
 
@@ -37,11 +38,11 @@ void separateStages(GroupOp chain) {
 
 namespace {
 
-/// Whether what passes between the stages of an image would leave the second cache, which
-/// it shares with the input and the result, and threads can share the rows of the chain.
-/// Several smaller images leave it as well; but tiles of a chain end with each row, which
-/// costs as much where rows are short (eight images: 0.7 to 1.1 times as fast; larger ones
-/// 1.2 to 1.8 times).
+/// Whether the intermediate tensors of one image exceed the L2 cache, which
+/// they share with input and result, and the chain has enough rows for the
+/// threads. Batches of smaller images exceed the cache as well, but tiles of a
+/// chain end with each row, which costs as much if rows are short (eight
+/// images: 0.7 to 1.1 times as fast; larger images: 1.2 to 1.8 times).
 bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
   auto stages = chain.stages();
   return chain.parts(target) >= schedule::RowChain::enoughParts &&
@@ -52,7 +53,7 @@ bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
          });
 }
 
-/// Moves the stages into a group at the place of the last one.
+/// Moves the stages into a new group in place of the last one.
 void build(const schedule::RowChain &chain, const TargetDescription &target) {
   auto stages = chain.stages();
   GroupOp last = stages.back();

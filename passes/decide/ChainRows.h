@@ -1,4 +1,4 @@
-// Chains of groups as one kernel, and back.
+// Splits chains of groups.
 
 #ifndef INGOT_PASSES_DECIDE_CHAINROWS_H
 #define INGOT_PASSES_DECIDE_CHAINROWS_H
@@ -7,7 +7,7 @@
 
 namespace ingot::decide {
 
-/// Makes the stages of a chain groups of their own again.
+/// Turns the stages of a chain into separate groups again.
 void separateStages(graph::GroupOp chain);
 
 } // namespace ingot::decide

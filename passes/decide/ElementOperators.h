@@ -1,4 +1,4 @@
-// The operators of single elements through which a value goes to a result.
+// Collects the elementwise operators between a value and a result.
 
 #ifndef INGOT_PASSES_DECIDE_ELEMENTOPERATORS_H
 #define INGOT_PASSES_DECIDE_ELEMENTOPERATORS_H
@@ -8,24 +8,26 @@
 
 namespace ingot::decide {
 
-/// Found from the result on, against the order in which they are computed.
+/// Collects operators backwards, from the result to its operands.
 class ElementOperators {
 public:
-  /// For a result of that many elements along each axis.
+  /// `shape` is the shape of the result.
   explicit ElementOperators(llvm::ArrayRef<int64_t> shape) : shape(shape) {}
 
-  /// Goes back through an operator; false if it is no function of single elements.
+  /// Adds `op` and its operands; returns false if `op` is not elementwise.
   bool enter(mlir::Operation *op);
-  /// Goes back through what computes one of `open`, the last one, so that all that reads it
-  /// is there; false if nothing does that `takes` allows, or if that is too far.
+  /// Adds the producer of the last value in `open` whose users are all
+  /// contained. Returns false if there is none that `takes` accepts, or if the
+  /// limit is reached.
   bool enterNext(llvm::function_ref<bool(mlir::Operation *)> takes =
                      [](mlir::Operation *) { return true; });
-  /// What they read and none of them computes, but single numbers.
+  /// Operands of contained operators that no contained operator computes,
+  /// except scalar constants.
   llvm::SetVector<mlir::Value> open;
 
   bool contains(mlir::Operation *op) const { return operators.contains(op); }
-  /// Copies of them in the order of the block, which compute as many results along the last
-  /// axis as there are `samples` in the place of `operand`.
+  /// Clones the operators in program order, with `samples` in place of
+  /// `operand`; their results get the shape of `samples`.
   llvm::SmallVector<mlir::Operation *> copyFor(mlir::OpBuilder &builder,
                                                mlir::Value operand,
                                                mlir::Value samples) const;

@@ -1,9 +1,9 @@
-// Vectors read near memory.
+// Places data that vectors read in near memory (VTCM).
 //
-// A target may have a small memory that its vectors read fastest. Results that only vectors
-// read are stored there; which of them is tried in several ways. What else they read is
-// copied there some rows at a time, before its reader computes the rows of its own result
-// that these are for:
+// A target may have a small memory that its vectors read fastest. Results that
+// only vectors read are stored there; several policies for choosing them are
+// tried. Other operands of vectors are copied there a few rows at a time,
+// before their reader computes the corresponding row band of its result:
 //
 //   %2 = group(%x, %1) { conv, add %1 }  ->  %a = slice %1  // rows
 //                                            %b = group(%a) { reshape } {near}
@@ -11,13 +11,14 @@
 //                                            ...            // the next rows
 //                                            %2 = concat %c, ...
 //
-// Slices are views, the concatenation is in place, and equal stripes become one kernel, as
-// in StripeRows.cpp. What is not computed row by row is copied as a whole. Constants stay
-// where they are, since weights are streamed, and so does what is read by words, which
-// pass through the caches. Programs that others run stay as they are.
+// Slices are views, the concatenation is in place, and equal row bands become
+// one kernel, as in StripeRows.cpp. An operand of a group that cannot be
+// computed in row bands is copied as a whole. Constants are not copied, since
+// weights are streamed; neither are operands read by scalar code, which go
+// through the caches. Called programs are unchanged.
 //
-// Where the memory is too small for that, nothing is changed, and the function gets
-// kernel.near_least: how much is enough.
+// If the memory is too small, the function is unchanged and gets the attribute
+// kernel.near_least: the size that would suffice.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -37,32 +38,34 @@ namespace ingot::decide {
 
 namespace {
 
-/// The tensor that a view is of.
+/// Returns the tensor of which `v` is a view.
 Value rootOf(Value v) {
   while (isa_and_nonnull<ReshapeOp, SliceOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
   return v;
 }
 
-/// Which results are stored in near memory: until they take so much of it, from the
-/// smallest or from the largest on.
+/// Which results are placed in near memory: the smallest or the largest first,
+/// up to half of its size or all of it.
 struct Policy {
   bool takesHalf, smallestFirst;
 };
 constexpr Policy policies[] = {
     {true, true}, {true, false}, {false, true}, {false, false}};
 
-/// One function, changed for near memory of `limit` bytes.
+/// Rewrites one function for near memory of `limit` bytes.
 class Filling {
 public:
   Filling(func::FuncOp main, const TargetDescription &target, Policy policy,
           int64_t limit)
       : main(main), target(target), policy(policy), limit(limit) {}
 
-  /// The bytes that are copied, and what launches cost, in the time of as many bytes.
+  /// The estimated cost: bytes copied, plus the overhead of launches in
+  /// equivalent bytes.
   int64_t cost = 0;
 
-  /// Returns whether vectors read all from there now.
+  /// Returns whether vectors now read all their operands from near memory or
+  /// constants.
   bool run() {
     SmallVector<GroupOp> groups;
     for (auto [step, op] : llvm::enumerate(main.getBody().front())) {
@@ -104,7 +107,7 @@ private:
                    target);
   }
 
-  /// Whether all that reads `value` are vectors; `last` becomes the last step that does.
+  /// Whether only vectors read `value`; `last` becomes the last such step.
   bool isReadByVectors(Value value, unsigned &last) {
     return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
@@ -115,7 +118,7 @@ private:
     });
   }
 
-  /// Results that are stored in near memory.
+  /// Chooses the results that are placed in near memory.
   void chooseResidents(ArrayRef<GroupOp> groups) {
     struct Candidate {
       int64_t bytes;
@@ -145,7 +148,7 @@ private:
       for (int64_t &bytes : steps)
         bytes += candidate.bytes;
       candidate.group.setNear(true);
-      // There has to be room for what is copied meanwhile.
+      // Enough space must remain for the operands that are copied meanwhile.
       bool isEnough = llvm::all_of(groups, [&](GroupOp group) {
         unsigned step = stepOf.lookup(group);
         if (step < candidate.first || step > candidate.last)
@@ -162,7 +165,7 @@ private:
     }
   }
 
-  /// The operands that vectors read elsewhere.
+  /// Returns the operands that vectors read from ordinary memory.
   Operands copiedOperands(GroupOp group) const {
     Operands copied;
     for (OpOperand &read : group->getOpOperands()) {
@@ -181,8 +184,9 @@ private:
            operandRows(group, {0, shapeOf(group.getResult(0))[1]}).has_value();
   }
 
-  /// What the operands take for `height` rows of the result, for each such stripe; one
-  /// stripe of all where it is 0. None if the group is not computed by rows.
+  /// Returns the bytes of the operands for each row band of `height` rows of
+  /// the result; for height 0, a single band of all rows. Nothing if the group
+  /// cannot be computed by rows.
   std::optional<SmallVector<int64_t>> bytesOfStripes(GroupOp group,
                                                      const Operands &operands,
                                                      int64_t height) const {
@@ -222,8 +226,9 @@ private:
 
   int64_t costOf(GroupOp group, const Operands &operands,
                  int64_t height) const {
-    // How a launch begins, and what each reads again, such as weights that it keeps in
-    // registers: a hundred packets on the DSPs of November 2026, in which 6 KB are copied.
+    // The overhead of a launch, including data such as weights that each launch
+    // reloads into registers: about a hundred packets on the DSPs of November
+    // 2026, the time in which 6 KB are copied.
     constexpr int64_t launch = 6 << 10;
     bool isWhole = isAll(group, height);
     auto stripes = *bytesOfStripes(group, operands, isWhole ? 0 : height);
@@ -238,7 +243,7 @@ private:
            height == shapeOf(group.getResult(0))[1];
   }
 
-  /// As many rows at a time as there is room for; 0 if for none.
+  /// Returns the largest height of row bands that fits; 0 if none does.
   int64_t heightFor(GroupOp group, const Operands &operands,
                     int64_t room) const {
     int64_t all =
@@ -282,7 +287,7 @@ private:
   Policy policy;
   int64_t limit;
   llvm::DenseMap<Operation *, unsigned> stepOf;
-  /// Bytes of near memory that results take at each step.
+  /// The bytes of near memory occupied by results at each step.
   std::vector<int64_t> used;
 };
 
@@ -301,7 +306,7 @@ private:
       main.getBody().takeBody(filled->getBody());
       return;
     }
-    // How much is enough, to a kilobyte.
+    // Binary search for a sufficient size, to a kilobyte.
     constexpr int64_t unit = 1024;
     int64_t less = maxBytes, enough = std::max<int64_t>(2 * maxBytes, unit);
     while (!tryWith(main, enough))
@@ -315,8 +320,8 @@ private:
         Builder(&getContext()).getI64IntegerAttr(llvm::alignTo(enough, unit)));
   }
 
-  /// The function with `bytes` of near memory, by the policy that costs least; null if that
-  /// is too small.
+  /// Returns the function rewritten for `bytes` of near memory with the best
+  /// policy; null if that is too small.
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes) {
     OwningOpRef<func::FuncOp> best;
     int64_t least = 0;
@@ -334,10 +339,11 @@ private:
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes,
                                     Policy policy, int64_t &cost) {
     const TargetDescription &target = *lookupTarget(targetName);
-    // Buffers may not fit together as well as their sum says.
+    // The placement may need more than the sum of live buffers, so the limit is
+    // reduced until it fits.
     for (int64_t limit = bytes; limit > 0;) {
       OwningOpRef<func::FuncOp> trial(main.clone());
-      // Strategies ask the module how strict it is.
+      // Strategies read the module's `strict` attribute.
       getOperation().push_back(*trial);
       Filling filling(*trial, target, policy, limit);
       if (!filling.run())

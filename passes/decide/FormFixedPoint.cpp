@@ -1,24 +1,25 @@
-// Floats between integers as integers of 32 bits with a fixed point.
+// Replaces floats between integer tensors by 32-bit fixed-point numbers.
 //
 //   dequantize(cast(sums: si32), s) + bias -> softmax -> quantize: ui8
-//     ->  x = mul_high(sums, s * log2(e)) + bias         softmax's powers are of 2
+//     ->  x = mul_high(sums, s * log2(e)) + bias         softmax by powers of 2
 //         d = x - reduce_max(x)
 //         p = 2^fraction(d) >> -integer(d)               a polynomial and a shift
 //         dequantize(mul_high(p, 2^60 / reduce_sum(p)), 2^-28) -> quantize
 //
-// For targets whose vectors hold integers only, and which scale integers
-// (`vectorFloats`, `scalesIntegers`): a float takes some packets, an integer a part of one.
-// What is rewritten are softmax, layer_norm, and sums of integers that several
-// operators read or that are moved, such as those of residual networks. What they are computed
-// from has to be a sum of integers (readSum), whose type says how large it can be: so
-// integers have as many fractional bits as there is room for, and no sum exceeds 32 bits,
-// whatever the data. Softmax may have a mask of any floats beside it, which is one integer for
-// several rows as a rule (maskedSoftmax).
+// For targets with integer vectors only that requantize in integers
+// (`vectorFloats` is false, `scalesIntegers` is true): a float operation takes
+// several packets, an integer operation part of one. Rewrites softmax,
+// layer_norm, and sums of integers that have several users or are moved, such
+// as those of residual networks. Their operands have to be sums of integers
+// (readSum), whose types bound their magnitude: so each number gets as many
+// fractional bits as fit, and no sum overflows 32 bits, whatever the data.
+// Softmax may have a mask of arbitrary floats, which is usually shared by
+// several rows (maskedSoftmax).
 //
-// Factors of rows (one by the sum of powers, one by the deviation) are floats: one
-// for each row. All others are within 2^-16 of the exact numbers, or within 2^-30 of the
-// greatest number that the sum can be. Results are dequantized, which the quantization
-// behind takes in (FormIntegerScales).
+// Factors per row (the inverse sum of powers, the inverse deviation) are
+// computed as floats. All other values are within 2^-16 of the exact ones, or
+// within 2^-30 of the largest possible sum. Results are dequantized; the
+// quantization that follows absorbs this (FormIntegerScales).
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/decide/Passes.h"
@@ -38,27 +39,28 @@ namespace ingot::decide {
 
 namespace {
 
-/// An integer of 32 bits and its fractional bits.
+/// A 32-bit integer with a number of fractional bits.
 struct Fixed {
   Value integer;
   int fraction = 0;
 };
 
-/// Bits of an integer's magnitude: sums of two have room for their sign.
+/// The bits of the magnitude: the sum of two such numbers still fits 32 bits
+/// with sign.
 constexpr int magnitudeBits = 30, mostFraction = 24;
 
-/// Softmax's powers are of 2.
+/// Softmax is computed with powers of 2.
 constexpr double log2e = 1.4426950408889634;
 
-/// The integer that is logarithm to the base of 2 of the next power of 2.
+/// Returns the base-2 logarithm of `count`, rounded up.
 int bitsFor(int64_t count) { return llvm::Log2_64_Ceil(count); }
 
 class FixedPoint : public WordBuilder {
 public:
   using WordBuilder::WordBuilder;
 
-  /// A sum, with as many fractional bits as there is room for beside `more`; nothing if
-  /// these are fewer than `least`.
+  /// Returns a sum with as many fractional bits as fit for its bound plus
+  /// `more`; nothing if these are fewer than `least`.
   std::optional<Fixed> fixed(const Sum &sum, int least, double more = 0) {
     if (sum.terms.empty())
       return std::nullopt;
@@ -74,7 +76,7 @@ public:
     return Fixed{WordBuilder::sum(sum, fraction), fraction};
   }
 
-  /// The floats that integers are.
+  /// Dequantizes a fixed-point number.
   Value floats(const Fixed &x) {
     return DequantizeOp::create(
                builder, loc, tensorOf(dimsOf(x.integer), builder.getF32Type()),
@@ -82,10 +84,11 @@ public:
         .getResult();
   }
 
-  /// Of exponents of 2. A row whose numbers are far below `least` is zero.
+  /// Builds softmax for exponents of 2. With `least`, a row whose maximum is
+  /// far below `least` becomes zeros.
   Value softmax(const Fixed &x, int64_t axis,
                 std::optional<double> least = std::nullopt) {
-    // All powers have 30 fractional bits, and as many fewer in their sum.
+    // Powers have 30 fractional bits, their sum fewer by the bits of the count.
     int bits = bitsFor(shapeOf(x.integer)[axis]);
     Value top = reduced<ReduceMaxOp>(x.integer, axis);
     if (least)
@@ -100,21 +103,24 @@ public:
     return floats({binary<MulHighOp>(p, factor), 28});
   }
 
-  /// softmax(scores + mask), for scores that are exponents of 2 within +-bound. What the
-  /// mask has in a row is taken as how far it is below the row's greatest, up to `depth`:
+  /// Builds softmax(scores + mask), for scores that are exponents of 2 within
+  /// +-bound. Each mask element is replaced by its distance below the maximum
+  /// of its row, limited to `depth`:
   ///
   ///   mask   0 0 -1e9     ->  0 0 -depth      the power of what is `depth` below is 0
   ///   mask  -2 5 -inf     -> -7 0 -depth
   ///   mask  -1e30 -1e30   ->  0 0             scores vanish beside such floats
   ///   mask  -inf  -inf    -> -depth -depth    below all scores: zeros
   ///
-  /// Scores vanish beside what is greater than `vanish`.
+  /// A row maximum of the mask with a magnitude over `vanish` makes the scores
+  /// negligible.
   Value maskedSoftmax(const Fixed &scores, Value mask, int64_t axis,
                       double bound, double depth, double vanish) {
     int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
                          int64_t(shapeOf(mask).size());
     constexpr double mostFloat = std::numeric_limits<float>::max();
-    // `below` is NaN where two numbers are infinite, which is not greater.
+    // `below` is NaN for the difference of two infinities; comparisons with NaN
+    // are false.
     double unit = std::ldexp(1.0, scores.fraction);
     Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
                                   real(-mostFloat)),
@@ -127,7 +133,7 @@ public:
     return softmax({x, scores.fraction}, axis, -bound);
   }
 
-  /// The mask whose sum with scores is `hidden` in place of some of them.
+  /// Returns the mask that is 0 where scores are kept and `hidden` elsewhere.
   Value maskOf(Value condition, bool takesTrue, double hidden) {
     Value taken = real(0), other = real(hidden);
     return WhereOp::create(
@@ -138,14 +144,14 @@ public:
         ->getResult(0);
   }
 
-  /// (x - mean) / sqrt(variance + epsilon) of rows along the last axis.
+  /// Builds (x - mean) / sqrt(variance + epsilon) along the last axis.
   Value normalized(const Fixed &x, double epsilon, bool center) {
     int64_t axis = int64_t(shapeOf(x.integer).size()) - 1,
             count = shapeOf(x.integer)[axis];
     int bits = bitsFor(count);
     Value centered = x.integer;
     if (center) {
-      // Rounded: what is cut off all elements of a row would move its mean.
+      // Rounded, since truncating all elements of a row would shift its mean.
       Value parts = bits == 0
                         ? x.integer
                         : right(binary<AddOp>(x.integer,
@@ -157,12 +163,12 @@ public:
                                                   double(count))));
       centered = binary<SubOp>(x.integer, left(half, 1));
     }
-    // Shifted until the largest of a row has as many bits as the squares of all have
-    // room for.
+    // Shift each row so that its largest magnitude has as many bits as the sum
+    // of squares allows.
     int room = std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
     auto by = [&](bool toLeft) {
-      // The exponent of a float: 127 and the place of the highest bit.
+      // The exponent of a float is 127 plus the position of the highest bit.
       Value place = right(floatBits(largest), 23),
             want = number(room - 1 + 127),
             shift = toLeft ? binary<SubOp>(want, place)
@@ -172,14 +178,14 @@ public:
     Value toLeft = by(true), toRight = by(false),
           large = shifted(shifted(centered, toLeft, "LEFT"), toRight, "RIGHT"),
           squares = reduced<ReduceSumOp>(binary<MulHighOp>(large, large), axis);
-    // In units of the shifted numbers.
+    // The variance is in units of the shifted numbers.
     Value net = binary<SubOp>(toLeft, toRight),
           scale = bits_(left(binary<AddOp>(left(net, 1), number(127)), 23)),
           variance = sum_(
               scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
               scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
-    // The largest number is at least 2^(room - 1), and no deviation is less than that by
-    // the square root of the count.
+    // The largest magnitude is at least 2^(room - 1), and the deviation is
+    // smaller by at most the square root of the count.
     int fraction = room - 3 - (bits + 1) / 2;
     Value factor = cast(
         scaled(inverseRoot(variance), std::ldexp(1.0, 32 + fraction)), si32);
@@ -187,7 +193,7 @@ public:
   }
 
 private:
-  /// The fractional bits of a sum that is an integer of this form.
+  /// Returns the fractional bits, if the sum is a single integer of this form.
   static std::optional<int> isFixed(const Sum &sum, double bound) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         sum.constant.most() != 0 || sum.terms[0].factor.values.size() != 1 ||
@@ -201,13 +207,15 @@ private:
     return 1 - exponent;
   }
 
-  /// 2^x of numbers that are not positive, with 30 fractional bits.
+  /// Computes 2^x for x <= 0, with 30 fractional bits.
   Value power(Value x, int fraction) {
-    // The nearest integer and what is left, from -1/2 to 1/2, in units of 2^-32.
+    // Split into the nearest integer and a rest in [-1/2, 1/2], in units of
+    // 2^-32.
     Value whole = right(binary<AddOp>(x, number(int64_t(1) << (fraction - 1))),
                         fraction),
           rest = leftBits(x, 32 - fraction);
-    // Fitted to 2^x with a constant term of 1; errors are less than 2.7e-6.
+    // Polynomial fit of 2^x with constant term 1; the error is less than
+    // 2.7e-6.
     constexpr double coefficients[] = {0.00968191, 0.05591969, 0.24022021,
                                        0.69312153, 1};
     Value y;
@@ -219,7 +227,7 @@ private:
     return shifted(y, by, "RIGHT");
   }
 
-  /// Shifts bits out.
+  /// Shifts left, discarding high bits.
   Value leftBits(Value x, int64_t by) {
     Type ui32 = builder.getIntegerType(32, /*isSigned=*/false);
     Value count = ConstantOp::create(
@@ -261,15 +269,16 @@ private:
   Value lessProduct(double a, Value b, Value c) {
     return binary<SubOp>(real(a), binary<MulOp>(b, c));
   }
-  /// 1 / x of positive floats, by Newton's method. The first guess takes the bits of a
-  /// float for its logarithm. A division is a function on some targets.
+  /// Computes 1 / x for positive floats by Newton's method; the first guess
+  /// uses the bits of the float as its logarithm. A division is a library
+  /// function on some targets.
   Value inverse(Value x) {
     Value y = bits_(binary<SubOp>(number(0x7ef311c7), bits(x, si32)));
     for (int i = 0; i < newtonSteps; ++i)
       y = binary<MulOp>(y, lessProduct(2, x, y));
     return y;
   }
-  /// 1 / sqrt(x) of positive floats.
+  /// Computes 1 / sqrt(x) for positive floats, in the same way.
   Value inverseRoot(Value x) {
     Value y = bits_(binary<SubOp>(number(0x5f3759df), right(bits(x, si32), 1))),
           half = scaled(x, 0.5);
@@ -277,16 +286,16 @@ private:
       y = binary<MulOp>(y, lessProduct(1.5, half, binary<MulOp>(y, y)));
     return y;
   }
-  /// From an error of 12 % and 3.5 % to 5e-8 and 1e-7.
+  /// Three steps reduce the error from 12 % and 3.5 % to 5e-8 and 1e-7.
   static constexpr int newtonSteps = 3;
 };
 
-/// Fewer fractional bits of what powers are taken of would change them by a thousandth.
+/// With fewer fractional bits, powers would be off by more than a thousandth.
 constexpr int leastOfPowers = 10;
-/// Rows are reduced in one piece.
+/// The longest row: a row is reduced without blocking.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
-/// Constants, or what is chosen from constants.
+/// Whether `v` is computed from finite constants by selection only.
 bool isSurelyFinite(Value v) {
   llvm::SetVector<Value> chosen;
   chosen.insert(v);
@@ -301,17 +310,20 @@ bool isSurelyFinite(Value v) {
   return true;
 }
 
-/// Scores with a mask: their sum, or a number in place of what is hidden.
+/// Scores with a mask: added to the scores, or selecting between scores and a
+/// constant.
 struct MaskedScores {
   Value scores;
-  /// Floats that are added.
+  /// The added floats; null for a selection.
   Value mask;
-  /// Or where scores are taken (for true: `takesTrue`), and the number elsewhere.
+  /// The condition of a selection; scores are taken where it equals
+  /// `takesTrue`, `hidden` elsewhere.
   Value condition;
   bool takesTrue = false;
   double hidden = 0;
 
-  /// One of the two ways to read operands; nothing if that is not possible.
+  /// Matches `op` with its operands in one of the two orders; nothing if it is
+  /// neither form.
   static std::optional<MaskedScores> of(Operation *op, bool swap) {
     if (auto sum = dyn_cast<AddOp>(op);
         sum && elementOf(op->getResult(0)).isF32())
@@ -332,7 +344,7 @@ struct MaskedScores {
   }
 };
 
-/// A softmax of scores and a mask, which a run may give.
+/// Rewrites a softmax of scores and a mask; the mask may be an input.
 std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
   Operation *input = op.getInput().getDefiningOp();
   if (!input || !input->hasOneUse())
@@ -342,7 +354,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto masked = MaskedScores::of(input, swap);
     if (!masked)
       continue;
-    // Integers have no NaN for rows that are -inf.
+    // Integers cannot represent the NaN of rows that are -inf everywhere.
     bool hasNaN = !op.getZeroNan() && !masked->isSurelyFinite() &&
                   !llvm::all_of(op->getUsers(), llvm::IsaPred<QuantizeOp>);
     Value mask = masked->mask ? masked->mask : masked->condition,
@@ -354,7 +366,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto read = readSum(scores, Numbers::of(log2e));
     if (!read)
       continue;
-    // A power of 2^-32 is nothing beside one of 1.
+    // A power of 2^-32 is negligible beside 1.
     constexpr double nothing = 32;
     double bound = read->bound(),
            depth = std::exp2(std::ceil(std::log2(2 * bound + nothing)));
@@ -405,7 +417,7 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasRunTimeSizes(op);
 }
 
-/// A sum that several operators read, or that is moved, becomes an integer.
+/// Rewrites a sum that has several users, or that is moved, as fixed point.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasRunTimeSizes(op) ||
       !isa<ElementwiseOpInterface>(op))
@@ -426,7 +438,8 @@ std::optional<Value> formShared(Operation *op) {
   return x ? std::optional(build.floats(*x)) : std::nullopt;
 }
 
-/// Moves of floats that are integers are moves of the integers.
+/// Moves the integers of a dequantized fixed-point tensor instead of its
+/// floats.
 void moveIntegers(DequantizeOp op) {
   for (Operation *user :
        llvm::make_early_inc_range(op.getResult().getUsers())) {

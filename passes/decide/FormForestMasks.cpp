@@ -1,12 +1,13 @@
-// Decision trees of not too many leaves, in which rows are the lanes of vectors.
+// Evaluates decision trees with few leaves by bit masks, one row per vector
+// lane.
 //
 //   forest(x [rows, features], tables of a walk)
 //     ->
-//   forest_masks(transpose(x), the leaves that each node leaves)
+//   forest_masks(transpose(x), for each node the leaves that remain reachable)
 //
-// A walk takes a few steps for each row, but each waits for the one before; masks take
-// all nodes, but for as many rows at once as a vector has lanes. Both add the same
-// leaves in the same order.
+// A walk takes few steps per row, but each step depends on the previous one.
+// Masks evaluate all nodes, for as many rows at once as a vector has lanes.
+// Both add the same leaves in the same order.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -27,7 +28,7 @@ namespace {
 
 constexpr int64_t bitsOfWord = 32, mostLeaves = 1024;
 
-/// A constant operand's values.
+/// Returns the values of a constant operand.
 template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
   DenseElementsAttr values;
   if (!matchPattern(table, m_Constant(&values)))
@@ -42,12 +43,12 @@ template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
   return result;
 }
 
-/// The tables of forest_masks, from those of a forest.
+/// Builds the tables of forest_masks from those of a forest.
 class Masks {
 public:
-  /// Fails where a tree has too many leaves, or a leaf several contributions.
+  /// Fails if a tree has too many leaves, or a leaf several contributions.
   LogicalResult read(ForestOp forest);
-  /// Whether that is faster than walks, with so many rows at once.
+  /// Whether masks are faster than walks for vectors of `lanes` rows.
   bool pay(int64_t lanes) const;
   Value build(OpBuilder &builder, ForestOp forest) const;
 
@@ -58,16 +59,16 @@ private:
     std::vector<float> threshold, weights;
     std::vector<int8_t> missing;
   };
-  /// A node of the forest, and the leaves of its tree that are left of it.
+  /// A node of the forest, and the range of leaves in its left subtree.
   struct Node {
     int32_t at;
     int64_t begin, end;
   };
 
   static std::optional<Walk> tablesOf(ForestOp forest);
-  /// The nodes below `at` behind `nodes`, the leaves from left to right.
+  /// Appends the nodes below `at` to `nodes`, with leaves from left to right.
   LogicalResult add(const Walk &walk, int32_t at, std::vector<Node> &nodes);
-  /// The words of a tree whose leaves begin with `firstLeafOfTree`.
+  /// Appends the masks of a tree whose first leaf is `firstLeafOfTree`.
   void addWords(const Walk &walk, ArrayRef<Node> nodes,
                 int64_t firstLeafOfTree);
 
@@ -124,7 +125,7 @@ void Masks::addWords(const Walk &walk, ArrayRef<Node> nodes,
           std::clamp<int64_t>(leaf - first, 0, bitsOfWord));
     };
     for (const Node &node : nodes) {
-      // Above the threshold nothing on the left is left.
+      // If x is above the threshold, the leaves on the left are not reachable.
       uint32_t gone = bitsBelow(node.end) & ~bitsBelow(node.begin);
       if (gone == 0)
         continue;
@@ -144,7 +145,7 @@ LogicalResult Masks::read(ForestOp forest) {
   if (!walk)
     return failure();
   for (auto [root, depth] : llvm::zip_equal(walk->roots, walk->depths)) {
-    // So deep a tree has more leaves.
+    // A tree of this depth has too many leaves.
     std::vector<Node> nodes;
     int64_t firstLeafOfTree = static_cast<int64_t>(weights.size());
     if (depth >= mostLeaves || failed(add(*walk, root, nodes)))

@@ -1,21 +1,20 @@
-// Decide what becomes one kernel.
+// Partitions operators into fusion groups, each of which becomes a kernel.
 //
-// Partitions the operators of a function into `graph.group`s, each with the
-// strategy that will build it and its plan. A group is grown from its last operator towards
-// its operands: cheap producers that nobody else reads are taken in, so that
-// they are computed where they are consumed, and at most one anchor (reduction,
-// convolution, ...) whose result is read at the very index of the group's
-// result.
+// Moves the operators of a function into `graph.group`s, each with the strategy
+// that will build it and its plan. A group grows from its last operator towards
+// its operands: it includes cheap producers without other users, which are then
+// computed where they are used, and at most one anchor (reduction, convolution,
+// ...) whose result is read at the index of the group's result.
 //
-//   %1 = graph.conv %x, %w            %2 = graph.group "conv" (%x, %w) { conv,
-//   relu } %2 = graph.relu %1          ->    %3 = graph.reshape %2 %3 =
-//   graph.reshape %2
+//   %1 = graph.conv %x, %w          %2 = graph.group "conv" (%x, %w) {
+//   %2 = graph.relu %1        ->        conv, relu }
+//   %3 = graph.reshape %2           %3 = graph.reshape %2
 //
-// Reshapes stay outside: they are views. So are slices of what is stored
-// anyway, if their elements follow each other. Constants that are one number go
-// along into each group; other constants stay outside as weights. Ifs and loops run
-// functions, whose operators have groups of their own. Afterwards
-// every returned value is the result of a group, and none is returned twice.
+// Reshapes stay outside: they are views. So do slices of tensors that are
+// stored anyway, if their elements are contiguous. Scalar constants are copied
+// into each group; other constants stay outside as weights. Ifs and loops call
+// functions, whose operators have their own groups. Afterwards every returned
+// value is the result of a group, and none is returned twice.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/OperatorGroup.h"
@@ -40,7 +39,7 @@ namespace ingot::decide {
 
 namespace {
 
-/// Row-major strides of a shape.
+/// Returns the row-major strides of a shape.
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;)
@@ -48,9 +47,9 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Bounds what a group expands to. Elements are built by recursion, a few
-/// stack frames for each member on the way; and an operator whose readers want
-/// its elements at several places computes them again for each.
+/// Limits of a group. Elements are built by recursion, with several stack
+/// frames per member; and an operator whose users read its elements at several
+/// indices recomputes them for each.
 constexpr size_t mostMembers = 256;
 constexpr int64_t mostTimes = 64;
 
@@ -78,13 +77,14 @@ public:
               op) &&
           !isView(op) && !placed.contains(op))
         build(collect(op), op);
-    // What is concatenated in place knows where its parts lie.
+    // The groups that compute the operands of an in-place concatenation store
+    // with its strides.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
         if (!isInOnePiece(cast<ConcatOp>(concat)))
           part.getDefiningOp<GroupOp>().setOutputStrides(
               stridesOf(shapeOf(concat->getResult(0))));
-    // Constants that were copied into groups have no use left.
+    // Constants that were copied into groups are now unused.
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
       if (op.use_empty() && isa<ConstantOp, ReshapeOp, SliceOp>(op))
@@ -96,15 +96,15 @@ private:
     return op && (isa<ReshapeOp>(op) || views.contains(op));
   }
 
-  /// Whether `op` takes elements that follow each other in memory out of a
-  /// tensor that is stored whether or not it does.
+  /// Whether `op` is a slice with contiguous elements of a tensor that is
+  /// stored anyway.
   static bool isSliceOfStored(Operation *op) {
     return isa<SliceOp>(op) && plan::isContiguous(op) &&
            tensorType(op->getResult(0)).getNumElements() != 0;
   }
 
-  /// Whether a returned value or the part of a concatenation in place is `v`,
-  /// which then has to be written to its place by a kernel.
+  /// Whether `v` is returned, or an operand of an in-place concatenation, and
+  /// therefore has to be written to its place by a kernel.
   bool needsItsPlace(Value v) const {
     return llvm::any_of(v.getUsers(), [&](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
@@ -112,7 +112,8 @@ private:
     });
   }
 
-  /// Tensors without elements need no kernel, unless they have sizes that a run makes.
+  /// Replaces tensors without elements by constants, unless they have dynamic
+  /// sizes.
   void dropEmpty() {
     for (Operation &op : llvm::make_early_inc_range(
              function.getBody().front().without_terminator())) {
@@ -129,7 +130,7 @@ private:
     }
   }
 
-  /// Returned arguments, constants and values returned twice are copied.
+  /// Copies returned arguments, constants and values that are returned twice.
   void separateOutputs() {
     Operation *terminator = function.getBody().front().getTerminator();
     llvm::DenseSet<Value> taken;
@@ -150,8 +151,8 @@ private:
     }
   }
 
-  /// Whether a convolution that will be the anchor of a group reads channels of stored
-  /// tensors where they are, without a copy of just these.
+  /// Whether `reader` is a convolution that will be an anchor and can read
+  /// channels of a stored tensor in place, without a copy.
   bool readsChannels(Operation *reader, Value x) const {
     auto conv = dyn_cast<ConvOp>(reader);
     return conv && conv.getX() == x && !conv.isWidening() &&
@@ -159,7 +160,8 @@ private:
            schedule::isFusableConvolution(conv, packs);
   }
 
-  /// The same of channels that pieces which a thread of a device copies are made up of.
+  /// The same on a device, where the channels have to be whole 16-byte vector
+  /// accesses.
   bool readsPieces(Operation *reader, SliceOp slice) const {
     constexpr int64_t bytesOfPiece = 16;
     auto conv = dyn_cast<ConvOp>(reader);
@@ -175,8 +177,8 @@ private:
            arePieces(slice.getStarts().back());
   }
 
-  /// Slices of channels go along into the groups of all their readers, where these read
-  /// the tensor that they are of.
+  /// Clones slices of channels for each user, if all users read the sliced
+  /// tensor in place.
   void separateSlices() {
     for (auto slice : llvm::make_early_inc_range(
              function.getBody().front().getOps<SliceOp>())) {
@@ -195,8 +197,8 @@ private:
     }
   }
 
-  /// Whether `v` is computed as streams of rows, which are stored in one piece: not as
-  /// parts of the channels of a larger tensor.
+  /// Whether `v` is computed as streams of whole rows, which cannot be stored
+  /// as part of the channels of a larger tensor.
   bool isStoredByRows(Value v, int64_t axis) const {
     if (axis + 1 != int64_t(shapeOf(v).size()))
       return false;
@@ -208,23 +210,24 @@ private:
     return stream && stream->crossesPositions();
   }
 
-  /// Whether the elements of each part follow each other in what is joined.
+  /// Whether the elements of each operand are contiguous in the result.
   static bool isInOnePiece(ConcatOp concat) {
     return llvm::all_of(
         shapeOf(concat.getResult()).take_front(concat.getAxis()),
         [](int64_t size) { return size == 1; });
   }
 
-  /// A concatenation most of whose parts are computed for it alone stays
-  /// outside the groups: the parts are written to their places. The other parts
-  /// are copied there.
+  /// Keeps a concatenation outside groups if most of its operands are computed
+  /// for it alone: these are written directly into the result. The other
+  /// operands are copied there.
   void placeConcatenations() {
     for (auto concat : llvm::make_early_inc_range(
              function.getBody().front().getOps<ConcatOp>())) {
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
-        // A view of a result is the part that this is, where it has no gaps.
+        // If the operand has no gaps in the result, a reshaped result is
+        // written directly too.
         while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
                isInOnePiece(concat)) {
           part = op->getOperand(0);
@@ -238,11 +241,12 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      // Not all parts are where they should be: they are read where they are.
+      // If some operands are not computed for the concatenation, a convolution
+      // that can read several tensors reads them in place.
       if (own < all && schedule::readsByParts(concat) &&
           readsChannels(*concat->user_begin(), concat.getResult()))
         continue;
-      // The parts' places are numbers.
+      // The offsets of the operands must be static.
       bool isKnown = llvm::all_of(concat.getInputs(), [&](Value part) {
         return dimsOf(part)[concat.getAxis()].known().has_value();
       });
@@ -266,21 +270,21 @@ private:
     }
   }
 
-  /// How a group is grown: which operators are members, and at which indices
-  /// their elements are computed for one element of the group's result.
+  /// A growing group: its members, and the indices at which their elements are
+  /// computed for one element of the group's result.
   struct Growth {
     llvm::SetVector<Operation *> members;
-    /// Elements of equal `index` are at the same place, whatever the place of
-    /// the result; 0: at the result's own place. `times`: how often an element
-    /// is computed at most.
+    /// Members with equal `index` compute their element at the same index; 0 is
+    /// the index of the result. `times` is the largest number of times an
+    /// element is computed.
     struct Place {
       int64_t index, times;
     };
     llvm::DenseMap<Operation *, Place> places;
     int64_t nextIndex = 1;
 
-    /// Where the elements of `producer` are computed, all of whose readers are
-    /// members.
+    /// Returns the place at which the elements of `producer` are computed; all
+    /// its users are members.
     Place placeOf(Operation *producer) {
       std::optional<int64_t> index;
       bool oneIndex = true;
@@ -300,9 +304,9 @@ private:
     }
   };
 
-  /// Returns the operators that `root` is computed together with. Each producer
-  /// is looked at once, when all of its readers are members, and the latest
-  /// first: of two anchors the earlier one is computed before.
+  /// Returns the operators that form a group with `root`. Each producer is
+  /// considered once, when all its users are members, the latest first: of two
+  /// anchors the earlier one stays in another group.
   llvm::SetVector<Operation *> collect(Operation *root) {
     Growth growth;
     growth.members.insert(root);
@@ -336,7 +340,8 @@ private:
       candidates.pop();
       if (growth.members.contains(producer))
         continue;
-      // Further anchors, which are not computed at the place of the group's result.
+      // Further anchors, which are computed at other indices than the group's
+      // result.
       if (SmallVector<Operation *> chain = schedule::furtherAnchors(
               producer,
               [&](Operation *op) { return growth.members.contains(op); },
@@ -367,9 +372,10 @@ private:
     return withoutRows(growth.members);
   }
 
-  /// Where parts of a register are slow, narrow elements are computed in one long row:
-  /// operators whose operands have other rows come before, in groups of wide elements, if
-  /// rows are no whole registers of the narrow ones.
+  /// On targets with slow partial-register accesses, narrow elements are
+  /// computed as one long row. Operators with operands that broadcast along
+  /// rows then go into a separate group of wide elements, unless rows are
+  /// multiples of the narrow register.
   llvm::SetVector<Operation *>
   withoutRows(const llvm::SetVector<Operation *> &members) const {
     Value result = members.front()->getResult(0);
@@ -399,8 +405,8 @@ private:
     return kept;
   }
 
-  /// Whether a producer narrows what another group computes: with it at the end of
-  /// that group, narrow elements are stored.
+  /// Whether a producer narrows the result of another group: at the end of that
+  /// group, it makes the group store narrow elements.
   bool isLastOfGroup(Operation *producer) const {
     Operation *before = schedule::isNarrowing(producer)
                             ? producer->getOperand(0).getDefiningOp()
@@ -410,7 +416,8 @@ private:
            !grouped.contains(before) && !placed.contains(before);
   }
 
-  /// Whether `op` is a table that the target looks up in registers, alone.
+  /// Whether `op` is a table lookup that the target performs in registers; it
+  /// gets its own group.
   bool isInRegisters(Operation *op) const {
     return schedule::isByteTable(op) && schedule::looksUpBytes(target);
   }
@@ -428,8 +435,9 @@ private:
     });
   }
 
-  /// Whether a producer computes a part of what a device joins or pads: each element is
-  /// read once, by the thread that stores it. Views alone are read where they are.
+  /// Whether a device kernel computes a concatenation's or padding's operand
+  /// itself: each element is read once, by the thread that stores it. Views are
+  /// read in place.
   bool joinsParts(Operation *producer, Operation *user) const {
     auto isFree = [&](Operation *op) {
       return !grouped.contains(op) && !placed.contains(op);
@@ -453,8 +461,8 @@ private:
         return true;
       if (!element)
         return false;
-      // Convolutions read their input element by element, wherever it lies; but for
-      // vectors of narrow numbers, in groups that follow one another.
+      // Convolutions read their input element by element, wherever it is;
+      // except int8 vectors, which read groups of neighbouring elements.
       if (auto conv = dyn_cast<ConvOp>(user);
           conv && isa<TransposeOp>(producer))
         return shapeOf(conv.getX()).back() <= 4 &&
@@ -470,7 +478,7 @@ private:
           concat && isa<ConvOp>(user))
         return schedule::readsByParts(concat) &&
                readsChannels(user, concat.getResult());
-      // What a convolution reads parts of is stored.
+      // A convolution that reads parts of a tensor needs it in memory.
       if (isa<SliceOp, ConcatOp>(user) &&
           llvm::any_of(user->getUsers(), [&](Operation *reader) {
             auto slice = dyn_cast<SliceOp>(user);
@@ -478,8 +486,8 @@ private:
                    (slice && readsPieces(reader, slice));
           }))
         return false;
-      // What is read a few times is widened each time: narrow elements take less of
-      // memory and its bandwidth.
+      // A tensor that is read a few times is widened each time: narrow elements
+      // take less memory and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);
@@ -488,7 +496,7 @@ private:
       }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
-      // An element that one gather after the other finds is one element.
+      // Two consecutive gathers read a single element.
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;
@@ -503,7 +511,7 @@ private:
     llvm::sort(ordered, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
     });
-    // What reads a tensor from outside of the group can read a part of it.
+    // Users outside the group can read a part of a stored tensor as a view.
     SmallVector<Operation *> rest;
     for (Operation *op : ordered) {
       if (isSliceOfStored(op) &&
@@ -527,7 +535,7 @@ private:
   bool packs, savesMemory;
   llvm::DenseSet<Operation *> grouped;
   llvm::SetVector<Operation *> placed;
-  /// Slices that stay outside of groups.
+  /// Slices that stay outside groups.
   llvm::DenseSet<Operation *> views;
 };
 

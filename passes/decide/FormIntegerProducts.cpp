@@ -1,43 +1,49 @@
-// Products of narrow integers as the target multiplies them.
+// Rewrites contractions of narrow integers into the forms that the target's dot
+// products support.
 //
 //   matmul(a, b, a_zero, b_zero)
 //     ->  matmul(a, b) - a_zero * (column sums of b - steps * b_zero)
 //                      - b_zero * row sums of a
 //
-// where the target has a product for the types of a and b (`Product`). The sums
-// and the zero points are exact in si32, modulo 2^32 as the product itself is; of
-// constants they are constants, and what is left goes into the product's epilogue.
+// if the target has a dot product for the types of a and b (`Product`). The
+// sums and zero points are exact in si32, modulo 2^32 like the product itself;
+// for constants they are folded, and the rest becomes part of the epilogue.
 //
-// A target may have a product for other signs only. An operand gets the other sign
-// by its highest bit: the same numbers, 128 less or more, as its zero point is then:
+// A target may have a dot product for another signedness only. Flipping the
+// highest bit converts an operand: its values, and its zero point, move by 128:
 //
 //   matmul(a: si8, b, a_zero, b_zero)
 //     ->  matmul(a ^ 128: ui8, b, a_zero + 128, b_zero)
 //
-// Where parts of a register are slow, columns of an operand that is computed are filled
-// up to whole registers, by zeros.
+// On targets with slow partial-register accesses, the columns of a computed
+// right operand are padded with zeros to whole registers.
 //
-// Other products keep their zero points, which are taken off each element.
+// Other contractions keep their zero points, which are subtracted from each
+// element.
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(padded x, w, bias - x_zero * sums of w)
 //
-// Outside of a convolution's input there is the zero point, which has to be stored
-// there unless it is 0; where memory is scarce, kernels read it from elsewhere:
+// The padding of a convolution has the value of the zero point, which has to be
+// stored around the input unless it is 0; if memory is scarce, kernels read it
+// from elsewhere instead:
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(x, w, bias - x_zero * sums of w) {x_outside = x_zero}
 //
-// The input channels become a multiple of what one product
-// sums; the weights of those that are added are 0. Cores that multiply elements alone
-// as well leave the channels as they are, and fill up the rows of kernels that are read
-// row by row, where that is faster. Weights of the other sign take sums over
-// each window off, a convolution with one output channel of ones. Where windows
-// overlap and channels are many, each pixel's channels are summed first:
+// The input channels are padded to a multiple of the group that one dot product
+// sums, with zero weights. Cores that also multiply single elements keep the
+// channels, and pad the rows of kernels that are read row by row, if that is
+// faster. If the weights change their signedness, sums over each window have to
+// be subtracted: a convolution with one output channel of ones. If windows
+// overlap and there are many channels, the channels of each pixel are summed
+// first:
 //
 //   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
 //
-// With a filter for each channel, the input gets all that its windows reach.
+// For a depthwise convolution, the input is padded to everything that its
+// windows reach.
 //
-// Products of bf16 and f16 are filled up alike; they have no signs and no zero points.
+// Dot products of bf16 and f16 are padded in the same way; they have no
+// signedness and no zero point.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
@@ -61,7 +67,7 @@ namespace {
 /// Whether `v` is a constant of zeros, or null.
 bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
 
-/// Builds what is around a product.
+/// Builds the operations around a contraction.
 class RewritingBase {
 protected:
   explicit RewritingBase(Operation *op)
@@ -99,7 +105,7 @@ protected:
         .getResult();
   }
 
-  /// The sums over some axes, which stay with size 1.
+  /// Returns the sums over some axes, which keep size 1.
   Value sum(Value v, ArrayRef<int64_t> axes) {
     v = cast(v, wide);
     Dims sizes = dimsOf(v);
@@ -108,7 +114,8 @@ protected:
     return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
   }
 
-  /// The same numbers in the other sign, moved by moveOf its type.
+  /// Returns the integers in the other signedness, offset by moveOf the new
+  /// type.
   Value flipped(Value values) {
     IntegerType type = otherSign(elementOf(values));
     return elementwise<XorOp>(cast(values, type), number(moveOf(type), type));
@@ -124,9 +131,9 @@ public:
   explicit ProductRewriting(MatMulOp product)
       : RewritingBase(product), product(product) {}
 
-  /// Computes the product with operands of the other sign where that is asked for.
-  /// Rows are summed by a product with ones if they are shorter than `mostSteps`. The
-  /// columns are filled up to a multiple of `columns`.
+  /// Rewrites the matmul. `flipA` and `flipB` change the signedness of an
+  /// operand. Rows with fewer than `mostSteps` elements are summed by a matmul
+  /// with ones. Columns are padded to a multiple of `columns`.
   void run(bool flipA, bool flipB, int64_t mostSteps, int64_t columns) {
     Operand a = centered(product.getA(), product.getAZero(), flipA);
     Operand b = centered(product.getB(), product.getBZero(), flipB);
@@ -152,7 +159,7 @@ public:
   }
 
 private:
-  /// An operand and its zero point in si32, which is null for 0.
+  /// An operand and its zero point in si32; null means 0.
   struct Operand {
     Value values, zero;
   };
@@ -198,12 +205,12 @@ public:
   explicit ConvolutionRewriting(ConvOp conv)
       : RewritingBase(conv), conv(conv) {}
 
-  /// Computes the convolution with operands of the other sign where that is asked
-  /// for, of a number of channels that is a multiple of `group`, and with so many
-  /// kernel columns. With `rowMultiple` no window reaches into padding along a row, which
-  /// has a multiple of so many columns. A
-  /// product with one column does `stepsPerCycle`. With `pads` the zero point is stored
-  /// around the input.
+  /// Rewrites the convolution. `flipX` and `flipW` change the signedness of an
+  /// operand; channels are padded to a multiple of `group`, and the kernel to
+  /// `kernelColumns`. With `rowMultiple`, windows do not reach into padding
+  /// along a row, and the row length is a multiple of it. A contraction with
+  /// one output column processes `stepsPerCycle` elements. With `pads`, the
+  /// zero point is stored around the input.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
            int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
@@ -249,8 +256,9 @@ public:
     conv.erase();
   }
 
-  /// Gives a convolution with a filter for each channel an input that all windows are
-  /// inside of, and so many columns behind them; the zero point leaves it.
+  /// Rewrites a depthwise convolution: pads the input so that all windows lie
+  /// inside, with `columnsBehind` further columns, and folds the zero point
+  /// into the bias.
   void runDepthwise(int64_t columnsBehind) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     ArrayRef<int64_t> windows = shapeOf(w);
@@ -272,8 +280,8 @@ public:
   }
 
 private:
-  /// How far the last window along an axis reaches behind the input, at most, with so
-  /// many kernel positions, and `behind` positions more.
+  /// Returns how far the last window along an axis reaches beyond the input, at
+  /// most, with `kernel` positions plus `behind`.
   int64_t highOf(size_t axis, int64_t kernel, int64_t behind = 0) {
     Dim input = dimsOf(conv.getX())[1 + axis],
         last =
@@ -283,7 +291,7 @@ private:
         (last - input).most() + reach - conv.getLow()[axis], 0);
   }
 
-  /// The bias that takes the zero point of the input off.
+  /// Returns the bias minus the contribution of the input's zero point.
   Value withoutZero(Value w, Value bias, int64_t zero) {
     auto steps = llvm::to_vector(
         llvm::seq<int64_t>(0, static_cast<int64_t>(shapeOf(w).size()) - 1));
@@ -294,7 +302,7 @@ private:
     return bias ? elementwise<AddOp>(bias, moved) : moved;
   }
 
-  /// The convolution's windows over another input, with other weights.
+  /// Builds the convolution for another input and other weights.
   Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low,
                   int64_t outside = 0) {
     Dims sizes = dimsOf(conv.getResult());
@@ -304,8 +312,8 @@ private:
                           /*groups=*/1, /*x_zero=*/0, outside);
   }
 
-  /// The sums of what each window sees of `x`, as one channel: a product with ones, or
-  /// of each pixel first.
+  /// Returns the sum of each window of `x` as one channel: a convolution with
+  /// ones, or first a sum per pixel.
   Value windowSums(Value x, Value w, ArrayRef<int64_t> low,
                    double stepsPerCycle) {
     SmallVector<int64_t> window(shapeOf(w));
@@ -316,7 +324,8 @@ private:
     auto count = [](ArrayRef<int64_t> sizes) {
       return ShapedType::getNumElements(sizes);
     };
-    // Sums of pixels are added one by one, with a load and an address each.
+    // The pixel sums of a window are added one by one, with a load and an
+    // address each.
     constexpr double cyclesOfSum = 3;
     auto outputs =
         double(count(ArrayRef(shapeOf(conv.getResult())).drop_back()));
@@ -376,8 +385,8 @@ struct FormIntegerProductsPass
   }
 
 private:
-  /// Has the windows of filters for each channel inside of the input, as far as the
-  /// target's strategies read them so.
+  /// Pads the inputs of depthwise convolutions, if the target's strategies read
+  /// all windows inside the input.
   static void formFilters(ConvOp conv, const TargetDescription &target) {
     if (auto stream = schedule::ChannelStream::of(conv, target))
       ConvolutionRewriting(conv).runDepthwise(stream->overreach());
@@ -385,22 +394,24 @@ private:
       ConvolutionRewriting(conv).runDepthwise(/*columnsBehind=*/0);
   }
 
-  /// Chooses which operands change their sign: none if the target allows it.
+  /// Chooses which operands change their signedness; none if the target
+  /// supports them as they are.
   static void form(MatMulOp product, const TargetDescription &target) {
-    // Matrix units take bytes of any sign.
+    // Matrix units accept any signedness.
     if (target.isDevice()) {
       if (!product.getZeros().empty())
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
     }
-    // Core registers have no tiles of operands that are computed.
+    // Targets with dot products in core registers have no tiles for computed
+    // right operands.
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
-    // The sums of a cost a pass over it, so its sign is the one to change; unless
-    // they are needed anyway.
+    // Row sums of a cost a pass over it, so preferably a changes its
+    // signedness, unless row sums are needed anyway for the zero point of b.
     bool needsRowSums = !isZero(product.getBZero());
-    // Floats have no other sign, and no zero point.
+    // Floats have neither signedness nor zero point.
     if (isa<FloatType>(a))
       return;
     std::pair<bool, bool> flips[] = {{false, false},
@@ -422,20 +433,22 @@ private:
         chosen = {flipA, flipB};
       }
     auto [flipA, flipB] = chosen;
-    // Parts of a register are slow: computed columns fill one. Constants are packed.
+    // Computed columns are padded to a register if partial registers are slow.
+    // Constants are packed instead.
     int64_t count = shapeOf(product.getB()).back();
     if (!target.wholeRegisters || hasRunTimeSizes(product) ||
         2 * count < lanes || matchPattern(product.getB(), m_Constant()))
       lanes = 1;
     if (best > 0 &&
         (flipA || flipB || !product.getZeros().empty() || count % lanes != 0))
-      // A sum in lanes has nothing to do for a row that does not fill two vectors.
+      // Summing rows in lanes does not pay off if a row does not fill two
+      // vectors.
       ProductRewriting(product).run(flipA, flipB,
                                     byWord ? 2 * target.maxLanes(a) : 0, lanes);
   }
 
-  /// Operands change their sign if that is faster. That of the weights costs sums
-  /// over each window: one vector of columns more.
+  /// Operands change their signedness if that is faster. For the weights it
+  /// costs window sums: one more vector of columns.
   static void form(ConvOp conv, const TargetDescription &target) {
     if (target.isDevice()) {
       if (conv.getXZero() != 0)
@@ -467,7 +480,8 @@ private:
         flipsX = flipX;
         flipsW = flipW;
       }
-      // Where code is small, a pass over the input and its padding cost memory.
+      // If code has to be small, a pass over the input and its padding would
+      // need memory.
       if (target.coreRegisters)
         break;
     }
@@ -486,7 +500,7 @@ private:
     }
     bool isInPlace = !target.coreRegisters && group == 1;
     int64_t rowMultiple = 0;
-    // Rows begin at words.
+    // Rows have to begin at 32-bit words.
     if (isInPlace)
       rowMultiple = target.alignedAccess
                         ? chosen->group / std::gcd(channels, chosen->group)
@@ -499,9 +513,9 @@ private:
           /*pads=*/!schedule::fillsPadding(conv, target));
   }
 
-  /// With how many columns, of zeros behind its own, a kernel row is whole groups of
-  /// steps; 0 if whole groups of channels take fewer steps, or as many where groups of
-  /// bytes are best read as aligned words.
+  /// Returns to how many columns a kernel row is padded with zeros so that it
+  /// is a multiple of the group; 0 if padding the channels gives as few or
+  /// fewer steps, where aligned words decide ties.
   static int64_t leastKernelColumns(ConvOp conv, int64_t group,
                                     const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -515,8 +529,8 @@ private:
                                                                        : 0;
   }
 
-  /// With how many columns, of zeros behind its own, the kernel takes least time, if
-  /// its rows are read at once.
+  /// Returns to how many columns the kernel is padded with zeros for the least
+  /// time, if its rows are read at once.
   static int64_t fastestKernelColumns(ConvOp conv,
                                       const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());

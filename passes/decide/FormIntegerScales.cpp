@@ -1,24 +1,28 @@
-// Scales between integers without floats.
+// Requantizes integers without floats.
 //
 //   quantize(dequantize(cast(sums: si32) + bias, s), 1, zero: ui8)
-//     ->  cast(limit((mul_high(sums << l, m) + offset) >> f): si32) : ui8
+//     ->  cast(clamp((mul_high(sums << l, m) + offset) >> f): si32) : ui8
 //
-// with m = s * 2^(32 + f - l) and offset = (bias * s + zero + 1/2) * 2^f, for targets on
-// which that is cheaper (`scalesIntegers`). Several terms are added before the shift:
+// with m = s * 2^(32 + f - l) and offset = (bias * s + zero + 1/2) * 2^f, for
+// targets on which this is cheaper than floats (`scalesIntegers`). Several
+// terms are added before the shift:
 //
 //   quantize(dequantize(a: ui8, sa, za) + dequantize(b: ui8, sb, zb), s, zero)
 //     ->  ... (mul_high(a << la, ma) + mul_high(b << lb, mb) + offset) >> f ...
 //
-// Sums have f fractional bits, at least `leastFraction`, as many as 32 bits have room for
-// without further shifts to the left. Factors are rounded to 31 bits and products down
-// to a multiple of 2^-f: a result is one step away from ONNX's definition, which rounds
-// halves to even, only if the exact one is nearly half way between two steps.
+// Sums have f fractional bits: at least `leastFraction`, and as many as fit 32
+// bits without further left shifts. Factors are rounded to 31 bits, and
+// products are rounded down to a multiple of 2^-f. A result differs by one from
+// ONNX's definition, which rounds ties to even, only if the exact value is
+// close to a tie.
 //
-// Maxima are taken of bytes: quantize(max_pool(x)) -> max_pool(quantize(x)).
+// Maxima are taken of 8-bit integers: quantize(max_pool(x)) ->
+// max_pool(quantize(x)).
 //
-// All scales, zero points and addends must be constants, and no float on the way may
-// have another reader, which would need the floats as well. Everything else stays in
-// floats, but is multiplied by the inverse of the scale instead of divided by it.
+// All scales, zero points and addends must be constants, and no float in
+// between may have another user, which would need the floats. All other
+// quantizations stay in floats, but multiply by the inverse of the scale
+// instead of dividing by it.
 
 #include "passes/decide/IntegerSums.h"
 #include "passes/decide/Passes.h"
@@ -36,10 +40,11 @@ namespace ingot::decide {
 
 namespace {
 
-/// Fractional bits of sums: fewer would round too many results to another step.
+/// Fractional bits of sums; with fewer, too many results would round to a
+/// neighbouring step.
 constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 
-/// Replaces a quantization.
+/// Rewrites one quantization.
 class ScaleRewriting {
 public:
   ScaleRewriting(QuantizeOp op, const TargetDescription &target)
@@ -82,7 +87,7 @@ public:
   }
 
 private:
-  /// Whether a sum is the result itself, in its type, scale and zero point; perhaps in
+  /// Whether a sum equals the result in type, scale and zero point, perhaps in
   /// another shape.
   bool isSame(const Sum &sum, double zero) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
@@ -91,7 +96,7 @@ private:
         tensorType(sum.terms[0].integer).getNumElements() !=
             tensorType(op.getResult()).getNumElements())
       return false;
-    // Far below a step for any integer of the type.
+    // Far below one step for any integer of the type.
     constexpr double nothing = 0x1p-24;
     auto isAlmost = [&](const Numbers &numbers, double value) {
       return llvm::all_of(numbers.values, [&](double x) {
@@ -101,7 +106,7 @@ private:
     return isAlmost(sum.terms[0].factor, 1) && isAlmost(sum.constant, -zero);
   }
 
-  /// What stays a float is not divided by the scale, which takes longer than a product.
+  /// Multiplies by the inverse of the scale, since a division takes longer.
   void multiplyByInverse(const Numbers &scale) {
     if (scale.values.size() != 1 || scale.values[0] == 1 ||
         !elementOf(op.getX()).isF32() || !elementOf(op.getScale()).isF32())
@@ -122,8 +127,8 @@ private:
     op->setOperand(1, number(1.0f));
   }
 
-  /// The most fractional bits for which no term is shifted further than for the wanted
-  /// ones; fewer than those where there is no room.
+  /// Chooses the largest number of fractional bits that needs no more left
+  /// shifts than `wantedFraction`; fewer if these do not fit.
   bool chooseFraction(const Sum &sum, double zero) {
     double bound = sum.bound() + std::abs(zero) + 1;
     auto fits = [&](int bits) { return decide::fits(sum, bound, bits, 31); };
@@ -143,8 +148,10 @@ private:
     return true;
   }
 
-  /// The sums of cores that multiply bytes in core registers begin with a bias at no
-  /// cost, if that is fine enough; else one addend is left behind the factor.
+  /// On cores that multiply int8 in core registers, an accumulator can start
+  /// with a bias at no cost: the constant moves there if units of the sum are
+  /// fine enough. Otherwise the bias moves out, so that one addend remains
+  /// after the scale.
   void moveBias(Sum &sum) {
     if (sum.terms.size() != 1 || sum.terms[0].limited)
       return;
@@ -168,7 +175,7 @@ private:
 
   bool moveToBias(Sum &sum, ConvOp conv, const Numbers &bias) {
     Term &term = sum.terms[0];
-    // In units of the sums, which are finer than those of the result.
+    // Rounded to units of the sums, which are finer than those of the result.
     auto units =
         Numbers::combined(sum.constant, term.factor, [](double x, double y) {
           return std::nearbyint(x / y);
@@ -202,9 +209,9 @@ private:
   int fraction = 0;
 };
 
-/// The greatest of quantized numbers is the quantized greatest of them: a pool comes
-/// behind the quantization, where it reads bytes. Cores with little memory for code
-/// pool sums, fewer of which are scaled then.
+/// Moves a max pool after the quantization, where it reads 8-bit integers.
+/// Cores with little code memory keep the pool of sums, of which fewer remain
+/// to be scaled.
 QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   auto pool = op.getX().getDefiningOp<MaxPoolOp>();
   auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());
@@ -230,7 +237,7 @@ QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   return before;
 }
 
-/// What a zero point has left behind a product joins the bias of its floats:
+/// Adds the correction of a zero point to the bias in floats:
 ///
 ///   dequantize(cast(sums - moved: si32), s, 0) + bias
 ///     ->  dequantize(cast(sums), s, 0) + (bias - moved * s)

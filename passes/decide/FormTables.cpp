@@ -1,13 +1,13 @@
-// Functions from bytes to bytes as tables.
+// Replaces functions of 8-bit integers by lookup tables.
 //
 //   x: ui8 -> dequantize -> sigmoid -> mul with dequantize(x) -> quantize: ui8
 //     ->  gather(table of 256 bytes, x)
 //
-// For targets that look up a register of bytes at once. The table is the chain itself on all
-// bytes, which is folded like any other constant: results are the same bits. All operands
-// but the bytes have to be single numbers. Where scales are integers, what is a sum of
-// scaled integers stays one: its reader, or the kernel before it, takes it in
-// (FormIntegerScales).
+// For targets that look up a register of 8-bit indices at once. The table is
+// the operator chain itself applied to all 256 values, folded like any other
+// constant, so results are bit-identical. All other operands must be scalar
+// constants. If scales are integers, a sum of scaled integers is not replaced:
+// FormIntegerScales merges it into its user or producer.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/ElementOperators.h"
@@ -29,13 +29,14 @@ bool isByte(Value v) {
   return type.isUnsignedInteger(8) || type.isSignedInteger(8);
 }
 
-/// The operators from bytes to a quantization.
+/// The elementwise operators between an 8-bit tensor and a quantization.
 class ByteFunction {
 public:
   explicit ByteFunction(QuantizeOp last)
       : last(last), operators(shapeOf(last.getResult())) {}
 
-  /// Finds the bytes that all of it is computed from, as far away as can be.
+  /// Finds the 8-bit tensor from which everything is computed, the earliest one
+  /// possible.
   bool find() {
     if (!isByte(last.getResult()) || hasRunTimeSizes(last) ||
         shapeOf(last.getResult()).empty())
@@ -47,7 +48,7 @@ public:
       if (seen.open.size() == 1 && isByte(seen.open.front())) {
         bytes = seen.open.front();
         operators = seen;
-        // Others read these bytes, which are computed anyway.
+        // Stop at a tensor with other users, which is computed anyway.
         if (!llvm::all_of(bytes.getUsers(),
                           [&](Operation *user) { return seen.contains(user); }))
           break;
@@ -98,7 +99,8 @@ struct FormTablesPass : impl::FormTablesBase<FormTablesPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     if (!schedule::looksUpBytes(target))
       return;
-    // The last ones first: what others go through is not asked any more.
+    // Later quantizations first; operators that their tables replace are then
+    // dead.
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(getOperation().getBody().front()))) {
       auto last = dyn_cast<QuantizeOp>(op);

@@ -15,7 +15,8 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// Positions of an axis of one value; axis -1: all of it.
+/// The needed positions along an axis of a value; axis -1 means all of the
+/// value.
 struct Need {
   int64_t axis = -1;
   Rows rows;
@@ -24,8 +25,9 @@ struct Need {
   }
 };
 
-/// The input positions of a window operator for some output positions: those
-/// inside, and how far the windows reach beyond.
+/// The input positions that a window operator reads for some output positions:
+/// those inside the input, and how far the windows reach beyond it on both
+/// sides.
 struct WindowRows {
   Rows inside;
   int64_t low, high;
@@ -66,7 +68,8 @@ WindowRows windowRows(Operation *op, const WindowAttributes &window,
           std::max<int64_t>(0, last + 1 - size)};
 }
 
-/// The rows of a padded tensor that are no padding, as its operand counts them.
+/// Returns the rows of a padded tensor that are not padding, as positions of
+/// the operand.
 Rows rowsInside(PadOp pad, const Need &need) {
   int64_t low = pad.getLow()[need.axis], size = shapeOf(pad.getX())[need.axis];
   return {std::clamp<int64_t>(need.rows.begin - low, 0, size),
@@ -77,7 +80,8 @@ bool padsAxis(PadOp pad, int64_t axis) {
   return shapeOf(pad.getX())[axis] != shapeOf(pad.getResult())[axis];
 }
 
-/// Operators whose result has the rows of their operands, one by one.
+/// Whether each position of the result along `axis` depends on the same
+/// position of the operands.
 bool keepsAxis(Operation *op, int64_t axis) {
   if (auto reduction = dyn_cast<ReductionOpInterface>(op))
     return !llvm::is_contained(reduction.getAxes(), axis);
@@ -90,15 +94,16 @@ bool keepsAxis(Operation *op, int64_t axis) {
   return isa<ElementwiseOpInterface, ExpandOp>(op) || schedule::isByteTable(op);
 }
 
-/// Operators that compute each position of the first axis from the same one of
-/// all operands that have it, whatever they do along the others.
+/// Whether each position of the first axis depends on the same position of all
+/// operands that have this axis.
 bool keepsFirstAxis(Operation *op) {
   if (isa<LayerNormOp>(op))
     return shapeOf(op->getResult(0)).size() > 1;
   return windowOf(op) || keepsAxis(op, 0);
 }
 
-/// What a product reads for some of its first axis: a batch, or rows.
+/// Returns what a matmul reads for some positions of its first axis: batches or
+/// rows.
 std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
                                               const Need &need) {
   int64_t rank = shapeOf(product.getResult()).size();
@@ -116,7 +121,8 @@ std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
 
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need);
 
-/// What `op` reads of each operand; none if that is not some rows.
+/// Returns what `op` reads of each operand; nothing if that is not a range of
+/// rows.
 std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   SmallVector<Need> needs(op->getNumOperands());
   if (need.axis < 0)
@@ -149,7 +155,7 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   if (need.axis == 0 ? !keepsFirstAxis(op) : !keepsAxis(op, need.axis))
     return std::nullopt;
   for (auto [operand, its] : llvm::zip(op->getOperands(), needs)) {
-    // Operands of lower rank are aligned at the last axis.
+    // Operands of lower rank are aligned at the last axis (broadcasting).
     ArrayRef<int64_t> shape = shapeOf(operand);
     int64_t axis = need.axis - (rank - static_cast<int64_t>(shape.size()));
     if (axis >= 0 && shape[axis] == shapeOf(op->getResult(0))[need.axis])
@@ -160,7 +166,8 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   return needs;
 }
 
-/// What is read of each value in the body: of arguments in several ways.
+/// What is read of each value in the body; an argument may be read in several
+/// ways.
 struct BodyNeeds {
   llvm::DenseMap<Value, Need> inner;
   SmallVector<std::pair<BlockArgument, Need>> arguments;
@@ -180,7 +187,7 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
         all.arguments.push_back({argument, need});
       return true;
     }
-    // Computed once: everyone has to want the same.
+    // A value is computed once, so all its users must need the same rows.
     auto [known, isNew] = all.inner.insert({value, need});
     return isNew || known->second == need;
   };
@@ -195,7 +202,7 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
       if (!add(operand, need))
         return std::nullopt;
   }
-  // Parts with gaps can only be read element by element.
+  // A part with gaps can only be read element by element.
   for (auto [argument, need] : all.arguments)
     if (need.axis > 0 &&
         llvm::any_of(shapeOf(argument).take_front(need.axis),
@@ -212,7 +219,8 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
   return all;
 }
 
-/// What a stage of a chain (ChainRows.cpp) reads of each operand: of images.
+/// Returns what a stage of a chain (ChainRows.cpp) reads of each operand, for
+/// some images.
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
   if (!body)
@@ -229,8 +237,8 @@ std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   return needs;
 }
 
-/// `op` with the padding and the result's size that it has for `need`; `low` is
-/// what a PadOp puts in front.
+/// Restricts the padding and the result size of `op` to `need`; `low` is the
+/// leading padding of a PadOp.
 void restrictTo(Operation *op, const WindowRows *window,
                 std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);
@@ -281,8 +289,7 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     Value input = part({argument.getArgNumber(), need.axis, need.rows});
     inputs.push_back(input);
     SmallVector<int64_t> own;
-    // Images of a part of a larger tensor are as far apart as all of its
-    // images.
+    // The images of a slice have the strides of the whole tensor.
     if (auto all = group.getInputStrides())
       own.assign(cast<DenseI64ArrayAttr>((*all)[argument.getArgNumber()])
                      .asArrayRef());
@@ -308,7 +315,8 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   Block *body = builder.createBlock(&copy.getBody());
   for (Value input : inputs)
     body->addArgument(input.getType(), input.getLoc());
-  // Of an argument that is read in several ways, the one that a user needs.
+  // Selects the argument for the rows that a user needs, if a tensor is read in
+  // several ways.
   auto mapped = [&](Value value, const Need &need, IRMapping &mapping) {
     for (auto [i, known] : llvm::enumerate(needs.arguments))
       if (known.first == value && known.second == need)
@@ -375,8 +383,8 @@ Value copyPart(OpBuilder &builder, Location loc, Value part,
                     builder.getArrayAttr(builder.getDenseI64ArrayAttr(
                         computeSuffixProduct(shapeOf(slice.getX())))),
                     target, near);
-  // What is one piece is copied as few long rows: threads take rows, each of
-  // which begins anew.
+  // A contiguous tensor is copied as a few long rows: threads process rows, and
+  // each row has a startup cost.
   constexpr int64_t least = 4096;
   ArrayRef<int64_t> shape = shapeOf(part);
   int64_t count = ShapedType::getNumElements(shape), rows = 1;

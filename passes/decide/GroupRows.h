@@ -1,8 +1,8 @@
-// A group computed for some rows only.
+// Restricts a group to some rows of its result.
 //
-// Rows are positions on axis 1 of a channels-last tensor, or images: positions on axis 0.
-// Which rows of its operands a group reads for some rows of its result, and the group
-// that computes just those:
+// Rows are positions on axis 1 of a channels-last tensor; images are positions
+// on axis 0. Computes which rows of its operands a group reads for some rows of
+// its result, and builds the group for just these rows:
 //
 //   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows 0..4 of the result
 //     ->
@@ -26,29 +26,30 @@ struct Rows {
   }
 };
 
-/// The part of an operand that is read: some positions of an axis, or all of
-/// it (axis -1).
+/// The part of an operand that is read: a range of positions of an axis, or all
+/// of it (axis -1).
 struct OperandRows {
   unsigned operand;
   int64_t axis;
   Rows rows;
 };
 
-/// What a group reads for `rows` of its result: an entry for each operand, more
-/// where one is read in several ways. None if the group is not computed row by
-/// row.
+/// Returns what a group reads for `rows` of its result: an entry for each
+/// operand, or several if an operand is read in several ways. Nothing if the
+/// group cannot be computed row by row.
 std::optional<llvm::SmallVector<OperandRows>>
 operandRows(graph::GroupOp group, Rows rows, int64_t axis = 1);
 
-/// The group for `rows` of the result. `part` gives the value of what
-/// operandRows lists; slices that are not contiguous are passed with strides.
+/// Builds the group for `rows` of the result. `part` returns the value for each
+/// entry of operandRows; slices that are not contiguous are passed with
+/// strides.
 graph::GroupOp
 buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              const TargetDescription &target,
              llvm::function_ref<mlir::Value(const OperandRows &)> part,
              int64_t axis = 1);
 
-/// A group that copies `part`, which may be a slice whose elements lie apart.
+/// Builds a group that copies `part`, which may be a slice with gaps.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value part, const TargetDescription &target,
                      bool near = false);

@@ -103,10 +103,10 @@ void Sum::forEachFactor(llvm::function_ref<void(const Term &)> body) const {
 
 namespace {
 
-/// How large integers can be.
+/// Bounds the magnitude of integer tensors.
 class Bounds {
 public:
-  /// The magnitude that no element of an integer tensor exceeds.
+  /// Returns a bound of the magnitude of all elements.
   double of(Value v) {
     auto known = bounds.find(v);
     if (known != bounds.end())
@@ -127,8 +127,8 @@ private:
 
 } // namespace
 
-/// The magnitude that no sum of `steps` weights for one column of the last axis exceeds,
-/// each times something from -1 to 1.
+/// Returns a bound of the sum of `steps` weights of one output column, each
+/// times a factor in [-1, 1].
 double Bounds::ofColumns(Value w, int64_t steps) {
   auto numbers = Numbers::of(w);
   int64_t columns = shapeOf(w).back();
@@ -163,7 +163,8 @@ double Bounds::computed(Value v) {
     if (conv.getBias())
       bound += of(conv.getBias());
   } else if (auto product = dyn_cast<MatMulOp>(op)) {
-    // Zero points are of the operands' types.
+    // Zero points have the operands' types, so each difference is at most twice
+    // as large.
     int64_t steps = shapeOf(product.getA()).back();
     bound = product.getZeros().empty() ? ofColumns(product.getB(), steps)
                                        : 4 * double(steps) * of(product.getB());
@@ -177,7 +178,7 @@ double Bounds::computed(Value v) {
   } else if (isa<MulHighOp>(op)) {
     bound = std::ldexp(of(op->getOperand(0)) * of(op->getOperand(1)), -32) + 1;
   } else if (auto shift = dyn_cast<BitShiftOp>(op)) {
-    // To the left of what has room for it, as all that this stage builds.
+    // Left shifts built by this stage do not overflow.
     auto by = Numbers::of(op->getOperand(1));
     if (by && shift.getDirection() == "LEFT")
       bound = std::ldexp(of(op->getOperand(0)), int(by->most()));
@@ -190,13 +191,13 @@ double Bounds::computed(Value v) {
     double narrow = of(cast.getX());
     bound = narrow <= ofType ? narrow : ofType;
   }
-  // What exceeds its type wraps.
+  // A value that exceeds its type wraps around.
   return std::min(bound, ofType);
 }
 
 namespace {
 
-/// Reads floats as sums of integers.
+/// Matches floats as sums of integers.
 class SumReader {
 public:
   static std::optional<Sum> read(Value v, const Numbers &factor) {
@@ -207,14 +208,14 @@ public:
       auto scaled = product(*constant, factor);
       return scaled ? std::optional(Sum{{}, *scaled}) : std::nullopt;
     }
-    // Integers are there for all readers.
+    // Dequantized integers are stored anyway, so other users do not matter.
     if (auto dequantize = dyn_cast<DequantizeOp>(op);
         dequantize && isa<IntegerType>(elementOf(dequantize.getX())))
       return readDequantized(dequantize, factor);
     return v.hasOneUse() ? readOperator(op, factor) : std::nullopt;
   }
 
-  /// As it computes its result, whoever reads that.
+  /// Reads the operator's result regardless of its users.
   static std::optional<Sum> readOperator(Operation *op, const Numbers &factor) {
     if (auto cast = dyn_cast<CastOp>(op))
       return ofInteger(cast.getX(), factor, 0, cast->hasOneUse());
@@ -240,15 +241,15 @@ private:
     return Numbers::combined(a, b, [](double x, double y) { return x * y; });
   }
 
-  /// An integer that is one term. What one reader alone computes from others is taken
-  /// apart.
+  /// Returns a sum with the integer as its only term. An integer with a single
+  /// user is split further.
   static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
                                       double zero, bool isPrivate) {
     auto type = dyn_cast<IntegerType>(elementOf(integer));
     if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
         (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
       return std::nullopt;
-    // What a zero point has left behind joins the other constants.
+    // The correction of a zero point is merged with the other constants.
     Operation *op = integer.getDefiningOp();
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
         isPrivate && integer.hasOneUse()) {
@@ -336,7 +337,8 @@ private:
     return sum;
   }
 
-  /// Sums of small integers, which floats hold, are sums of integers.
+  /// A reduction of small integers in floats, which hold them exactly, becomes
+  /// one of integers.
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);
@@ -361,7 +363,7 @@ private:
                      /*isPrivate=*/true);
   }
 
-  /// A mean over whole images.
+  /// A mean over all spatial positions.
   static std::optional<Sum> readMean(AveragePoolOp op, const Numbers &factor) {
     ArrayRef<int64_t> shape = shapeOf(op.getX());
     auto axes = llvm::to_vector(

@@ -1,17 +1,19 @@
-// Neighbouring columns of few channels as the channels of one, where devices bring pieces.
+// Merges neighbouring columns of inputs with few channels, for 16-byte vector
+// accesses on devices.
 //
 //   %y = conv(%x: 224x224x3, %w: 7x7x3x64) {strides 2, 2, low 3, 3}
 //     ->
-//   %p = pad(%x) : 224x224x4           %v = pad(%w) : 7x8x4x64, one column in front
+//   %p = pad(%x) : 224x224x4           %v = pad(%w) : 7x8x4x64, one in front
 //   %j = reshape(%p) : 224x112x8       %u = reshape(%v) : 7x4x8x64
 //   %y = conv(%j, %u) {strides 2, 1, low 3, 2}
 //
-// Blocks of a device copy 16 bytes at a time to the tiles that matrix units multiply. Where
-// neighbouring channels are no multiple of that, threads load each element alone and wait for
-// it (H100 SXM, November 2026: 57 us of the 61 that patches of 16 x 16 x 3 took). As many
-// columns as a window moves by are therefore one, with as many channels of zeros as fill up
-// pieces. What is added is products with zeros: windows begin and end at whole columns. Patches
-// that do not overlap have none of them.
+// Device blocks copy 16 bytes at a time to the tiles that matrix units
+// multiply. If neighbouring channels are not a multiple of 16 bytes, threads
+// load single elements and stall (H100 SXM, November 2026: 57 us of the 61 us
+// that 16 x 16 x 3 patches took). So as many columns as the stride of the
+// window are merged into one, with channels zero-padded to multiples of 16
+// bytes. The cost is multiplications by zero, since windows now begin and end
+// at whole merged columns. Non-overlapping patches have none of these.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -28,7 +30,7 @@ namespace ingot::decide {
 
 namespace {
 
-/// Replaces one convolution.
+/// Rewrites one convolution.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t piece)
@@ -55,13 +57,13 @@ public:
   }
 
 private:
-  /// How many columns make so many a multiple of those that are joined.
+  /// Returns how many columns are missing to a multiple of the merged columns.
   int64_t upToWhole(int64_t count) const {
     return (columns - count % columns) % columns;
   }
 
-  /// The columns of `v`, behind some of zeros and in front of those that make up the last one,
-  /// as channels.
+  /// Returns `v` with its columns merged into channels, after zero-padding
+  /// `inFront` columns before and the missing ones after.
   Value joined(Value v, size_t at, int64_t inFront) {
     Location loc = conv.getLoc();
     Dims sizes = dimsOf(v);
@@ -86,7 +88,7 @@ private:
 
   OpBuilder builder;
   ConvOp conv;
-  /// The last axis of the kernel; that of the input has one in front.
+  /// The last spatial axis of the kernel; in the input it is one further.
   size_t axis;
   int64_t columns, channels;
 };
@@ -108,7 +110,7 @@ struct JoinColumnsPass : impl::JoinColumnsBase<JoinColumnsPass> {
   }
 
 private:
-  /// Elements of a piece of 16 bytes.
+  /// Returns the number of elements in a 16-byte vector access.
   static int64_t pieceOf(ConvOp conv) {
     return 128 / elementOf(conv.getX()).getIntOrFloatBitWidth();
   }
@@ -119,10 +121,10 @@ private:
                             target.device.multipliesBFloats());
   }
 
-  /// Whether a convolution of known weights brings its windows element by element, and enough of
-  /// them that it is worth to fill up what it reads.
+  /// Whether a convolution with constant weights loads its windows element by
+  /// element, and is large enough for padding to pay off.
   static bool lacksPieces(ConvOp conv) {
-    // Fewer rows, columns or steps are no product of matrix units.
+    // Matrix units are not used for fewer rows, columns or steps.
     constexpr int64_t fewest = 16;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     size_t last = conv.getStrides().size();

@@ -1,16 +1,18 @@
-// Neighbouring results of a convolution with few filters as channels of one.
+// Merges neighbouring output positions of convolutions with few filters into
+// channels.
 //
 //   %y = conv(%x, %w: 5x5x1x8) : 28x28x8       %j = conv(%x, %w': 5x8x1x32) {strides 1, 4} : 28x7x32
 //   %q = quantize(%y, %s: 8)              ->   %q' = quantize(%j, %s': 32)
 //                                              %q = reshape(%q') : 28x28x8
 //
-// The filters of `w'` are those of `w` at each of four neighbouring positions, with
-// zeros around them. The results are the same numbers at the same addresses: integers
-// are summed, and what follows element by element goes along. Where parts of a
-// register are slow to load and store (`wholeRegisters`), the sums of one position do
-// not fill a vector, and the joined windows take fewer products than the single ones,
-// since these overlap. Where the channels of a position are no whole words, the
-// windows of joined positions begin at words.
+// `w'` contains the filters of `w` for each of four neighbouring positions,
+// padded with zeros. The results are the same numbers at the same addresses:
+// sums of integers are exact, and subsequent elementwise operators are
+// rewritten as well. This pays off on targets with slow partial-register
+// accesses (`wholeRegisters`), if the sums of one position do not fill a
+// vector: since single windows overlap, the merged windows need fewer MACs. If
+// the channels of a position are not whole 32-bit words, the windows of merged
+// positions begin at words.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -29,12 +31,12 @@ namespace ingot::decide {
 
 namespace {
 
-/// Whether a convolution is a matrix product of positions and channels.
+/// Whether a convolution is a matmul of positions and channels.
 bool isPointwise(ConvOp conv) {
   return schedule::ConvolutionAnchor{conv, nullptr}.isMatrix();
 }
 
-/// Replaces one convolution.
+/// Rewrites one convolution.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t count, bool byRows)
@@ -46,7 +48,7 @@ public:
 
   void run() {
     Value joined = joinedConv(), single = conv.getResult();
-    // What follows element by element is computed of whole vectors, too.
+    // Subsequent elementwise operators compute whole vectors, too.
     while (single.hasOneUse()) {
       Operation *user = *single.getUsers().begin();
       if (!mayJoin(user))
@@ -86,7 +88,8 @@ private:
     Value x = conv.getX(), bias = conv.getBias();
     w = ConcatOp::create(builder, loc, filters, axis + 2);
     if (isPointwise(conv)) {
-      // Still one, of the channels of all joined positions.
+      // The merged convolution is still pointwise, on the channels of all
+      // merged positions.
       strides.back() = 1;
       SmallVector<int64_t> shape(shapeOf(x)), kernel(shapeOf(w));
       shape.end()[-2] /= count;
@@ -108,7 +111,7 @@ private:
         conv.getGroups(), conv.getXZero(), conv.getXOutside());
   }
 
-  /// Each channel as a column of its own.
+  /// Returns `v` with each channel as a separate column.
   Value withoutChannels(Value v, size_t axis) {
     SmallVector<int64_t> shape(shapeOf(v));
     if (shape[axis] == 1)
@@ -118,15 +121,15 @@ private:
     return ReshapeOp::create(builder, v.getLoc(), v, shape);
   }
 
-  /// A vector of channels for each position, one behind the other.
+  /// Returns the constants of the channels, repeated for each merged position.
   Value repeated(Value channels) {
     return ConcatOp::create(builder, channels.getLoc(),
                             SmallVector<Value>(count, channels),
                             int64_t(shapeOf(channels).size()) - 1);
   }
 
-  /// Whether an operator applies a function to elements of the result's shape, to
-  /// constants of a channel, or to one number.
+  /// Whether an operator is elementwise on tensors of the result's shape,
+  /// constants per channel, or scalars.
   bool mayJoin(Operation *op) {
     return isa_and_nonnull<ElementwiseOpInterface>(op) &&
            op->getNumResults() == 1 &&
@@ -153,8 +156,9 @@ private:
     return clone->getResult(0);
   }
 
-  /// An operand as joined positions take it. What is computed for nothing else is
-  /// computed of joined positions, so that it stays in one kernel with its user.
+  /// Returns an operand for merged positions. If it has no other users, it is
+  /// recomputed for merged positions, so that it remains in one kernel with its
+  /// user.
   Value operand(Value v) {
     if (isOne(v))
       return v;
@@ -172,22 +176,22 @@ private:
   OpBuilder builder;
   ConvOp conv;
   int64_t count;
-  /// Words hold channels of several columns.
+  /// Whether a 32-bit word spans channels of several columns.
   bool byRows;
   SmallVector<int64_t> from, to;
 };
 
-/// Whether words hold channels of several columns.
+/// Whether a 32-bit word spans channels of several columns.
 bool isByRows(ConvOp conv, const schedule::DotForm &form) {
   return schedule::readsKernelRows(conv) &&
          shapeOf(conv.getX()).back() % form.group != 0;
 }
 
-/// About how many cycles it takes to scale, narrow and store the sums of so many
+/// Estimates the cycles to scale, narrow and store the sums of `columns` output
 /// columns.
 double cyclesBehind(int64_t columns, int64_t lanes) {
-  // One lane has no vectors. Rows whose columns are a power of two are put together
-  // (JoinedRows.h), others are stored in parts of a register.
+  // A single column is not vectorized. Rows with a power of two of columns are
+  // combined (JoinedRows.h); others are stored in parts of a register.
   constexpr int64_t fewColumns = 4;
   constexpr double ofVector = 12, ofJoining = 6, ofLane = 32, ofParts = 250;
   if (columns == 1)
@@ -199,8 +203,8 @@ double cyclesBehind(int64_t columns, int64_t lanes) {
              : ofParts;
 }
 
-/// About how many cycles a convolution takes for a position if so many are joined: in
-/// products, and in what follows.
+/// Estimates the cycles of a convolution per output position if `count`
+/// positions are merged: dot products plus the epilogue.
 double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   int64_t channels = w.end()[-2], stride = conv.getStrides().back(),
@@ -214,15 +218,15 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
     return int64_t(llvm::divideCeil(steps, form.group));
   };
   bool byRows = isByRows(conv, form);
-  // Whole words of a kernel row stay whole words.
+  // A kernel row of whole words must remain a row of whole words.
   if (byRows && w.end()[-3] * channels % form.group == 0 &&
       columns * channels % form.group != 0)
     return INFINITY;
   int64_t groups =
       byRows ? inGroups(columns * channels) : columns * inGroups(channels);
   bool isAligned = !byRows || count * stride * channels % form.group == 0;
-  // The positions of a tile share each load of weights, which takes a few cycles to
-  // arrive. A word at any address is put together of bytes.
+  // The positions of a tile share each load of weights, which has a latency of
+  // a few cycles. An unaligned word is assembled from bytes.
   constexpr int64_t mostRows = 12;
   constexpr double cyclesOfLoad = 4, cyclesOfBytes = 3;
   int64_t tileRows =
@@ -235,7 +239,8 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
          double(count);
 }
 
-/// The fastest form for integers of either sign.
+/// Returns the fastest form of dot product over all signednesses of the
+/// operands.
 std::optional<schedule::DotForm> fastestForm(ConvOp conv,
                                              const TargetDescription &target) {
   Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
@@ -249,7 +254,7 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
   return best;
 }
 
-/// Joins as many positions as take nearly the least time.
+/// Merges the smallest number of positions that takes nearly the least time.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
       conv.getGroups() != 1 || hasRunTimeSizes(conv) ||
@@ -269,7 +274,7 @@ void join(ConvOp conv, const TargetDescription &target) {
       costs.push_back({count, costOf(conv, count, *form)});
       least = std::min(least, costs.back().second);
     }
-  // Weights grow with each position.
+  // The weights grow with each merged position.
   constexpr double nearly = 1.1;
   auto chosen = llvm::find_if(
       costs, [&](auto &cost) { return cost.second <= nearly * least; });

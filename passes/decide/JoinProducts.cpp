@@ -1,13 +1,15 @@
-// Products of one tensor by known weights, whose columns are heads, are one product.
+// Merges matmuls of one tensor with constant weights whose columns are
+// attention heads.
 //
 //   %q = reshape(add(matmul(%x, %a), %b))       %j = reshape(add(matmul(%x, a|c|e), b|d|f))
 //   %k = reshape(add(matmul(%x, %c), %d))  ->   %q = slice(%j)   // of heads
 //   %v = reshape(add(matmul(%x, %e), %f))       %k = slice(%j)
 //     : 1x128x12x64                             %v = slice(%j) : 1x128x12x64 of 1x128x36x64
 //
-// A launch of a device takes a few microseconds whatever it does, and a product of few rows
-// leaves most processors idle: queries, keys and values of attention are one launch. Heads are
-// slices of the joined axis, which attention reads where they are.
+// A launch on a device takes a few microseconds regardless of its work, and a
+// matmul of few rows leaves most processors idle: the queries, keys and values
+// of attention become one launch. Heads are slices of the merged axis, which
+// attention reads in place.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -25,7 +27,7 @@ namespace ingot::decide {
 
 namespace {
 
-/// A product, the bias that is added to it, if there is one, and its columns as heads.
+/// A matmul, its bias if there is one, and the reshape of its columns to heads.
 struct Heads {
   MatMulOp product;
   AddOp sum;
@@ -57,8 +59,9 @@ struct Heads {
   int64_t sizeOfHead() { return shapeOf(heads.getResult()).back(); }
 
 private:
-  /// Whether all axes but the columns stay, and these become two. Of one row, of which
-  /// transposes are reshapes, heads are at any axis but the last.
+  /// Whether all axes except the columns stay, and the columns become two axes.
+  /// For a single row, transposes are reshapes, so the axis of heads may be any
+  /// except the last.
   bool splitsColumns() {
     Dims from = dimsOf(product.getResult()), to = dimsOf(heads.getResult());
     auto isOne = [](const Dim &size) { return size == 1; };
@@ -70,7 +73,7 @@ private:
   }
 };
 
-/// Moves what a known value is computed by in front of `op`.
+/// Moves the operations that compute a constant value before `op`.
 void moveBefore(Value v, Operation *op) {
   Operation *from = v.getDefiningOp();
   if (from->getBlock() == op->getBlock() && from->isBeforeInBlock(op))
@@ -144,7 +147,7 @@ struct JoinProductsPass : impl::JoinProductsBase<JoinProductsPass> {
   void runOnOperation() override {
     if (!lookupTarget(targetName)->isDevice())
       return;
-    // Of one tensor, with heads of one size.
+    // Matmuls of the same tensor with heads of the same size.
     llvm::MapVector<std::pair<Value, int64_t>, SmallVector<Heads>> found;
     for (auto product : getOperation().getBody().front().getOps<MatMulOp>())
       if (auto heads = Heads::of(product))

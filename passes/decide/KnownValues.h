@@ -1,4 +1,4 @@
-// Values that are known when a model is compiled.
+// Values that are known at compile time.
 
 #ifndef INGOT_PASSES_DECIDE_KNOWNVALUES_H
 #define INGOT_PASSES_DECIDE_KNOWNVALUES_H
@@ -7,7 +7,7 @@
 
 namespace ingot::decide {
 
-/// Whether a value is computed from one constant alone.
+/// Whether a value is computed from a single constant by unary operators.
 bool isKnown(mlir::Value v);
 
 } // namespace ingot::decide

@@ -1,9 +1,9 @@
-// Contractions of bf16, which the target multiplies, are summed in f32.
+// Accumulates contractions of bf16 in f32 and rounds operands for --fast.
 //
 //   conv(%x, %w, %bias) : bf16
 //     ->  cast(conv(%x, %w, cast(%bias, f32)) : f32, bf16)
 //
-// and with `fast` (--fast=bf16) contractions of f32 become such ones:
+// and with `fast` (--fast=bf16) converts contractions of f32 to bf16:
 //
 //   %a = relu(%z)
 //   %y = conv(%a, %w, %bias) : f32
@@ -11,22 +11,25 @@
 //         %y = conv(%n, cast(%w, bf16), %bias) : f32
 //   add(%a, %y)  ->  add(cast(%n, f32), %y)
 //
-// and matrix products alike. With `fast` as f16 operands are f16, those of the model as well;
-// but on devices, whose units sum products of f16 in f32, the contraction says that a few
-// neighbouring products may be summed in f16: {graph.multiplied = f16}. With `fast` as tf32, which is an f32 of 10 bits of fraction,
-// operands stay f32 and the contraction says that they are such numbers:
+// and matmuls in the same way. With `fast` = f16, operands become f16 (operands
+// of the model that are f16 already count as well). Matrix units of devices
+// accumulate f16 in f32; on other targets the attribute {graph.multiplied =
+// f16} permits to sum a few neighbouring products in f16. With `fast` = tf32
+// (an f32 with 10 bits of fraction), operands stay f32, and an attribute states
+// that they are rounded to tf32:
 //
 //   %y = conv(%a, %w, %bias) : f32
 //     ->  %n = round_to_tf32(%a)
 //         %y = conv(%n, round_to_tf32(%w), %bias) {graph.multiplied = tf32} : f32
 //
-// Weights are rounded when constants are folded, activations
-// where they are stored: what else reads them element by element reads the rounded ones,
-// so that they are stored once, in half of the bytes. Sums, and all that is computed
-// between contractions, stay in f32, as do convolutions that Winograd's algorithm
-// computes in less time with f32. Attention does, too, if there are few queries (but on
-// devices): keys and values are put into pairs for each block of them. Filters of one
-// channel each keep their operands, but for how their input is stored.
+// Weights are rounded when constants are folded, activations where they are
+// stored: elementwise users read the rounded values too, so that each tensor is
+// stored once, with half the size. Sums, and all operators between
+// contractions, stay in f32, and so do convolutions for which Winograd's
+// algorithm in f32 is faster. On processors, attention with few queries stays
+// in f32 as well: keys and values would have to be repacked for each block of
+// queries. Depthwise convolutions keep their operands, but their input may be
+// stored narrow.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -50,7 +53,7 @@ namespace ingot::decide {
 
 namespace {
 
-/// The convolutions and products with operands of type `element`.
+/// Returns the convolutions and matmuls whose operand types satisfy `isWanted`.
 std::vector<Operation *>
 contractionsOf(func::FuncOp function,
                llvm::function_ref<bool(Type element)> isWanted) {
@@ -68,7 +71,7 @@ Value castTo(OpBuilder &builder, Value v, Type type) {
   return CastOp::create(builder, v.getLoc(), tensorOf(dimsOf(v), type), v);
 }
 
-/// Has the result of a contraction of bf16 or f16 in f32.
+/// Makes a contraction of bf16 or f16 return f32, and rounds its result.
 void widen(Operation *op) {
   Value y = op->getResult(0);
   Type narrow = elementOf(y);
@@ -85,8 +88,8 @@ void widen(Operation *op) {
   y.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
-/// The products of attention in a function that has few queries, or a number of keys that
-/// is known only at run time.
+/// Returns the matmuls of attention with few queries, or with a dynamic number
+/// of keys.
 llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   constexpr int64_t fewQueries = 16;
   llvm::DenseSet<Operation *> products;
@@ -101,8 +104,9 @@ llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   return products;
 }
 
-/// Whether f32 take less time than `narrow` operands: with fewer products, or where sums
-/// of f16 would be widened after few steps.
+/// Whether f32 operands are faster than `narrow` ones: with fewer
+/// multiplications (Winograd), or if f16 sums would have to be widened after
+/// few steps.
 bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   if (target.isDevice())
     return false;
@@ -130,8 +134,8 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   return *wide < asNarrow;
 }
 
-/// Whether a product has so few rows that its time is that of its right operand's way
-/// from memory, which has the bytes of an f32 as tf32.
+/// Whether a matmul has so few rows that reading its right operand from memory
+/// dominates; tf32 has the same size as f32.
 bool isBoundByBytes(Operation *op) {
   constexpr int64_t few = 8;
   auto product = dyn_cast<MatMulOp>(op);
@@ -179,7 +183,7 @@ public:
   }
 
 private:
-  /// Whether operands of a convolution are multiplied as narrow ones.
+  /// Whether the operands of a convolution are multiplied in the narrow type.
   bool isNarrowed(ConvOp conv) const {
     int64_t bytes = narrow.getIntOrFloatBitWidth() / 8;
     return conv.getGroups() == 1 ||
@@ -198,7 +202,8 @@ private:
     return RoundToTf32Op::create(builder, v.getLoc(), v.getType(), v);
   }
 
-  /// The operand of a contraction, rounded before it is moved.
+  /// Returns the rounded operand of a contraction; it is rounded before it is
+  /// moved.
   Value narrowed(Value v) {
     Moves moves = Moves::behind(v, /*withSlices=*/target.isDevice());
     if (isTf32)
@@ -211,7 +216,7 @@ private:
                             : store(moves.from));
   }
 
-  /// Rounds `v` where it is computed, for all that can read it rounded.
+  /// Rounds `v` where it is computed, if all users can read it rounded.
   Value store(Value v) {
     if (Value known = stored.lookup(v))
       return known;
@@ -229,7 +234,8 @@ private:
     return rounded;
   }
 
-  /// Whether a reader of `v` in f32 can widen it as it loads it, or reads bf16 itself.
+  /// Whether a user of `v` in f32 can widen it on load, or reads the narrow
+  /// type itself.
   bool readsNarrow(Operation *user, Value v) {
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && !isNarrowed(conv))
@@ -249,7 +255,7 @@ private:
   Type narrow;
   std::vector<Operation *> contractions;
   llvm::DenseSet<Operation *> inNarrow;
-  /// What is known as rounded.
+  /// Maps values to their rounded versions.
   llvm::DenseMap<Value, Value> stored;
 };
 

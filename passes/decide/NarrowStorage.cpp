@@ -1,4 +1,5 @@
-// With `fast` as bf16 or f16, what kernels of a device leave for each other is of that type.
+// With `fast` = bf16 or f16, stores the intermediate tensors of device kernels
+// in that type.
 //
 //   %1 = group "tensor-product"(%x, %w) -> f32 { %y = matmul; yield %y }
 //   %2 = group "elementwise"(%1) -> bf16 { yield cast(%1, bf16) }
@@ -7,15 +8,17 @@
 //   %1 = group "tensor-product"(%x, %w) -> bf16 { %y = matmul; yield cast(%y, bf16) }
 //   %3 = group "elementwise"(%1) -> f32 { %a = cast(%1, f32); yield add(%a, %a) }
 //
-// Within a kernel all is computed in f32 as before: a group rounds its result and widens what
-// it reads. Groups that would only round are gone, and strategies are chosen again.
+// Kernels still compute in f32: a group widens its operands and rounds its
+// result. Groups that would only round are removed, and strategies are chosen
+// again.
 //
-// What stays wide: tensors that the function has from outside or returns, or that functions of
-// branches and loops read; constants; what is computed from integers alone (positions,
-// masks); statistics and other results of reductions; what becomes an integer or the argument
-// of a sine, whose absolute error counts; what operators other than layer normalization and
-// softmax read or write as a whole. These, views and concatenations in place have one type with
-// what they read.
+// These tensors stay f32: inputs and outputs of the function, and operands of
+// functions called by ifs and loops; constants; values computed from integers
+// only (positions, masks); statistics and other results of reductions; values
+// that are converted to integers or are arguments of a sine, for which the
+// absolute error matters; and operands and results of whole-tensor operators
+// other than layer normalization and softmax. Operands and results of these
+// two, of views and of in-place concatenations have the same type.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,14 +44,14 @@ bool isWideFloat(Value v) {
   return tensor && tensor.getElementType().isF32();
 }
 
-/// Whether the operator only moves elements that it reads, or chooses among them.
+/// Whether the operator only moves or selects elements.
 bool isMove(Operation *op) {
   return isa<TransposeOp, ReshapeOp, RefillOp, SliceOp, ConcatOp, PadOp,
              ExpandOp, TileOp, GatherOp, MaxPoolOp>(op);
 }
 
-/// Whether the operator's result needs the digits of its operands, where these are
-/// floats: it is an integer, or turns by an angle.
+/// Whether the operator needs the full precision of float operands: it converts
+/// to integers, or is a function of an angle.
 bool needsDigits(Operation *op) {
   if (isa<SinOp, CosOp, TanOp>(op))
     return true;
@@ -56,11 +59,11 @@ bool needsDigits(Operation *op) {
          !isa<FloatType>(elementOf(op->getResult(0)));
 }
 
-/// Whether a member of a group can read `v` as what a narrow one is widened to.
+/// Whether a member of a group can read `v` widened from a narrow type.
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
-  // In front of a product that normalizes its rows.
+  // A normalization whose rows a matmul in the same group reads.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -69,15 +72,15 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all readers of a group's operand can.
+/// Whether all users of a group's operand can read it widened.
 bool takesWidened(BlockArgument operand) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return isa<YieldOp>(user) || takesWidened(user, operand);
   });
 }
 
-/// Whether an operator needs the digits of a group's operand, on the way to what is summed;
-/// the group's result may be one that needs them.
+/// Whether an operator that needs full precision depends on a group's operand;
+/// with `isResult`, the group's result needs it too.
 bool needsDigits(BlockArgument operand, bool isResult) {
   llvm::SetVector<Value> computed;
   computed.insert(operand);
@@ -91,7 +94,8 @@ bool needsDigits(BlockArgument operand, bool isResult) {
   return false;
 }
 
-/// The layer normalization or softmax whose rows are all that a group computes.
+/// Returns the layer normalization or softmax on rows, if a group computes
+/// nothing else; else null.
 Operation *rowsOf(GroupOp group) {
   Operation *op =
       group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
@@ -101,8 +105,8 @@ Operation *rowsOf(GroupOp group) {
              : nullptr;
 }
 
-/// The one number of a constant as a narrow one; nothing if it has several, or would be
-/// rounded.
+/// Returns the scalar of a splat constant in the narrow type; nothing if it has
+/// several values or is not exact.
 std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())
@@ -114,12 +118,12 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// Finds narrow values that hold all that wide ones do.
+/// Finds narrow values that hold the same numbers as wide ones.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
 
-  /// Has what rounds moved elements that were widened move the narrow ones.
+  /// Rewrites widen -> move -> round as a move of the narrow elements.
   void replace(Block &body) const {
     for (auto rounding : llvm::make_early_inc_range(body.getOps<CastOp>()))
       if (elementOf(rounding.getResult()) == narrow &&
@@ -188,7 +192,7 @@ private:
   static bool isView(Operation *op) {
     return isa<ReshapeOp, SliceOp, ConcatOp>(op);
   }
-  /// Collects values, and which of them have one type.
+  /// Collects values, and unites those that must have the same type.
   void join(Operation *op) {
     bool hasData = isa<ConstantOp>(op)
                        ? isa<FloatType>(elementOf(op->getResult(0)))
@@ -214,7 +218,7 @@ private:
     }
   }
 
-  /// Whether a tensor is computed from floats, and not from integers alone.
+  /// Whether a tensor is computed from floats, not only from integers.
   bool isData(Value v) const {
     return data.contains(v) ||
            (isa<BlockArgument>(v) && isa<FloatType>(elementOf(v)));
@@ -225,7 +229,7 @@ private:
       wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
   }
 
-  /// Notes what has to stay wide because of how `op` makes or reads it; readers come first.
+  /// Marks the values that `op` forces to stay wide; users are visited first.
   void keepWide(Operation *op) {
     if (auto group = dyn_cast<GroupOp>(op)) {
       Block &body = group.getBody().front();
@@ -255,8 +259,8 @@ private:
            !llvm::is_contained(rows->getOperands().drop_front(), argument);
   }
 
-  /// Whether a group's result can be rounded: it is no statistic, and no operator writes it
-  /// as a whole but a layer normalization or softmax.
+  /// Whether a group's result can be rounded: it is not a reduction, and the
+  /// only whole-tensor operators are layer normalization and softmax.
   static bool isRounded(GroupOp group) {
     if (rowsOf(group))
       return true;
@@ -277,7 +281,7 @@ private:
 
   void setNarrow(Value v) const { v.setType(tensorOf(dimsOf(v), narrow)); }
 
-  /// Has a group read and write narrow tensors where these are.
+  /// Makes a group read and write narrow tensors.
   void rewrite(GroupOp group) const {
     Block &body = group.getBody().front();
     Operation *rows = rowsOf(group);
@@ -321,7 +325,7 @@ private:
       group.erase();
       return;
     }
-    // What is left copies to another place.
+    // A group that now only copies.
     if (Value same = yield->getOperand(0); isa<BlockArgument>(same)) {
       builder.setInsertionPoint(yield);
       yield->setOperand(
@@ -330,7 +334,8 @@ private:
     schedule::decideStrategy(group, target, /*packs=*/true, savesMemory);
   }
 
-  /// Has a group read each tensor as one operand; returns whether there were two.
+  /// Merges operands of a group that are the same tensor; returns whether there
+  /// were any.
   static bool mergeInputs(GroupOp group) {
     Block &body = group.getBody().front();
     llvm::DenseMap<Value, BlockArgument> first;
@@ -348,7 +353,7 @@ private:
     return same.any();
   }
 
-  /// Whether kernels alone read a value, maybe parts of it.
+  /// Whether only groups read a value, perhaps through views.
   static bool isReadByGroups(Value v) {
     return llvm::all_of(v.getUsers(), [](Operation *user) {
       return isa<GroupOp>(user) || (isa<ReshapeOp, SliceOp>(user) &&
@@ -360,11 +365,11 @@ private:
   FloatType narrow;
   const TargetDescription &target;
   bool savesMemory;
-  /// Values of one type.
+  /// Classes of values that must have the same type.
   llvm::EquivalenceClasses<void *> classes;
   /// The leaders of classes that stay f32.
   llvm::DenseSet<void *> wide;
-  /// What is computed from floats, and what loses too much where it is rounded.
+  /// Values computed from floats, and values that need full precision.
   llvm::DenseSet<Value> data, digits;
 };
 

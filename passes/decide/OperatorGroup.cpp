@@ -1,4 +1,4 @@
-// A group is made of operators.
+// Moves operators into a group.
 
 #include "passes/decide/OperatorGroup.h"
 
@@ -35,7 +35,7 @@ GroupOp moveToGroup(ArrayRef<Operation *> ordered,
   SmallVector<Location> locations;
   for (Operation *op : ordered) {
     locations.push_back(op->getLoc());
-    // Packed weights are read from a buffer, also if they are all the same.
+    // Packed weights are read from a buffer, even if all elements are equal.
     OpOperand *weights =
         packs ? schedule::packableWeights(op, target) : nullptr;
     if (weights)

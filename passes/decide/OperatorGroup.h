@@ -1,4 +1,4 @@
-// How operators become a group, once it is decided which.
+// Builds a group from chosen operators.
 
 #ifndef INGOT_PASSES_DECIDE_OPERATORGROUP_H
 #define INGOT_PASSES_DECIDE_OPERATORGROUP_H
@@ -8,12 +8,12 @@
 
 namespace ingot::decide {
 
-/// A tensor of the type of `like`, which has no elements.
+/// Returns an empty constant of the type of `like`, which has no elements.
 mlir::Value emptyConstant(mlir::OpBuilder &builder, mlir::Value like);
 
-/// Moves operators, in their order, into a group in the place of the last of them, and
-/// decides its strategy and plan. Constants that are one number go along. `packs`: weights
-/// will be in the order of the plan.
+/// Moves operators, in order, into a group in place of the last one, and
+/// chooses its strategy and plan. Scalar constants are copied into the group.
+/// `packs`: weights will be packed for the plan.
 graph::GroupOp moveToGroup(llvm::ArrayRef<mlir::Operation *> ordered,
                            const TargetDescription &target, bool packs,
                            bool savesMemory);

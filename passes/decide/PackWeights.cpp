@@ -1,13 +1,13 @@
-// Weights into the order kernels read.
+// Packs weights in the order in which kernels read them.
 //
 //   group(%x, %w) { conv(%x, %w) }
 //     ->
 //   %p = pack_panels %w
 //   group(%x, %p) { conv(%x, unpack_panels(%p)) }
 //
-// for constant weights, as the group's strategy reads them by its plan. The packing is
-// a constant and will be folded. Groups that read the same weights in the same order
-// share them.
+// for constant weights; the group's strategy and plan determine the order. The
+// packing is folded later, since it depends on constants only. Groups that read
+// the same weights in the same order share the packed weights.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"

@@ -1,4 +1,5 @@
-// The passes of the stage `decide`: which operators become one kernel, and how.
+// The passes of the stage `decide`, which choose the kernels and their
+// strategies.
 
 #ifndef INGOT_PASSES_DECIDE_PASSES_H
 #define INGOT_PASSES_DECIDE_PASSES_H

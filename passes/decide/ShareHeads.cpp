@@ -1,12 +1,13 @@
-// Attention of one query whose heads share keys and values reads these once.
+// Avoids repeating keys and values for attention heads that share them, with
+// one query each.
 //
 //   %k = reshape(expand(reshape(%keys)))      [B, G, N, D] -> [B, G * T, N, D]
 //   softmax(f(%q x transpose(%k))) x %v       %q: [B, G * T, 1, D]
 //     ->
 //   softmax(f(%r x transpose(%keys))) x %values   %r: %q as [B, G, T, D]
 //
-// The T queries that share a head of keys and values become queries of one matrix product.
-// Nothing is repeated in memory, and no element changes.
+// The T queries that share a head of keys and values become the rows of one
+// matmul. Nothing is repeated in memory, and no result changes.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -27,7 +28,7 @@ namespace {
 using schedule::AttentionAnchor;
 using schedule::RepeatedMatrices;
 
-/// Heads that are repeated, and whether their matrices are transposed afterwards.
+/// Repeated heads, and whether their matrices are transposed afterwards.
 struct SharedHeads {
   RepeatedMatrices repeated;
   bool isTransposed = false;
@@ -41,7 +42,8 @@ struct SharedHeads {
       from = transpose.getX();
     }
     auto repeated = RepeatedMatrices::of(from);
-    // The axis of heads is the last one before those of the matrices; three moves.
+    // The axis of heads must precede the two matrix axes; the repetition is
+    // three moves.
     if (!repeated || repeated->path.size() != 3 ||
         repeated->axis + 3 != int64_t(shapeOf(from).size()))
       return std::nullopt;
@@ -64,7 +66,7 @@ struct SharedHeads {
   }
 
 private:
-  /// Whether a permutation exchanges the last two axes and keeps the others.
+  /// Whether a permutation swaps the last two axes and keeps the others.
   static bool exchangesMatrix(ArrayRef<int64_t> perm) {
     int64_t rank = int64_t(perm.size());
     for (int64_t i = 0; i + 2 < rank; ++i)
@@ -115,7 +117,7 @@ public:
   }
 
 private:
-  /// Whether `operand` has the axis of heads, with one row for each.
+  /// Whether `operand` has the axis of heads, with one row per head.
   bool isOfHeads(Value operand) const {
     Dims sizes = dimsOf(operand);
     return sizes.size() == size_t(axis) + 3 &&
@@ -131,7 +133,8 @@ private:
             sizes[axis + 1] == 1);
   }
 
-  /// The sizes of a tensor with one row for each head, by shared heads.
+  /// Returns the sizes of a tensor with one row per head, regrouped by shared
+  /// heads.
   Dims shared(Value x) const {
     Dims sizes = dimsOf(x);
     sizes[axis] = sizes[axis].floorDiv(times);
@@ -165,7 +168,8 @@ struct ShareHeadsPass : impl::ShareHeadsBase<ShareHeadsPass> {
     SmallVector<MatMulOp> products(getOperation().getOps<MatMulOp>());
     for (MatMulOp product : products) {
       AttentionAnchor anchor = AttentionAnchor::of(product);
-      // Without vectors elements are computed one by one, wherever they are.
+      // Without vectors, elements are computed one by one, so repetition costs
+      // nothing.
       if (!anchor || target.maxLanes(elementOf(anchor.scores.getResult())) == 1)
         continue;
       auto keys = SharedHeads::of(anchor.scores.getB()),

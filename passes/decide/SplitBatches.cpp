@@ -1,4 +1,4 @@
-// Batches image by image.
+// Computes batches image by image.
 //
 //   %1 = group(%x) { conv }         %a = slice %x        // the first image
 //   %2 = group(%1) { gelu }    ->   %b = group(%a) { conv }
@@ -7,14 +7,15 @@
 //                                   ...                  // the next image
 //                                   %3 = concat %d, ...
 //
-// What passes between groups is written and read once. For a whole batch it may
-// be larger than the caches, while that of one image stays in them. Weights are
-// read again for each image, and each kernel is launched for each: groups that
-// follow one another are split where what they save is more than that. Slices
-// are views, concatenations are in place, and equal images become one kernel.
+// Tensors between groups are written and read once. For a whole batch they may
+// exceed the caches, while those of one image fit. But weights are read again
+// and kernels are launched once per image, so consecutive groups are split only
+// if they save more than that costs. Slices are views, concatenations are in
+// place, and equal images share kernels.
 //
-// Parts are a batch's positions on the first axis, or several where groups have
-// merged other axes into that (windows of an image).
+// A part is a range of positions of the first axis: an image, or several
+// positions if groups have merged other axes into the first one (windows of an
+// image).
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ops/Movement.h"
@@ -36,14 +37,15 @@ namespace ingot::decide {
 
 namespace {
 
-/// More parts than this are too many launches.
+/// The largest number of parts; more would be too many launches.
 constexpr int64_t mostParts = 16;
-/// Operators of a segment. Longer ones save one pass over memory more for each so many, and
-/// take long to be found in networks of thousands.
+/// The largest number of operators in a segment. Longer segments would only
+/// save one more pass over memory per that many operators, and the search would
+/// take long in networks with thousands.
 constexpr size_t mostOperators = 64;
-/// Cycles of one call beside its kernel.
+/// The overhead of a launch in cycles.
 constexpr double call = 100;
-/// The least share of their time that segments have to save: costs are
+/// The least share of its time that a segment has to save, since costs are
 /// estimates.
 constexpr double leastShare = 0.02;
 
@@ -65,7 +67,8 @@ public:
   }
 
 private:
-  /// What an operator takes as a whole, and by how much more it takes in parts.
+  /// The cost of an operator for the whole batch, and the additional cost in
+  /// parts.
   struct Cost {
     bool canSplit = false;
     double whole = 0, more = 0;
@@ -87,7 +90,8 @@ private:
     return {part * size, (part + 1) * size};
   }
 
-  /// What a part of a group reads; none if the group is not computed in parts.
+  /// Returns what a part of a group reads; nothing if the group cannot be
+  /// computed in parts.
   std::optional<SmallVector<OperandRows>> reads(GroupOp group,
                                                 int64_t part) const {
     if (group.getNear() || group.getNumResults() != 1 ||
@@ -106,8 +110,7 @@ private:
     return all;
   }
 
-  /// Whether it moves nothing: what it results in is elements that are in
-  /// memory already.
+  /// Whether the operator moves no data: its result is in memory already.
   static bool isView(Operation *op) {
     return isa<ReshapeOp, SliceOp, ConcatOp>(op);
   }
@@ -157,7 +160,8 @@ private:
         /*axis=*/0);
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
-    // Threads that share a batch have to share an image as well.
+    // If threads share the work of a batch, an image must be large enough to be
+    // shared as well.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
     for (Operation *rows : slices)
@@ -173,7 +177,7 @@ private:
         strategy
             ? strategy->cost(view, schedule::Plan(group.getPlanAttr()), target)
             : 0;
-    // Without a plan there is nothing that parts would change.
+    // Without a plan, the cost does not depend on the parts.
     return cycles > 0 ? cycles + schedule::elementCyclesOf(view, target)
                       : schedule::elementCyclesOf(view, target);
   }
@@ -182,8 +186,8 @@ private:
     return schedule::paysToFork({&group.getBody().front()}, target);
   }
 
-  /// What a further launch of a part costs: weights are read again, and threads
-  /// meet.
+  /// Returns the cost of one more launch of a part: reading weights again, and
+  /// synchronizing threads.
   double againOf(GroupOp group, GroupOp part) const {
     double cycles = call;
     for (Value operand : group.getInputs())
@@ -196,16 +200,16 @@ private:
     return cycles;
   }
 
-  /// Cycles that a byte takes to come from where so many of them are left,
-  /// beyond what it takes from the second cache.
+  /// Returns the cycles per byte to read a tensor of `bytes`, beyond reading
+  /// from the L2 cache.
   double cyclesOfByte(int64_t bytes) const {
     return bytes <= target.l2Bytes / 2      ? 0
            : bytes <= schedule::cachedBytes ? 1 / target.rates.cacheBytes
                                             : 1 / target.rates.memoryBytes;
   }
 
-  /// What is saved where a value passes from one part of a group to that of
-  /// another. What is written has to be there first.
+  /// Returns the cycles saved if a value passes between groups in parts. A
+  /// written line must be fetched first, so there are three passes.
   double savedBy(Value v) const {
     constexpr double passes = 3;
     int64_t bytes = plan::bytesOf(v.getType());
@@ -213,7 +217,7 @@ private:
            (cyclesOfByte(bytes) - cyclesOfByte(bytes / parts));
   }
 
-  /// The cycles saved by a segment of operators, and those that it takes.
+  /// Returns the cycles saved by a segment of operators, and its total cycles.
   std::pair<double, double> gainOf(size_t first, size_t last) const {
     double gain = 0, whole = 0;
     llvm::SmallPtrSet<Operation *, 16> members(ops.begin() + first,
@@ -221,7 +225,7 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
-      // What a concatenation joins is stored in it.
+      // All operands of a concatenation in the segment must be computed in it.
       if (isa<ConcatOp>(ops[i]) &&
           !llvm::all_of(ops[i]->getOperands(), [&](Value part) {
             return members.contains(part.getDefiningOp());
@@ -232,7 +236,8 @@ private:
       Value result = ops[i]->getResult(0);
       if (!leaves(result, members))
         gain += savedBy(result);
-      // A part of a larger tensor is stored there.
+      // A part of a concatenation is stored there, so the concatenation must be
+      // in the segment.
       else if (cast<GroupOp>(ops[i]).getOutputStrides() &&
                llvm::any_of(result.getUsers(), [&](Operation *user) {
                  return !members.contains(user);
@@ -242,7 +247,7 @@ private:
     return {gain, whole};
   }
 
-  /// Whether something other than `members` reads a value, or a view of it.
+  /// Whether an operation outside `members` uses a value, or a view of it.
   static bool leaves(Value v,
                      const llvm::SmallPtrSetImpl<Operation *> &members) {
     return llvm::any_of(v.getUsers(), [&](Operation *user) {
@@ -251,7 +256,7 @@ private:
     });
   }
 
-  /// The segments that save most, from the last one on.
+  /// Returns the segments that save most, the last one first.
   std::vector<std::pair<size_t, size_t>> segments() const {
     std::vector<double> best{0};
     std::vector<std::optional<size_t>> from{std::nullopt};
@@ -318,11 +323,11 @@ private:
       op->erase();
   }
 
-  /// The parts of values, from the first one on.
+  /// Maps values to their parts, in order.
   using Parts = llvm::DenseMap<Value, SmallVector<Value>>;
 
-  /// A part of a value that the segment computes, or of another one: that is in
-  /// `slices` then.
+  /// Returns part `n` of a value: computed by the segment, or a slice, which is
+  /// cached in `slices`.
   Value partOf(OpBuilder &builder, Value v, int64_t n, const Parts &results,
                Parts &slices) const {
     if (auto found = results.find(v); found != results.end())
@@ -341,8 +346,8 @@ private:
     return part;
   }
 
-  /// A value of the segment as a whole, for what is behind it. What is the same
-  /// elements in memory as another one is a view of that again.
+  /// Returns a value of the segment as a whole, for users outside. A view is
+  /// rebuilt on the whole tensor.
   static Value wholeOf(OpBuilder &builder, Value v,
                        const llvm::SmallPtrSetImpl<Operation *> &members,
                        const Parts &results,
@@ -368,7 +373,7 @@ private:
   func::FuncOp main;
   int64_t parts;
   const TargetDescription &target;
-  /// What is computed at run time, in order.
+  /// The operators computed at run time, in order.
   std::vector<Operation *> ops;
   std::vector<Cost> costs;
 };
@@ -386,15 +391,15 @@ struct SplitBatchesPass : impl::SplitBatchesBase<SplitBatchesPass> {
   }
 
 private:
-  /// How many parts the batches of all inputs have; 1 if they have none in
-  /// common.
+  /// Returns the number of parts into which the batches of all inputs can be
+  /// divided; 1 if there is none.
   static int64_t partsOf(func::FuncOp main) {
     int64_t batch = 0;
     for (Type type : main.getArgumentTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor || hasRunTimeSizes(type))
         return 1;
-      // What has one position is for all images.
+      // An input of size 1 is used by all images.
       if (tensor.getRank() > 0 && tensor.getDimSize(0) != 1)
         batch = std::gcd(batch, tensor.getDimSize(0));
     }

@@ -10,11 +10,11 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// What a call costs in work where nothing else does, so that no more stripes than
-/// needed are made.
+/// The overhead of a launch in units of work, which keeps the number of row
+/// bands small.
 constexpr double call = 500;
 
-/// The bytes of constants that a group reads in each launch.
+/// Returns the bytes of constants that a group reads in each launch.
 int64_t constantBytes(GroupOp group) {
   int64_t bytes = 0;
   for (Value operand : group.getInputs())
@@ -36,7 +36,7 @@ const StripeCosts::Group &StripeCosts::of(GroupOp group) const {
   schedule::GroupView view{&group.getBody().front()};
   it->second = {double(schedule::workOf(view)), 0};
   if (hasCaches) {
-    // Weights are read again, and threads meet.
+    // Each launch reads weights again and synchronizes threads.
     it->second.launchCycles =
         double(constantBytes(group)) / target.rates.cacheBytes;
     if (schedule::paysToFork(view, target))
@@ -52,8 +52,9 @@ double StripeCosts::launch(GroupOp group, int64_t rows) const {
 }
 
 double StripeCosts::kernel() const {
-  // By cycles from 14,000 to 22,000 yolov8n_640 comes to half of its arena, with the fewest
-  // kernels by the most of them: 87 instead of 68 (November 2026).
+  // With 14,000 to 22,000 cycles, yolov8n_640 gets half of its arena; the
+  // largest value gives the fewest kernels: 87 instead of 68 without row bands
+  // (November 2026).
   constexpr double cycles = 22000;
   return hasCaches ? cycles * rate : 0;
 }
@@ -61,7 +62,8 @@ double StripeCosts::kernel() const {
 double StripeCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
-  // Read from the second cache at twice the rate of what is behind it, and written.
+  // Read from the L2 cache, at twice the rate of the memory behind it, and
+  // written.
   double bytes =
       double(elements) *
       double(bytesPerElement(cast<ShapedType>(type).getElementType()));
@@ -69,8 +71,8 @@ double StripeCosts::copy(Type type, int64_t elements) const {
 }
 
 double StripeCosts::saved(int64_t bytes, int64_t held) const {
-  // It would be written and read behind the second cache, which it shares with what is
-  // read and written beside it.
+  // Otherwise the tensor would be written and read behind the L2 cache, half of
+  // which is used by other operands.
   int64_t room = target.l2Bytes / 2;
   if (!hasCaches || bytes <= room || held > room)
     return 0;

@@ -1,4 +1,4 @@
-// What it costs to compute groups in stripes.
+// Estimates the cost of computing groups in row bands.
 
 #ifndef INGOT_PASSES_DECIDE_STRIPECOSTS_H
 #define INGOT_PASSES_DECIDE_STRIPECOSTS_H
@@ -7,35 +7,35 @@
 
 namespace ingot::decide {
 
-/// Estimates in work, as schedule::workOf counts it, beyond that of the groups as they are.
+/// Costs in units of schedule::workOf, in addition to the unsplit groups.
 class StripeCosts {
 public:
   explicit StripeCosts(const TargetDescription &target);
 
-  /// Of computing a group for some of its rows, in a launch of its own.
+  /// Returns the cost of computing some rows of a group in a separate launch.
   double launch(graph::GroupOp group, int64_t rows) const;
-  /// Of a kernel beside others for the same group.
+  /// Returns the cost of an additional kernel for the same group.
   double kernel() const;
-  /// Of copying elements of a tensor that is in a cache.
+  /// Returns the cost of copying elements of a cached tensor.
   double copy(mlir::Type type, int64_t elements) const;
-  /// What is saved where a result of so many bytes is not stored as a whole, and `held`
-  /// bytes of it at most are there at a time.
+  /// Returns the saving if a result of `bytes` is not stored as a whole, and at
+  /// most `held` bytes are live at a time.
   double saved(int64_t bytes, int64_t held) const;
 
 private:
-  /// What is asked again and again.
+  /// Cached properties of a group.
   struct Group {
     double work;
-    /// Cycles of each launch beside that.
+    /// The overhead of each launch in cycles.
     double launchCycles;
   };
   const Group &of(graph::GroupOp group) const;
 
   const TargetDescription &target;
   mutable llvm::DenseMap<mlir::Operation *, Group> known;
-  /// Whether caches are between the core and the arena.
+  /// Whether the target has caches between the core and the arena.
   bool hasCaches;
-  /// The work of a cycle.
+  /// Units of work per cycle.
   double rate;
 };
 

@@ -1,9 +1,10 @@
-// A chain of groups i .. j needs, while it runs: what is alive across it, its
-// input and its result, and for one stripe the rows in between. Where it is the
-// last reader of its input, the result may creep over the rows that are read,
-// so that both take little more than the larger one. Chains and heights are
-// then chosen along the order of the groups: best[j + 1] is the cheapest of
-// best[i] + cost(i .. j) over all chains within the limit.
+// While a chain of groups i .. j runs, these are live: the tensors that are
+// live across it, its input and result, and the rows of one band in between. If
+// the chain is the last reader of its input, the result may overwrite rows of
+// the input that have been read, so that both together take little more than
+// the larger one. Chains and band heights are chosen by dynamic programming
+// over the order of groups: best[j + 1] is the cheapest of best[i] + cost(i ..
+// j) over all chains within the limit.
 
 #include "passes/decide/StripePlan.h"
 
@@ -23,9 +24,10 @@ namespace ingot::decide {
 
 namespace {
 
-/// Longer chains pay with too much work done twice, or hold too many rows.
+/// Longer chains recompute too many rows, or keep too many.
 constexpr size_t longestChain = 12;
-/// More stripes that keep rows are not considered: each has launches of its own.
+/// The largest number of row bands that keep rows, since each has its own
+/// launches.
 constexpr int64_t mostKeepingStripes = 8;
 
 } // namespace
@@ -63,7 +65,7 @@ public:
     Choice best = cheapest(low);
     if (best.cost <= 0)
       return chainsOf(best);
-    // The higher the limit, the more there is to choose from.
+    // A higher limit admits more choices.
     best = cheapest(high);
     while (high - low > high / 64) {
       int64_t middle = low + (high - low) / 2;
@@ -87,7 +89,7 @@ private:
     double cost;
     OpOperand *input;
   };
-  /// Chains in order, and what they cost beyond the groups as they are.
+  /// Chains in order, and their cost in addition to the unsplit groups.
   struct Choice {
     double cost;
     std::vector<const Candidate *> chains;
@@ -104,7 +106,7 @@ private:
     return chains;
   }
 
-  /// With a lower limit there is more to consider.
+  /// Extends the candidates for a lower limit.
   void consider(int64_t maxBytes) {
     if (maxBytes >= considered)
       return;
@@ -122,7 +124,8 @@ private:
             break;
   }
 
-  /// operandRows, remembered: chains ask for the same rows again and again.
+  /// Calls operandRows with a cache, since chains request the same rows
+  /// repeatedly.
   const std::optional<SmallVector<OperandRows>> &reads(GroupOp group,
                                                        Rows rows) {
     auto [it, isNew] =
@@ -132,8 +135,8 @@ private:
     return it->second;
   }
 
-  /// Adds what the groups i .. j can be as a chain; false if no longer chain
-  /// from i on is one.
+  /// Adds the candidates for a chain of the groups i .. j; returns false if no
+  /// longer chain from i is possible either.
   bool consider(size_t i, size_t j) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
     for (GroupOp group : chain)
@@ -141,10 +144,10 @@ private:
           shapeOf(group->getResult(0)).size() < 3 ||
           shapeOf(group->getResult(0))[0] != 1 || hasRunTimeSizes(group))
         return false;
-    // Whether it is row by row at all does not depend on the rows.
+    // Whether a group can be computed row by row does not depend on the rows.
     if (!reads(chain.back(), {0, 1}))
       return false;
-    // What is computed in between is read inside alone.
+    // Intermediate results may only be read inside the chain.
     for (GroupOp group : chain.drop_back())
       if (!llvm::all_of(group->getUsers(), [&](Operation *user) {
             return llvm::is_contained(chain, user);
@@ -174,15 +177,15 @@ private:
     return true;
   }
 
-  /// A stripe that may stand for several.
+  /// A row band that represents `count` bands.
   struct Sample {
     Rows last;
     Stripe stripe;
     double count;
   };
 
-  /// All stripes where these keep rows; of others a few stand for all, which are between
-  /// them.
+  /// Returns all row bands if they keep rows; else a few that represent all
+  /// others.
   std::optional<std::vector<Sample>> samplesOf(const Chain &chain) {
     auto read = [&](GroupOp group, Rows rows) -> auto & {
       return reads(group, rows);
@@ -232,8 +235,9 @@ private:
     return true;
   }
 
-  /// How many kernels the stripes of a group are: rows of the same number that read the
-  /// same number of rows share one.
+  /// Returns the number of kernels for the row bands of a group: bands share a
+  /// kernel if they have the same number of rows and read the same number of
+  /// rows.
   size_t kernelsOf(GroupOp group, size_t g, ArrayRef<Sample> samples) {
     std::set<std::vector<int64_t>> kinds;
     for (const Sample &sample : samples) {
@@ -243,14 +247,15 @@ private:
       std::vector<int64_t> kind{rows.size()};
       for (const OperandRows &read : *reads(group, rows))
         kind.push_back(read.rows.size());
-      // Equal numbers of rows are read at both ends, beside different padding.
+      // The first and the last band may read equally many rows, but have their
+      // padding at different ends.
       kind.push_back(rows.begin == 0);
       kinds.insert(kind);
     }
     return kinds.size();
   }
 
-  /// What a chain costs beyond its groups as they are.
+  /// Returns the cost of a chain in addition to its unsplit groups.
   double costOf(const Chain &chain, ArrayRef<Sample> samples) {
     double cost = 0;
     for (auto [g, group] : llvm::enumerate(chain.groups)) {
@@ -267,7 +272,7 @@ private:
           own +=
               count * costs.copy(result.getType(), kept * rowElements(result));
       }
-      // Less than the whole is not computed, but for what nobody reads.
+      // At least the whole result is computed, except rows that nobody reads.
       int64_t rows = shapeOf(group->getResult(0))[1];
       cost += std::max(own - costs.launch(group, rows), 0.0) +
               costs.kernel() * double(kernelsOf(group, g, samples) - 1);
@@ -289,8 +294,8 @@ private:
     return tensorType(v).getNumElements() / shapeOf(v)[1];
   }
 
-  /// The most that results between the groups take at a time, with what a group needs
-  /// while it runs.
+  /// Returns the peak bytes of intermediate results, plus the scratch memory of
+  /// the running group.
   int64_t bytesBetween(const Chain &chain, ArrayRef<Sample> samples) const {
     std::vector<size_t> readers = lastReaders(chain.groups);
     int64_t most = 0;
@@ -307,8 +312,8 @@ private:
     return most;
   }
 
-  /// The rows of group `g` that are there while the group `now` computes its part of a
-  /// stripe.
+  /// Returns how many rows of group `g` are live while group `now` computes its
+  /// part of band `k`.
   static int64_t rowsThere(const Chain &chain, ArrayRef<Sample> samples,
                            size_t k, size_t now, size_t g, size_t reader) {
     const Stripe &stripe = samples[k].stripe;
@@ -325,7 +330,7 @@ private:
                            : keptFor(k + 1);
   }
 
-  /// What neither belongs to the chain nor is `input`.
+  /// Returns the live bytes that neither belong to the chain nor are `input`.
   int64_t aliveAcross(size_t i, size_t j, Value input) const {
     llvm::DenseSet<unsigned> own;
     for (size_t k = i; k <= j; ++k)
@@ -343,7 +348,8 @@ private:
     return sum;
   }
 
-  /// What the chain reads of `value` in a stripe; none if not just some rows.
+  /// Returns the rows of `value` that the chain reads for a row band; nothing
+  /// if it does not read it by rows.
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
                                Value value, bool byLastOnly) {
     std::optional<Rows> all;
@@ -362,7 +368,8 @@ private:
     return all;
   }
 
-  /// Whether all reads of `value`'s buffer are of rows of it, by this chain.
+  /// Whether all uses of `value`'s buffer read rows of it, and are in this
+  /// chain.
   bool isReadByRows(size_t i, size_t j, Value value) {
     auto place = buffers.placeOf(value);
     const auto &buffer = buffers[place.buffer];
@@ -387,7 +394,8 @@ private:
     return true;
   }
 
-  /// What result and input take together, and the input that counts.
+  /// Returns the bytes of result and input together; sets the input that may be
+  /// overwritten.
   int64_t bytesOfEnds(size_t i, size_t j, ArrayRef<Sample> samples,
                       ArrayRef<OpOperand *> inputs, OpOperand *&input) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
@@ -399,8 +407,8 @@ private:
     if (stored)
       for (OpOperand *read : inputs) {
         Value operand = read->get();
-        // The input has to begin so far behind the result that what is written
-        // stays before what is still to be read.
+        // The input has to begin so far after the result that writes stay
+        // before the rows still to be read.
         int64_t bytes = aligned(plan::bytesOf(operand.getType()));
         int64_t lead = std::numeric_limits<int64_t>::min();
         for (size_t k = 0; k < samples.size(); ++k) {
@@ -426,7 +434,7 @@ private:
     return total;
   }
 
-  /// The least peak that any choice reaches.
+  /// Returns the least peak that any choice reaches.
   int64_t leastPeak() const {
     std::vector<int64_t> best{0};
     for (size_t n = 0; n < groups.size(); ++n) {
@@ -438,7 +446,7 @@ private:
     return best.back();
   }
 
-  /// The chains of the cheapest choice below `limit`.
+  /// Returns the cheapest choice of chains with a peak within `limit`.
   Choice cheapest(int64_t limit) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> best{0};
@@ -467,12 +475,13 @@ private:
   plan::Buffers buffers;
   std::vector<GroupOp> groups;
   std::vector<int64_t> stepOf;
-  /// What is alive while a group runs as it is.
+  /// The live bytes while a group runs unsplit.
   std::vector<int64_t> alone;
-  /// By their last group, chains with a group that needs more than `considered` as it is.
+  /// Candidates by their last group; each contains a group that needs more than
+  /// `considered` bytes unsplit.
   std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
-  /// Whether chains that keep rows are chosen.
+  /// Whether chains that keep rows may be chosen.
   bool mayKeep = true;
   std::map<std::tuple<Operation *, int64_t, int64_t>,
            std::optional<SmallVector<OperandRows>>>

@@ -1,4 +1,4 @@
-// Which groups are computed in stripes.
+// Chooses which groups are computed in row bands.
 
 #ifndef INGOT_PASSES_DECIDE_STRIPEPLAN_H
 #define INGOT_PASSES_DECIDE_STRIPEPLAN_H
@@ -10,18 +10,19 @@
 
 namespace ingot::decide {
 
-/// Chooses chains of one function, for several limits.
+/// Chooses chains in one function, for several limits.
 class StripePlanner {
 public:
   StripePlanner(mlir::func::FuncOp main, const TargetDescription &target);
   ~StripePlanner();
 
-  /// The chains that bring the memory alive at any time, as estimated, down to
-  /// `maxBytes` in the least time; if none do, those that bring it down most. Without
-  /// `keeps` no stripe keeps rows for the next one, which leaves gaps in few places.
+  /// Returns the chains that reduce the estimated peak of live memory to
+  /// `maxBytes` at the least cost; if none do, those with the least peak.
+  /// Without `keeps`, no row band keeps rows for the next one, which causes
+  /// fewer gaps in the arena.
   std::vector<Chain> plan(int64_t maxBytes, bool keeps);
-  /// The chains that bring it down to `maxBytes`, or as far as they take no more time,
-  /// as estimated, than the groups as they are.
+  /// Returns the chains that reduce the peak to `maxBytes`, or as far as
+  /// possible without taking more time, as estimated.
   std::vector<Chain> planAtNoCost(int64_t maxBytes);
 
 private:

@@ -1,9 +1,10 @@
-// Less memory at a time.
+// Computes chains of groups in row bands to reduce the arena (patch-based
+// execution).
 //
-// Where the arena would be larger than allowed, chains of groups are computed
-// stripe by stripe: some rows of the last result, from the rows of all results
-// before it that these need. Rows at the borders of stripes are computed twice, or
-// kept for the next stripe, whichever costs less (Stripes.cpp, StripeCosts.cpp).
+// If the arena exceeds the limit, chains of groups are computed band by band:
+// some rows of the last result, from the rows of all previous results that
+// these need. Rows at the borders of bands are either recomputed or kept for
+// the next band, whichever costs less (Stripes.cpp, StripeCosts.cpp).
 //
 //   %1 = group(%x) { conv }          %a = slice %x  // rows
 //   %2 = group(%1) { depthwise } ->  %b = group(%a) { conv }
@@ -11,18 +12,18 @@
 //                                    ...            // the next rows
 //                                    %2 = concat %c, ...
 //
-// Stripes run from the first row on or from the last one, in turn, so that results
-// creep over inputs in both directions. The function gets kernel.macs_recomputed if
-// there are any. Groups that are chains already (ChainRows.cpp) stay such where the
-// arena has room for what these need.
+// Bands run from the first row or from the last one, alternately for successive
+// chains, so that results can overwrite inputs in both directions. The
+// attribute kernel.macs_recomputed counts recomputed MACs. Groups that are row
+// chains already (ChainRows.cpp) are kept if the arena has room for them.
 //
-// Before, groups are put into an order with less alive beyond what is allowed
-// (plan/OrderLaunches.h): a chain can only be of groups that follow one another. And
-// kernels with memory of their own get plans that need less of it.
+// Before, groups are reordered so that less memory is live beyond the limit
+// (plan/OrderLaunches.h), since a chain consists of consecutive groups. Kernels
+// with scratch memory get plans that need less of it.
 //
-// Without a limit, nothing may take more time by the estimate: stripes save what large
-// results cost that leave the caches before they are read. Where that does not bring a
-// large part of the arena down, all stays as it is.
+// Without a limit, the estimated time must not increase: row bands save the
+// cost of large results that are evicted from the caches before they are read.
+// If that does not reduce the arena by a large part, nothing changes.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -46,7 +47,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The largest share of an arena that is worth further kernels by default.
+/// The largest share of the arena that may remain if additional kernels are to
+/// pay off by default.
 constexpr double worthShare = 0.75;
 
 struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
@@ -73,7 +75,7 @@ private:
     }
     if (least <= target().l2Bytes)
       return;
-    // In copies, since another order of the groups is no gain by itself.
+    // On copies, since reordering the groups is not useful by itself.
     auto copy = [&] {
       OwningOpRef<func::FuncOp> trial(main.clone());
       getOperation().push_back(*trial);
@@ -96,8 +98,8 @@ private:
       main->setAttr(kernel::kMacsRecomputedAttr, recomputed);
   }
 
-  /// Brings the arena down to `limit`, or near to it; without maxBytes only as far as that
-  /// takes no time.
+  /// Reduces the arena to `most` bytes, or close to it; without maxBytes only
+  /// as far as this takes no time.
   void stripe(func::FuncOp main, int64_t most) {
     int64_t least = arenaOf(main);
     if (least <= most)
@@ -110,8 +112,8 @@ private:
     Best best{least, nullptr};
     StripePlanner planner(main, target());
     build(main, planner, most, most, /*keeps=*/true, best);
-    // Estimates may be too large as well: what is planned for more may fit, and compute
-    // fewer rows again.
+    // Estimates may also be too large: a plan for a higher limit may fit and
+    // recompute fewer rows.
     if (maxBytes > 0 &&
         (!best.function || multiplyAdds(*best.function) > multiplyAdds(main))) {
       Best other{least, nullptr};
@@ -132,18 +134,19 @@ private:
                     Builder(&getContext()).getI64IntegerAttr(recomputed));
   }
 
-  /// What has the smallest arena so far.
+  /// The function with the smallest arena so far.
   struct Best {
     int64_t bytes;
     OwningOpRef<func::FuncOp> function;
   };
 
-  /// Builds what is planned for `first` bytes, and for less as long as it takes more than
-  /// `most`.
+  /// Builds the plan for `first` bytes, and for less as long as the arena
+  /// exceeds `most`.
   void build(func::FuncOp main, StripePlanner &planner, int64_t most,
              int64_t first, bool keeps, Best &best) const {
-    // The plan is an estimate: what it comes to is measured, and the limit
-    // lowered by what it was off. By default gaps alone are a reason to try again.
+    // A plan is an estimate: the resulting arena is measured, and the limit is
+    // lowered by the error. By default, only gaps in the arena are a reason to
+    // try again.
     int64_t limit = first, step = 0;
     std::vector<Chain> before;
     int attempts = maxBytes > 0 ? 16 : 4;
@@ -154,20 +157,20 @@ private:
                                                : planner.planAtNoCost(limit);
       if (chains.empty())
         break;
-      // By default the limit is of what kernels need, too.
+      // By default the limit also affects the scratch memory of kernels.
       if (maxBytes > 0 &&
           llvm::equal(chains, before,
                       [](const Chain &a, const Chain &b) { return a.isAs(b); }))
         continue;
       before = chains;
-      // Which directions leave fewer gaps is not known before.
+      // Which directions leave fewer gaps is not known in advance.
       for (auto [inTurn, fromEnd] : {std::pair(true, false),
                                      {false, false},
                                      {true, true},
                                      {false, true}}) {
         IRMapping mapping;
         OwningOpRef<func::FuncOp> trial(main.clone(mapping));
-        // Strategies ask the module how strict it is.
+        // Strategies read the module's `strict` attribute.
         main->getParentOfType<ModuleOp>().push_back(*trial);
         buildAll(chains, mapping, inTurn, fromEnd);
         if (limit < most)
@@ -187,8 +190,8 @@ private:
     }
   }
 
-  /// Has kernels need less memory while they run where there is not enough of it beside
-  /// what is alive then; by default only as far as that takes a hundredth of their time.
+  /// Makes kernels use less scratch memory where there is not enough beside the
+  /// live buffers; by default only within one percent of the total time.
   void limitScratch(func::FuncOp main, int64_t most) const {
     constexpr double mostOfTime = 0.01;
     double left = std::numeric_limits<double>::infinity();
@@ -224,7 +227,7 @@ private:
                 bool inTurn, bool first) const {
     llvm::DenseMap<Value, bool> builtFromEnd;
     for (Chain &chain : chains) {
-      // In the copy.
+      // Map the groups to the copy.
       for (GroupOp &group : chain.groups)
         group = mapping.lookup(group.getResult(0)).getDefiningOp<GroupOp>();
       Value input;
@@ -239,7 +242,7 @@ private:
     }
   }
 
-  /// The tensor that a view is of.
+  /// Returns the tensor of which `v` is a view.
   static Value rootOf(Value v) {
     while (v && isa_and_nonnull<ReshapeOp, SliceOp>(v.getDefiningOp()))
       v = v.getDefiningOp()->getOperand(0);

@@ -1,4 +1,4 @@
-// From a chain of groups to the groups of its stripes.
+// Builds the groups of the row bands of a chain.
 //
 //   %1 = group(%x) { conv }          %a = slice %x            // rows
 //   %2 = group(%1) { conv }    ->    %b = group(%a) { conv }
@@ -11,13 +11,14 @@
 //                                    ...
 //                                    %2 = concat %c, %g, ...
 //
-// The slices are views and the concatenations are in place. Rows are kept by a copy to
-// the begin of the next stripe's memory, right behind the last reader of this stripe:
-// what they were copied from is free then. Equal stripes become one kernel later on.
+// Slices are views and concatenations are in place. Rows are kept by copying
+// them to the beginning of the next band's memory, directly after the last
+// reader of this band; the memory they were copied from is then free. Equal
+// bands share kernels later.
 //
-// Groups compute as many rows as their strategy takes together (Strategy::rowsTogether),
-// which yields the same bits as the whole. Where rows are kept, each group goes on from
-// where it was: nothing is computed twice.
+// Groups compute multiples of the rows that their strategy computes together
+// (Strategy::rowsTogether), so results are bit-identical. If rows are kept,
+// each group continues where it stopped: nothing is recomputed.
 
 #include "passes/decide/Stripes.h"
 
@@ -60,7 +61,7 @@ std::vector<size_t> lastReaders(ArrayRef<GroupOp> groups) {
 
 namespace {
 
-/// Which rows groups compute, one stripe after the other.
+/// Determines which rows each group computes, one band after the other.
 class RowsOfChain {
 public:
   RowsOfChain(ArrayRef<GroupOp> groups, bool fromEnd, ReadRows read)
@@ -75,8 +76,8 @@ public:
     }
   }
 
-  /// Goes on to `last` rows of the last group; false if a group is not computed row by
-  /// row.
+  /// Adds the band that computes the rows `last` of the last group; false if a
+  /// group cannot be computed row by row.
   bool add(Rows last) {
     std::vector<Rows> needed(groups.size());
     needed.back() = last;
@@ -105,9 +106,9 @@ public:
     return true;
   }
 
-  /// All that were added, with what they hold.
+  /// Returns all added bands, with the rows that they hold.
   std::vector<Stripe> take() {
-    // From the last stripe on: what it and those behind it read.
+    // From the last band on: the rows that this and later bands read.
     std::vector<Rows> ahead(groups.size());
     for (size_t k = stripes.size(); k-- > 0;) {
       Stripe &stripe = stripes[k];
@@ -127,7 +128,8 @@ public:
   }
 
 private:
-  /// The further rows of a group for `needed` ones, in all that are computed together.
+  /// Returns the next rows of a group, so that `needed` is covered, in
+  /// multiples of its grain.
   Rows goOn(size_t i, Rows needed) {
     int64_t before = reached[i], grain = together[i];
     if (needed.size() == 0)
@@ -146,7 +148,7 @@ private:
   ReadRows read;
   std::vector<int64_t> together, reached;
   std::vector<Stripe> stripes;
-  /// The rows of each group that others of the chain read in a stripe.
+  /// For each band, the rows of each group that other groups of the chain read.
   std::vector<std::vector<Rows>> wanted;
 };
 
@@ -247,7 +249,7 @@ public:
   }
 
 private:
-  /// The rows of a group's result that stripe `k` computes.
+  /// Computes the rows of group `i` for band `k`.
   Value compute(size_t k, size_t i) {
     GroupOp group = groups[i];
     auto part = [&](const OperandRows &read) -> Value {
@@ -267,7 +269,7 @@ private:
     };
     GroupOp built =
         buildForRows(builder, group, stripes[k].computed[i], target, part);
-    // Fewer rows are no reason to take more memory.
+    // A group with fewer rows must not use more scratch memory.
     auto bytes = [&](GroupOp of) {
       SmallVector<int64_t> all = schedule::scratchBytes(of, target);
       return std::accumulate(all.begin(), all.end(), int64_t(0));
@@ -277,7 +279,7 @@ private:
     return built.getResult(0);
   }
 
-  /// Puts what was computed beside what is kept from the stripe before.
+  /// Concatenates the computed rows with those kept from the previous band.
   void hold(size_t k, size_t i, Value computed) {
     if (kept[i]) {
       SmallVector<Value> both{kept[i], computed};
@@ -289,7 +291,8 @@ private:
     kept[i] = Value();
   }
 
-  /// Copies the rows that stripe `k` reads beside those that it computes.
+  /// Copies the rows that the next band reads in addition to those that it
+  /// computes.
   void keep(size_t k, size_t i) {
     Rows rows = stripes[k].kept(i, fromEnd);
     if (stripes[k].computed[i].size() == 0 || rows.size() == 0)
@@ -311,7 +314,8 @@ private:
   OpBuilder builder;
   std::vector<size_t> readers;
   std::vector<Stripe> stripes;
-  /// Of each group the rows that are there, and those that are kept for the next stripe.
+  /// For each group, the rows that are live, and the rows kept for the next
+  /// band.
   std::vector<Held> results;
   std::vector<Value> kept;
 };

@@ -1,4 +1,4 @@
-// Chains of groups that are computed some rows at a time.
+// Chains of groups that are computed in row bands.
 
 #ifndef INGOT_PASSES_DECIDE_STRIPES_H
 #define INGOT_PASSES_DECIDE_STRIPES_H
@@ -9,16 +9,17 @@
 
 namespace ingot::decide {
 
-/// Consecutive groups of which only the last one's result is stored as a whole.
-/// It is computed `height` rows at a time, by all of the groups in turn.
+/// Consecutive groups, of which only the last one's result is stored as a
+/// whole. All groups compute a band of `height` rows of it before the next
+/// band.
 struct Chain {
   std::vector<graph::GroupOp> groups;
   int64_t height = 0;
-  /// Rows that the next stripe reads as well are kept for it; otherwise each stripe
-  /// computes all that it reads.
+  /// Whether rows that the next band reads too are kept; otherwise each band
+  /// recomputes all rows that it reads.
   bool keeps = false;
-  /// The operand whose rows are read for the last time by the chain, so that
-  /// the result may creep over them; null if there is none.
+  /// The operand whose last reader is the chain, so that the result may
+  /// overwrite its rows; null if there is none.
   mlir::OpOperand *input = nullptr;
 
   bool isAs(const Chain &other) const {
@@ -27,48 +28,51 @@ struct Chain {
   }
 };
 
-/// What one stripe is of each group's result.
+/// The rows of each group's result in one row band.
 struct Stripe {
-  /// The rows that the group computes; none where those before are enough.
+  /// The rows that the group computes; empty if the previous ones suffice.
   std::vector<Rows> computed;
-  /// The rows that are there for the others: the computed ones and those that are kept
-  /// from the stripe before. Of the last group just the computed ones.
+  /// The rows that are live for other groups: the computed ones and those kept
+  /// from the previous band. For the last group only the computed ones.
   std::vector<Rows> held;
 
-  /// The rows of a group that are kept from the stripe before.
+  /// Returns the rows of a group that are kept from the previous band.
   Rows kept(size_t group, bool fromEnd) const {
     return fromEnd ? Rows{computed[group].end, held[group].end}
                    : Rows{held[group].begin, computed[group].begin};
   }
 };
 
-/// How many rows of a group are computed together: Strategy::rowsTogether.
+/// Returns how many rows a group computes together (Strategy::rowsTogether).
 int64_t rowsTogether(graph::GroupOp group);
 
 using ReadRows =
     llvm::function_ref<const std::optional<llvm::SmallVector<OperandRows>> &(
         graph::GroupOp, Rows)>;
 
-/// The stripes of a chain in the order in which they are computed, from the first row on
-/// or from the last one; none if the chain is not computed row by row. `read` is
-/// operandRows.
+/// Returns the row bands of a chain in the order of computation, from the first
+/// row or from the last one; nothing if the chain cannot be computed row by
+/// row. `read` is operandRows.
 std::optional<std::vector<Stripe>> stripesOf(const Chain &chain, bool fromEnd,
                                              ReadRows read);
 
-/// For `last` rows of the last group's result, the rows of each group's that a stripe
-/// computes which keeps none. None if the chain is not computed row by row.
+/// Returns the rows of each group that a band computes for the rows `last` of
+/// the last group, if no rows are kept. Nothing if the chain cannot be computed
+/// row by row.
 std::optional<std::vector<Rows>>
 rowsOfStripe(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
-/// For each group of a chain the last one of the chain that reads its result; the number
-/// of groups where none does.
+/// Returns, for each group of a chain, the last group of the chain that reads
+/// its result; the number of groups if none does.
 std::vector<size_t> lastReaders(llvm::ArrayRef<graph::GroupOp> groups);
 
-/// What a group of a stripe reads in place of `part`, the rows of an operand.
+/// Returns what a group of a row band reads in place of `part`, the rows of an
+/// operand.
 using PlacePart = llvm::function_ref<mlir::Value(
     mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
 
-/// Replaces the groups of a chain by those of its stripes; returns the result.
+/// Replaces the groups of a chain by those of its row bands; returns the
+/// result.
 mlir::Value buildStripes(const Chain &chain, bool fromEnd,
                          const TargetDescription &target,
                          PlacePart place = nullptr);

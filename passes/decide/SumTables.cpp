@@ -1,13 +1,14 @@
-// Functions of sums of integers as tables with straight lines between their entries.
+// Replaces functions of sums of integers by piecewise linear tables.
 //
 //   x = dequantize(cast(sums: si32), s) + bias -> gelu -> quantize: ui8
-//     ->  t = limit(mul_high(sums, s * 256 / (end - begin)) + ...)    in entries
+//     ->  t = clamp(mul_high(sums, s * 256 / (end - begin)) + ...)    in entries
 //         entry = cast(t >> f): ui8
 //         (high(entry) << 8) + low(entry) + slope(entry) * fraction(t)
 //
-// The function is what the operators compute, on samples, in f32. Its table covers what is
-// between `begin` and `end`, outside of which its result is always the same byte. Where
-// straight lines are further away from it than an eighth of a step, it stays what it is.
+// The table is filled by evaluating the operators on samples in f32. It covers
+// the range from `begin` to `end`; outside, the result is the same 8-bit
+// integer. If linear interpolation deviates by more than an eighth of a step,
+// the function is not replaced.
 
 #include "passes/decide/SumTables.h"
 
@@ -27,16 +28,19 @@ namespace ingot::decide {
 namespace {
 
 constexpr int64_t entries = schedule::tableBytes;
-/// Results have so many fractional bits in the table, which has 16 bits for each.
+/// Fractional bits of results in the table, which has 16 bits per entry.
 constexpr int resultFraction = 7;
-/// Results go so far beyond bytes before they are limited: else a line would have a bend there.
+/// Results extend this far beyond 8 bits before they are clamped: otherwise a
+/// segment would have a bend there.
 constexpr double offset = 64;
-/// Lines may be that far away from the function, in steps of the result.
+/// The largest deviation of a segment from the function, in steps of the
+/// result.
 constexpr double mostError = 0.125;
-/// Fewer fractional bits of entries, and of slopes, would be further away.
+/// The least fractional bits of entries and of slopes; with fewer, the error is
+/// too large.
 constexpr int leastFraction = 8, leastOfSlopes = 3;
 
-/// The operators from a sum to a quantization.
+/// The elementwise operators between a sum and a quantization.
 class SumFunction {
 public:
   explicit SumFunction(QuantizeOp last)
@@ -72,7 +76,7 @@ public:
     auto sum = readSharedSum(operand);
     if (!sum || sum->terms.empty() || !findEnds(sum->bound()) || !fillTable())
       return false;
-    // In entries.
+    // Scaled to units of entries.
     double perEntry = double(entries) / (end - begin);
     sum = read(perEntry);
     if (!sum)
@@ -136,7 +140,7 @@ private:
             }));
   }
 
-  /// The sum times a factor.
+  /// Returns the sum times a factor.
   std::optional<Sum> read(double factor) {
     auto sum = readSharedSum(operand);
     if (!sum)
@@ -166,8 +170,8 @@ private:
                                      : IntegerType::Unsigned);
   }
 
-  /// What the operators compute of some floats, in steps of the result, whose half is
-  /// added; empty if that cannot be computed.
+  /// Evaluates the operators on floats `x`. Returns results in steps plus one
+  /// half; empty if they cannot be evaluated.
   SmallVector<double> compute(ArrayRef<double> x) {
     OpBuilder builder(last);
     Location loc = last.getLoc();
@@ -194,7 +198,7 @@ private:
     for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
       float y;
       std::memcpy(&y, bytes.data() + at, sizeof y);
-      // A NaN has no place in a table.
+      // A NaN cannot be stored in a table.
       if (std::isnan(y))
         return {};
       results.push_back(
@@ -203,9 +207,9 @@ private:
     return results;
   }
 
-  /// Finds where the function becomes one byte on both sides.
+  /// Finds the range outside which the function is constant on both sides.
   bool findEnds(double bound) {
-    // From the one end to the other, closer to each other where numbers are smaller.
+    // Samples from one end to the other, denser for smaller magnitudes.
     constexpr int octaves = 14, perOctave = 32, count = octaves * perOctave;
     SmallVector<double> x;
     for (int i = 0; i <= count; ++i)
@@ -229,7 +233,7 @@ private:
   }
 
   bool fillTable() {
-    // Each line is asked for at these places, its ends among them.
+    // Each segment is sampled at these points, including its ends.
     constexpr int64_t parts = 4;
     SmallVector<double> x;
     for (int64_t i = 0; i <= entries * parts; ++i)

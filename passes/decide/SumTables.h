@@ -1,4 +1,4 @@
-// Functions of sums of integers as tables with straight lines between their entries.
+// Replaces functions of sums of integers by piecewise linear tables.
 
 #ifndef INGOT_PASSES_DECIDE_SUMTABLES_H
 #define INGOT_PASSES_DECIDE_SUMTABLES_H
@@ -7,8 +7,9 @@
 
 namespace ingot::decide {
 
-/// Replaces a quantization to bytes of a function of a sum of integers (readSum); returns
-/// false where it is none, or where straight lines are too far away from it.
+/// Replaces a quantization to 8 bits of a function of a sum of integers
+/// (readSum). Returns false if it is not such a function, or if linear
+/// interpolation is not accurate enough.
 bool formSumTable(graph::QuantizeOp op);
 
 } // namespace ingot::decide

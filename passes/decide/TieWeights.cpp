@@ -1,6 +1,6 @@
-// A table that is gathered from, and whose transpose is packed as the weights
-// of a matrix product, is stored once: in panels. Language models share their
-// embedding with their last layer like that.
+// Stores a gathered table only once if its transpose is packed as the weights
+// of a matmul: in panels. Language models share their embedding with their last
+// layer in this way.
 //
 //   group(table, i) { gather(table, i) }
 //   group(x, p) { matmul(x, unpack_panels(p)) }
@@ -10,7 +10,7 @@
 //
 // where p is pack_panels(weights) and `table` has the elements of
 // transpose(weights), byte for byte. A gather reads few elements of a large
-// table, so it does not matter that they no longer follow each other in memory.
+// table, so it does not matter that they are no longer contiguous in memory.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -25,18 +25,17 @@ namespace ingot::decide {
 
 namespace {
 
-/// Smaller tables are not worth the longer way to an element.
+/// For smaller tables, the more expensive address computation does not pay off.
 constexpr int64_t leastElements = 1 << 12;
 
-/// What an operand of a group is in its body.
+/// Returns the block argument of a group's operand.
 BlockArgument argumentOf(OpOperand &operand) {
   auto group = cast<GroupOp>(operand.getOwner());
   return group.getBody().getArgument(operand.getOperandNumber());
 }
 
-/// Returns whether `constant` is a large table that is only gathered from, a
-/// few rows at a time. One number repeated is no table: kernels hold it
-/// themselves.
+/// Whether `constant` is a large table that is only gathered from, a few rows
+/// at a time. A splat constant does not count, since kernels contain its value.
 bool isTable(ConstantOp constant) {
   auto type = tensorType(constant.getResult());
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -66,7 +65,7 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   ArrayRef<char> as = elementBytes(a.getValue(), storageOfA),
                  bs = elementBytes(b.getValue(), storageOfB);
   int64_t size = bytesPerElement(type.getElementType());
-  // Square by square, so that the lines of both stay in the cache.
+  // Block by block, so that the cache lines of both stay in the cache.
   constexpr int64_t side = 16;
   for (int64_t top = 0; top < rows; top += side)
     for (int64_t left = 0; left < columns; left += side)
@@ -79,7 +78,7 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   return true;
 }
 
-/// Makes a group read the transposed panels in place of the table.
+/// Makes a group read the transposed panels instead of the table.
 void readPanels(OpOperand &use, PackPanelsOp pack, UnpackPanelsOp unpack) {
   BlockArgument table = argumentOf(use);
   OpBuilder builder = OpBuilder::atBlockBegin(table.getOwner());
@@ -97,7 +96,7 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
 
   void runOnOperation() override {
     Block &body = getOperation().getBody().front();
-    // Panels as kernels read them.
+    // Find the panels that kernels read.
     SmallVector<std::pair<PackPanelsOp, UnpackPanelsOp>> packed;
     for (GroupOp group : body.getOps<GroupOp>())
       for (OpOperand &operand : group->getOpOperands())
@@ -114,7 +113,7 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
         if (!weights || !hasData(weights.getValue()) ||
             !areTransposed(table, weights))
           continue;
-        // The first reader of the panels may now be a gather.
+        // The first user of the panels may now be a gather.
         pack->moveBefore(&body.front());
         weights->moveBefore(pack);
         for (OpOperand &use : llvm::make_early_inc_range(table->getUses()))

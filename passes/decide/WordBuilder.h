@@ -1,5 +1,5 @@
-// Builds operators on integers of 32 bits, which are numbers with a fixed point: an integer
-// n that has f fractional bits is n * 2^-f.
+// Builds operators on 32-bit fixed-point numbers: an integer n with f
+// fractional bits has the value n * 2^-f.
 
 #ifndef INGOT_PASSES_DECIDE_WORDBUILDER_H
 #define INGOT_PASSES_DECIDE_WORDBUILDER_H
@@ -13,12 +13,12 @@ namespace ingot::decide {
 
 class WordBuilder {
 public:
-  /// Operators are put in front of `before`.
+  /// Operators are inserted before `before`.
   explicit WordBuilder(mlir::Operation *before)
       : builder(before), loc(before->getLoc()),
         si32(builder.getIntegerType(32, /*isSigned=*/true)) {}
 
-  /// Builds OpT on two operands, which broadcast.
+  /// Builds OpT on two operands, which are broadcast.
   template <typename OpT> mlir::Value binary(mlir::Value x, mlir::Value y) {
     return OpT::create(builder, loc, typeOf(x, y), mlir::ValueRange{x, y})
         ->getResult(0);
@@ -27,7 +27,7 @@ public:
     return OpT::create(builder, loc, x.getType(), x)->getResult(0);
   }
   mlir::Value shifted(mlir::Value x, mlir::Value by, llvm::StringRef direction);
-  /// Shifts by a number that is known; by 0: `x` itself.
+  /// Shift by a constant; by 0 returns `x` itself.
   mlir::Value left(mlir::Value x, int64_t by);
   mlir::Value right(mlir::Value x, int64_t by);
 
@@ -36,7 +36,8 @@ public:
   mlir::Value cast(mlir::Value x, mlir::Type type);
   mlir::Value bits(mlir::Value x, mlir::Type type);
 
-  /// Builds a sum with as many fractional bits. The sum has to fit (see `mostFraction`).
+  /// Builds a sum with `fraction` fractional bits. The sum has to fit (see
+  /// `fits`).
   mlir::Value sum(const Sum &sum, int fraction);
 
   mlir::OpBuilder builder;
@@ -44,15 +45,15 @@ public:
   mlir::Type si32;
 
 protected:
-  /// That of the operands, which broadcast; of the first one's elements.
+  /// Returns the broadcast shape with the element type of the first operand.
   mlir::RankedTensorType typeOf(mlir::Value x, mlir::Value y);
 
 private:
   mlir::Value term(const Term &term, int fraction);
 };
 
-/// Whether a sum of that bound, with as many fractional bits, is less than 2^bits, and
-/// nothing that it is computed from exceeds 32 bits.
+/// Whether a sum with this bound and `fraction` fractional bits is less than
+/// 2^bits, and no intermediate value exceeds 32 bits.
 bool fits(const Sum &sum, double bound, int fraction, int bits);
 
 } // namespace ingot::decide

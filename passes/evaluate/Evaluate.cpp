@@ -32,7 +32,7 @@ bool isComputable(Value value) {
   return true;
 }
 
-/// The operators that `values` depend on, operands first.
+/// Returns the operators that `values` depend on, operands first.
 static SmallVector<Operation *> coneOf(ArrayRef<Value> values) {
   llvm::SetVector<Operation *> cone;
   SmallVector<std::pair<Operation *, unsigned>> stack;
@@ -55,16 +55,16 @@ static SmallVector<Operation *> coneOf(ArrayRef<Value> values) {
 
 using Consumed = llvm::function_ref<void(DenseResourceElementsHandle)>;
 
-/// Runs the launches of a planned @main, whose arguments are its results only.
-/// Memory comes and goes with the launches that need it: a result is allocated
-/// for the first launch that writes it, a constant given up after the last one
+/// Runs the launches of a planned @main whose only arguments are its results.
+/// Memory is held only while launches need it: a result is allocated before the
+/// first launch that writes it, and a constant is released after the last one
 /// that reads it.
 class MainRunner {
 public:
   MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
       : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
-  /// Fills `results`, each of the size that it has in `bytes`.
+  /// Fills `results`; `bytes` are their sizes.
   void run(kernel::ProgramOp main, ArrayRef<int64_t> bytes,
            MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;
@@ -78,7 +78,7 @@ public:
         if (auto argument = dyn_cast<BlockArgument>(operand);
             argument && !pointers.contains(argument)) {
           std::vector<char> &result = results[argument.getArgNumber()];
-          // Kernels may be given a place for a tensor without elements.
+          // Kernels may need a valid pointer for a tensor without elements.
           result.reserve(1);
           result.resize(bytes[argument.getArgNumber()]);
           pointers[argument] = result.data();
@@ -109,7 +109,7 @@ private:
         elementBytes(valueOf(get), storage.back()).data());
   }
 
-  /// The resources that a launch reads, through whichever views.
+  /// Returns the resources that a launch reads, directly or through views.
   SmallVector<Resource> resourcesOf(kernel::LaunchOp launch) {
     SmallVector<Resource> resources;
     for (Value operand : launch.getOperands()) {
@@ -160,7 +160,7 @@ private:
 FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                                               Consumed consumed) {
   SmallVector<ElementsAttr> results(values.size());
-  // Constants under another shape need no code.
+  // Reshaped constants need no code.
   SmallVector<Value> wanted;
   SmallVector<size_t> positions;
   for (auto [i, value] : llvm::enumerate(values)) {

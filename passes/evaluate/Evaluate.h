@@ -1,7 +1,7 @@
-// Values of constant subgraphs.
+// Evaluates constant subgraphs.
 //
-// There is no second implementation of any operator for constants: the
-// subgraph goes through the stages that generate code, and that code runs here.
+// Operators have no second implementation for constants: the subgraph goes
+// through the stages that generate code, and the resulting kernels run here.
 
 #ifndef INGOT_PASSES_EVALUATE_EVALUATE_H
 #define INGOT_PASSES_EVALUATE_EVALUATE_H
@@ -12,10 +12,11 @@
 
 namespace ingot {
 
-/// The values of tensors that depend on graph.constant only, together in one
-/// compilation. Fails (with a diagnostic) only by a fault of ours. `consumed`
-/// is called for each resource that no kernel will read any more, while others
-/// are still to run: its bytes may go.
+/// Returns the values of tensors that depend on graph.constant only, all
+/// computed in one compilation. Fails, with a diagnostic, only on an internal
+/// error. `consumed` is called for each resource after the last kernel that
+/// reads it, while other kernels have yet to run, so that its data can be
+/// freed.
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(
     llvm::ArrayRef<mlir::Value> values,
     llvm::function_ref<void(mlir::DenseResourceElementsHandle)> consumed = {});
@@ -23,8 +24,8 @@ mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(
 /// Whether `value` depends on constants only.
 bool isComputable(mlir::Value value);
 
-/// What brings a module with @main of graph operators into planned form, for a
-/// scalar target; set once by the compiler's pipeline.
+/// Lowers a module with @main of graph operators to a planned module for a
+/// scalar target. The compiler's pipeline sets this function once.
 using EvaluationLowering = mlir::LogicalResult (*)(mlir::ModuleOp module);
 void setEvaluationLowering(EvaluationLowering lowering);
 

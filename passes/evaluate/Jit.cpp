@@ -35,11 +35,11 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Machine code in memory. It is loaded without LLVM's ORC, whose start alone takes
-/// longer than most of what is evaluated.
+/// Owns machine code in memory. It is loaded without LLVM's ORC, which alone
+/// takes longer to start than most evaluations.
 struct Jit::Code {
-  /// Kernels throw nothing: what unwinds them is not made known to the process, which
-  /// would go on to read it when they are gone.
+  /// Kernels throw nothing. Their unwind tables are not registered, since the
+  /// process would still read them after the kernels have been freed.
   struct Memory : llvm::SectionMemoryManager {
     void registerEHFrames(uint8_t *, uint64_t, size_t) override {}
   };
@@ -51,12 +51,13 @@ struct Jit::Code {
 Jit::Jit() : code(std::make_unique<Code>()) {}
 Jit::~Jit() = default;
 
-/// The function that calls a kernel with the arguments whose addresses it gets.
+/// Returns the name of the wrapper that calls a kernel; it takes an array of
+/// argument addresses.
 static std::string callerOf(StringRef kernel) {
   return ("call." + kernel).str();
 }
 
-/// Views become casts that the memref conversion knows.
+/// Replaces views by casts that the memref conversion supports.
 static void replaceViews(ModuleOp module) {
   SmallVector<kernel::ViewOp> views;
   module.walk([&](kernel::ViewOp view) { views.push_back(view); });
@@ -73,7 +74,7 @@ static void replaceViews(ModuleOp module) {
   }
 }
 
-/// One thread does all parts of steps.
+/// Inlines parallel steps: a single thread processes the whole range.
 static void runStepsAlone(ModuleOp module) {
   SmallVector<kernel::ParallelOp> steps;
   module.walk([&](kernel::ParallelOp step) { steps.push_back(step); });
@@ -111,7 +112,8 @@ static LogicalResult toLLVM(ModuleOp module) {
   return applyFullConversion(module, target, std::move(patterns));
 }
 
-/// Kernels that run for less time than LLVM would take to optimize them.
+/// Disables optimization of kernels that run for less time than LLVM would take
+/// to optimize them.
 static void leaveSmallKernelsUnoptimized(ModuleOp kernels,
                                          const llvm::StringSet<> &small) {
   Builder builder(kernels.getContext());
@@ -121,9 +123,9 @@ static void leaveSmallKernelsUnoptimized(ModuleOp kernels,
           builder.getStrArrayAttr({"noinline", "optnone"}));
 }
 
-/// Moves invariant arithmetic out of the loops, removes what is computed twice, and
-/// unrolls the loops that copy the rows of a packed weight. A whole pipeline of
-/// LLVM's would take longer than the kernels, which run once, could gain by it.
+/// Hoists invariant arithmetic out of loops, removes common subexpressions, and
+/// unrolls the loops that copy the rows of packed weights. A full LLVM pipeline
+/// would take longer than it could save, since each kernel runs once.
 static llvm::Error optimizeLoops(llvm::Module *module,
                                  llvm::TargetMachine &machine) {
   llvm::PassBuilder builder(&machine);
@@ -146,7 +148,7 @@ static llvm::Error optimizeLoops(llvm::Module *module,
   return llvm::Error::success();
 }
 
-/// Adds the function that the kernel is called by.
+/// Adds the wrapper through which the kernel is called.
 static void addCaller(llvm::Function &kernel) {
   llvm::LLVMContext &context = kernel.getContext();
   llvm::Type *address = llvm::PointerType::getUnqual(context);
@@ -167,8 +169,8 @@ static void addCaller(llvm::Function &kernel) {
   b.CreateRetVoid();
 }
 
-/// A copy of the kernels of `module`, and of the functions that they call, as a
-/// module of LLVM's dialect.
+/// Returns a copy of the kernels of `module`, and of the functions that they
+/// call, in the LLVM dialect.
 static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
@@ -199,8 +201,8 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   return kernels;
 }
 
-/// What makes code for this host: one for each use, as functions may be simplified
-/// in parallel.
+/// Creates a target machine for this host: one per use, since functions may be
+/// simplified in parallel.
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(llvm::CodeGenOptLevel level) {
   static const auto host = [] {
@@ -224,7 +226,7 @@ llvm::Error Jit::load(ModuleOp kernels, bool optimize) {
     return llvm::createStringError("a kernel is not LLVM IR");
   module->setDataLayout((*machine)->createDataLayout());
   module->setTargetTriple((*machine)->getTargetTriple());
-  // The functions that kernels call have a result.
+  // The functions that kernels call return a value; kernels return nothing.
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
     if (isa<LLVM::LLVMVoidType>(function.getFunctionType().getReturnType()))
       addCaller(*module->getFunction(function.getName()));

@@ -1,4 +1,4 @@
-// Kernels of a planned module, run in place.
+// Compiles the kernels of a planned module for this host and runs them.
 
 #ifndef INGOT_PASSES_EVALUATE_JIT_H
 #define INGOT_PASSES_EVALUATE_JIT_H
@@ -7,22 +7,23 @@
 
 namespace ingot {
 
-/// The kernel functions of a module (buffers as bare pointers), compiled to
-/// machine code by LLVM for this host.
+/// The kernels of a module, compiled to machine code by LLVM for this host;
+/// they take buffers as bare pointers.
 class Jit {
 public:
   ~Jit();
-  /// Takes the kernels out of `module` (a copy is compiled). `optimize`: worth
-  /// it when the kernels run long.
+  /// Compiles a copy of the kernels of `module`. `optimize` pays off for
+  /// kernels that run long.
   static mlir::FailureOr<std::unique_ptr<Jit>> compile(mlir::ModuleOp module,
                                                        bool optimize);
-  /// Calls a kernel: pointers to its arguments, each a pointer or an index.
+  /// Calls a kernel. `arguments` are pointers to its arguments, each of which
+  /// is a pointer or an index.
   void call(llvm::StringRef kernel, llvm::MutableArrayRef<void *> arguments);
 
 private:
   struct Code;
   Jit();
-  /// Makes code of `kernels`, a module of LLVM's dialect.
+  /// Compiles `kernels`, a module of the LLVM dialect, and loads the code.
   llvm::Error load(mlir::ModuleOp kernels, bool optimize);
 
   std::unique_ptr<Code> code;

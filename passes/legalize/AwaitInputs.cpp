@@ -1,16 +1,18 @@
-// Where a kernel that begins before the one in front of it ends waits for that.
+// Inserts the wait for the previous kernel into kernels that start early
+// (programmatic dependent launch).
 //
 //     kernel.func @product(%x, %weights, %y):
 //       copies of %weights; copies of %x ...
 //  =>   copies of %weights; kernel.await_inputs; copies of %x ...
 //
-// What comes before that place reads nothing but arguments for which all launches of the
-// kernel pass constants, and stores to none: what is done there takes place while the
-// kernel in front still runs. What else is read of constants by all threads is read there as
-// well, as far as there are registers for it. Of a branch whose two sides go on by themselves each waits
-// on its own. Compilers may read what is const and restrict wherever they like, also before
-// that place: other arguments that are only read are marked as what others may write
-// (kernel.may_alias). Nothing is done on targets whose kernels do not begin early.
+// Code before the wait overlaps with the previous kernel. It only reads
+// arguments for which every launch of the kernel passes constants, and stores
+// to none. Further loads of constants are moved before the wait as long as
+// there are registers for them. If the kernel ends in a branch, each side waits
+// on its own. A compiler may move loads of a `const ... __restrict` argument
+// before the wait; the other read-only arguments are therefore marked with
+// kernel.may_alias and printed without `__restrict`. Does nothing on targets
+// without early kernel start.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -36,7 +38,7 @@ public:
   void run() { place(entry, /*isInBranch=*/false); }
 
 private:
-  /// Whether an operation may run before the kernel in front has ended.
+  /// Whether `op` may run before the previous kernel has ended.
   bool isEarly(Operation &op) const {
     return !op.walk([&](Operation *inside) {
                 bool isLate =
@@ -69,8 +71,8 @@ private:
     if (first)
       readAhead(first);
     auto branch = dyn_cast_or_null<scf::IfOp>(first);
-    // Where all threads come to the end of a kernel without having waited it would end
-    // before the one in front, so that each way through it waits.
+    // If a thread could reach the end without waiting, the kernel could end
+    // before the previous one; so every path waits.
     if (!branch || !isLast || branch.getNumResults() > 0 ||
         (branch.getElseRegion().empty() && !isInBranch))
       return insertAt(first ? first : block.getTerminator());
@@ -82,12 +84,13 @@ private:
     place(branch.getThenRegion().front(), /*isInBranch=*/true);
     place(branch.getElseRegion().front(), /*isInBranch=*/true);
   }
-  /// Moves what is read of constants behind `late` in its block, up to a loop or a branch, to
-  /// the place in front of it.
+  /// Moves loads of constants that follow `late` in its block, up to the next
+  /// loop or branch, before `late`.
   void readAhead(Operation *late) {
     constexpr int64_t mostBytes = 256;
     SmallVector<memref::LoadOp> loads;
-    // What is read behind a loop would take registers from it.
+    // Loads after a loop are not moved: they would occupy registers during the
+    // loop.
     for (Operation *op = late; op->getNumRegions() == 0 && op->getNextNode();
          op = op->getNextNode())
       if (readsConstant(op))
@@ -103,14 +106,14 @@ private:
       moved += bytes;
     }
   }
-  /// Not what threads share, or have on the stack: that is stored to in between.
+  /// Excludes shared memory and stack buffers: these are stored to in between.
   bool readsConstant(Operation *op) const {
     auto load = dyn_cast<memref::LoadOp>(op);
     return load && isa<BlockArgument>(kernel::bufferRoot(load.getMemRef())) &&
            isEarly(*op);
   }
-  /// Whether an operation may be in front of `late`, with the `needed` ones behind it, in
-  /// their order.
+  /// Whether `op` may move before `late`; collects in `needed`, in order, the
+  /// operations after `late` that have to move with it.
   bool mayMove(Operation *op, Operation *late,
                llvm::SetVector<Operation *> &needed) const {
     if (op->getBlock() != late->getBlock() || op->isBeforeInBlock(late))

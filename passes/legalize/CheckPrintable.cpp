@@ -1,6 +1,7 @@
-// The operations that the printer has a row for (codegen/kernel/Printable.def), on
-// types that it knows. After this check it cannot fail. A failure here is ours, not the user's: what a model may contain was
-// decided long ago.
+// Checks that the printer can print every operation
+// (codegen/kernel/Printable.def) with its types; after this pass printing
+// cannot fail. A failure is an internal error: unsupported models have been
+// diagnosed long before.
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -24,14 +25,14 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_CHECKPRINTABLE
 #include "passes/legalize/Passes.h.inc"
 
-/// Why a type cannot be written in C, or null.
+/// Returns why a type cannot be written in C, or null.
 static const char *refusal(Type type) {
   if (isa<kernel::CursorType, kernel::StringType>(type))
     return nullptr;
   if (auto memref = dyn_cast<MemRefType>(type)) {
     SmallVector<int64_t> strides;
     int64_t offset = 0;
-    // Of an empty buffer no element is ever named.
+    // No element of an empty buffer is ever accessed.
     if (memref.hasStaticShape() && memref.getNumElements() == 0)
       return refusal(memref.getElementType());
     if (failed(memref.getStridesAndOffset(strides, offset)) ||
@@ -61,7 +62,8 @@ static const char *refusal(Type type) {
   return element.isIndex() ? nullptr : "is no number";
 }
 
-/// Constants of small floats are fine, computing with them is not.
+/// Returns why an operation cannot use its types, or null. Constants of small
+/// floats are allowed, computing with them is not.
 static const char *refusalOfUse(Operation *op,
                                 const TargetDescription &target) {
   if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op) ||
@@ -84,7 +86,7 @@ static const char *refusalOfUse(Operation *op,
 
 namespace {
 
-/// Refuses operations that the printer does not know on one target.
+/// Rejects operations that the printer cannot print for the target.
 class PrintableCheck {
 public:
   PrintableCheck(MLIRContext *context, const TargetDescription &target)
@@ -102,12 +104,13 @@ public:
   }
 
 private:
-  /// Returns whether the table has an operation whose row is found by its name alone.
+  /// Whether the target's intrinsics table has an operation that is looked up
+  /// by its name alone.
   bool isIntrinsic(StringRef name) const {
     return target.intrinsic(name, Type(), Type());
   }
 
-  /// Returns whether the target's own table says how to write the operation.
+  /// Whether the target's intrinsics table has an entry for the operation.
   bool isIntrinsic(Operation *op) const {
     if (auto dot = dyn_cast<kernel::DotOp>(op);
         dot && op->hasAttr(kernel::kAcrossLanesAttr))
@@ -140,14 +143,14 @@ private:
       return isIntrinsic(store.getIntrinsicName());
     if (auto product = dyn_cast<kernel::WarpProductOp>(op))
       return isIntrinsic(product.getIntrinsicName());
-    // Blocks and threads are numbered along one axis.
+    // Only one axis of blocks and threads is used.
     auto axis = op->getAttrOfType<gpu::DimensionAttr>("dimension");
     return (!axis || axis.getValue() == gpu::Dimension::x) &&
            (to || isa<gpu::BarrierOp>(op)) &&
            target.intrinsic(op->getName().getStringRef(), from, to);
   }
 
-  /// Returns why C has no spelling of an operation, or nothing.
+  /// Returns why the operation cannot be written in C; empty if it can.
   std::string refusal(Operation *op) {
     if (!known.contains(op->getName()))
       return ("has no spelling in C for target " + target.name).str();
@@ -184,7 +187,7 @@ private:
     return why;
   }
 
-  /// As ingot::legalize::refusal, asked once for each type.
+  /// Returns the result of ingot::legalize::refusal, cached per type.
   const char *refusalOf(Type type) {
     auto [known, isNew] = types.try_emplace(type, nullptr);
     if (isNew)
@@ -199,7 +202,7 @@ private:
 
 } // namespace
 
-/// A weight or an input must not be written, nor may a global lack its value.
+/// Checks that no launch writes to a weight or an input.
 static LogicalResult checkProgram(kernel::ProgramOp program, ModuleOp module,
                                   const SymbolTable &symbols) {
   bool valid = true;

@@ -1,4 +1,4 @@
-// Values that are carried and never read.
+// Drops loop-carried values that are never used.
 //
 //     %sum = scf.for .. iter_args(%s = %zero) {       scf.for .. {
 //       memref.store %x, %y[%i]                 =>      memref.store %x, %y[%i]
@@ -6,7 +6,7 @@
 //       scf.yield %next
 //     }                      (%sum has no use)
 //
-// In C they would be variables that are set and not used.
+// In C these values would be variables that are set but not used.
 
 #include "passes/legalize/Expansions.h"
 
@@ -20,8 +20,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Returns whether nothing but operand `index` of the loop's end depends on the
-/// value that the loop carries under that index.
+/// Whether the value that the loop carries under `index` only feeds its own
+/// next value.
 bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
   Operation *end = loop.getBody()->getTerminator();
   SmallVector<Value> worklist = {loop.getRegionIterArg(index)};
@@ -40,8 +40,8 @@ bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
   return true;
 }
 
-/// Carries the first value on in place of an unread result's updates. Then
-/// nothing changes it any more, and canonicalization takes it out.
+/// Replaces the update of an unused result by the initial value. Then the value
+/// never changes, and canonicalization removes it.
 struct StopUpdates : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
 

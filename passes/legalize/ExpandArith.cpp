@@ -1,17 +1,18 @@
-// What C has no operator for.
+// Expands arithmetic for which C has no operator.
 //
 //     arith.maximumf %x, %c   =>  select (%c > %x), %c, %x
 //     select (%c > %x), %c, %x  =>  arith.maximumf %x, %c   (where the target has it)
 //     arith.maxsi %x, %y      =>  select (%x > %y), %x, %y
 //     math.absf on vectors    =>  the bits without the sign
 //     arith.uitofp on masks   =>  select %m, 1.0, 0.0
-//     kernel.mul_high %x, %y  =>  the product in 64 bits, shifted
-//     kernel.narrow_signed %x, %y  =>  within the range, truncated, shuffled
+//     kernel.mul_high %x, %y  =>  the 64-bit product, shifted right
+//     kernel.narrow_signed %x, %y  =>  clamped, truncated, shuffled
 //     kernel.zip_low %x, %y  =>  vector.shuffle
 //     kernel.low_bits 4 of %x  =>  masked and converted
 //
-// Minimum and maximum are written such that compilers make them the one
-// instruction that takes its second operand where a NaN is involved.
+// Minimum and maximum are written as comparison and select in such a way that
+// compilers emit a single instruction, the one that returns its second operand
+// if either is NaN.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -32,15 +33,16 @@ namespace ingot::legalize {
 
 namespace {
 
-/// A splat or scalar constant that is a number.
+/// Whether `value` is a scalar or splat constant other than NaN.
 bool isNumber(Value value) {
   APFloat number(0.0f);
   return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
 }
 
-/// Whether a value is a number in each run: a constant, the extremum of such a value and
-/// another one, which a NaN does not replace, or what a loop makes of it by these alone.
-/// `assumed` are values of loops that are being looked at.
+/// Whether `value` is never NaN: a constant, a maxnum or minnum with such an
+/// operand, or a loop-carried value computed by these operations only.
+/// `assumed` contains the loop-carried values under examination, which are
+/// assumed never to be NaN.
 bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
   if (isNumber(value) || llvm::is_contained(assumed, value))
     return true;
@@ -65,7 +67,8 @@ bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
          isNeverNan(loop.getTiedLoopYieldedValue(argument)->get(), assumed);
 }
 
-/// maximumf and minimumf hand a NaN on, maxnumf and minnumf the other operand.
+/// Expands extrema: maximumf and minimumf return NaN if an operand is NaN,
+/// maxnumf and minnumf the other operand.
 template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
 struct ExpandFloatExtremum : OpRewritePattern<Op> {
   ExpandFloatExtremum(MLIRContext *context, PatternBenefit benefit,
@@ -86,8 +89,8 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
       Value better = arith::CmpFOp::create(rewriter, loc, predicate, a, b);
       return arith::SelectOp::create(rewriter, loc, better, a, b);
     };
-    // `pick(a, b)` is b when either is NaN, so a constant goes to the side
-    // where x is, or is not, taken.
+    // `pick(a, b)` returns b if either operand is NaN. So a constant goes first
+    // if a NaN x has to be returned, and second if not.
     if (isNumber(y)) {
       rewriter.replaceOp(op, propagatesNan ? pick(y, x) : pick(x, y));
       return success();
@@ -100,9 +103,10 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
   }
 };
 
-/// `a > b ? a : b` is b where a number is missing. Where one side is known to be a number,
-/// it is one of the two instructions that the target may have: the one that hands the NaN
-/// of b on, or the one that takes b for the NaN of a. Of two zeros they may take another one.
+/// `a > b ? a : b` returns b if either operand is NaN. If one side is known not
+/// to be NaN, this equals one of two instructions: the one that returns NaN if
+/// b is NaN, or the one that returns b if a is NaN. They may choose the other
+/// one of two zeros.
 struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
   FormFloatExtremum(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -113,7 +117,7 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
     auto isInstruction = [&](StringRef name) {
       return target.intrinsic(name, op.getType(), op.getType());
     };
-    // Of targets that have an instruction for each of the two, in vectors.
+    // Only for vectors on targets that have both instructions.
     if (!isVector(op.getType()) || !isInstruction(Op::getOperationName()) ||
         !isInstruction(arith::MaximumFOp::getOperationName()))
       return failure();
@@ -151,7 +155,7 @@ struct ExpandIntegerExtremum : OpRewritePattern<Op> {
   }
 };
 
-/// A constant of a scalar or vector type.
+/// Builds a constant of a scalar or vector type.
 Value makeConstant(PatternRewriter &b, Location loc, Type type,
                    TypedAttr element) {
   if (auto vector = dyn_cast<VectorType>(type))
@@ -159,7 +163,7 @@ Value makeConstant(PatternRewriter &b, Location loc, Type type,
   return arith::ConstantOp::create(b, loc, type, element);
 }
 
-/// The sign of a vector of floats is a bit like others.
+/// Accesses the sign bit of a vector of floats.
 struct SignBits {
   SignBits(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc) {
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
@@ -201,8 +205,8 @@ LogicalResult expandVectorCopySign(math::CopySignOp op,
   return success();
 }
 
-/// Vectors that are no register of the target's are taken apart, or filled up with lanes
-/// that nothing reads; without an instruction, products have 64 bits.
+/// Splits vectors wider than the target's registers and pads narrower ones. If
+/// the target lacks the instruction, multiplies in 64 bits.
 struct ExpandMulHigh : OpRewritePattern<kernel::MulHighOp> {
   ExpandMulHigh(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -274,7 +278,8 @@ private:
   }
 };
 
-/// Without an instruction: within the range, truncated, and in blocks in turn.
+/// If the target lacks the instruction: clamp, truncate, and interleave in
+/// blocks of 128 bits.
 template <typename Op>
 LogicalResult expandNarrowing(Op op, const TargetDescription &target,
                               PatternRewriter &b) {
@@ -306,7 +311,7 @@ LogicalResult expandNarrowing(Op op, const TargetDescription &target,
   return success();
 }
 
-/// Without an instruction: a shuffle.
+/// If the target lacks the instruction: a shuffle.
 template <typename Op>
 LogicalResult expandZip(Op op, const TargetDescription &target,
                         PatternRewriter &b) {
@@ -324,7 +329,7 @@ LogicalResult expandZip(Op op, const TargetDescription &target,
   return success();
 }
 
-/// Without an instruction: masked and converted.
+/// If the target lacks the instruction: mask and convert.
 LogicalResult expandLowBits(kernel::LowBitsOp op,
                             const TargetDescription &target,
                             PatternRewriter &b) {
@@ -351,7 +356,7 @@ LogicalResult expandAbsI(math::AbsIOp op, PatternRewriter &b) {
   return success();
 }
 
-/// i1 to float: one of two constants.
+/// Expands i1 to float: selects one of two constants.
 template <typename Op, int one>
 struct ExpandBoolToFloat : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -370,7 +375,7 @@ struct ExpandBoolToFloat : OpRewritePattern<Op> {
   }
 };
 
-/// Sums, products and orders of single bits are logic.
+/// Expands sums, products and comparisons of i1 to logic.
 struct ExpandBoolArithmetic : RewritePattern {
   explicit ExpandBoolArithmetic(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
@@ -396,7 +401,7 @@ struct ExpandBoolArithmetic : RewritePattern {
     auto compare = dyn_cast<arith::CmpIOp>(op);
     if (!compare || !isVector(op->getResult(0).getType()))
       return failure();
-    // True is 1 unsigned and -1 signed.
+    // True is 1 in unsigned comparisons and -1 in signed ones.
     using P = arith::CmpIPredicate;
     P p = compare.getPredicate();
     if (p == P::eq || p == P::ne)
@@ -418,7 +423,7 @@ void populateExpandArith(RewritePatternSet &patterns,
                          const TargetDescription &target) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  // Ahead of upstream's expansions of the same operations.
+  // With priority over upstream's expansions of the same operations.
   PatternBenefit ahead(2);
   patterns.add<ExpandFloatExtremum<arith::MaximumFOp, F::OGT, true>,
                ExpandFloatExtremum<arith::MinimumFOp, F::OLT, true>,

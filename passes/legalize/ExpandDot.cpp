@@ -1,15 +1,18 @@
-// Products of narrow numbers without an instruction.
+// Expands dot products of 8-bit and 16-bit elements for which the target lacks
+// an instruction.
 //
 //     %s = kernel.dot unsigned %a, %b, %sum : vector<16xi8>, vector<4xi32>
 //  => %a0 = arith.extui (lanes 0, 4, 8, 12 of %a), %b0 = arith.extsi (those of %b)
 //     %s0 = %sum + %a0 * %b0, then the same with lanes 1, 5, 9, 13 and so on
 //
-// and multiply-adds of f32 for bf16; of f16 a product and a sum, each rounded to f16.
+// bf16 becomes multiply-adds in f32; f16 a product and a sum, each rounded to
+// f16.
 //
-// A target that has the product with its operands in the other order gets them
-// in that order. What the target has is left alone, but for an operand that is one
-// word in all lanes: where the target takes the word itself, it becomes the second
-// operand, and its vector has no other use, so that it is never computed.
+// If the target has the instruction with swapped operands, the operands are
+// swapped. A dot product with an instruction is unchanged, with one exception:
+// if an operand is a 32-bit word broadcast to all lanes and the instruction
+// accepts the word itself, the broadcast becomes the second operand and gets
+// this single use, so that the printer can drop it.
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -28,8 +31,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Gives a product a vector of its word that nothing else uses, and a word where
-/// that is a lane.
+/// Clones the broadcast of the word for this dot product, and the word too if
+/// it is a lane of a vector, so that they have no other use.
 static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
   SmallVector<Operation *, 4> chain{cast.getSource().getDefiningOp()};
@@ -48,7 +51,8 @@ static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The lanes `first`, `first + step`, ... of `vector`; a scalar if that is one.
+/// Returns the lanes `first`, `first + step`, ... of `vector`; a scalar if
+/// there is only one.
 static Value everyNth(OpBuilder &builder, Location loc, Value vector,
                       int64_t first, int64_t step) {
   if (step == 1)
@@ -71,7 +75,8 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     if (target.intrinsic(kernel::dotAcrossLanes(a, b), op.getA().getType(),
                          op.getType()))
       return failure();
-    // Each product in the lane of its group is one of the ways to sum them.
+    // The products in the lanes of their groups are one valid order of the
+    // sums.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();

@@ -1,16 +1,16 @@
-// Small floats as bits.
+// Represents small floats by their bits.
 //
-// C has no f16, bf16, f8 or f4, so they live as their bits in unsigned
-// integers (see CTypes.h) and are computed with in f32:
+// C has no f16, bf16, f8 or f4 type. Generated code stores their bits in
+// unsigned integers (see CTypes.h) and computes in f32:
 //
 //     %s = arith.addf %a, %b : f16   =>   extf both, addf in f32, truncf
 //     %w = arith.extf %a : f16 to f32 =>  bit operations, unless the target's
 //                                         table has the conversion
 //
-// Narrowing rounds to nearest even and goes through denormals, also from f64
-// (rounded to odd in f32 first, so that it is rounded once). What is too large
-// becomes infinity, or NaN in types without one, or the largest value in types
-// without either; saturating casts are clamped before they come here.
+// Narrowing rounds to nearest even and produces denormals. From f64 the value
+// is first rounded to odd in f32, so that it is rounded only once. Overflow
+// gives infinity, or NaN in formats without infinity, or the largest value in
+// formats without both; saturating casts have been clamped before.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
@@ -36,7 +36,7 @@ enum class Specials {
   None,    ///< finite values only
 };
 
-/// How a small float is laid out: sign, exponent, mantissa.
+/// The layout of a small float: sign, exponent, mantissa.
 struct Format {
   unsigned exponentBits, mantissaBits;
   int bias;
@@ -44,7 +44,7 @@ struct Format {
 
   unsigned magnitudeBits() const { return exponentBits + mantissaBits; }
   unsigned highest() const { return (1u << magnitudeBits()) - 1; }
-  /// The code of infinity, or of NaN where that is what overflow gives.
+  /// Returns the bits that overflow gives: infinity, NaN or the largest value.
   unsigned overflow() const {
     if (specials == Specials::Ieee)
       return ((1u << exponentBits) - 1) << mantissaBits;
@@ -89,7 +89,7 @@ Type withElement(Type type, Type element) {
   return element;
 }
 
-/// arith operations on scalars or vectors of one shape.
+/// Builds arith operations on scalars or vectors of one shape.
 struct Bits {
   OpBuilder &b;
   Location loc;
@@ -139,7 +139,7 @@ struct Bits {
   Value asFloat(Value x) const {
     return arith::BitcastOp::create(b, loc, f32(), x);
   }
-  /// The bits of a small float, widened.
+  /// Returns the bits of a small float, zero-extended to 32 bits.
   Value widen(Value small) const {
     unsigned bits = getElementTypeOrSelf(small).getIntOrFloatBitWidth();
     Type narrow = withElement(like, b.getIntegerType(bits));
@@ -156,7 +156,7 @@ struct Bits {
 
 using P = arith::CmpIPredicate;
 
-/// Small float to f32, exactly.
+/// Converts a small float to f32, exactly.
 Value widenFormat(Bits bits, Value x, const Format &format) {
   unsigned mantissa = format.mantissaBits;
   Value raw = bits.widen(x);
@@ -165,7 +165,8 @@ Value widenFormat(Bits bits, Value x, const Format &format) {
                         31 - format.magnitudeBits());
   Value normal = bits.add(bits.shl(magnitude, 23 - mantissa),
                           bits.c((127u - format.bias) << 23));
-  // Denormals are few bits times a power of two; f32 holds them normal.
+  // The value of a denormal is its mantissa times a power of two, which is a
+  // normal f32.
   Value steps =
       arith::UIToFPOp::create(bits.b, bits.loc, bits.f32(), magnitude);
   float unit = std::ldexp(1.0f, 1 - format.bias - int(mantissa));
@@ -193,7 +194,7 @@ Value widenFormat(Bits bits, Value x, const Format &format) {
   return bits.asFloat(result);
 }
 
-/// f32 to small float, to nearest even.
+/// Converts f32 to a small float, rounded to nearest even.
 Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
   unsigned shift = 23 - format.mantissaBits;
   Value raw = bits.asInt(x);
@@ -206,8 +207,8 @@ Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
       shift);
   Value normal =
       bits.sub(rounded, bits.c((127u - format.bias) << format.mantissaBits));
-  // Where the unit in the last place of a sum is the smallest denormal, the
-  // addition itself rounds.
+  // After adding a constant whose unit in the last place is the smallest
+  // denormal, the f32 addition itself rounds to denormals.
   float magic = std::ldexp(1.0f, 24 - format.bias - int(format.mantissaBits));
   uint32_t magicBits;
   std::memcpy(&magicBits, &magic, sizeof magic);
@@ -224,7 +225,7 @@ Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
                    bits.c(format.nan()), code);
   Value withSign = bits.disj(code, sign);
   if (format.specials == Specials::NegZero)
-    // Zero has no sign, and neither has NaN.
+    // Neither zero nor NaN has a sign in this format.
     withSign = bits.pick(
         bits.is(P::eq, bits.conj(code, bits.c(format.highest())), bits.c(0)),
         code, withSign);
@@ -235,14 +236,14 @@ Value narrowBFloat(Bits bits, Value x, Type small) {
   Value raw = bits.asInt(x);
   Value odd = bits.conj(bits.shr(raw, 16), bits.c(1));
   Value rounded = bits.shr(bits.add(bits.add(raw, bits.c(0x7fff)), odd), 16);
-  // A NaN whose payload lies in the bits that go must stay one.
+  // A NaN whose payload is only in the dropped bits must remain NaN.
   Value quiet = bits.disj(bits.shr(raw, 16), bits.c(0x40));
   Value isNan =
       bits.is(P::ugt, bits.conj(raw, bits.c(0x7fffffff)), bits.c(0x7f800000));
   return bits.narrow(bits.pick(isNan, quiet, rounded), small);
 }
 
-/// f8E8M0FNU: a power of two, 255 is NaN.
+/// f8E8M0FNU: a power of two; 255 is NaN.
 Value widenPower(Bits bits, Value x) {
   Value raw = bits.widen(x);
   Value power = bits.pick(bits.is(P::eq, raw, bits.c(0)), bits.c(0x00400000),
@@ -254,7 +255,7 @@ Value widenPower(Bits bits, Value x) {
 Value narrowPower(Bits bits, Value x, Type small) {
   Value raw = bits.asInt(x);
   Value power = bits.shr(bits.add(raw, bits.c(0x00400000)), 23);
-  // Negative values, infinities and NaNs.
+  // Negative values, infinities and NaNs become NaN.
   Value isPower = bits.is(P::ult, power, bits.c(255));
   return bits.narrow(bits.pick(isPower, power, bits.c(255)), small);
 }
@@ -267,7 +268,7 @@ LogicalResult expandExt(arith::ExtFOp op, const TargetDescription &target,
     return failure();
   Type f32 = withElement(op.getType(), rewriter.getF32Type());
   if (!to.isF32()) {
-    // Through f32, which is exact in both directions.
+    // Convert through f32, which holds the value exactly.
     Value wide = arith::ExtFOp::create(rewriter, op.getLoc(), f32, x);
     if (to.isF64())
       rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
@@ -291,7 +292,8 @@ LogicalResult expandExt(arith::ExtFOp op, const TargetDescription &target,
   return success();
 }
 
-/// f64 to f32 rounded to odd: a later rounding to fewer bits is then correct.
+/// Rounds f64 to f32 toward odd, so that a later rounding to fewer bits is
+/// correct.
 Value roundToOdd(OpBuilder &b, Location loc, Value x) {
   Type f32 = withElement(x.getType(), b.getF32Type());
   Bits bits{b, loc, f32};
@@ -347,7 +349,7 @@ LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
   return success();
 }
 
-/// Arithmetic, comparisons and number conversions of small floats, in f32.
+/// Computes arithmetic, comparisons and conversions of small floats in f32.
 struct ComputeWide : RewritePattern {
   explicit ComputeWide(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}

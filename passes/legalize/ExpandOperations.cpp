@@ -1,5 +1,6 @@
-// Rewrites in each kernel until nothing changes, which also leaves no dead
-// operation. What the target's intrinsics table can spell is left alone.
+// Applies the expansions to each kernel until nothing changes, which also
+// removes dead operations. Operations in the target's intrinsics table are
+// unchanged.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -35,7 +36,8 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandVector(patterns, target);
     addForTarget(patterns, target, expandDot);
     populateFoldIndices(patterns);
-    // Processors go through tensors by loops over their axes; threads take numbers apart.
+    // On processors a kernel has a loop per axis; only device threads compute
+    // indices by division.
     if (target.isDevice())
       populateJoinAxes(patterns);
     populateStartSums(patterns);

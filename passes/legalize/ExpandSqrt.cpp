@@ -1,10 +1,11 @@
-// Square roots in software.
+// Computes square roots in software.
 //
-// For targets whose table has no square root. The mantissa's root, digit by
-// digit in integers, then rounded to nearest: every bit is as IEEE wants it.
+// For targets whose intrinsics table has no square root. Computes the root of
+// the mantissa digit by digit in integers and rounds to nearest, so the result
+// is correctly rounded (IEEE 754).
 //
-//     x = m * 4^e, m an integer of 2 more bits than a root has digits
-//     for each digit from the highest: take it if (root + digit)^2 <= m
+//     x = m * 4^e, with an integer m of 2 bits more than the root has digits
+//     for each digit from the highest: set it if (root + digit)^2 <= m
 
 #include "passes/legalize/Expansions.h"
 #include "targets/TargetDescription.h"
@@ -36,7 +37,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   };
   Value x = op.getOperand();
 
-  // Denormals times an even power of two, which is halved at the end.
+  // Denormals are multiplied by an even power of two; its half is subtracted
+  // from the exponent of the root.
   int64_t lift = mantissa + 1 + mantissa % 2;
   int64_t half = (lift + 1) / 2;
   Value isSmall =
@@ -53,7 +55,7 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   Value digits = arith::OrIOp::create(
       b, arith::AndIOp::create(b, bits, c((int64_t(1) << mantissa) - 1)),
       c(int64_t(1) << mantissa));
-  // Doubled once for the guard digit, once more if the exponent is odd.
+  // Shifted by one for the guard digit, and by one more if the exponent is odd.
   Value odd = arith::AndIOp::create(b, exponent, c(1));
   Value rest =
       arith::ShLIOp::create(b, digits, arith::AddIOp::create(b, odd, c(1)));
@@ -67,7 +69,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
       ValueRange{rest, c(0), c(0), c(int64_t(1) << (mantissa + 1))},
       [&](OpBuilder &nested, Location loc, Value, ValueRange state) {
         ImplicitLocOpBuilder b(loc, nested);
-        // rest, root so far, twice the root so far, the digit to try.
+        // The remainder, the root so far, twice the root so far, and the digit
+        // to try.
         Value rest = state[0], root = state[1], twice = state[2];
         Value digit = state[3];
         Value trial = arith::AddIOp::create(b, twice, digit);
@@ -83,13 +86,14 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
             b, ValueRange{arith::ShLIOp::create(b, left, c(1)), newRoot,
                           newTwice, arith::ShRUIOp::create(b, digit, c(1))});
       });
-  // A root is never half way between two floats: the guard digit decides.
+  // A root is never a tie between two floats, so the guard digit decides the
+  // rounding.
   Value root = loop.getResult(1);
   Value rounded =
       arith::AddIOp::create(b, arith::ShRUIOp::create(b, root, c(1)),
                             arith::AndIOp::create(b, root, c(1)));
-  // The root has its leading digit at `mantissa`, where it counts as one
-  // step of the exponent.
+  // The leading digit of the root is at bit `mantissa`, where the addition
+  // increments the exponent by one.
   Value scaled = arith::AddIOp::create(
       b, rounded,
       arith::ShLIOp::create(
@@ -99,7 +103,7 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
           c(mantissa)));
   Value result = arith::BitcastOp::create(b, type, scaled);
 
-  // Zeros, infinity and NaN are their own roots; below zero there is none.
+  // Zeros, infinity and NaN are returned unchanged; negative numbers give NaN.
   Value positive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, f(0));
   Value finite =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, f(INFINITY));

@@ -1,11 +1,12 @@
-// Reductions, and functions lane by lane.
+// Expands reductions, and math functions on vectors.
 //
 //     vector.reduction <add>, %v : vector<8xf32>
 //  => %a = lanes 0-3 + lanes 4-7, %b = lanes 0-1 + lanes 2-3 of %a, ...
 //
-// A math function that the target's table has for scalars but not for this
-// vector is computed lane by lane; vectors that are wider than the widest row
-// are cut in halves first. Where multiply-adds take lanes, each names its own.
+// A math function for which the target has a scalar instruction but none for
+// this vector is computed lane by lane; a vector wider than the widest
+// instruction is first split into halves. On targets with multiply-add by lane,
+// each multiply-add gets its own lane operand.
 
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -58,7 +59,7 @@ struct SplitFunction : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     StringRef name = op->getName().getStringRef();
-    // Conversions of small floats have a bitwise form for all widths.
+    // Conversions of small floats have a bitwise expansion for all widths.
     if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
         op->getName().getDialectNamespace() != "math" ||
         isa<math::AbsFOp, math::AbsIOp>(op))
@@ -96,7 +97,7 @@ struct SplitFunction : RewritePattern {
   const TargetDescription &target;
 };
 
-/// A slice of one lane is a scalar in C.
+/// Inserts a one-lane slice as a scalar, which it is in C.
 LogicalResult insertOneLane(vector::InsertStridedSliceOp op,
                             PatternRewriter &rewriter) {
   VectorType source = op.getSourceVectorType(), dest = op.getDestVectorType();
@@ -110,7 +111,8 @@ LogicalResult insertOneLane(vector::InsertStridedSliceOp op,
   return success();
 }
 
-/// A lane that is a factor stands in each multiply-add that takes it.
+/// Gives each multiply-add its own copy of the broadcast lane that it
+/// multiplies by.
 LogicalResult splitLaneUses(vector::FMAOp op, PatternRewriter &rewriter) {
   for (OpOperand &factor : op->getOpOperands().drop_back()) {
     auto splat = factor.get().getDefiningOp<vector::BroadcastOp>();

@@ -1,5 +1,5 @@
-// The rewrites of ExpandOperations.cpp, by subject. Each is told the target and
-// leaves alone what its intrinsics table can spell.
+// The patterns of ExpandOperations.cpp by subject. They leave operations in the
+// target's intrinsics table unchanged.
 
 #ifndef INGOT_PASSES_LEGALIZE_EXPANSIONS_H
 #define INGOT_PASSES_LEGALIZE_EXPANSIONS_H
@@ -18,30 +18,33 @@ namespace ingot::legalize {
 /// arithmetic in f32.
 void populateExpandHalf(mlir::RewritePatternSet &patterns,
                         const TargetDescription &target);
-/// Correctly rounded square roots without an instruction for it.
+/// Expands square roots, correctly rounded, if the target has no instruction.
 llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
                                const TargetDescription &target,
                                mlir::PatternRewriter &rewriter);
-/// Minimum and maximum, sign operations on vectors, conversions of masks.
+/// Expands minimum and maximum, sign operations on vectors, and conversions of
+/// masks.
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
-/// Reductions as trees; functions that exist for scalars only, lane by lane.
+/// Expands reductions into trees, and math functions without vector instruction
+/// lane by lane.
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 
-/// Products of narrow integers that the target has no instruction for: widened,
-/// multiplied and added one by one.
+/// Expands dot products of narrow integers for which the target has no
+/// instruction: widens, multiplies and adds one by one.
 llvm::LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                               mlir::PatternRewriter &rewriter);
 
-/// Indices that make no difference, as of dimensions that have one element,
-/// become the constant 0.
+/// Replaces indices that do not affect the address, such as those of dimensions
+/// of size 1, by the constant 0.
 void populateFoldIndices(mlir::RewritePatternSet &patterns);
-/// Axes that continue each other become one where an index is taken apart for them.
+/// Merges contiguous axes whose indices are computed by division from one
+/// index.
 void populateJoinAxes(mlir::RewritePatternSet &patterns);
-/// Sums of products that start at zero start with the first product.
+/// Starts sums of products with the first product instead of zero.
 void populateStartSums(mlir::RewritePatternSet &patterns);
-/// Values that loops and conditionals hand on and nothing reads are dropped.
+/// Drops unused values carried by loops or returned by conditionals.
 void populateDropUnread(mlir::RewritePatternSet &patterns);
 
 } // namespace ingot::legalize

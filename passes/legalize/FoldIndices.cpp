@@ -1,15 +1,16 @@
-// Indices that make no difference.
+// Folds indices that do not affect the address.
 //
 //     %at = arith.subi %c0, %i
 //     memref.load %x[%at, %j] : memref<1x8xf32>  =>  memref.load %x[%c0, %j]
 //
-// The text of an access leaves such an index out. With it gone from the program
-// as well, what computed it is dead and is never printed as an unused variable.
+// The printer omits such an index. With the index removed from the IR as well,
+// the operations that compute it are dead and are not printed as unused
+// variables.
 //
 //     scf.for %i = %c0 to %c1 step %c1 { ... %i ... }  =>  ... %c0 ...
 //
-// A loop of one iteration is its body. Kernels that differ in how often a loop runs are
-// shared before, so that such a loop is one for all that launch the kernel.
+// A loop with one iteration is replaced by its body. Kernels that differ only
+// in a trip count have been shared before, with the trip count as an argument.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/TileRegisters.h"

@@ -1,4 +1,4 @@
-// Positions that are taken apart and put together again.
+// Merges axes whose indices are the digits of one index.
 //
 //     %w = arith.remsi %row, %c56 ; %rest = arith.divsi %row, %c56
 //     %h = arith.remsi %rest, %c56 ; %n = arith.divsi %rest, %c56
@@ -6,8 +6,8 @@
 //  => %v = kernel.view %x : memref<32x56x56x64xf32> to memref<100352x64xf32>
 //     memref.load %v[%row, %c] : memref<100352x64xf32>
 //
-// Axes of an argument that continue each other in memory are one axis for an access whose
-// indices along them are the digits of one number.
+// Contiguous axes of an argument become one axis for an access if its indices
+// along these axes are the digits of one number.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/Expansions.h"
@@ -23,7 +23,7 @@ namespace ingot::legalize {
 
 namespace {
 
-/// A value that is number / divisor % modulus; 0 is no modulus.
+/// A value of the form number / divisor % modulus; modulus 0 means none.
 struct Digit {
   Value number;
   int64_t divisor = 1, modulus = 0;
@@ -54,14 +54,15 @@ struct Digit {
   }
 };
 
-/// Axes from `first` to `last`, of `size` elements together, and the index along them.
+/// The axes `first` to `last`, with `size` elements in total, and the index
+/// along the merged axis.
 struct Joined {
   size_t first, last;
   int64_t size;
   Value index;
 };
 
-/// Returns the outermost axes that an access may take as one.
+/// Returns the outermost axes that can be merged for an access.
 std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> strides) {
   for (size_t last = shape.size(); last-- > 1;) {
@@ -71,7 +72,7 @@ std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
       continue;
     std::optional<Joined> found;
     for (size_t axis = last; axis-- > 0;) {
-      // Along an axis of one element there is only one place.
+      // An axis of size 1 does not matter.
       if (shape[axis] == 1)
         continue;
       Digit digit = Digit::of(indices[axis]);
@@ -81,7 +82,8 @@ std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
           (digit.modulus != 0 && digit.modulus != shape[axis]))
         break;
       size *= shape[axis];
-      // Only a number that is there already is worth it.
+      // Merge only if the index along the merged axis has already been
+      // computed.
       Digit together = {lowest.number, lowest.divisor,
                         digit.modulus == 0 ? 0 : size};
       for (Value number = indices[last];;) {
@@ -103,7 +105,8 @@ std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
   return std::nullopt;
 }
 
-/// Returns the argument with these axes as one, the same value for all its accesses.
+/// Returns a view of the argument with the merged type, shared by all its
+/// accesses.
 Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   for (Operation *user : buffer.getUsers())
     if (auto view = dyn_cast<kernel::ViewOp>(user);
@@ -115,7 +118,7 @@ Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   return kernel::ViewOp::create(rewriter, buffer.getLoc(), type, buffer);
 }
 
-/// Where an access has its buffer and its indices.
+/// Return the buffer and index operands of an access.
 template <typename Op> OpOperand &bufferOf(Op op) {
   if constexpr (std::is_same_v<Op, kernel::CopyAheadOp>)
     return op.getFromMutable();

@@ -1,4 +1,5 @@
-// Accesses whose address is a multiple of their size, or of a register's.
+// Marks accesses whose address is a multiple of their size or of the register
+// size.
 //
 //     %x = kernel.arena 512                      // a buffer at a multiple of 128
 //     kernel.launch @f(%x)
@@ -7,14 +8,15 @@
 //         vector.load %arg0[%i, %c128] : vector<128xi8>
 //  =>     vector.load %arg0[%i, %c128] {alignment = 128} : vector<128xi8>
 //
-// The alignment of an argument is what all launches of the kernel give it: buffers of
-// the arena and constants are at multiples of the target's alignment, what the caller
-// passes is at a multiple of its elements, or of a word. Other targets than those with
-// `alignedAccess` read any address as fast, and nothing is marked for them.
+// The alignment of an argument is the smallest that any launch of the kernel
+// passes. Buffers in the arena and constants are aligned to the target's buffer
+// alignment; buffers of the caller to the element size or a word. Only for
+// targets with `alignedAccess`; on other targets unaligned accesses are as
+// fast.
 //
-// Threads of a device have no vectors, but their compiler loads neighbours together where
-// it knows that their address allows it. Arguments that a kernel reads so are marked
-// themselves:
+// Device threads have no vectors, but the device compiler merges loads of
+// neighbouring elements if it knows that they are aligned. Arguments with such
+// loads are marked themselves:
 //
 //       %a = memref.load %x[%i]; %b = memref.load %x[%i + 1]
 //  =>   kernel.func @f(%x: memref<4096xf32> {kernel.align = 16})
@@ -36,8 +38,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// The largest power of two that divides an index on all paths, up to `most`. Sums
-/// and products of these stay powers of two.
+/// Computes the largest power of two, up to `most`, that divides an index. The
+/// minima and products of these divisors are powers of two as well.
 class Divisors {
 public:
   explicit Divisors(int64_t most) : most(most) {}
@@ -100,7 +102,8 @@ public:
     });
   }
 
-  /// Marks the arguments of which a thread loads or stores neighbours.
+  /// Marks the arguments in which a thread loads or stores neighbouring
+  /// elements.
   void markArguments() {
     module.walk([&](kernel::LaunchOp launch) { meet(launch); });
     for (auto kernel : module.getOps<kernel::FuncOp>())
@@ -114,10 +117,11 @@ public:
   }
 
 private:
-  /// Bytes that a thread of a device loads or stores at most.
+  /// The largest access of a device thread, in bytes.
   static constexpr int64_t deviceWord = 16;
 
-  /// Whether a thread uses neighbours in the buffer, under any shape of it.
+  /// Whether a thread accesses neighbouring elements of the buffer, also
+  /// through views.
   static bool usesNeighbours(Value buffer) {
     llvm::SmallDenseSet<Value> places, firstOfTwo;
     SmallVector<Operation *> users(buffer.getUsers());
@@ -138,7 +142,7 @@ private:
       places.insert(last);
       auto sum = last.getDefiningOp<arith::AddIOp>();
       APInt by;
-      // The second of the few elements of a row, of which a thread has all.
+      // Index 1 means a short row of which the thread reads all elements.
       if (matchPattern(last, m_One()))
         return true;
       if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&by)) && by == 1)
@@ -148,7 +152,8 @@ private:
                         [&](Value place) { return places.contains(place); });
   }
 
-  /// An argument is aligned as its least aligned operand.
+  /// Updates the alignment of each argument to that of its least aligned
+  /// operand.
   void meet(kernel::LaunchOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(
         launch, launch.getCalleeAttr());
@@ -160,7 +165,7 @@ private:
     }
   }
 
-  /// The alignment of the first byte of a buffer.
+  /// Returns the alignment of the first byte of a buffer.
   int64_t ofBuffer(Value buffer) {
     if (auto known = arguments.find(buffer); known != arguments.end())
       return known->second;
@@ -186,7 +191,7 @@ private:
             bytes = type.getNumElements() * element;
     if ((bytes & (bytes - 1)) != 0)
       return;
-    // Several registers are as aligned as one.
+    // An access to several registers needs the alignment of one.
     bytes = std::min(bytes, bufferAlign);
     SmallVector<int64_t> strides;
     int64_t offset = 0;

@@ -15,7 +15,7 @@ NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
   std::string name = (stem + (isa<FloatType>(element) ? "_f" : "_i") +
                       Twine(element.getIntOrFloatBitWidth()))
                          .str();
-  // A vector of one lane is a type of its own, though it prints as a scalar.
+  // A one-lane vector is a different type, although it prints as a scalar.
   if (isa<VectorType>(type))
     name += "x" + std::to_string(laneCount(type));
   func::FuncOp &known = made[name];
@@ -30,7 +30,7 @@ NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
   known->setAttr(kernel::kCommentAttr, builder.getStringAttr(comment));
   for (auto [i, argument] : llvm::enumerate(arguments))
     known.setArgAttr(i, kernel::kNameAttr, builder.getStringAttr(argument));
-  // Gives the function another name if the model has a kernel of this one.
+  // Renames the function if the model already has a kernel of this name.
   symbols.insert(known);
   Block *entry = known.addEntryBlock();
   builder.setInsertionPointToStart(entry);

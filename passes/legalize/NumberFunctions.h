@@ -1,7 +1,7 @@
-// Functions of numbers that kernels call.
+// Scalar and vector helper functions that kernels call.
 //
-// Small functions beside the kernels, `exp_f32(x)`, which C compilers inline:
-// code that a reader takes in at a glance, and that is there once.
+// Small functions beside the kernels, such as `exp_f32(x)`, which C compilers
+// inline. Each is printed once and keeps the kernels readable.
 
 #ifndef INGOT_PASSES_LEGALIZE_NUMBERFUNCTIONS_H
 #define INGOT_PASSES_LEGALIZE_NUMBERFUNCTIONS_H
@@ -17,16 +17,16 @@ public:
   explicit NumberFunctions(mlir::ModuleOp module)
       : module(module), symbols(module) {}
 
-  /// Returns the function `stem`_f32, or `stem`_f32x8 and so on, from values of
-  /// `type` named `arguments` to one of `type`. If there is none yet, makes it:
-  /// `body` builds what it returns.
+  /// Returns the function `stem`_f32, or `stem`_f32x8 and so on, whose
+  /// arguments (`arguments` are their names) and result have type `type`.
+  /// Creates it if it does not exist; `body` then builds the result.
   mlir::func::FuncOp
   get(llvm::StringRef stem, mlir::Type type,
       llvm::ArrayRef<llvm::StringRef> arguments, const llvm::Twine &comment,
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
           body);
 
-  /// Replaces the one result of `op` by a call.
+  /// Replaces the single result of `op` by a call.
   static void replaceByCall(mlir::Operation *op, mlir::func::FuncOp function,
                             mlir::ValueRange operands);
 

@@ -1,14 +1,13 @@
-// Comparisons that choose the larger or smaller of what they compare become
-// calls.
+// Outlines minimum, maximum and multiply-high into functions.
 //
 //   %c = arith.cmpf ogt, %a, %b : f32
 //   %m = arith.select %c, %a, %b : f32
 //     ->
 //   %m = call @max_f32(%a, %b) : (f32, f32) -> f32
 //
-// where the function max_f32 has the two operations. In C `max_f32(a, b)` is
-// shorter than `a > b ? a : b`, whose operands would need names. So is
-// `mul_high_i32(a, b)` for the upper half of a product of 64 bits.
+// where max_f32 contains the two operations. In C `max_f32(a, b)` is shorter
+// than `a > b ? a : b`, for which the operands would have to be variables. In
+// the same way `mul_high_i32(a, b)` returns the upper half of a 64-bit product.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -46,7 +45,7 @@ static void outline(arith::SelectOp select, bool isMax,
     compare.erase();
 }
 
-/// The number of 32 bits that was widened to `wide`; null if there is none.
+/// Returns the i32 value that was widened to `wide`; null if there is none.
 static Value narrowOf(Value wide) {
   if (auto extension = wide.getDefiningOp<arith::ExtSIOp>())
     return extension.getIn().getType().isInteger(32) ? extension.getIn()
@@ -61,8 +60,8 @@ static Value narrowOf(Value wide) {
       builder.getI32IntegerAttr(static_cast<int32_t>(number.getSExtValue())));
 }
 
-/// The factors of which an operation has the upper half of the product; nothing if it
-/// is another one.
+/// Returns the factors, if `op` computes the upper half of a 64-bit product;
+/// else nothing.
 static std::optional<std::pair<Value, Value>> upperHalf(arith::TruncIOp op) {
   auto shift = op.getIn().getDefiningOp<arith::ShRSIOp>();
   APInt bits;
@@ -98,8 +97,8 @@ static void outline(arith::TruncIOp op, std::pair<Value, Value> factors,
   NumberFunctions::replaceByCall(op, function, operands);
 }
 
-/// Erases calls whose result nothing reads, and what only they read: nobody
-/// else does, as calls might have effects.
+/// Erases calls with unused results, and their operands if these become dead.
+/// No other pass erases them, since calls may have side effects.
 static void eraseDeadCalls(kernel::FuncOp kernel) {
   SmallVector<Operation *> operations;
   kernel.getBody().walk([&](Operation *op) { operations.push_back(op); });
@@ -130,7 +129,7 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
     SmallVector<arith::TruncIOp> narrowed;
     getOperation().walk([&](arith::TruncIOp op) { narrowed.push_back(op); });
     NumberFunctions functions(getOperation());
-    // One after the other: what one returns may be a factor of the next one.
+    // One after the other, since the result of one may be a factor of the next.
     for (arith::TruncIOp op : narrowed)
       if (auto factors = upperHalf(op))
         outline(op, *factors, functions);

@@ -1,4 +1,4 @@
-// Operations on whole strings become calls.
+// Outlines operations on strings into functions.
 //
 //   %n = kernel.string_length %s
 //     ->
@@ -9,7 +9,8 @@
 //     return %n : index
 //   }
 //
-// so that their loops are there once. No libc has to offer strlen and strcmp.
+// so that each loop is printed once. Generated code does not need strlen and
+// strcmp.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
@@ -31,7 +32,8 @@ public:
   explicit StringFunctions(ModuleOp module)
       : module(module), symbols(module), builder(module.getContext()) {}
 
-  /// Replaces an operation by the call of its function.
+  /// Replaces an operation by a call of its function, which is created on first
+  /// use.
   void outline(Operation *op) {
     bool isLength = isa<kernel::StringLengthOp>(op);
     func::FuncOp &function = isLength ? length : same;
@@ -65,7 +67,7 @@ private:
     for (auto [i, argument] : llvm::enumerate(arguments))
       function.setArgAttr(i, kernel::kNameAttr,
                           builder.getStringAttr(argument));
-    // Gives the function another name if the model has a kernel of this one.
+    // Renames the function if the model already has a kernel of this name.
     symbols.insert(function);
     Block *entry = function.addEntryBlock();
     builder.setInsertionPointToStart(entry);
@@ -79,7 +81,7 @@ private:
                                        builder.getI8Type(), string, position);
   }
 
-  /// The first position at which `stays` does not hold.
+  /// Returns the first position at which `stays` does not hold.
   Value firstWhere(llvm::function_ref<Value(Value)> stays) {
     Location loc = module.getLoc();
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -111,7 +113,7 @@ private:
   }
 
   Value buildLength(ValueRange arguments) {
-    // Of a loop without a bound compilers make a call of strlen.
+    // Compilers recognize a loop without a bound as strlen and would call it.
     Location loc = module.getLoc();
     Value most = arith::ConstantIndexOp::create(builder, loc, INT32_MAX);
     return firstWhere([&](Value position) {

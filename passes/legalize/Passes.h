@@ -1,4 +1,5 @@
-// The passes of the stage `legalize`: only what prints is left.
+// The passes of the stage `legalize`, after which every operation can be
+// printed.
 
 #ifndef INGOT_PASSES_LEGALIZE_PASSES_H
 #define INGOT_PASSES_LEGALIZE_PASSES_H

@@ -1,4 +1,5 @@
-// The passes of the stage `legalize`: only what prints is left.
+// The passes of the stage `legalize`, after which every operation can be
+// printed.
 
 #ifndef INGOT_PASSES_LEGALIZE_PASSES_TD
 #define INGOT_PASSES_LEGALIZE_PASSES_TD
@@ -6,12 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 def OutlineMath : Pass<"legalize-outline-math", "::mlir::ModuleOp"> {
-  let summary = "Give exp, erf, floor, ... a function each, which kernels call";
+  let summary = "Outline exp, erf, floor, ... into functions, which kernels call";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no function">];
 }
 
 def OutlineStrings : Pass<"legalize-outline-strings", "::mlir::ModuleOp"> {
-  let summary = "Give lengths and comparisons of strings a function each, which kernels call";
+  let summary = "Outline string length and comparison into functions, which kernels call";
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];
 }
 
@@ -21,30 +22,30 @@ def ExpandMath : Pass<"legalize-expand-math"> {
 }
 
 def ExpandOperations : Pass<"legalize-expand-operations", "::mlir::ModuleOp"> {
-  let summary = "Rewrite what C or the target has no form for, and drop what nothing reads";
+  let summary = "Expand operations that C or the target lacks, and drop unused values";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];
 }
 
 def OutlineExtrema : Pass<"legalize-outline-extrema", "::mlir::ModuleOp"> {
-  let summary = "Give the larger and the smaller of two floats a function each, which kernels call";
+  let summary = "Outline minimum, maximum and multiply-high into functions, which kernels call";
 }
 
 def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {
-  let summary = "Mark the arguments of kernels that nothing is stored to: const in C";
+  let summary = "Mark the arguments that a kernel does not store to: const in C";
 }
 
 def MarkAligned : Pass<"legalize-mark-aligned", "::mlir::ModuleOp"> {
-  let summary = "Mark the loads and stores of vectors whose address is a multiple of their size";
+  let summary = "Mark vector loads and stores whose address is a multiple of their size";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, which may have no use for this">];
 }
 
 def AwaitInputs : Pass<"legalize-await-inputs", "::mlir::ModuleOp"> {
-  let summary = "Place where kernels that begin early wait for the one in front of them";
+  let summary = "Insert the wait for the previous kernel into kernels that start early";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, whose kernels may not begin early">];
 }
 
 def CheckPrintable : Pass<"legalize-check-printable", "::mlir::ModuleOp"> {
-  let summary = "Check that the printer knows every operation and type that is left";
+  let summary = "Check that the printer can print every remaining operation and type";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to print for">];
 }
 

@@ -1,4 +1,4 @@
-// Patterns that ask what the target has.
+// Patterns that depend on the target.
 
 #ifndef INGOT_PASSES_LEGALIZE_TARGETPATTERNS_H
 #define INGOT_PASSES_LEGALIZE_TARGETPATTERNS_H
@@ -11,7 +11,7 @@ struct TargetDescription;
 
 namespace ingot::legalize {
 
-/// Adds a pattern that is a function of an operation and the target.
+/// Adds a pattern that is given as a function of an operation and the target.
 template <typename Op>
 void addForTarget(mlir::RewritePatternSet &patterns,
                   const TargetDescription &target,

@@ -1,4 +1,4 @@
-// A group in words, for people.
+// Describes a group in words, for readers of the generated code.
 
 #ifndef INGOT_PASSES_LOWER_DESCRIBEGROUP_H
 #define INGOT_PASSES_LOWER_DESCRIBEGROUP_H
@@ -7,7 +7,8 @@
 
 namespace ingot::lower {
 
-/// Returns "conv + relu by convolution, f32[1,28,28,1] -> f32[1,14,14,8]".
+/// Returns a description such as "conv + relu by convolution, f32[1,28,28,1] ->
+/// f32[1,14,14,8]".
 std::string describe(graph::GroupOp group);
 
 } // namespace ingot::lower

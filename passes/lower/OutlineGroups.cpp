@@ -1,4 +1,4 @@
-// Groups become functions.
+// Outlines groups into kernels.
 //
 //   %y = graph.group "conv" (%x, %w) {...}
 //     ->
@@ -6,9 +6,9 @@
 //       attributes {strategy = "conv"} {...}
 //   %y = kernel.launch @conv_1x14x14x8(%x, %w)
 //
-// Groups that compute the same share one function; names and places of the
-// ONNX nodes do not count. Functions become programs, and `graph.if` and
-// `graph.loop` the operations that run them.
+// Groups that compute the same share one kernel; names and locations of ONNX
+// nodes do not matter. Functions become programs, and `graph.if` and
+// `graph.loop` become `kernel.if` and `kernel.loop`.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -29,7 +29,8 @@ namespace ingot::lower {
 
 namespace {
 
-/// The operators of a group, and of the groups that it is made of, in order.
+/// Returns the operators of a group, including those of nested groups, in
+/// order.
 SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
   SmallVector<Operation *> all;
   for (Operation &op : group.getBody().front().without_terminator())
@@ -40,7 +41,7 @@ SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
   return all;
 }
 
-/// Whether a group does nothing but store its operand elsewhere.
+/// Whether a group only copies its operand.
 bool isCopy(graph::GroupOp group) {
   SmallVector<Operation *> operators = operatorsOf(group);
   return group.getNear() ||
@@ -48,7 +49,8 @@ bool isCopy(graph::GroupOp group) {
           operators[0]->getOperandTypes() == operators[0]->getResultTypes());
 }
 
-/// "conv_max_pool_1x14x14x8": what is no mere epilogue, and the result.
+/// Returns a name such as "conv_max_pool_1x14x14x8": the operators without
+/// those of the epilogue, and the shape of the result.
 std::string nameFor(graph::GroupOp group) {
   Block &body = group.getBody().front();
   SmallVector<StringRef> parts;
@@ -74,7 +76,8 @@ std::string nameFor(graph::GroupOp group) {
   return name;
 }
 
-/// Which ONNX nodes a kernel computes, for the reader of the C++.
+/// Collects the names of the ONNX nodes that a kernel computes, for the comment
+/// in the C++.
 void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   if (auto fused = dyn_cast<FusedLoc>(loc)) {
     for (Location part : fused.getLocations())
@@ -84,7 +87,8 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   }
 }
 
-/// Whether an argument is weights, seen by their packing.
+/// Whether an argument is packed weights, also if they are unpacked in a nested
+/// group.
 bool isPanels(BlockArgument input) {
   return llvm::any_of(input.getUses(), [](OpOperand &use) {
     auto stage = dyn_cast<graph::GroupOp>(use.getOwner());
@@ -114,7 +118,7 @@ std::string describe(graph::GroupOp group) {
     llvm::interleave(ranked.getShape(), os, ",");
     os << ']';
   };
-  // Weights say less than what flows through.
+  // Packed weights are not listed.
   os << ", ";
   bool any = false;
   for (BlockArgument input : group.getBody().front().getArguments()) {
@@ -139,7 +143,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     llvm::StringSet<> used;
     for (auto function : module.getOps<func::FuncOp>())
       used.insert(function.getName());
-    // The first group of each kind stays until all are compared.
+    // The first group of each kind stays in the IR until all others have been
+    // compared with it.
     llvm::DenseMap<uint64_t,
                    SmallVector<std::pair<Operation *, kernel::FuncOp>>>
         known;
@@ -149,7 +154,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
     llvm::DenseMap<Operation *, llvm::SetVector<StringRef>> names;
-    // How many functions have a name made from this one.
+    // The number of functions with a name made from this base name.
     llvm::StringMap<unsigned> numbered;
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
@@ -221,12 +226,13 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     terminator->erase();
   }
 
-  /// How many elements each of the carried tensors has; null if these are numbers.
+  /// Returns the element counts of the carried tensors; null if all are static.
   static kernel::SizesAttr elementsOf(ValueRange carried) {
     kernel::Dims counts;
     for (Value v : carried) {
       kernel::Dims sizes = kernel::dimsOf(cast<RankedTensorType>(v.getType()));
-      // With gaps between its elements, a tensor is planned for its largest size.
+      // A tensor with gaps between its elements is planned for its largest
+      // size.
       counts.push_back(kernel::isCompact(sizes)
                            ? graph::product(ArrayRef<kernel::Dim>(sizes))
                            : graph::tensorType(v).getNumElements());
@@ -244,8 +250,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     return true;
   }
 
-  /// Ifs and loops as operations of programs; graph and kernel dialect have them
-  /// in one form.
+  /// Replaces ifs, loops and size checks by the operations of the kernel
+  /// dialect with the same operands.
   static void replaceControl(kernel::ProgramOp program) {
     for (Operation &op :
          llvm::make_early_inc_range(program.getBody().front())) {
@@ -280,7 +286,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     }
   }
 
-  /// What is left of a function is a list of launches.
+  /// Turns a function, which now consists of launches, into a program.
   static void makeProgram(func::FuncOp function) {
     OpBuilder builder(function);
     auto program = kernel::ProgramOp::create(builder, function.getLoc(),

@@ -1,4 +1,4 @@
-// The lower passes.
+// The passes of the stage `lower`.
 
 #ifndef INGOT_PASSES_LOWER_PASSES_H
 #define INGOT_PASSES_LOWER_PASSES_H

@@ -1,4 +1,4 @@
-// From groups to kernel functions.
+// The passes of the stage `lower`: from groups to kernels.
 
 #ifndef INGOT_PASSES_LOWER_PASSES_TD
 #define INGOT_PASSES_LOWER_PASSES_TD
@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def OutlineGroups : Pass<"lower-outline-groups", "::mlir::ModuleOp"> {
-  let summary = "Make each fusion group a private function; equal groups share one";
+  let summary = "Outline each fusion group into a kernel; equal groups share one";
 }
 
 #endif

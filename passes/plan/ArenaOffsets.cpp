@@ -14,7 +14,7 @@ template <typename A, typename B> bool alive(const A &a, const B &b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// Tries of one set of requests.
+/// Places one set of requests by different heuristics.
 class Placement {
 public:
   Placement(const std::vector<ArenaRequest> &requests, int64_t alignment)
@@ -29,8 +29,8 @@ public:
   using Offsets = std::vector<int64_t>;
   using Order = std::vector<unsigned>;
 
-  /// First fit in the given order: each buffer at the lowest offset that those
-  /// placed before allow.
+  /// First fit in the given order: places each buffer at the lowest offset that
+  /// the buffers placed before leave free.
   int64_t firstFit(const Order &order, Offsets &offsets) {
     int64_t peak = 0;
     for (size_t n = 0; n < order.size(); ++n) {
@@ -47,9 +47,9 @@ public:
     return peak;
   }
 
-  /// Each buffer, in the given order, where what is placed grows least, also
-  /// below what was placed first: a buffer written from its low end while
-  /// another is read lies a little below that one.
+  /// Places each buffer, in the given order, where the total extent grows
+  /// least, also below the buffers placed before: a buffer that is written from
+  /// its low end while another is read can then lie slightly below that one.
   int64_t leastGrowth(const Order &order, Offsets &offsets) {
     int64_t low = 0, high = 0;
     for (size_t n = 0; n < order.size(); ++n) {
@@ -63,7 +63,7 @@ public:
           best = at;
         }
       };
-      // In each free range, where it is nearest to the low end.
+      // In each free range the candidate is the offset nearest to the low end.
       int64_t free = std::numeric_limits<int64_t>::min();
       for (auto [begin, end] : taken) {
         if (free <= begin)
@@ -80,9 +80,10 @@ public:
     return high - low;
   }
 
-  /// In order of time, every other buffer at the lowest offset and the others
-  /// at the highest below `size`: what a chain needs, where each buffer is
-  /// alive with its neighbours only. False if that does not fit.
+  /// Places buffers in order of time, alternately at the lowest offset and at
+  /// the highest below `size`. This is optimal for a chain, in which each
+  /// buffer is live together with its neighbours only. Returns false if they do
+  /// not fit.
   bool fromBothEnds(int64_t size, Offsets &offsets) {
     Order order = sorted([](const ArenaRequest &r) { return r.first; });
     for (size_t n = 0; n < order.size(); ++n) {
@@ -117,8 +118,8 @@ public:
   }
 
 private:
-  /// How far request `above` has to lie behind the begin of `below`, if it does
-  /// not lie before it; none if they are never alive together.
+  /// Returns the smallest offset of `above` relative to `below`, if it is
+  /// placed after `below`; nothing if the two are never live at the same time.
   std::optional<int64_t> distance(size_t below, size_t above,
                                   int64_t alignment) const {
     const ArenaRequest &a = requests[below], &b = requests[above];
@@ -140,8 +141,8 @@ private:
     return most;
   }
 
-  /// Collects the open ranges of offsets that the first `n` of `order`, already
-  /// placed, forbid for the next one.
+  /// Collects the open ranges of offsets that the first `n` buffers of `order`,
+  /// which are placed, exclude for the next one.
   void block(const Order &order, size_t n, const Offsets &offsets) {
     taken.clear();
     unsigned next = order[n];
@@ -163,8 +164,8 @@ private:
   }
 
   const std::vector<ArenaRequest> &requests;
-  /// For a request with pieces and each other one: how far that has to lie
-  /// behind it, and it behind that.
+  /// For a request with pieces and each other request: the smallest distance of
+  /// the other after it, and of it after the other.
   std::vector<
       std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>>
       rows;
@@ -249,7 +250,7 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
     plan.bytes = least;
     plan.offsets = offsets;
   }
-  // The effort is bounded by placements, so that large models stay fast.
+  // The number of placements is bounded, so that large models stay fast.
   std::mt19937 random(1);
   int64_t effort =
       20'000'000 / static_cast<int64_t>(requests.size() * requests.size());

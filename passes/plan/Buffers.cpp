@@ -19,7 +19,7 @@ int64_t bytesOf(Type type) {
          kernel::elementBytes(storageType(shaped.getElementType()));
 }
 
-/// Bytes from one element to the next along each axis.
+/// Returns the distance in bytes between neighbouring elements along each axis.
 static SmallVector<int64_t> byteStrides(Value tensor) {
   ArrayRef<int64_t> shape = shapeOf(tensor);
   int64_t bytes = bytesPerElement(elementOf(tensor));
@@ -39,7 +39,7 @@ int64_t sliceOffset(Operation *op) {
 bool isContiguous(Operation *op) {
   auto slice = cast<SliceOp>(op);
   ArrayRef<int64_t> from = shapeOf(slice.getX()), to = shapeOf(slice);
-  bool whole = true; // all axes further in
+  bool whole = true; // whether all inner axes are read whole
   for (size_t i = to.size(); i-- > 0;) {
     if (to[i] > 1 && slice.getSteps()[i] != 1)
       return false;
@@ -123,8 +123,9 @@ static bool isOfStrings(Type type) {
   return shaped && isa<kernel::StringType>(shaped.getElementType());
 }
 
-/// What makes strings of characters yields their addresses, which go on through moves
-/// and outputs: the characters are there to the end of the program.
+/// Records the operands of an operation that makes strings from characters. A
+/// string holds the address of its characters, and moves and outputs pass it
+/// on, so the characters stay live to the end of the program.
 void Buffers::keepCharacters(Operation *op) {
   for (Value operand : op->getOperands())
     if (auto shaped = dyn_cast<ShapedType>(operand.getType());
@@ -132,8 +133,8 @@ void Buffers::keepCharacters(Operation *op) {
       characters.push_back(operand);
 }
 
-/// How many results of a step are in near memory, the first ones. Beside a device a kernel
-/// of the host has all of them there.
+/// Returns how many results of a step, from the first on, are in near memory
+/// (VTCM). All results of a host kernel of a device program are in host memory.
 static size_t countNear(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return group.getNear();
@@ -218,7 +219,7 @@ void Buffers::readReturned(FunctionOpInterface main) {
     buffer.last = time;
     if (tensorType(operand.get()).getNumElements() == 0)
       continue;
-    // Of a state that was appended to, the input is nowhere else.
+    // The input of an appended state shares its memory with the output.
     assert((buffer.kind == Arena || buffer.kind == Input) &&
            "outputs were separated when groups were formed");
     buffer.isAppended = buffer.kind == Input;
@@ -229,8 +230,8 @@ void Buffers::readReturned(FunctionOpInterface main) {
 
 void Buffers::mergeInPlace() {
   for (auto [time, op] : llvm::enumerate(stepOps)) {
-    // Of a group it is not known yet what its kernel allows: those that store
-    // each element after the last read at its index.
+    // Before scheduling, the strategies listed here are known to store each
+    // element after its last read.
     if (auto group = dyn_cast<GroupOp>(op)) {
       for (auto [input, argument] :
            llvm::zip(group.getInputs(), group.getBody().getArguments()))
@@ -245,7 +246,7 @@ void Buffers::mergeInPlace() {
           break;
       continue;
     }
-    // In a fork another branch may read the operand still.
+    // In a fork, another branch may still read the operand.
     if (forks.contains(int64_t(time)))
       continue;
     if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
@@ -275,7 +276,8 @@ bool Buffers::mergeInPlace(int64_t time, Value result, Value operand) {
   return true;
 }
 
-/// The bytes that a step reads or writes.
+/// Returns the number of bytes between the first and the last byte that a step
+/// accesses.
 static int64_t spanOf(Value value) {
   auto part = value.getDefiningOp<SliceOp>();
   if (!part || isContiguous(part))
@@ -290,7 +292,7 @@ static int64_t spanOf(Value value) {
 std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
                                             std::vector<unsigned> *owners,
                                             bool near) const {
-  // The bytes that each step touches of buffers in pieces: begin, end, step.
+  // For buffers in pieces, the bytes that each step accesses: begin, end, step.
   std::map<unsigned, std::vector<std::array<int64_t, 3>>> touched;
   auto touch = [&](Value value, int64_t time) {
     Place place = placeOf(value);
@@ -298,7 +300,7 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
     auto users = value.getUsers();
     auto user = llvm::find_if(users, llvm::IsaPred<ConcatOp>);
     if (parts.contains(value) && user != users.end()) {
-      // Rows of a part may lie apart.
+      // The rows of a part may not be contiguous in the result.
       auto concat = cast<ConcatOp>(*user);
       span = bytesOf(concat.getType());
       int64_t outer = 1;

@@ -1,14 +1,11 @@
-//===- Buffers.h - which values share bytes, and when ------------*- C++
-//-*-===//
+// Maps values to buffers with live ranges, before offsets are assigned.
 //
-// Before anything has an address: the values of @main, whose operations are
-// launches (or still groups), constants and views, as pieces of buffers. A
-// reshape or slice has the bytes of its operand, the parts of a concatenation
-// are pieces of it, and a result takes over its operand's bytes where the
-// kernel allows it and the operand is read for the last time. All that launches
-// of a fork use is alive during all of the fork.
-//
-//===----------------------------------------------------------------------===//
+// The values of @main, whose operations are launches (or still groups),
+// constants and views, become pieces of buffers. A reshape or slice shares the
+// bytes of its operand, and the operands of a concatenation are pieces of its
+// result. A result takes over the bytes of an operand if the kernel allows it
+// and this is the last read of the operand. Everything that the launches of a
+// fork use is live during the whole fork.
 
 #ifndef INGOT_PASSES_PLAN_BUFFERS_H
 #define INGOT_PASSES_PLAN_BUFFERS_H
@@ -19,18 +16,18 @@
 
 namespace ingot::plan {
 
-/// What the elements of a tensor take in memory.
+/// Returns the number of bytes that a tensor occupies.
 int64_t bytesOf(mlir::Type type);
-/// From the first byte that `slice` reads of its operand to the end of the
-/// last.
+/// Returns the offset in bytes of the first element that `slice` reads of its
+/// operand.
 int64_t sliceOffset(mlir::Operation *slice);
-/// Whether the elements of a slice follow each other in its operand.
+/// Whether the elements of a slice are contiguous in its operand.
 bool isContiguous(mlir::Operation *slice);
 
 class Buffers {
 public:
-  /// Reads `main` with its operations in the order given (all of its body but
-  /// the terminator, or a permutation that keeps definitions before uses).
+  /// Reads `main` with its operations in the given order: all of its body
+  /// except the terminator, with definitions before uses.
   explicit Buffers(mlir::FunctionOpInterface main,
                    llvm::ArrayRef<mlir::Operation *> order = {},
                    bool inPlace = true);
@@ -40,11 +37,11 @@ public:
     Kind kind = Arena;
     unsigned argument = 0; // of the planned main, for Input and Output
     int64_t bytes = 0;
-    int64_t first = 0, last = 0; // steps that write first and read last, or of
-                                 // their forks the first and the last one
+    int64_t first = 0, last = 0; // the live range in steps; inside a fork, all
+                                 // of the fork
     unsigned parent = 0;         // itself, or the buffer that it is part of
-    int64_t shift = 0;           // bytes from the begin of the parent
-    bool isNear = false;         // in near memory instead of the arena
+    int64_t shift = 0;           // offset in the parent, in bytes
+    bool isNear = false;         // in near memory (VTCM) instead of the arena
     bool isAppended = false;     // an output that is in the memory of an input
   };
   struct Place {
@@ -55,14 +52,14 @@ public:
   Place placeOf(mlir::Value value) const;
   unsigned size() const { return buffers.size(); }
   const Buffer &operator[](unsigned buffer) const { return buffers[buffer]; }
-  /// Whether the result `number` of the program is in the memory of an argument.
+  /// Whether result `number` of the program is in the memory of an argument.
   bool isAppended(unsigned number) const {
     return llvm::any_of(buffers, [&](const Buffer &buffer) {
       return buffer.isAppended && buffer.argument == arguments + number;
     });
   }
-  /// What is to be placed in the arena, or in near memory, and for each request its
-  /// buffer.
+  /// Returns the buffers to be placed in the arena, or in near memory (VTCM);
+  /// `owners` gets the buffer of each request.
   std::vector<ArenaRequest> requests(int64_t alignment,
                                      std::vector<unsigned> *owners,
                                      bool near = false) const;
@@ -76,23 +73,24 @@ private:
   void keepCharacters(mlir::Operation *op);
   void readReturned(mlir::FunctionOpInterface main);
   void placeParts(mlir::Operation *concat, int64_t time);
-  /// Makes what a fork uses alive from its first step to its last one.
+  /// Extends the live range of everything that a fork uses to the whole fork.
   void keepInForks();
-  /// The first and the last step of the fork that a step is in; else itself.
+  /// Returns the first and last step of the fork that contains a step; else the
+  /// step itself.
   std::pair<int64_t, int64_t> forkAround(int64_t time) const;
   void mergeInPlace();
   bool mergeInPlace(int64_t time, mlir::Value result, mlir::Value operand);
-  /// `part` lies in `whole` from byte `shift` on.
+  /// Places `part` into `whole` at byte `shift`.
   void absorb(unsigned part, unsigned whole, int64_t shift);
 
   std::vector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Pieces of concatenations: nothing is put over their operands.
+  /// Operands of concatenations: no result is computed in place over these.
   llvm::DenseSet<mlir::Value> parts;
-  /// What strings are addresses of.
+  /// The characters to which strings point.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
-  /// Of each step that is in a fork.
+  /// For each step in a fork, the first and last step of the fork.
   llvm::DenseMap<int64_t, std::pair<int64_t, int64_t>> forks;
   unsigned arguments;
 };

@@ -1,7 +1,8 @@
-// What kernels of the host read and write beside a device is copied.
+// Inserts copies between device and host memory.
 //
-// A kernel without threads runs on the host (schedule decides that). It reads copies in the
-// host's memory, and what it computes is copied back for those that run on the device:
+// A kernel without threads runs on the host (decided by `schedule`). It reads
+// copies in host memory, and its results are copied back for kernels on the
+// device ({near} means host memory here):
 //
 //   %a = launch @wide(%x)          %a = launch @wide(%x)
 //   %b = launch @serial(%a)   ->   %h = copy %a {near}
@@ -9,9 +10,10 @@
 //                                  %b = copy %k
 //                                  %y = launch @wide(%b)
 //
-// Tensors are copied once, as a whole: views are of the copy. Kernels of the host read
-// each other's results in place, and so does what reads sizes. Programs that others run
-// (bodies of ifs and loops) copy what they are given, and what they yield.
+// A tensor is copied once, as a whole; views refer to the copy. Host kernels
+// read each other's results in place, and so do operations that read sizes.
+// Programs called by others (bodies of ifs and loops) copy their arguments and
+// results.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -73,7 +75,7 @@ private:
   }
 
   OpBuilder builder;
-  /// Where tensors of the device are on the host.
+  /// Maps device tensors to their host copies.
   llvm::DenseMap<Value, Value> known;
 };
 

@@ -1,19 +1,20 @@
-// Launches that do not fill the device run beside each other.
+// Runs launches that do not fill the device concurrently.
 //
-// Launches that follow each other are a fork where they fall into branches of which none
-// asks for what another one computes:
+// Consecutive launches become a fork if they can be divided into branches that
+// do not depend on each other:
 //
 //   %a = launch @narrow(%x)            %a = launch @narrow(%x) {fork = 0, branch = 0}
 //   %b = launch @wide(%x)        ->    %b = launch @wide(%x)   {fork = 0, branch = 1}
 //   %c = launch @join(%a, %b)          %c = launch @join(%a, %b)
 //
-// A program that decides on the host what comes next, and those that it runs, are not recorded
-// as a graph, whose branches forks are: they have none.
+// Forks are branches of a recorded device graph. A program with control flow on
+// the host, and the programs that it calls, are not recorded and have no forks.
 //
-// The program is divided into launches one after the other and forks such that it is
-// predicted to take the least time: branches take as long as the longest of them, but not
-// less than all of them would if each had all of the device, so that launches that fill it
-// gain nothing; and each further branch costs what the target says.
+// The program is divided into sequential launches and forks such that the
+// predicted time is minimal. A fork takes as long as its longest branch, but
+// not less than all branches together if each had the whole device: launches
+// that fill the device gain nothing. Each further branch has a cost given by
+// the target.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -32,15 +33,15 @@ namespace ingot::plan {
 
 namespace {
 
-/// A launch, or a concatenation, which takes no time and joins what it has parts of.
+/// A launch, or a concatenation, which takes no time and depends on its parts.
 struct Step {
   Operation *op;
-  /// The steps whose results it asks for.
+  /// The steps whose results this step uses.
   SmallVector<unsigned> waitsFor;
   schedule::BranchTime time;
 };
 
-/// Launches of one part of a program; those of each of its branches.
+/// A range of launches divided into branches.
 using Fork = SmallVector<SmallVector<unsigned>>;
 
 class ForkSearch {
@@ -48,7 +49,7 @@ public:
   ForkSearch(std::vector<Step> steps, const Device &device)
       : steps(std::move(steps)), device(device) {}
 
-  /// The forks of the division that takes the least time, in their order.
+  /// Returns the forks of the fastest division, in order.
   std::vector<Fork> run() const {
     struct Best {
       double seconds = 0;
@@ -65,7 +66,7 @@ public:
           best[end] = {before + seconds, begin, std::move(fork)};
       };
       offer(begin + 1, steps[begin].time.seconds, {});
-      // A bounded effort, so that large models stay fast.
+      // The effort is bounded, so that large models stay fast.
       constexpr size_t longest = 48;
       for (size_t end = begin + 2;
            end <= std::min(begin + longest, steps.size()); ++end) {
@@ -86,12 +87,13 @@ public:
   }
 
 private:
-  /// What all that a fork uses takes memory for during all of it is worth so much for
-  /// each of its launches: of two forks that gain as much the shorter one is better.
+  /// The cost per launch in a fork, in seconds, since everything in a fork
+  /// stays live during all of it: of two forks that gain the same, the shorter
+  /// one is better.
   static constexpr double perLaunch = 5e-8;
 
-  /// The steps [begin, end), apart where none waits for the other, in few branches that take
-  /// about as long as each other.
+  /// Divides the steps [begin, end) into a few independent branches of similar
+  /// duration.
   Fork branchesOf(size_t begin, size_t end) const {
     std::vector<size_t> parent(end - begin);
     std::iota(parent.begin(), parent.end(), size_t(0));
@@ -113,7 +115,7 @@ private:
     SmallVector<schedule::BranchTime> times;
     for (auto &[root, part] : parts) {
       schedule::BranchTime time = timeOf(part);
-      // What takes no time is at home anywhere.
+      // A step without duration joins any branch.
       constexpr size_t most = 4;
       if (fork.size() < most && (time.seconds > 0 || fork.empty())) {
         fork.push_back(std::move(part));

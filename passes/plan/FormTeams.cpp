@@ -1,27 +1,30 @@
-// Threads stay together for short launches that follow each other.
+// Forms worker groups (teams) of threads for consecutive short launches.
 //
-// A launch whose kernel threads share asks the caller for them, and waits for all of them
-// at its end. Launches of one `team` ask once; between them threads wait for each other,
-// which takes half as long.
+// A launch whose kernel is split over threads requests them from the caller and
+// waits for all of them at its end. The launches of a worker group request
+// threads once; between launches the threads wait for each other, which takes
+// half as long.
 //
 //   kernel.launch @a(..)            kernel.launch @a(..) {team = 0}
 //   kernel.launch @small(..)   ->   kernel.launch @small(..) {team = 0}
 //   kernel.launch @b(..)            kernel.launch @b(..) {team = 0}
 //
-// A team begins and ends with launches that threads share. Those in between that are too
-// small to be shared are done by one of its threads. Longer launches are on their own: to
-// them it makes no difference, and threads that wait for them can be of use elsewhere.
-// Members meet in one word of 64 bits (runtime_support/ingot_team.h), which 32-bit targets
-// cannot be expected to exchange.
+// A worker group begins and ends with launches that are split over threads.
+// Launches in between that are too small to be split are executed by one of its
+// threads. Longer launches stay outside: the overhead is negligible there, and
+// spinning threads would be wasted. The threads synchronize through one 64-bit
+// word (runtime_support/ingot_team.h), for which 32-bit targets may lack
+// atomics.
 //
-// How it scales: each member that does a part of a launch changes the word twice, once to
-// take its share and once to count it as done and take what is left; a member for which
-// there is no part only reads. With 64 members and 64 parts the word goes 128 times from
-// core to core, 6 to 13 us at 50 to 100 ns each. The threads of a pool that get parts of a
-// launch on its own do the same: one change of the word that hands out parts, and one of
-// the count of those that are not done. By this reckoning a team of many costs what forks
-// cost, and pays no more than these for a launch of a few microseconds; it has been measured
-// on two cores.
+// Scaling: each thread that executes a part of a launch modifies the word
+// twice, once to take its share and once to count it as done and take what is
+// left; a thread without a part only reads it. With 64 threads and 64 parts the
+// word moves between cores 128 times, 6 to 13 us at 50 to 100 ns each. A thread
+// pool does the same for a separate launch: one modification of the word that
+// hands out parts, and one of the count of unfinished parts. So by this
+// estimate a large worker group costs as much as separate launches, and gains
+// nothing over them for a launch of a few microseconds. It has been measured on
+// two cores only.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -36,8 +39,8 @@ namespace ingot::plan {
 
 namespace {
 
-/// A team saves about 0.1 us a launch (Zen 4, two threads, November 2026), so that at a
-/// hundred times as long there is nothing to gain.
+/// A worker group saves about 0.1 us per launch (Zen 4, two threads, November
+/// 2026), which is negligible for a launch of a hundred times that duration.
 constexpr double mostCycles = 50'000;
 
 struct FormTeamsPass : impl::FormTeamsBase<FormTeamsPass> {
@@ -89,8 +92,8 @@ private:
     close();
   }
 
-  /// A rough prediction: products by what vectors of floats do, and what is read and
-  /// written by what the second cache gives.
+  /// Estimates the cycles of a launch: MACs at the rate of float vectors, plus
+  /// bytes read and written at the bandwidth of the L2 cache.
   double cyclesOf(kernel::LaunchOp launch, kernel::FuncOp callee) const {
     int64_t bytes = 0;
     for (Value operand : launch.getOperands())

@@ -1,16 +1,17 @@
-// An order of launches with less alive.
+// Reorders launches so that less memory is live at the same time.
 //
-// Branches of a network can run one after the other or in turn. Where most is
-// alive, the order of the model is not always the best one:
+// Branches of a network can run one after the other or interleaved. At the
+// point where most memory is live, the order of the model may not be the best
+// one:
 //
 //   %a = launch @widen(%x)             %a = launch @widen(%x)
 //   %b = launch @widen(%x)             %c = launch @narrow(%a)
 //   %c = launch @narrow(%a)    ->      %b = launch @widen(%x)
 //   %d = launch @narrow(%b)            %d = launch @narrow(%b)
 //
-// A search from the first launch on keeps some of the orders with the least
-// alive at any time so far; of two that have run the same launches, one. The
-// order changes only if less is alive in the end, by the planner's own count.
+// A beam search from the first launch keeps the partial orders with the least
+// peak memory so far, one of those that have run the same launches. The order
+// changes only if the planner's own count of the peak is smaller in the end.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -29,10 +30,11 @@ namespace ingot::plan {
 
 namespace {
 
-/// The steps of @main as a graph, with what each keeps alive.
+/// The steps of @main as a graph, with the buffers that each step uses.
 class OrderSearch {
 public:
-  /// With a limit, what is alive beyond it counts at each step.
+  /// With a limit, the cost is the sum over all steps of the live bytes beyond
+  /// the limit.
   OrderSearch(const Buffers &buffers, std::optional<int64_t> limit = {})
       : steps(buffers.steps()), limit(limit) {
     llvm::DenseMap<Operation *, unsigned> numberOf;
@@ -68,7 +70,8 @@ public:
       for (Value result : op->getResults())
         touch(i, result);
     }
-    // Sizes are known behind the step that reads them, and right behind a check.
+    // Sizes are known only after the step that reads or checks them, so all
+    // later steps depend on it.
     for (auto [i, op] : llvm::enumerate(steps))
       for (unsigned later = i + 1;
            isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(op) &&
@@ -79,7 +82,8 @@ public:
       }
   }
 
-  /// What no order can avoid: a step's own buffers.
+  /// Returns a lower bound of the cost of any order: the largest sum of one
+  /// step's own buffers.
   int64_t bound() const {
     int64_t most = 0;
     for (const Node &node : nodes) {
@@ -91,7 +95,7 @@ public:
     return most;
   }
 
-  /// What the order that is given costs.
+  /// Returns the cost of the present order.
   int64_t givenCost() const {
     State state = start();
     for (unsigned i = 0; i < nodes.size(); ++i)
@@ -105,7 +109,7 @@ public:
   };
 
   Found run() const {
-    // The effort is bounded, so that large models stay fast.
+    // The width of the beam is bounded, so that large models stay fast.
     size_t width =
         std::clamp<size_t>(2'000'000 / (nodes.size() * nodes.size()), 1, 32);
     std::vector<State> beam{start()};
@@ -173,15 +177,15 @@ private:
   std::optional<int64_t> limit;
   std::vector<Node> nodes;
   std::vector<int64_t> bytes;
-  /// How many steps read or write a buffer.
+  /// The number of steps that read or write each buffer.
   std::vector<unsigned> touches;
 };
 
-/// More steps are not ordered.
+/// Programs with more steps are not reordered.
 constexpr size_t mostSteps = 1000;
 
-/// All operations of `main`: before each step the views and constants that it
-/// is the first to read.
+/// Returns all operations of `main`: each view and constant stands before the
+/// first step that reads it.
 std::vector<Operation *> withOthers(ArrayRef<Operation *> steps,
                                     FunctionOpInterface main) {
   std::vector<Operation *> all;
@@ -216,8 +220,8 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 
 private:
   void order(kernel::ProgramOp main) {
-    // What is in near memory was chosen for this very order, and the host waits for what it
-    // has copied.
+    // The content of near memory (VTCM) was chosen for the present order; in
+    // device programs the host waits for its copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
           auto launch = dyn_cast<kernel::LaunchOp>(op);
           return isa<kernel::CopyOp>(op) || (launch && launch.getNear());

@@ -1,4 +1,4 @@
-// An order of groups with less alive beyond a limit.
+// Reorders groups so that less memory is live beyond a limit.
 
 #ifndef INGOT_PASSES_PLAN_ORDERLAUNCHES_H
 #define INGOT_PASSES_PLAN_ORDERLAUNCHES_H
@@ -7,8 +7,8 @@
 
 namespace ingot::plan {
 
-/// Reorders the groups of `main` where the bytes that are alive beyond `limit`, summed over
-/// all groups, become fewer then.
+/// Reorders the groups of `main` if this reduces the bytes live beyond `limit`,
+/// summed over all groups.
 void orderGroups(mlir::func::FuncOp main, int64_t limit);
 
 } // namespace ingot::plan

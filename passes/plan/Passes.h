@@ -1,4 +1,4 @@
-// The passes of the stage `plan`: where buffers lie.
+// The passes of the stage `plan`, which assigns memory to buffers.
 
 #ifndef INGOT_PASSES_PLAN_PASSES_H
 #define INGOT_PASSES_PLAN_PASSES_H

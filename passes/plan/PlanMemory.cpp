@@ -1,9 +1,9 @@
-// Every tensor gets a place.
+// Places every tensor in memory.
 //
 // Rewrites programs from tensors to buffers: function results become trailing
 // arguments, constants become globals, reshapes and slices become views, and
-// every other tensor gets an offset in the arena such that tensors alive at the
-// same time do not overlap.
+// every other tensor gets an offset in the arena such that tensors that are
+// live at the same time do not overlap.
 //
 //   %1 = kernel.launch @conv(%x, %w) : (tensor, tensor) -> tensor
 //   return %2
@@ -11,11 +11,12 @@
 //   %a = kernel.arena 0 : memref<...>
 //   kernel.launch @conv(%x, %w, %a)
 //
-// Programs that are run by others come first: what such a program takes is a frame, one
-// buffer of its caller that is alive while it runs.
+// Called programs are planned before their callers: the arena of a called
+// program is a frame, one buffer of its caller that is live during the call.
 //
-// The program gets its arena_bytes, arena_align, arena_lower_bound (the largest
-// sum of bytes alive at one launch) and arena_use (that sum at each launch).
+// Sets the program's arena_bytes, arena_align, arena_lower_bound (the largest
+// number of bytes live at one launch) and arena_use (the bytes live at each
+// launch).
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -37,10 +38,10 @@ namespace ingot::plan {
 
 namespace {
 
-/// The constants of all programs of a module: equal ones are stored once.
+/// The constants of all programs of a module, without duplicates.
 struct Globals {
   llvm::DenseMap<Attribute, memref::GlobalOp> byValue;
-  /// The same by the hash of their bytes.
+  /// The same globals by the hash of their bytes.
   llvm::DenseMap<uint64_t,
                  SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>
       byHash;
@@ -56,14 +57,15 @@ public:
   void run() { rewrite(place()); }
 
 private:
-  /// What is to be said of the arena.
+  /// The sizes of the arena that become attributes of the program.
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
     int64_t nearBytes;
   };
 
-  /// Plans the arena or near memory; owners of what is asked for get their offsets.
+  /// Plans the arena or near memory (VTCM) and stores the offset of each
+  /// buffer.
   std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool near) {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests =
@@ -125,7 +127,7 @@ private:
               i, kernel::kBoundAttr)) {
         auto name =
             planned.getArgAttrOfType<StringAttr>(i, kernel::kOnnxNameAttr);
-        // Memory knows no signs.
+        // Buffers have signless element types.
         bound = bound.bitcast(storageType(bound.getElementType()));
         kernel::RequireEqualOp::create(builder, main.getLoc(),
                                        entry->getArgument(i), bound,
@@ -212,7 +214,7 @@ private:
           operands, DenseI64ArrayAttr());
       planned.setForkAttr(launch.getForkAttr());
       planned.setBranchAttr(launch.getBranchAttr());
-      // Of the host beside a device: all that it has is there.
+      // A host kernel of a device program: all its buffers are in host memory.
       if (launch.getNear() && llvm::all_of(operands, kernel::isInNear))
         planned.setNear(true);
     }
@@ -220,7 +222,7 @@ private:
     main.erase();
   }
 
-  /// An if or a loop, with places in place of results.
+  /// Rebuilds an if or a loop with buffer operands in place of its results.
   static void runOnBuffers(OpBuilder &builder, Operation *op,
                            ArrayRef<Value> operands, ArrayRef<Value> results) {
     OperationState state(op->getLoc(), op->getName());
@@ -235,22 +237,23 @@ private:
           results.size();
   }
 
-  /// What a kernel calls an argument: "weights", "scratch0".
+  /// Returns the kernel's name for an argument, such as "weights" or
+  /// "scratch0".
   static StringRef roleOf(kernel::FuncOp callee, unsigned argument) {
     auto name =
         callee.getArgAttrOfType<StringAttr>(argument, kernel::kNameAttr);
     return name ? name.getValue() : "";
   }
 
-  /// The value that a tensor is a view of.
+  /// Returns the tensor of which `tensor` is a view.
   static Value rootOf(Value tensor) {
     while (isa_and_nonnull<ReshapeOp, SliceOp>(tensor.getDefiningOp()))
       tensor = tensor.getDefiningOp()->getOperand(0);
     return tensor;
   }
 
-  /// The last of the names in a location: of a launch the node whose result
-  /// the kernel stores.
+  /// Returns the last name in a location: for a launch, the ONNX node whose
+  /// result the kernel stores.
   static StringRef lastNameIn(Location location) {
     StringRef last;
     location->walk([&](Location part) {
@@ -261,15 +264,15 @@ private:
     return last;
   }
 
-  /// Returns `name` followed by `role`, which is kept where generated code cuts
-  /// names (codegen/kernel/Names.h).
+  /// Returns `name` followed by `role`. `name` is shortened, so that `role`
+  /// remains if the printer truncates the result (codegen/kernel/Names.h).
   static std::string withRole(StringRef name, StringRef role) {
     constexpr size_t longest = 48;
     return (name.take_front(longest) + "_" + role).str();
   }
 
-  /// What a value in the arena is called: as the node that yields it, with the
-  /// kernel's name for the result where that says more.
+  /// Returns the name of a buffer in the arena: the node that yields it, plus
+  /// the kernel's name for the result if it is informative.
   std::string nameOfResult(Value tensor) const {
     Value root = rootOf(tensor);
     std::string name = lastNameIn(root.getLoc()).str();
@@ -284,9 +287,9 @@ private:
     return role.empty() || role == "y" ? name : withRole(name, role);
   }
 
-  /// What a constant is called: as in the model, or, where it was computed
-  /// when compiling, as the first node that it was computed for. What weights
-  /// and bias are called ends so.
+  /// Returns the name of a constant: its name in the model or, if it was
+  /// computed at compile time, that of the first node that uses it. Names of
+  /// weights and biases end in "weights" or "bias".
   std::string nameOfConstant(ConstantOp constant, StringRef role) const {
     std::string name;
     constant.getLoc()->walk([&](Location part) {
@@ -304,7 +307,7 @@ private:
     return name;
   }
 
-  /// A name that no symbol of the module has.
+  /// Returns a name that no symbol of the module has.
   std::string freeSymbol(const std::string &name) const {
     std::string result = name;
     for (unsigned n = 2; symbols.lookup(result); ++n)
@@ -312,8 +315,8 @@ private:
     return result;
   }
 
-  /// The global that holds a constant, under the type asked for. `role` is what
-  /// the kernel that reads it calls it.
+  /// Returns the global that holds a constant, viewed as `type`. `role` is the
+  /// name of the argument in the kernel that reads it.
   Value global(OpBuilder &builder, Value tensor, Type type, int64_t offset,
                StringRef role) {
     Value root = rootOf(tensor);
@@ -345,7 +348,7 @@ private:
                      .getResult();
   }
 
-  /// The global with the same bytes and element type, under whatever shape;
+  /// Returns a global with the same bytes and element type, whatever its shape;
   /// null if there is none.
   memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
     if (!hasData(value))
@@ -374,13 +377,14 @@ private:
   int64_t alignment;
   Buffers buffers;
   SymbolTable symbols;
-  /// In the arena, of buffers that are no part of others.
+  /// Arena offsets of buffers that are not part of other buffers.
   llvm::DenseMap<unsigned, int64_t> offsets;
   Globals &globals;
 };
 
-/// The memory that an if or a loop takes besides its results, as further results: for
-/// each carried tensor a second buffer, and the frame of what it runs.
+/// Adds the memory that an if or a loop needs besides its results as additional
+/// results: a second buffer per carried tensor, and the frame of the called
+/// programs.
 static void addFurtherResults(Operation *op) {
   SmallVector<Type> types(op->getResultTypes());
   if (auto loop = dyn_cast<kernel::LoopOp>(op))

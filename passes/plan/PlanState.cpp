@@ -1,19 +1,20 @@
-// Memory that lives from run to run.
+// Places the values that are kept from run to run.
 //
-// What one run stores is what the next one reads: pairs of arguments of programs with the
-// same `kernel.state`, an input and an output, of which a program may have one or both.
-// Each gets two places in the state, and the byte at `phase` says which of them has the
-// value: a run reads that one, writes the other, and changes the byte when it is done. So
-// a run that is refused half way leaves the value as it was. Where a program has read the
-// input for the last time before it begins to write the output, one place does for both.
-// An output that is appended to its input is in the same place, and its byte stays.
+// A state is a value that one run stores and the next run reads: an input and
+// an output argument with the same `kernel.state`, of which a program may have
+// one or both. Each gets two slots in the state memory, and the byte at `phase`
+// tells which of them holds the value: a run reads this slot, writes the other,
+// and flips the byte when it is done. So a run that fails a check halfway
+// leaves the value unchanged. A single slot suffices if a program reads the
+// input for the last time before it begins to write the output. An output that
+// is appended to its input uses the same slot, and its byte does not change.
 //
 //   program @main(%x {kernel.state = "cache"}, %y {kernel.state = "cache", kernel.output})
 //     ->
 //   program @main(%x {.., kernel.slots = array<i64: 64, 192>, kernel.phase = 0},
 //                 %y {.., kernel.slots = array<i64: 192, 64>, kernel.phase = 0})
 //
-// The module says how many bytes all of it takes (`kernel.state_bytes`).
+// The module attribute `kernel.state_bytes` is the total size.
 
 #include "dialects/kernel/KernelModule.h"
 #include "passes/plan/Passes.h"
@@ -28,16 +29,17 @@ namespace ingot::plan {
 
 namespace {
 
-/// A value that lives from run to run.
+/// A value that is kept from run to run.
 struct State {
-  /// The arguments of programs that are its input or its output.
+  /// The program arguments that are its input or output.
   SmallVector<BlockArgument> arguments;
   int64_t bytes = 0;
-  /// Whether a place of its own for what a run writes can be saved.
+  /// Whether a single slot suffices.
   bool hasOnePlace = true;
 };
 
-/// Where in its block a program first and last asks for a buffer; views are no reads.
+/// The first and last operation of a block that uses a buffer, directly or
+/// through views.
 struct Uses {
   Operation *first = nullptr, *last = nullptr;
 
@@ -70,7 +72,7 @@ bool isAppended(BlockArgument argument) {
   return has(argument, kernel::kAppendedAttr);
 }
 
-/// Whether a run that has begun to write `output` can still be refused.
+/// Whether a check may still fail after the run has begun to write the output.
 bool mayBeRefusedBehind(Operation *write) {
   for (Operation *op = write; op; op = op->getNextNode()) {
     bool refuses =
@@ -86,7 +88,8 @@ bool mayBeRefusedBehind(Operation *write) {
   return false;
 }
 
-/// The first launch of the fork that an operation is in; else itself.
+/// Returns the first launch of the fork that contains an operation; else the
+/// operation itself.
 Operation *beginOfFork(Operation *op) {
   auto launch = dyn_cast<kernel::LaunchOp>(op);
   if (!launch || !launch.getFork())
@@ -101,7 +104,8 @@ Operation *beginOfFork(Operation *op) {
   return op;
 }
 
-/// Whether one place does for what `program` reads and writes of a state.
+/// Whether a single slot suffices for what `program` reads and writes of a
+/// state.
 bool takesOnePlace(const State &state, kernel::ProgramOp program) {
   SmallVector<BlockArgument> inputs, outputs;
   for (BlockArgument argument : state.arguments)

@@ -1,14 +1,16 @@
-// Weights on their way before they are read.
+// Prefetches weights before the launch that reads them.
 //
-// Where caches are told what to fetch, each launch is preceded by that for the constants
-// of the next one (and the first launch by that for its own), as far as a part of the
-// second cache holds them: weights stay there while a layer's input and result pass through.
+// On targets with range prefetch, each launch is preceded by a prefetch of the
+// constants of the next launch (the first launch also by one of its own), as
+// far as a part of the L2 cache holds them: weights stay there while the input
+// and the result of a layer pass through.
 //
 //   kernel.launch @a(..)            kernel.prefetch %weights, 36864
 //   kernel.launch @b(%weights) ->   kernel.launch @a(..)
 //                                   kernel.launch @b(%weights)
 //
-// Larger weights are prefetched to that part; their kernels go on with it, panel by panel.
+// Of larger weights only this part is prefetched; their kernels prefetch the
+// rest, panel by panel.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,12 +25,13 @@ namespace ingot::plan {
 
 namespace {
 
-/// What is smaller arrives while the kernel begins.
+/// Smaller constants arrive while the kernel starts.
 constexpr int64_t leastBytes = 4096;
-/// What one of so many launches before has read is still there.
+/// A constant read by one of this many previous launches is assumed to be
+/// cached.
 constexpr size_t recentLaunches = 4;
 
-/// The constants that a launch reads.
+/// Returns the large constants that a launch reads.
 SmallVector<memref::GetGlobalOp> constantsOf(kernel::LaunchOp launch) {
   SmallVector<memref::GetGlobalOp> constants;
   for (Value operand : launch.getOperands()) {
@@ -66,7 +69,7 @@ struct PrefetchWeightsPass : impl::PrefetchWeightsBase<PrefetchWeightsPass> {
 private:
   void prefetch(memref::GetGlobalOp get, kernel::LaunchOp before) const {
     OpBuilder builder(before);
-    // Read by an earlier launch, perhaps.
+    // The constant may be defined after `before`.
     if (before->isBeforeInBlock(get))
       get->moveBefore(before);
     kernel::PrefetchOp::create(

@@ -1,18 +1,22 @@
-// Transposes sink, cancel and fold.
+// Moves transposes towards the results until they cancel or fold into weights.
 //
-// Convolutions and pools are channels-last with transposes around them. Here
-// transposes move down through operators that can compute on permuted axes,
-// until two of them cancel:
+// The importer makes convolutions and pools channels-last and surrounds them
+// with transposes. This pass moves transposes down through operators that can
+// compute on permuted axes, until two transposes cancel:
 //
 //   %t = transpose(conv)               %r = relu(conv)
 //   %r = relu(%t)              ->      ... the next convolution reads %r
 //   %u = transpose(%r)
 //
-// One that reaches a flattening in front of a matrix product with constant
-// weights is undone by permuting the weights' rows; one that moves axes of size
-// 1 only becomes a reshape. One that moves rows of a product moves those of its result
-// instead. A norm of whole images, flattened into rows and back, is the
-// same whatever the order within a row is (but for the order of its sums).
+// Further cases:
+// - matmul(reshape(transpose(x)), constant weights): the rows of the weights
+//   are permuted instead of x.
+// - A transpose that moves only axes of size 1 becomes a reshape.
+// - A transpose that permutes only rows of the left operand of a matmul moves
+//   to the rows of its result.
+// - A norm over a whole flattened image does not depend on the order of
+//   elements within a row, except for the rounding of its sums: the transpose
+//   moves below it.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -28,7 +32,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Returns whether `v` is a constant, or moved from one: it will be folded.
+/// Whether `v` is a constant, or a transposed or reshaped constant, which
+/// FoldConstants evaluates.
 bool isWeight(Value v) {
   return isa_and_nonnull<ConstantOp>(Moves::behind(v).from.getDefiningOp());
 }
@@ -40,7 +45,8 @@ bool isIdentity(ArrayRef<int64_t> perm) {
   return true;
 }
 
-/// transpose(v, perm), merged with a transpose that v is.
+/// Returns transpose(v, perm); if `v` is itself a transpose, the two are
+/// merged.
 Value transposed(OpBuilder &builder, Value v, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> all(perm);
   if (auto inner = v.getDefiningOp<TransposeOp>()) {
@@ -78,8 +84,9 @@ public:
   }
 
 private:
-  /// Whether what `op` joins is returned: parts can be transposed on the way to their
-  /// places, and no other transpose meets them behind that.
+  /// Whether the result of the concatenation `op` is returned. Then its inputs
+  /// can be transposed while they are copied into the result, and there is no
+  /// later transpose with which this one could cancel.
   static bool isReturned(Operation *op) {
     return isa<ConcatOp>(op) &&
            llvm::all_of(op->getUsers(), [](Operation *user) {
@@ -87,8 +94,9 @@ private:
            });
   }
 
-  /// Whether a convolution computes each position of its input alone, and no more of them
-  /// than it reads: then positions can be moved afterwards.
+  /// Whether each position of the result depends on the same position of the
+  /// input only, and the result has at most as many channels: then it is no
+  /// more expensive to transpose the result.
   static bool isPointwise(ConvOp conv) {
     auto isOne = [](int64_t x) { return x == 1; };
     return llvm::all_of(shapeOf(conv.getW()).drop_back(2), isOne) &&
@@ -100,7 +108,8 @@ private:
            shapeOf(conv.getResult()).back() <= shapeOf(conv.getX()).back();
   }
 
-  /// conv(transpose(x), w) -> transpose(conv(x, w)), where only positions change places
+  /// conv(transpose(x), w) -> transpose(conv(x, w)) for a pointwise conv and a
+  /// transpose of spatial axes only
   static bool sinkBehind(ConvOp conv) {
     auto transpose = conv.getX().getDefiningOp<TransposeOp>();
     if (!transpose || !transpose->hasOneUse() || !isPointwise(conv) ||
@@ -122,8 +131,8 @@ private:
     return true;
   }
 
-  /// Whether all that is made of `value` by single numbers is reshaped to a type in the
-  /// end; `ends` are those reshapes, each once.
+  /// Whether every chain of elementwise operators on `value` ends in a reshape
+  /// to `type`. Collects these reshapes in `ends`.
   static bool comesBack(Value value, Type type, SetVector<ReshapeOp> &ends) {
     SetVector<Value> made;
     made.insert(value);
@@ -148,8 +157,9 @@ private:
     });
   }
 
-  /// reshape(norm(reshape(transpose(x)))) -> transpose(reshape(norm(reshape(x)))), where
-  /// elements only change places within the rows of the norm
+  /// reshape(norm(reshape(transpose(x)))) ->
+  /// transpose(reshape(norm(reshape(x)))), where the transpose moves elements
+  /// only within rows of the norm
   static bool sinkBehind(LayerNormOp norm) {
     auto flatten = norm.getInput().getDefiningOp<ReshapeOp>();
     auto transpose =
@@ -209,9 +219,9 @@ private:
     if (!permutable || op->getNumResults() != 1 || isReturned(op))
       return false;
     size_t rank = shapeOf(op->getResult(0)).size();
-    // The permutation that saves most: of the largest transposed operand.
-    // Transposes of weights cost nothing, and would otherwise call back the one
-    // that has just moved past them.
+    // The permutation of the largest transposed operand saves most. Transposes
+    // of weights do not count, since they are folded; counting them would undo
+    // the move of a transpose that has just passed this operator.
     TransposeOp leading;
     int64_t removed = 0, added = 0;
     for (Value operand : op->getOperands())
@@ -233,8 +243,8 @@ private:
       else
         added += elements;
     }
-    // Only what is strictly less: otherwise two operators could hand a
-    // transpose to and fro for ever.
+    // Only if it moves strictly fewer elements: otherwise a transpose could
+    // move back and forth between two operators for ever.
     if (added >= removed)
       return false;
     OpBuilder builder(op);
@@ -254,8 +264,8 @@ private:
     return true;
   }
 
-  /// Operands of elementwise operators that broadcast by a lower rank get axes
-  /// of size 1 in front.
+  /// Gives operands of elementwise operators that broadcast from a lower rank
+  /// leading axes of size 1.
   static void alignRanks(OpBuilder &builder, Operation *op, size_t rank) {
     if (!isa<ElementwiseOpInterface>(op))
       return;
@@ -283,7 +293,8 @@ private:
                       flat = shapeOf(flatten);
     if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
       return false;
-    // Where there are no rows, open sizes of their axes do not have to fit the weights.
+    // A tensor without rows (size 0) may have any dynamic sizes in its other
+    // axes, which then do not match the weights.
     if (!llvm::all_of(llvm::drop_begin(dimsOf(transpose.getX())),
                       [](const Dim &size) { return size.known(); }) ||
         graph::product(x.drop_front()) != flat[1])
@@ -291,7 +302,8 @@ private:
     OpBuilder builder(product);
     Location loc = product.getLoc();
     int64_t columns = shapeOf(product.getB()).back();
-    // Rows of w are in the order of the transposed axes; back to those of x.
+    // The rows of w are in the order of the transposed axes: permute them into
+    // the order of x.
     SmallVector<int64_t> apart, rows;
     for (int64_t p : perm.drop_front())
       apart.push_back(x[p]);
@@ -309,7 +321,8 @@ private:
     return true;
   }
 
-  /// Whether all that is made of `value` element by element, or moved, is transposed.
+  /// Whether all results computed from `value` by elementwise operators,
+  /// reshapes and slices end in transposes.
   static bool isTransposed(Value value) {
     SetVector<Value> made;
     made.insert(value);
@@ -322,10 +335,11 @@ private:
     return true;
   }
 
-  /// matmul(reshape(transpose(x)), w) -> reshape(transpose(matmul(reshape(x), w))), where
-  /// rows of the product change places: sequences that come before batches, as attention
-  /// has them, and after. Not where the product has more columns than steps, unless
-  /// another transpose meets this one there.
+  /// matmul(reshape(transpose(x)), w) -> reshape(transpose(matmul(reshape(x),
+  /// w))), where the transpose permutes only rows of the product: for example
+  /// [sequence, batch] against [batch, sequence] in attention. Not if the
+  /// result has more columns than x (the transpose would move more), unless it
+  /// then cancels with another transpose.
   static bool sinkRows(MatMulOp product) {
     auto flatten = product.getA().getDefiningOp<ReshapeOp>();
     auto transpose = (flatten ? flatten.getX() : product.getA())
@@ -347,7 +361,7 @@ private:
       elements *= y[--rows];
     SmallVector<int64_t> inOrder(perm.take_front(rows));
     llvm::sort(inOrder);
-    // Axes of size 1 can be anywhere.
+    // Moving axes of size 1 moves no data, so their order is ignored.
     SmallVector<int64_t> longer(perm.take_front(rows));
     llvm::erase_if(longer, [&](int64_t axis) {
       return shapeOf(transpose.getX())[axis] == 1;

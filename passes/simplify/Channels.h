@@ -1,4 +1,4 @@
-// Constants with an entry for each channel.
+// Helpers for constants with one element per channel.
 
 #ifndef INGOT_PASSES_SIMPLIFY_CHANNELS_H
 #define INGOT_PASSES_SIMPLIFY_CHANNELS_H
@@ -7,12 +7,14 @@
 
 namespace ingot::simplify {
 
-/// `v`, a constant with one entry for each channel of a last axis of `channels`, or one in
-/// all, as a tensor of one axis with an entry for each; null if it is another value.
+/// Returns `v` as a tensor of shape [channels], if `v` is a constant with one
+/// element in total or with one per channel in its last axis; null for other
+/// values.
 mlir::Value perChannel(mlir::OpBuilder &builder, mlir::Value v,
                        int64_t channels);
 
-/// An elementwise operator of two operands, the first of which has the result's type.
+/// Builds an elementwise operator of two operands; the result has the type of
+/// `x`.
 template <typename OpT>
 mlir::Value elementwise(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value x, mlir::Value y) {

@@ -1,11 +1,12 @@
-// Evaluate what depends on constants alone.
+// Evaluates at compile time what depends on constants only.
 //
-// Finds the values that are computed from constants and read by something that
-// is not, and replaces them by constants, evaluated by the very code that would
-// be generated for them (see Evaluate.h). Results that would be much larger
-// than what they are made of stay computed. The bytes of constants that nothing
-// reads any more are freed on the way, so that weights are in memory once. (Bodies of
-// If and Loop may read the same constants as other functions.)
+// Finds the values that are computed from constants and used by an operator
+// that is not, and replaces them by constants. They are evaluated by the very
+// code that would be generated for them (see Evaluate.h). Results that are much
+// larger than their operands are left to run time. The data of constants that
+// are no longer used is freed during evaluation, so that the weights are in
+// memory only once. (Bodies of If and Loop may use the same constants as other
+// functions, so the pass runs on the module.)
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/evaluate/Evaluate.h"
@@ -53,8 +54,8 @@ private:
     return success();
   }
 
-  /// The resources that are still referred to when the frontier has been
-  /// replaced by its values.
+  /// Returns the resources (weight data) that are still used after the frontier
+  /// has been replaced by its values.
   llvm::DenseSet<const void *>
   resourcesAfter(const llvm::SetVector<Operation *> &constant,
                  ArrayRef<Value> frontier) {
@@ -71,7 +72,7 @@ private:
           }))
         keep(op);
     });
-    // Under another shape, it is the same resource.
+    // A reshaped constant keeps its resource.
     for (Value value : frontier) {
       while (auto reshape = value.getDefiningOp<ReshapeOp>())
         value = reshape.getX();

@@ -1,22 +1,21 @@
-// Factors per channel go into the weights.
+// Folds factors and terms per channel into weights and biases.
 //
 //   mul(conv(x, w, b), s)  ->  conv(x, w * s, b * s)
 //   add(conv(x, w, b), t)  ->  conv(x, w, b + t)
 //
-// for constant s and t with one entry per output channel, or one in all. What a
-// normalization after a convolution leaves over disappears like this. Matrix
-// products take factors; terms stay in their epilogue. Terms of convolutions of bytes
-// are biases if they are whole numbers:
+// for constant s and t with one element per output channel, or one in total.
+// This removes a batch normalization after a convolution. Factors are folded
+// into matmuls as well; terms stay in the epilogue of the matmul. A term of an
+// int8 convolution becomes its bias if all its elements are integers:
 //
 //   add(cast(conv(x, w) : si32, f32), t)  ->  cast(conv(x, w, t) : si32, f32)
 //
 //   matmul(mul(a, 0.25), transpose(mul(b, 0.5)))  ->
 //     mul(matmul(a, transpose(b)), 0.125)
 //
-// for numbers: one multiplication in the epilogue instead of one for each
-// operand. Sums of a tensor and 0.0 go, and divisions by a number become
-// multiplications. All of this changes roundings, or the sign of
-// a zero, so --strict leaves the pass out.
+// for scalars: one multiplication in the epilogue instead of one per operand. x
+// + 0.0 becomes x, and a division by a scalar becomes a multiplication. All of
+// this changes roundings or the sign of a zero, so --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -35,7 +34,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// The constant operand of a commutative operator on `anchor`'s only use.
+/// Returns the conv or matmul that has `op` as its only use, and the constant
+/// that is the other operand of the commutative `op`.
 template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   for (unsigned i : {0u, 1u}) {
     Operation *producer = op->getOperand(i).getDefiningOp();
@@ -120,8 +120,8 @@ LogicalResult foldWholeTerm(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// Numbers that an operand of a product of two computed tensors is multiplied
-/// by, with movements in between.
+/// Moves scalar factors of the operands of a matmul of two computed tensors
+/// behind the matmul, also through transposes and reshapes.
 LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
       llvm::any_of(op->getOperands(), [](Value v) {
@@ -141,7 +141,8 @@ LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
     for (unsigned i : {0u, 1u}) {
       std::optional<double> number = uniformNumber(scaled->getOperand(i));
       Value other = scaled->getOperand(1 - i);
-      // Weights keep the factors that were folded into them.
+      // Factors of constant operands have already been folded into the
+      // constants.
       if (!number || other.getType() != scaled.getType() ||
           isa_and_nonnull<ConstantOp>(other.getDefiningOp()))
         continue;
@@ -163,7 +164,7 @@ LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// x + 0.0 -> x; only -0.0 was otherwise.
+/// x + 0.0 -> x; differs for x = -0.0 only.
 LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   for (unsigned i : {0u, 1u})
     if (op->getOperand(1 - i).getType() == op.getType() &&
@@ -178,7 +179,7 @@ LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
 LogicalResult multiplyInstead(DivOp op, PatternRewriter &rewriter) {
   Value divisor = op->getOperand(1);
   std::optional<double> number = uniformNumber(divisor);
-  // Inverses of others are too large or lose digits.
+  // The inverse of smaller or larger numbers overflows or is denormal.
   if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
       !isa<Float32Type, Float64Type>(elementOf(divisor)))
     return failure();

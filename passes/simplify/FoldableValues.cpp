@@ -43,7 +43,8 @@ FoldableValues findFoldableValues(Block &body) {
 
 static unsigned bitsOf(Value v) { return elementOf(v).getIntOrFloatBitWidth(); }
 
-/// Returns whether weights of this type are quantized ones.
+/// Whether `v` has the element type of quantized weights: at most 16 bits of an
+/// integer, at most 8 of a float.
 static bool isQuantized(Value v) {
   unsigned bits = bitsOf(v);
   return bits > 1 && bits <= (isa<IntegerType>(elementOf(v)) ? 16 : 8);
@@ -62,7 +63,8 @@ WidenedWeights findWidenedWeights(Block &body) {
         sources.insert(operand.getDefiningOp());
     for (Operation *source : sources) {
       auto constant = dyn_cast<ConstantOp>(source);
-      // Zero points are narrow too, but fewer than the weights.
+      // Zero points are narrow as well, but have fewer elements than the
+      // weights.
       if (!constant || !isQuantized(constant) ||
           bitsOf(constant) >= bitsOf(value) ||
           tensorType(constant).getNumElements() !=

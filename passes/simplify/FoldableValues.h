@@ -1,4 +1,4 @@
-// What depends on constants alone.
+// Finds the operations that depend on constants only.
 
 #ifndef INGOT_PASSES_SIMPLIFY_FOLDABLEVALUES_H
 #define INGOT_PASSES_SIMPLIFY_FOLDABLEVALUES_H
@@ -9,29 +9,30 @@
 namespace ingot::simplify {
 
 struct FoldableValues {
-  /// Constants, and the operators that depend on nothing else, in order.
+  /// Constants, and the operators whose operands are all in this set, in
+  /// program order.
   llvm::SetVector<mlir::Operation *> operations;
-  /// Those of their results that other operators read, constants excepted: the
-  /// values that become constants.
+  /// The results in this set that other operators use, except constants: these
+  /// values become constants.
   llvm::SmallVector<mlir::Value> frontier;
 };
 
-/// Finds what can be computed at compile time; results that would be much
-/// larger than what they are made of are left to be computed at run time.
+/// Finds what can be computed at compile time. Results that are much larger
+/// than their operands are left to run time.
 FoldableValues findFoldableValues(mlir::Block &body);
 
-/// The weights that a model has in a narrow type and the compiled code in a
-/// wider one.
+/// Weights that have a narrow type in the model and a wider one in the
+/// generated code.
 struct WidenedWeights {
   int64_t bytes = 0;       ///< in the model
   int64_t storedBytes = 0; ///< in the code
-  /// The element types in the code.
+  /// Their element types in the generated code.
   llvm::SmallSetVector<mlir::Type, 2> storedTypes;
 };
 
-/// Finds, in the graph as it was imported, constants of integers of at most 16
-/// bits or floats of at most 8 of which the code has only what is computed from
-/// them: each element times its scale, for example.
+/// Finds such weights in the imported graph: constants of integers of at most
+/// 16 bits, or floats of at most 8, of which the code contains only a value
+/// computed from them, for example the dequantized weights.
 WidenedWeights findWidenedWeights(mlir::Block &body);
 
 } // namespace ingot::simplify

@@ -1,4 +1,4 @@
-// Pointwise convolutions come before what repeats positions.
+// Moves pointwise convolutions before a nearest-neighbour upsampling.
 //
 //   %u = gather %x, [0, 0, 1, 1, ..]        %c = conv %x, %w        // fewer positions
 //   %y = conv %u, %w                   ->   %y = gather %c, [0, 0, 1, 1, ..]
@@ -7,10 +7,11 @@
 //   %y = conv %j, %w                   ->   %d = conv %z, %w[other channels]
 //                                           %y = add %d, gather(%c)
 //
-// As networks of pyramids of features have it, which enlarge an image to the next finer
-// one by its nearest pixels and join the two: what is computed of a pixel is computed
-// once, nothing is joined, and the enlarged image is never stored. Sums are in another
-// order, so --strict leaves this pass out.
+// Feature pyramid networks enlarge a feature map by nearest neighbours and
+// concatenate it with the next finer one. After this pass each result is
+// computed once per source pixel, nothing is concatenated, and the enlarged map
+// is never stored. The sums are added in another order, so --strict omits this
+// pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -26,8 +27,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// A convolution of floats whose result at a position depends on that position alone,
-/// with weights that are known.
+/// Whether `conv` is a convolution of floats with constant weights whose result
+/// at a position depends on the same position of the input only.
 bool isPointwise(ConvOp conv) {
   auto isNumber = [](int64_t number) {
     return [number](int64_t x) { return x == number; };
@@ -41,8 +42,8 @@ bool isPointwise(ConvOp conv) {
              ArrayRef(dimsOf(conv.getResult())).drop_back();
 }
 
-/// The gathers, the last one first, that repeat positions of an image; none if `v` is
-/// not computed so.
+/// Returns the gathers that repeat spatial positions on the way to `v`, the
+/// last one first; empty if there are none.
 SmallVector<GatherOp> repetitionsBehind(Value v) {
   SmallVector<GatherOp> path;
   Value from = v;
@@ -63,7 +64,8 @@ SmallVector<GatherOp> repetitionsBehind(Value v) {
   return path;
 }
 
-/// `conv` of `x` by the weights of the channels from `first` on.
+/// Returns `conv` applied to `x`, with the weights of the input channels from
+/// `first` on.
 Value convolve(OpBuilder &builder, ConvOp conv, Value x, int64_t first,
                Value bias) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -77,7 +79,7 @@ Value convolve(OpBuilder &builder, ConvOp conv, Value x, int64_t first,
                         conv.getLow(), conv.getGroups(), conv.getXZero());
 }
 
-/// Repeats positions of `v` as `path` repeats those of another image.
+/// Applies the gathers of `path`, which repeat positions, to `v`.
 Value repeat(OpBuilder &builder, Value v, ArrayRef<GatherOp> path) {
   for (GatherOp gather : llvm::reverse(path)) {
     Dims sizes = dimsOf(v);
@@ -91,7 +93,8 @@ Value repeat(OpBuilder &builder, Value v, ArrayRef<GatherOp> path) {
 }
 
 LogicalResult hoist(ConvOp conv, PatternRewriter &rewriter) {
-  // A sum for each result is worth more products than this.
+  // With few channels, the additional addition per result costs more than the
+  // MACs that are saved.
   constexpr int64_t fewChannels = 8;
   Value x = conv.getX();
   if (!isPointwise(conv) || !x.hasOneUse())
@@ -122,7 +125,7 @@ LogicalResult hoist(ConvOp conv, PatternRewriter &rewriter) {
     return failure();
   Location loc = conv.getLoc();
   Value sum, bias = conv.getBias();
-  // Others that are neighbours stay joined.
+  // Neighbouring inputs that are not repeated stay concatenated.
   while (!others.empty()) {
     SmallVector<Value> joined;
     first = others.front().first;

@@ -1,4 +1,4 @@
-// Quantized operands are multiplied as integers.
+// Moves the scales of quantized operands behind contractions.
 //
 //   conv(dequantize(x, sx, zx), dequantize(w, sw, zw), dequantize(b, sb, 0))
 //     ->  dequantize(conv(dequantize(x, 1, zx), dequantize(w, 1, zw),
@@ -9,23 +9,25 @@
 //
 //   quantize(max_pool(dequantize(x, s, z)), s, z)  ->  max_pool(x)
 //
-// The same for matrix products, sums and means. The terms of the sums are then
-// products of small integers: up to 2^24 they are exact in f32, in any order,
-// and one multiplication before the rounding is all that is left of the scales.
-// This is what integer kernels compute, so the result is theirs, ties included;
-// with scales inside the sum, rounding errors would push values near a tie over
-// to the next step of the quantization, and a network amplifies such steps.
+// The same for matmuls, sums and means. The operands of the sums are then
+// integers: up to 2^24 such sums are exact in f32, in any order, and the scales
+// are reduced to one multiplication before the rounding. Kernels for integers
+// compute the same, so the results are equal, ties included. With scales inside
+// the sum, rounding errors would move values near a tie to the next
+// quantization step, and such errors grow from layer to layer.
 //
-// A dequantized float stands for a product that FoldScales leaves where it is.
-// With --strict it is products alone, with the bias behind the scale. Each tensor of the
-// model is then rounded as it is by definition, but for the sums, of which the definition
-// does not say how: exact ones are nearest to whatever order an evaluator has.
+// The scale is written as a dequantize of a float, not as a mul, so that
+// FoldScales leaves it where it is. With --strict only contractions are
+// rewritten, and the bias is added after the scale. Then each tensor of the
+// model is rounded as ONNX defines. ONNX does not define the rounding of the
+// sums inside a contraction; exact sums are closest to any order of summation.
 //
-// Floats of 8 bits are multiplied the same way where the target has products of them, but
-// not with --strict: their products are exact in f32, their sums are not.
+// 8-bit floats are multiplied in the same way if the target has dot products
+// for them, but not with --strict: their products are exact in f32, their sums
+// are not.
 //
-// Operands with one scale in all and constant positive scales are handled;
-// weights may have one for each output channel. Everything else stays as it is.
+// Handles constant positive scales: one for the tensor, for weights also one
+// per output channel. Other operators stay as they are.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -48,8 +50,9 @@ namespace {
 
 using Scales = SmallVector<float>;
 
-/// The elements of a constant f32 tensor, which may be reshaped, if all are in
-/// a range in which products and quotients of two of them are normal numbers.
+/// Returns the elements of a constant f32 tensor, seen through reshapes, if all
+/// are in a range in which the product and the quotient of two of them are
+/// normal numbers.
 std::optional<Scales> constantScales(Value v) {
   while (auto reshape = v.getDefiningOp<ReshapeOp>())
     v = reshape.getX();
@@ -68,18 +71,19 @@ std::optional<Scales> constantScales(Value v) {
   return normal && !scales.empty() ? std::optional(scales) : std::nullopt;
 }
 
-/// Every value of an integer type of at most 16 bits, times another one of 8
-/// bits, fits into the 24 bits of f32; wider ones were not exact before either.
+/// Whether `type` is an integer of at most 16 bits. Its product with an 8-bit
+/// integer fits into the 24 mantissa bits of f32. Products of wider types were
+/// not exact before this pass either.
 bool isNarrowInteger(Type type) {
   return isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 16;
 }
 
-/// A dequantized tensor, seen through transposes; through reshapes if it has
-/// one scale.
+/// A dequantized tensor, seen through transposes; with a single scale also
+/// through reshapes.
 struct Dequantized {
   DequantizeOp op;
-  Moves moves;   // Of the result of `op`.
-  Scales scales; // One, or as many as the axis is long.
+  Moves moves;   // The moves after `op`.
+  Scales scales; // One, or one per element of `axis`.
   int64_t axis = -1;
 
   static std::optional<Dequantized> match(Value v, bool mayBeFloats = false) {
@@ -138,7 +142,8 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Who else reads a tensor reads the integers, too: it is stored once.
+    // Other users of a tensor use its integers too, so that the tensor is
+    // stored once.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);
@@ -164,7 +169,8 @@ private:
         builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, values)));
   }
 
-  /// Scales as a tensor that broadcasts along the last of `rank` axes.
+  /// Returns the scales as a tensor that broadcasts along the last of `rank`
+  /// axes.
   static Value lastAxis(OpBuilder &builder, Location loc,
                         ArrayRef<float> scales, int64_t rank) {
     SmallVector<int64_t> shape;
@@ -175,7 +181,7 @@ private:
     return constant(builder, loc, shape, scales);
   }
 
-  /// The tensor that `from` was matched on, without its scale.
+  /// Returns the value that `from` was matched on, dequantized with scale 1.
   Value integers(const Dequantized &from) {
     DequantizeOp op = from.op;
     Value &unit = integersOf[op];
@@ -189,7 +195,7 @@ private:
     return from.moves.repeat(unit);
   }
 
-  /// `values` times `scales`, in the place of `values` for all its readers.
+  /// Replaces `values` by `values` * `scales` in all its uses.
   static void scaleAfter(Value values, ArrayRef<float> scales) {
     OpBuilder builder(values.getContext());
     builder.setInsertionPointAfterValue(values);
@@ -201,7 +207,8 @@ private:
     values.replaceAllUsesExcept(scaled->getResult(0), scaled);
   }
 
-  /// The quantized bias that is added to a matrix product, as an operand.
+  /// Returns the operand that is the quantized bias added to a matmul; empty if
+  /// there is none.
   static MutableOperandRange matrixBias(MatMulOp product) {
     Value y = product.getResult();
     auto add = y.hasOneUse() ? dyn_cast<AddOp>(*y.user_begin()) : AddOp();
@@ -216,7 +223,7 @@ private:
     return {add, other, 1};
   }
 
-  /// Whether both are integers, or floats of which the right ones are constants.
+  /// Whether both are integers, or both 8-bit floats with a constant `w`.
   static bool isAlike(const Dequantized &x, const Dequantized &w) {
     DequantizeOp left = x.op, right = w.op;
     bool areFloats = isByteOfFloat(elementOf(left.getX()));
@@ -229,7 +236,8 @@ private:
     return op && isa<IntegerType>(elementOf(op.getX()));
   }
 
-  /// `bias`, if not empty, is added to the product of the first two operands.
+  /// Moves the scales of the two operands of `op` behind it. `bias`, if not
+  /// empty, is added to the product.
   void hoistProduct(Operation *op, const MutableOperandRange &bias) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0),
                                                       multipliesFloats),
@@ -267,7 +275,8 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// The products of `op` times `scales`, and its bias, which is no longer an operand.
+  /// Adds the bias of `op` after the scales instead of before: op * scales +
+  /// bias.
   static void scaleAndAdd(Operation *op, MutableOperandRange bias,
                           ArrayRef<float> scales) {
     Value added = bias.begin()->get(), y = op->getResult(0);
@@ -280,7 +289,7 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// The greatest of dequantized numbers is the dequantized greatest of them.
+  /// max_pool(dequantize(x)) -> dequantize(max_pool(x))
   static void hoistMaximum(MaxPoolOp pool) {
     std::optional<Dequantized> x = Dequantized::match(pool.getX());
     if (!x || x->axis >= 0)
@@ -299,8 +308,8 @@ private:
             ->getResult(0));
   }
 
-  /// Integers that are quantized again by the scale and the zero point that they were
-  /// dequantized by: rounding restores them. Null for others.
+  /// Returns the integers that `op` quantizes, if they were dequantized with
+  /// the same scale and zero point: rounding restores them. Else null.
   static Value thereAndBack(QuantizeOp op) {
     std::optional<Dequantized> from = Dequantized::match(op.getX());
     if (!from || from->axis >= 0 ||
@@ -316,7 +325,8 @@ private:
                : Value();
   }
 
-  /// The count of a mean goes into the scale as well.
+  /// Moves the scale of a sum or mean behind it; the element count of a mean is
+  /// folded into the scale.
   void hoistSum(Operation *op) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0));
     if (!x || x->axis >= 0 || !elementOf(op->getResult(0)).isF32())
@@ -325,7 +335,7 @@ private:
     float count = 1;
     for (int64_t axis : reduction.getAxes()) {
       Dim size = dimsOf(op->getOperand(0))[axis];
-      // A count of the run is no number in a scale.
+      // A dynamic element count cannot be part of a constant scale.
       if (isa<ReduceMeanOp>(op) && !size.known())
         return;
       count *= size.most();
@@ -338,8 +348,8 @@ private:
     scaleAfter(sum.getResult(), scale);
   }
 
-  /// One scale between sums and their quantization, if all that happens between
-  /// commutes with positive factors.
+  /// Merges the scale of sums with the scale of their quantization, if all
+  /// operators between commute with positive factors.
   static void mergeScales(QuantizeOp op) {
     std::optional<Scales> to = constantScales(op.getScale());
     if (!to || to->size() != 1 || !scalesSums(op.getX()))
@@ -350,17 +360,19 @@ private:
         1, constant(builder, op.getLoc(), shapeOf(op.getScale()), {1.0f}));
   }
 
-  /// Whether constants and scales take a positive factor of `v`, and one of them is
-  /// that of a sum: between bytes alone, the factor is the same in front and behind.
+  /// Whether the factor can be folded into the constants and scales from which
+  /// `v` is computed, and one of these scales belongs to a sum. If `v` is
+  /// computed from int8 tensors only, nothing is gained.
   static bool scalesSums(Value v) {
     Seen seen;
     return takesFactor(v, seen) && seen.hasSum;
   }
 
-  /// What a value is computed from.
+  /// What has been visited while searching the operands of a value.
   struct Seen {
     bool hasSum = false;
-    /// Few in what exporters write; bounded for what others may.
+    /// Exporters write a few values; the limit bounds the search for unusual
+    /// models.
     unsigned values = 0;
   };
 
@@ -389,7 +401,7 @@ private:
            });
   }
 
-  /// Constants, and what is dequantized and moved of them.
+  /// Whether `v` is a constant, or a dequantized or moved constant.
   static bool isConstant(Value v) {
     while (Operation *op = v.getDefiningOp()) {
       if (isa<ConstantOp>(op))
@@ -404,7 +416,8 @@ private:
     return false;
   }
 
-  /// `v`, which takes a factor, divided by it. All between is changed in place.
+  /// Returns `v` / `by`. `v` takes a factor (see takesFactor); the operators
+  /// between are changed in place.
   static Value divided(Value v, float by) {
     Operation *op = v.getDefiningOp();
     OpBuilder builder(op);

@@ -1,13 +1,14 @@
-// Sums of convolutions of one tensor are one convolution.
+// Merges a sum of convolutions of the same tensor into one convolution.
 //
 //   add(conv(x, w, b), conv(x, v, c))        ->  conv(x, w + v, b + c)
 //   add(conv(x, w, b), add(mul(x, s), t))    ->  conv(x, w + diagonal(s), b + t)
 //
-// for constant weights, where the window of one has that of the other in it, and for s and
-// t with one entry per channel, or one in all; `x` itself is x * 1. Networks that are
-// trained with several branches a layer and exported as they were trained have such sums
-// (RepVGG, MobileOne): the one convolution does the work of the largest branch. Roundings
-// change, so --strict leaves this pass out.
+// for constant weights, if the kernel window of one convolution lies inside
+// that of the other, and for s and t with one element per channel, or one in
+// total; `x` itself counts as x * 1. Networks that are trained with several
+// branches per layer and exported without merging them have such sums (RepVGG,
+// MobileOne): the merged convolution costs as much as the largest branch.
+// Roundings change, so --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -27,7 +28,7 @@ namespace {
 
 bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() != nullptr; }
 
-/// A convolution of floats by constants.
+/// Whether `conv` is a convolution of floats with constant weights and bias.
 bool isJoinable(ConvOp conv) {
   return conv && conv->hasOneUse() && isConstant(conv.getW()) &&
          (!conv.getBias() || isConstant(conv.getBias())) &&
@@ -36,8 +37,9 @@ bool isJoinable(ConvOp conv) {
          elementOf(conv.getX()) == elementOf(conv.getResult());
 }
 
-/// Where, on each spatial axis, the window of `inner` begins in that of `outer`; none if it is
-/// not in it, or the two do not go over the same positions.
+/// Returns, per spatial axis, where the window of `inner` begins inside the
+/// window of `outer`; nothing if it is not inside, or if strides or groups
+/// differ.
 std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
   if (outer.getX() != inner.getX() || outer.getGroups() != inner.getGroups() ||
       outer.getStrides() != inner.getStrides())
@@ -56,8 +58,9 @@ std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
   return place;
 }
 
-/// The weights of a window of size 1 that multiply each channel by its entry of `scales`, in
-/// the form of those of `conv`: [1..., channels / groups, channels].
+/// Returns the weights of a 1x1 convolution that multiplies each channel by its
+/// element of `scales`, in the layout of the weights of `conv`: [1..., channels
+/// / groups, channels].
 Value diagonal(OpBuilder &builder, ConvOp conv, Value scales) {
   Location loc = scales.getLoc();
   ArrayRef<int64_t> w = shapeOf(conv.getW()).take_back(2);
@@ -75,11 +78,12 @@ Value diagonal(OpBuilder &builder, ConvOp conv, Value scales) {
                       elementwise<MulOp>(builder, loc, on, scales), shape);
 }
 
-/// A term of a sum.
+/// A term of a sum of tensors.
 struct Term {
   Value value;
   ConvOp conv;
-  /// Of what `x` is multiplied by, or null; the number 1 if both are null and the term is `x`.
+  /// For a term scaled * scale; for the tensor `x` alone, `scaled` is the term
+  /// and `scale` is null, which means 1.
   Value scale, scaled;
 };
 
@@ -91,7 +95,7 @@ public:
   }
 
   LogicalResult join() {
-    // The largest windows first: others are in theirs.
+    // The largest windows first: the smaller ones lie inside.
     SmallVector<size_t> order;
     for (size_t i = 0; i < terms.size(); ++i)
       if (terms[i].conv)
@@ -137,7 +141,7 @@ private:
     }
   }
 
-  /// Takes what it can of the other terms into the convolution of `term`.
+  /// Merges other terms into the convolution of `term`, as far as possible.
   bool joinInto(Term &term) {
     ConvOp conv = term.conv;
     Value weights = conv.getW(), bias = conv.getBias();
@@ -158,7 +162,8 @@ private:
     }
     if (from.size() == 1)
       return false;
-    // What is left of normalizations.
+    // Constant terms per channel, such as those of normalizations, become part
+    // of the bias.
     for (Term &other : terms)
       if (other.value)
         if (Value t = perChannel(rewriter, other.value, shapeOf(conv).back())) {
@@ -178,13 +183,14 @@ private:
                 : more;
   }
 
-  /// The weights of `inner` in the window of `outer`.
+  /// Returns the weights of `inner` padded to the window of `outer`, or null.
   Value weightsIn(ConvOp outer, ConvOp inner) {
     std::optional<SmallVector<int64_t>> place = placeIn(outer, inner);
     return place ? inWindow(outer, inner.getW(), *place) : Value();
   }
 
-  /// What adds a multiple of the operand to the results of `conv`.
+  /// Returns the weights that add the scaled input (`term`) to the results of
+  /// `conv`, or null.
   Value weightsOfScale(ConvOp conv, const Term &term) {
     if (term.scaled != conv.getX() || term.scaled.getType() != type ||
         !llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }))
@@ -207,8 +213,9 @@ private:
                  : Value();
   }
 
-  /// `weights` of a smaller window, with zeros around it: they are joined, not padded, since
-  /// FoldConstants leaves what makes large tensors of small ones to the run.
+  /// Returns `weights` of a smaller window surrounded by zeros. The zeros are
+  /// concatenated, not padded, since FoldConstants does not fold an operator
+  /// whose result is much larger than its operands.
   Value inWindow(ConvOp outer, Value weights, ArrayRef<int64_t> place) {
     Location loc = weights.getLoc();
     for (size_t axis = 0; axis < place.size(); ++axis) {
@@ -233,7 +240,8 @@ private:
     return weights;
   }
 
-  /// Whole tensors first, so that the sum has its shape from the beginning.
+  /// Adds the terms of full shape first, so that the partial sums have the
+  /// shape of the result.
   void rebuild() {
     locations.push_back(root.getLoc());
     Location loc = rewriter.getFusedLoc(locations);
@@ -254,7 +262,7 @@ private:
 };
 
 LogicalResult joinTerms(AddOp op, PatternRewriter &rewriter) {
-  // Of a sum of sums the last one has all terms.
+  // The last addition of a chain sees all terms.
   if (op->hasOneUse()) {
     auto next = dyn_cast<AddOp>(*op->getUsers().begin());
     if (next && next.getType() == op.getType())

@@ -1,4 +1,4 @@
-// Layout of states, and rows that are appended to them in place.
+// Chooses the layout of states and appends rows to them in place.
 //
 //   func @main(%flat : tensor<12096xf32, [n * 192]> {kernel.state = "past"}, %new)
 //     %past = refill %flat : [1, 3, n, 64]
@@ -9,10 +9,12 @@
 //     %all = append %past, transpose(%new), n    reads of transpose(%all)
 //     return %all
 //
-// A state that grows along one axis has this axis first: then memory has no gaps and
-// nothing moves when it grows. A concatenation with it, or a scatter into it, stores
-// the new rows alone, where nothing else reads the state. All entry points
-// agree on the layout of a state, since it follows from the sizes of all its tensors.
+// A state (a tensor kept from run to run, such as a key-value cache) that grows
+// along one axis gets this axis first: then its memory has no gaps and nothing
+// moves when it grows. A concatenation with it, or a scatter into it, then
+// stores the new rows only, if nothing else reads the state. All entry points
+// agree on the layout of a state, since it is derived from the sizes of all
+// tensors of that state.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -29,7 +31,7 @@ namespace ingot::simplify {
 
 namespace {
 
-/// An argument or a result of a function that lives from run to run.
+/// An argument or a result of a function that holds a state.
 struct StateTensor {
   mutable func::FuncOp function;
   unsigned index;
@@ -49,7 +51,8 @@ struct StateTensor {
   Value value() const {
     return isResult ? returned().get() : Value(function.getArgument(index));
   }
-  /// The sizes that the model says. Tensors with gaps are one axis in the program.
+  /// Returns the sizes as the model states them. The program passes tensors
+  /// with gaps as one flat axis.
   Dims sizes() const {
     if (auto sizes = attrs().getAs<kernel::SizesAttr>(kernel::kSizesAttr))
       return kernel::dimsOf(sizes);
@@ -57,8 +60,9 @@ struct StateTensor {
   }
 };
 
-/// Returns the axis that alone has a size at run time, of all tensors of a state; -1 if
-/// all sizes are numbers. None if tensors differ or several axes have such sizes.
+/// Returns the only axis that has a dynamic size in the tensors of a state; -1
+/// if all sizes are constant; nothing if ranks differ or several axes are
+/// dynamic.
 std::optional<int64_t> growingAxis(ArrayRef<StateTensor> tensors) {
   int64_t found = -1;
   Dims first = tensors.front().sizes();
@@ -76,7 +80,7 @@ std::optional<int64_t> growingAxis(ArrayRef<StateTensor> tensors) {
   return found;
 }
 
-/// The permutation that puts `axis` first.
+/// Returns the permutation that moves `axis` to the front.
 SmallVector<int64_t> firstAxis(int64_t axis, size_t rank) {
   SmallVector<int64_t> perm{axis};
   for (int64_t i = 0; i < int64_t(rank); ++i)
@@ -89,7 +93,8 @@ class StateLayout {
 public:
   explicit StateLayout(ArrayRef<StateTensor> tensors) : tensors(tensors) {}
 
-  /// Puts the axis first along which the state grows, if there are others before it.
+  /// Moves the growing axis to the front, unless all axes before it have size
+  /// 1.
   void permute() {
     std::optional<int64_t> axis = growingAxis(tensors);
     if (!axis || *axis < 1)
@@ -116,7 +121,7 @@ private:
   static void permuteArgument(StateTensor &tensor, ArrayRef<int64_t> perm) {
     BlockArgument argument = tensor.function.getArgument(tensor.index);
     Dims whole = tensor.sizes();
-    // The program's own symbols for these sizes.
+    // Use the symbols that the program already uses for these sizes.
     for (Operation *user : argument.getUsers())
       if (isa<RefillOp, ReshapeOp>(user) &&
           shapeOf(user->getResult(0)).size() == whole.size() &&
@@ -174,7 +179,7 @@ private:
   SmallVector<StateTensor> tensors;
 };
 
-/// Whether `value` has the integers 0, 1, 2, ...
+/// Whether `value` is the constant 0, 1, 2, ..., or the first elements of it.
 bool countsUp(Value value) {
   if (auto slice = value.getDefiningOp<SliceOp>()) {
     auto is = [](int64_t number) {
@@ -194,9 +199,10 @@ bool countsUp(Value value) {
              [](auto number) { return number.value() == number.index(); });
 }
 
-/// Returns the tensor that has the elements of `value` along `axis`, which may be longer or
-/// shorter. A gather by 0, 1, 2, ... along the axis only changes the length: ONNX gives an
-/// index behind the end no meaning. It may read a further row, to which it is clamped.
+/// Returns the tensor of which `value` has the elements along `axis`, up to the
+/// length. A gather by 0, 1, 2, ... along the axis only changes the length,
+/// since ONNX leaves an index past the end undefined. The gather may read a
+/// tensor with one more row, to which such an index is clamped.
 Value withoutLength(Value value, int64_t axis) {
   auto gather = value.getDefiningOp<GatherOp>();
   if (!gather || int64_t(gather.getAxis()) != axis || !value.hasOneUse() ||
@@ -212,17 +218,17 @@ Value withoutLength(Value value, int64_t axis) {
   return from;
 }
 
-/// What the returned value of a state is made of in place: concatenations and scatters,
-/// the last one first, back to the input.
+/// The chain of concatenations and scatters that computes the returned value of
+/// a state from its input.
 class Appending {
 public:
   Appending(BlockArgument input, OpOperand &returned)
       : input(input), returned(returned) {}
 
-  /// Replaces these by appends where nothing else reads the state.
+  /// Replaces the chain by in-place appends, if nothing else reads the state.
   void run() {
     Value last = returned.get();
-    // Layouts are around all of it.
+    // The layout transposes surround the whole chain.
     if (auto transpose = last.getDefiningOp<TransposeOp>()) {
       perm = llvm::to_vector(transpose.getPerm());
       last = transpose.getX();
@@ -250,8 +256,8 @@ public:
   }
 
 private:
-  /// The operator that makes `value` of a state in its first operand; null if there is
-  /// none.
+  /// Returns the concatenation or scatter that computes `value` from a state in
+  /// its first operand, or null.
   static Operation *stepOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (auto concat = dyn_cast_or_null<ConcatOp>(op))
@@ -267,7 +273,7 @@ private:
     return scatter ? scatter.getAxis() : cast<ConcatOp>(step).getAxis();
   }
 
-  /// Whether `value` is the input in the layout of the model, read once.
+  /// Whether `value` is the input in the model's layout, and both have one use.
   bool isInput(Value value) const {
     if (!input.hasOneUse() || !value.hasOneUse())
       return false;
@@ -316,7 +322,7 @@ private:
 
   BlockArgument input;
   OpOperand &returned;
-  /// From the model's axes to the state's; empty where they are the same.
+  /// Permutes the model's axes into the state's; empty if they are equal.
   SmallVector<int64_t> perm;
 };
 

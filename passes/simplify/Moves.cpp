@@ -7,7 +7,7 @@ using namespace ingot::graph;
 
 namespace ingot::simplify {
 
-/// Whether an operator takes some elements of each row.
+/// Whether `op` slices the last axis only.
 static bool isOfRows(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
   return slice && !dimsOf(slice.getX()).empty() &&

@@ -1,4 +1,4 @@
-// Values behind transposes and reshapes.
+// Looks through transposes and reshapes.
 
 #ifndef INGOT_PASSES_SIMPLIFY_MOVES_H
 #define INGOT_PASSES_SIMPLIFY_MOVES_H
@@ -7,14 +7,14 @@
 
 namespace ingot::simplify {
 
-/// The transposes and reshapes, if there are any, and perhaps slices of the last axis, between
-/// a reader and the value whose elements it reads.
+/// The transposes and reshapes, and optionally slices of the last axis, between
+/// a use and the value whose elements it reads. May be empty.
 struct Moves {
   mlir::Value from;
-  llvm::SmallVector<mlir::Operation *> path; // From the reader to `from`.
+  llvm::SmallVector<mlir::Operation *> path; // From the use to `from`.
 
   static Moves behind(mlir::Value read, bool withSlices = false);
-  /// Moves another value as `from` is moved, elements of whatever type.
+  /// Applies the same moves to another value, of any element type.
   mlir::Value repeat(mlir::Value value) const;
 };
 

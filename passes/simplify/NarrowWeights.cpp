@@ -1,18 +1,18 @@
-// Weights of few bits stay what they are.
+// Keeps constant weights of 2, 4 or 8 bits in their narrow type.
 //
 //   matmul(a, transpose(reshape(dequantize(w, scales, zeros))))
 //     ->  narrow_matmul(a, w', scales', zeros') {bits, block}
 //
-// for constant weights of 2, 4 or 8 bits and floats a, whose scales are those of blocks of
-// steps of each column: w' are the bytes of [K, N], with neighbouring steps of a column in
-// one byte, scales' and zeros' are [K / block, N]. Where a is quantized too, the product
-// is one of integers (HoistScales, WidenContractions).
+// for constant integer weights and floats a, with scales per block of K: w' has
+// shape [K, N] with neighbouring elements of a column packed into one byte,
+// scales' and zeros' have shape [K / block, N]. If a is quantized too, the
+// matmul is one of integers instead (HoistScales, WidenContractions).
 //
 //   gather(dequantize(w, scales, zeros), rows)
 //     ->  dequantize(numbers of gather(w', rows), gather(scales, rows), gather(zeros, rows))
 //
-// for tables of such numbers. All other dequantized constants become floats when they
-// are folded.
+// for embedding tables of such weights; `numbers` unpacks the bytes. All other
+// dequantized constants become floats when FoldConstants folds them.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -32,11 +32,12 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Axes of a tensor, the slowest first, that are one axis of what is read.
+/// Axes of a tensor, outermost first, that together form one axis of the value
+/// that is read.
 using MergedAxes = SmallVector<int64_t>;
 
-/// The axes of `from` that each axis of the value behind `moves` consists of; nothing if
-/// a reshape cuts an axis in parts.
+/// Returns, for each axis of the value after `moves`, the axes of `from` that
+/// form it; nothing if a reshape splits an axis.
 std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
   ArrayRef<int64_t> from = shapeOf(moves.from);
   SmallVector<MergedAxes> axes;
@@ -72,7 +73,8 @@ std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
   return axes;
 }
 
-/// The one element that a constant has, seen through reshapes and expansions.
+/// Returns the element of a constant whose elements are all equal, seen through
+/// reshapes and expansions; else null.
 Attribute numberOf(Value v) {
   while (isa_and_nonnull<ReshapeOp, ExpandOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -90,7 +92,7 @@ bool isZero(Attribute number) {
   return false;
 }
 
-/// `x`, combined with the same number everywhere.
+/// Returns the elementwise OpT of `x` and a scalar constant.
 template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
   auto scalar = RankedTensorType::get({}, elementOf(x));
   Value constant = ConstantOp::create(
@@ -103,7 +105,7 @@ template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
 
 unsigned bitsOf(Value v) { return elementOf(v).getIntOrFloatBitWidth(); }
 
-/// Whether a dequantized constant has numbers that are stored in bytes, or parts of them.
+/// Whether `op` dequantizes integers of 2, 4 or 8 bits.
 bool isOfNarrowIntegers(DequantizeOp op) {
   auto number = op ? dyn_cast<IntegerType>(elementOf(op.getX())) : nullptr;
   return number && !number.isSignless() &&
@@ -111,12 +113,14 @@ bool isOfNarrowIntegers(DequantizeOp op) {
          tensorType(op.getX()).getNumElements() != 0;
 }
 
-/// Whether numbers of `x` that have a sign lose it in bytes.
+/// Whether the elements of `x` are signed and become unsigned when they are
+/// packed.
 bool losesSign(Value x) {
   return bitsOf(x) < 8 && elementOf(x).isSignedInteger();
 }
 
-/// Numbers of fewer than 8 bits from 0 on, in bytes; others as they are.
+/// Returns `x` as uint8: elements of fewer than 8 bits are offset to start at
+/// 0; 8-bit elements are unchanged.
 Value unsignedNumbers(OpBuilder &b, Value x) {
   if (bitsOf(x) == 8)
     return x;
@@ -132,7 +136,8 @@ Value unsignedNumbers(OpBuilder &b, Value x) {
   return CastOp::create(b, x.getLoc(), bytes(IntegerType::Unsigned), x);
 }
 
-/// Neighbouring numbers of `bits` along an axis as one byte, the first in the lowest bits.
+/// Packs neighbouring elements of `bits` bits along an axis into bytes, the
+/// first element in the lowest bits.
 Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   int64_t perByte = 8 / bits, bytes = shapeOf(numbers)[axis] / perByte;
   Value all;
@@ -148,8 +153,8 @@ Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   return all;
 }
 
-/// The numbers along the last axis that inBytes has put into bytes, which are narrow
-/// again.
+/// Unpacks the bytes made by inBytes along the last axis into elements of
+/// `bits` bits.
 Value numbersIn(OpBuilder &b, Value bytes, unsigned bits) {
   int64_t perByte = 8 / int64_t(bits);
   Location loc = bytes.getLoc();
@@ -176,12 +181,12 @@ Value numbersIn(OpBuilder &b, Value bytes, unsigned bits) {
       IntegerType::get(b.getContext(), bits, IntegerType::Unsigned));
 }
 
-/// Dequantized weights [steps, columns] of a matrix product.
+/// Dequantized weights of a matmul: K = `steps`, N = `columns`.
 struct Weights {
   DequantizeOp op;
-  MergedAxes order; // Of the axes of the operands, steps first.
+  MergedAxes order; // The axes of the stored weights, those of K first.
   int64_t steps = 1, columns = 1, block = 1;
-  /// The axes along which blocks go, which scales and zero points do not have.
+  /// The axes inside a block, along which scales and zero points are constant.
   llvm::SmallDenseSet<int64_t> inBlock;
 
   int64_t bits() { return bitsOf(op.getX()); }
@@ -199,10 +204,11 @@ struct Weights {
     w.steps = shapeOf(v)[0];
     w.columns = shapeOf(v)[1];
     w.findBlock((*axes)[0]);
-    // Columns have scales of their own, or one for all.
+    // One block means scales per column or per tensor: these are not handled
+    // here.
     if (w.block == 1 || w.block % w.perByte() != 0)
       return std::nullopt;
-    // Axes of one element are anywhere.
+    // Axes of size 1 may stand anywhere, so they are put first.
     for (size_t i = 0; i < shapeOf(w.op.getX()).size(); ++i)
       if (!llvm::is_contained((*axes)[0], i) &&
           !llvm::is_contained((*axes)[1], i))
@@ -212,14 +218,14 @@ struct Weights {
     return w;
   }
 
-  /// The bytes [steps / perByte, columns].
+  /// Returns the packed weights, [steps / perByte, columns].
   Value bytes(OpBuilder &b) {
     Value numbers = matrix(b, unsignedNumbers(b, op.getX()), steps);
     return bits() == 8 ? numbers : inBytes(b, numbers, 0, bits());
   }
 
   Value scales(OpBuilder &b) { return ofBlocks(b, op.getScale()); }
-  /// Null where all are 0.
+  /// Returns the zero points, or null if all are 0.
   Value zeros(OpBuilder &b) {
     if (isZero(numberOf(op.getZero())) && !losesSign(op.getX()))
       return {};
@@ -227,7 +233,8 @@ struct Weights {
   }
 
 private:
-  /// Blocks are along the last of the axes that the steps consist of.
+  /// Finds the block: the innermost axes of K along which scale and zero point
+  /// are constant.
   void findBlock(ArrayRef<int64_t> stepAxes) {
     ArrayRef<int64_t> x = shapeOf(op.getX());
     auto varies = [&](Value parameter, int64_t axis) {
@@ -244,13 +251,14 @@ private:
     }
   }
 
-  /// `x`, which has the weights' axes, as [rows, columns].
+  /// Returns `x`, which has the axes of the weights, with shape [rows,
+  /// columns].
   Value matrix(OpBuilder &b, Value x, int64_t rows) {
     return buildReshape(b, x.getLoc(), buildTranspose(b, x.getLoc(), x, order),
                         {rows, columns});
   }
 
-  /// Scales or zero points as [steps / block, columns].
+  /// Returns scales or zero points with shape [steps / block, columns].
   Value ofBlocks(OpBuilder &b, Value parameter) {
     int64_t blocks = steps / block;
     Location loc = parameter.getLoc();
@@ -271,7 +279,7 @@ private:
   }
 };
 
-/// Rows of a dequantized table.
+/// A gather of rows of a dequantized table.
 struct Rows {
   GatherOp gather;
   DequantizeOp table;
@@ -281,7 +289,7 @@ struct Rows {
     auto table = moves.from.getDefiningOp<DequantizeOp>();
     if (gather.getAxis() != 0 || !isOfNarrowIntegers(table))
       return std::nullopt;
-    // The rows of the table are those of its numbers, in whatever shape.
+    // The reshapes between must keep the first axis, whose rows are gathered.
     auto axes = axesBehind(moves);
     bool isMoved = llvm::any_of(moves.path, llvm::IsaPred<TransposeOp>);
     if (!axes || isMoved || (*axes)[0] != MergedAxes{0})
@@ -320,7 +328,8 @@ private:
     return GatherOp::create(b, gather.getLoc(), from, gather.getIndices(),
                             gather.getAxis(), gather.getInRange());
   }
-  /// A scale or zero point of the rows, which may be one for all of them.
+  /// Returns the scale or zero point of the gathered rows; unchanged if it is
+  /// the same for all rows.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

@@ -1,7 +1,7 @@
-// The same numbers as integers of the other sign.
+// Converts integers between signed and unsigned with the same meaning.
 //
-// Unsigned integers are half of their range more than signed ones of the same numbers,
-// and so is their zero point.
+// The unsigned integer is the signed one plus half of the range; the zero point
+// moves by the same offset.
 
 #ifndef INGOT_PASSES_SIMPLIFY_OTHERSIGN_H
 #define INGOT_PASSES_SIMPLIFY_OTHERSIGN_H
@@ -18,8 +18,8 @@ inline mlir::IntegerType otherSign(mlir::Type type) {
                                     : mlir::IntegerType::Unsigned);
 }
 
-/// How much more the numbers are once they have this type instead of the one of the other
-/// sign.
+/// Returns the offset that is added to an element when it gets the type `other`
+/// instead of the type of the other sign.
 inline int64_t moveOf(mlir::Type other) {
   int64_t half = int64_t(1) << (other.getIntOrFloatBitWidth() - 1);
   return other.isUnsignedInteger() ? half : -half;

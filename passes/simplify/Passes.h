@@ -1,4 +1,4 @@
-// The passes of the stage `simplify`: operators on tensors, made fewer.
+// The passes of the stage `simplify`, which reduce the operators on tensors.
 
 #ifndef INGOT_PASSES_SIMPLIFY_PASSES_H
 #define INGOT_PASSES_SIMPLIFY_PASSES_H

@@ -1,28 +1,28 @@
-// The passes of the stage `simplify`: operators on tensors, made fewer.
+// The passes of the stage `simplify`, which reduce the operators on tensors.
 
 #ifndef INGOT_PASSES_SIMPLIFY_PASSES_TD
 #define INGOT_PASSES_SIMPLIFY_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
-/// Of the module, since functions share the bytes of constants.
+/// On the module, since functions share the data of constants.
 def FoldConstants : Pass<"simplify-fold-constants", "::mlir::ModuleOp"> {
-  let summary = "Evaluate what depends on constants alone";
+  let summary = "Evaluate operations whose operands are all constant";
 }
 
-/// Of the module, since entry points share states.
+/// On the module, since entry points share states.
 def LayOutStates : Pass<"simplify-lay-out-states", "::mlir::ModuleOp"> {
-  let summary = "Give states the axis along which they grow first, and append to them in place";
+  let summary = "Move the axis along which a state grows to the front, and append to states in place";
   let options = [Option<"onePlace", "one-place", "bool", "true",
                         "A run may write a state where it reads it">];
 }
 
 def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> {
-  let summary = "Find normalizations, softmax and activations that exporters have spelled out";
+  let summary = "Find normalizations, softmax and activations that exporters decompose, and raise them";
 }
 
 def TakeSigns : Pass<"simplify-take-signs", "::mlir::func::FuncOp"> {
-  let summary = "Quantize to bytes of the sign that the target multiplies with that of the weights";
+  let summary = "Quantize to signed or unsigned int8, whichever the target multiplies with the weights";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
                         "The target whose products are asked for">];
 }
@@ -36,7 +36,7 @@ def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
 }
 
 def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Contract the bytes of quantized operands, with sums of 32 bits";
+  let summary = "Contract the int8 values of quantized operands, with 32-bit sums";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
                         "The target: one without products of bytes keeps sums of floats">,
                  Option<"strict", "strict", "bool", "false",
@@ -44,7 +44,7 @@ def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncO
 }
 
 def NarrowWeights : Pass<"simplify-narrow-weights", "::mlir::func::FuncOp"> {
-  let summary = "Multiply by dequantized constants of few bits as they are stored";
+  let summary = "Keep dequantized constant weights of 2, 4 or 8 bits packed in matmuls and gathers";
 }
 
 def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
@@ -53,15 +53,15 @@ def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
 }
 
 def SplitPhases : Pass<"simplify-split-phases", "::mlir::func::FuncOp"> {
-  let summary = "Make convolutions of transposed convolutions, one for phases with equally many kernel positions";
+  let summary = "Rewrite transposed convolutions as convolutions, one per group of phases with equally many taps";
 }
 
 def HoistConvolutions : Pass<"simplify-hoist-convolutions", "::mlir::func::FuncOp"> {
-  let summary = "Compute pointwise convolutions before what repeats positions";
+  let summary = "Move pointwise convolutions before gathers that repeat positions";
 }
 
 def SplitJoined : Pass<"simplify-split-joined", "::mlir::func::FuncOp"> {
-  let summary = "Compute what is computed of each position of joined tensors of each tensor alone";
+  let summary = "Move operators on each position before the concatenation of their input";
 }
 
 def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
@@ -69,7 +69,7 @@ def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
 }
 
 def JoinConvolutions : Pass<"simplify-join-convolutions", "::mlir::func::FuncOp"> {
-  let summary = "Make one convolution of a sum of convolutions of one tensor";
+  let summary = "Merge a sum of convolutions of the same tensor into one convolution";
 }
 
 #endif

@@ -1,7 +1,7 @@
-// Activations that are spelled out.
+// Raises decomposed activation functions.
 //
-// Each is a product: x * 0.5 * (1 + erf(x / sqrt(2))) in whatever order and
-// grouping. So a product is taken apart into its factors first.
+// Each activation is a product, for example x * 0.5 * (1 + erf(x / sqrt(2))),
+// in any order and grouping. So the factors of the product are collected first.
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/simplify/RaiseComposites.h"
@@ -12,26 +12,26 @@ using namespace ingot::graph;
 namespace ingot::simplify {
 namespace {
 
-/// A product: a number times some factors.
+/// A product: a constant times some factors.
 struct Product {
   double number = 1;
   SmallVector<Value> factors;
 
-  /// Takes `v` apart down to what is no product of its own type; a square or
-  /// cube is its base two or three times. Products that somebody else reads
-  /// are factors, but for `v` itself.
+  /// Collects the factors of `v` through products of the same type; a square or
+  /// cube counts as its base two or three times. A product with other users is
+  /// a single factor, except `v` itself.
   static Product of(Value v, Matched &matched) {
     Product product;
     product.collect(v, v, matched);
     return product;
   }
 
-  /// Whether it is `expected` times exactly `count` times `x`.
+  /// Whether the product is about `expected` times exactly `count` factors `x`.
   bool isPowerOf(Value x, size_t count, double expected) const {
     return factors.size() == count && isAbout(number, expected, x) &&
            llvm::all_of(factors, [&](Value f) { return f == x; });
   }
-  /// The other factor of two, where one is `x`.
+  /// Returns the other factor, if there are two and one of them is `x`.
   Value cofactor(Value x) const {
     if (factors.size() != 2)
       return {};
@@ -79,7 +79,8 @@ Value withoutTerm(Value v, double number, Matched &matched) {
   return {};
 }
 
-/// Returns y if `v` is y bounded to [low, high], by either bound first.
+/// Returns y if `v` is y clamped to [low, high], with the bounds in either
+/// order.
 Value withoutBounds(Value v, double low, double high, Matched &matched) {
   auto bounded = [&](Value v, bool isLower) -> Value {
     Operation *op = v ? v.getDefiningOp() : nullptr;
@@ -102,7 +103,7 @@ Value withoutBounds(Value v, double low, double high, Matched &matched) {
   return bounded(bounded(v, /*isLower=*/false), /*isLower=*/true);
 }
 
-/// Replaces `root` by an OpT of `x` if the rest of `matched` has no reader.
+/// Replaces `root` by OpT(x), unless a matched operation has a user outside.
 template <typename OpT>
 LogicalResult raise(PatternRewriter &rewriter, Operation *root, Value x,
                     Matched &matched,
@@ -120,7 +121,7 @@ LogicalResult raise(PatternRewriter &rewriter, Operation *root, Value x,
 }
 
 //===----------------------------------------------------------------------===//
-// Products with x
+// Products that contain x
 //===----------------------------------------------------------------------===//
 
 /// Whether `u` is sqrt(2 / pi) * (x + 0.044715 * x^3).
@@ -145,7 +146,7 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
 }
 
 /// x * 0.5 * (1 + erf(x / sqrt(2))), x * 0.5 * (1 + tanh(...)), x * sigmoid(x),
-/// x * tanh(softplus(x)), x * bounded(x + 3) / 6
+/// x * tanh(softplus(x)), x * clamp(x + 3, 0, 6) / 6
 struct RaiseProduct : RewritePattern {
   explicit RaiseProduct(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -214,7 +215,7 @@ struct RaiseProduct : RewritePattern {
     return failure();
   }
 
-  /// bounded(x + 3) / 6, which is a factor of hard swish but has readers of its
+  /// clamp(x + 3, 0, 6) / 6: the factor of a hard swish, if it has users of its
   /// own.
   static LogicalResult raiseBounded(Operation *op, const Product &product,
                                     Matched &matched,
@@ -263,7 +264,7 @@ struct RaiseSigmoid : RewritePattern {
   }
 };
 
-/// log(1 + exp(x)), which overflows where softplus does not.
+/// log(1 + exp(x)); softplus does not overflow, this form does.
 LogicalResult raiseSoftplus(LogOp op, PatternRewriter &rewriter) {
   Matched matched;
   Value x = exponentOf(op->getOperand(0), /*negated=*/false, matched);

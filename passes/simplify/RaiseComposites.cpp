@@ -1,19 +1,18 @@
-// Find operators that exporters have spelled out.
+// Raises operators that exporters decompose.
 //
 //   %m = reduce_mean(%x)   %d = sub(%x, %m)   %v = reduce_mean(mul(%d, %d))
 //   %y = div(%d, sqrt(add(%v, 1e-5)))
 //     ->  %y = layer_norm(%x) {epsilon = 1e-5, center}
 //
 // Layer and root-mean-square normalization, softmax, and the activations GELU,
-// SiLU, mish, hard swish, sigmoid and softplus, in the forms that PyTorch,
-// TensorFlow and Keras write them in ONNX where the opset has no operator for
-// them. A composite is matched by what it computes: operands of sums and
-// products in any order, squares as powers or products, roots as reciprocals or
-// powers. It is raised only if nobody else reads a value inside it.
+// SiLU, mish, hard swish, sigmoid and softplus, in the forms in which PyTorch,
+// TensorFlow and Keras export them to opsets without these operators. The
+// patterns match operands of sums and products in any order, squares as powers
+// or products, and roots as reciprocals or powers. A composite is raised only
+// if no value inside it has other users.
 //
-// Sums and roundings are those of the raised operator afterwards, so --strict
-// leaves this pass out. Attention stays a chain of products and softmax: there
-// is no kernel yet that computes it faster as one.
+// The raised operator sums and rounds in its own way, so --strict omits this
+// pass. Attention stays a chain of matmuls and softmax here.
 
 #include "passes/simplify/RaiseComposites.h"
 #include "dialects/graph/ops/Patterns.h"

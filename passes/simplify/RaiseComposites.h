@@ -1,4 +1,4 @@
-// What the patterns that raise composites share.
+// Shared by the patterns that raise composites.
 
 #ifndef INGOT_PASSES_SIMPLIFY_RAISECOMPOSITES_H
 #define INGOT_PASSES_SIMPLIFY_RAISECOMPOSITES_H
@@ -12,10 +12,11 @@ void populateActivationPatterns(mlir::RewritePatternSet &patterns);
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(mlir::RewritePatternSet &patterns);
 
-/// The operators that one composite consists of, as far as they are found.
+/// The operations matched so far as parts of one composite.
 class Matched {
 public:
-  /// Takes the operator that computes `v` in, if it is an `OpT`; else null.
+  /// Adds the operation that defines `v` and returns it, if it is an `OpT`;
+  /// else returns null.
   template <typename OpT> OpT take(mlir::Value v) {
     auto op = v ? v.getDefiningOp<OpT>() : OpT();
     if (op)
@@ -23,9 +24,10 @@ public:
     return op;
   }
   void add(mlir::Operation *op) { operations.insert(op); }
-  /// Whether nobody else reads what is computed on the way to `root`.
+  /// Whether all matched operations except `root` are used by matched
+  /// operations only.
   bool isPrivateTo(mlir::Operation *root) const;
-  /// The places in the model that all of it comes from.
+  /// Returns the fused location of all matched operations.
   mlir::Location location(mlir::OpBuilder &builder) const;
 
 private:
@@ -37,9 +39,10 @@ inline mlir::Value otherOperand(mlir::Operation *op, unsigned i) {
   return op->getOperand(1 - i);
 }
 
-/// Whether the constant `v` is about `number`: as near as its type can be.
+/// Whether the constant `v` is about `number`, within the precision of its
+/// type.
 bool isAbout(mlir::Value v, double number);
-/// The same for a number that was computed in the type of `like`.
+/// Whether `value`, computed in the type of `like`, is about `number`.
 bool isAbout(double value, double number, mlir::Value like);
 
 /// Returns x if `v` is x * x or x to the power of 2, else null.

@@ -1,12 +1,13 @@
-// Normalizations of rows that are spelled out.
+// Raises decomposed normalizations of rows.
 //
 //   d = x - mean(x),  y = d / sqrt(mean(d * d) + epsilon)     layer_norm, centered
 //   y = x / sqrt(mean(x * x) + epsilon)                       layer_norm
-//   layer_norm(x) * scale + bias                              with its parameters
+//   layer_norm(x) * scale + bias              layer_norm with scale and bias
 //
-// over the last axis; over several last axes if a scale of their shape follows.
-// That tells a layer normalization from an instance normalization, which is
-// better left to reductions: convolutions change the layout around it.
+// over the last axis, or over several last axes if a scale of their shape
+// follows. The scale distinguishes a layer normalization from an instance
+// normalization, which stays decomposed: convolutions change the layout around
+// it.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Patterns.h"
@@ -28,20 +29,20 @@ bool areLast(ArrayRef<int64_t> axes, Value x) {
   return !axes.empty();
 }
 
-/// Returns the mean over last axes that `v` is, or null.
+/// Returns the reduction, if `v` is a mean over the last axes; else null.
 ReduceMeanOp meanOf(Value v, Matched &matched) {
   auto mean = matched.take<ReduceMeanOp>(v);
   return mean && areLast(mean.getAxes(), mean.getInput()) ? mean
                                                           : ReduceMeanOp();
 }
 
-/// sqrt(mean(x * x) + epsilon), where x is maybe centered.
+/// sqrt(mean(x * x) + epsilon), where x may be centered.
 struct Deviation {
   Value squared; ///< x
   ArrayRef<int64_t> axes;
   float epsilon;
 
-  /// Matches what is below the root.
+  /// Matches mean(x * x) + epsilon.
   static std::optional<Deviation> ofVariance(Value v, Matched &matched) {
     auto sum = matched.take<AddOp>(v);
     for (unsigned i : {0u, 1u}) {
@@ -82,7 +83,7 @@ struct Deviation {
   }
 };
 
-/// Returns x if `v` is x less its mean over `axes`, else null.
+/// Returns x if `v` is x - mean(x, axes), else null.
 Value uncentered(Value v, ArrayRef<int64_t> axes, Matched &matched) {
   auto difference = matched.take<SubOp>(v);
   ReduceMeanOp mean =
@@ -93,18 +94,19 @@ Value uncentered(Value v, ArrayRef<int64_t> axes, Matched &matched) {
   return mean.getInput();
 }
 
-/// The shape of a parameter without the axes of size 1 in front.
+/// Returns the shape of a parameter without leading axes of size 1.
 ArrayRef<int64_t> shapeOfParameter(Value v) {
   return shapeOf(v).drop_while([](int64_t size) { return size == 1; });
 }
 
-/// Whether the last `axes` axes have sizes that are known when compiling.
+/// Whether the sizes of the last `axes` axes are static.
 bool hasKnownRows(Value x, size_t axes) {
   return llvm::all_of(ArrayRef(dimsOf(x)).take_back(axes),
                       [](const Dim &size) { return size.known().has_value(); });
 }
 
-/// Builds the normalization of rows as long as `axes`, in the shape of `x`.
+/// Builds the normalization over the last `axes` and reshapes its result to the
+/// shape of `x`.
 Value buildNorm(OpBuilder &builder, Location loc, Value x,
                 ArrayRef<int64_t> axes, ArrayRef<Value> affine, float epsilon,
                 bool center) {
@@ -123,7 +125,8 @@ Value buildNorm(OpBuilder &builder, Location loc, Value x,
   return axes.size() == 1 ? y : buildReshape(builder, loc, y, sizes);
 }
 
-/// Whether the one reader of `y` scales it by a parameter of these axes.
+/// Whether the only user of `y` multiplies it by a parameter with the shape of
+/// its last axes.
 bool isScaled(Value y, size_t axes) {
   if (!y.hasOneUse() || !isa<MulOp>(*y.user_begin()))
     return false;
@@ -185,7 +188,7 @@ struct RaiseNorm : RewritePattern {
   }
 };
 
-/// x * s + (bias - mean * s) with s = scale / deviation, as Keras has it.
+/// x * s + (bias - mean * s) with s = scale / deviation, as Keras exports it.
 struct RaiseFoldedNorm : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -200,8 +203,9 @@ struct RaiseFoldedNorm : OpRewritePattern<AddOp> {
   }
 
 private:
-  /// The product is operand `i`, the scaled deviation its operand `j`, and the
-  /// scale operand `k` of that.
+  /// `i`, `j` and `k` choose the order of operands: the product x * s is
+  /// operand `i` of `op`, s is operand `j` of the product, and the scale is
+  /// operand `k` of s.
   static LogicalResult raise(AddOp op, unsigned i, unsigned j, unsigned k,
                              PatternRewriter &rewriter) {
     Matched matched;

@@ -1,11 +1,12 @@
-// Softmax that is spelled out.
+// Raises decomposed softmax.
 //
 //   e = exp(x - max(x)),  y = e / sum(e)          softmax
 //   d - log(sum(exp(d))),  log(softmax(x))        log_softmax
 //   where(is_nan(softmax(x)), 0, softmax(x))      softmax {zero_nan}
 //
-// Without the maximum as well: softmax takes it off by itself. The last form is
-// PyTorch's, for rows that a mask leaves nothing of.
+// The forms without the maximum match as well, since the softmax operator
+// subtracts it itself. PyTorch exports the last form, for rows that a mask
+// excludes completely.
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/simplify/RaiseComposites.h"
@@ -16,7 +17,7 @@ using namespace ingot::graph;
 namespace ingot::simplify {
 namespace {
 
-/// Returns x if `v` is x less its maximum along `axis`, else `v`.
+/// Returns x if `v` is x - max(x) along `axis`, else `v`.
 Value withoutMaximum(Value v, int64_t axis, Operation *root,
                      const Matched &known, Matched &matched) {
   Matched more = known;
@@ -31,8 +32,8 @@ Value withoutMaximum(Value v, int64_t axis, Operation *root,
   return maximum.getInput();
 }
 
-/// Replaces `root` by an OpT along the one axis of `sum`, whose input is the
-/// exponential of d, if nobody else reads what is between.
+/// Replaces `root` by an OpT along the only axis of `sum`, which sums exp(d),
+/// if no value between has other users.
 template <typename OpT>
 LogicalResult raise(Operation *root, Value d, ReduceSumOp sum, Matched &matched,
                     PatternRewriter &rewriter) {

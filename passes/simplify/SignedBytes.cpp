@@ -29,8 +29,8 @@ Value numberAt(OpBuilder &builder, Location loc, Type type, int64_t value) {
                                    /*implicitTrunc=*/true)));
 }
 
-/// Whether the sign of an operator's result is that of all its operands, which it moves
-/// or takes the greatest of.
+/// Whether `op` moves its operands or takes their maximum, so that its result
+/// has their signedness.
 static bool passesSigns(Operation *op) {
   return isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp, ConcatOp, MaxPoolOp>(
       op);
@@ -70,7 +70,7 @@ bool SignedBytes::addReaders(Value v,
 }
 
 void SignedBytes::change(llvm::function_ref<void(OpOperand &)> change) {
-  // Zero points are the third operand of both.
+  // The zero point is the third operand of both quantize and dequantize.
   auto moveZero = [&](Operation *op) {
     OpBuilder builder(op);
     Value zero = op->getOperand(2);

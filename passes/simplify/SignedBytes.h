@@ -1,13 +1,13 @@
-// Quantized bytes with all that writes and reads them.
+// Changes int8 tensors to uint8 or back, with all operations that use them.
 //
-// Bytes get the other sign where they are quantized, with a zero point that is as far
-// away; no result changes:
+// Quantized 8-bit integers get the other signedness, with a zero point moved by
+// 128; no result changes:
 //
 //   %q = quantize(x, s, 116: ui8)         %q = quantize(x, s, -12: si8)
 //   dequantize(%q, s, 116: ui8)     ->    dequantize(%q, s, -12: si8)
 //
-// All that moves such bytes, or takes their maximum, goes along. They have one sign from
-// their quantizations to their last readers, so all of these have to allow it.
+// Operations that move such tensors, or take their maximum, change as well. All
+// quantizations and all final users have to allow the change.
 
 #ifndef INGOT_PASSES_SIMPLIFY_SIGNEDBYTES_H
 #define INGOT_PASSES_SIMPLIFY_SIGNEDBYTES_H
@@ -17,24 +17,27 @@
 
 namespace ingot::simplify {
 
-/// The one integer that all elements of a constant are, seen through reshapes.
+/// Returns the integer that all elements of a constant equal, seen through
+/// reshapes.
 std::optional<int64_t> oneNumberOf(mlir::Value constant);
-/// A constant of one number, which may have more bits than its type.
+/// Builds a scalar constant; `value` is truncated to the width of `type`.
 mlir::Value numberAt(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Type type, int64_t value);
 
 class SignedBytes {
 public:
-  /// All that has the sign of `first`. `allows` is asked for each reader but
-  /// dequantizations: whether it can read the other sign.
+  /// Collects all values that share the signedness of `first`. `allows` tells
+  /// for each final user, except dequantizations, whether it accepts the other
+  /// signedness.
   SignedBytes(mlir::Value first,
               llvm::function_ref<bool(mlir::OpOperand &)> allows);
 
   llvm::ArrayRef<mlir::Value> all() const { return values.getArrayRef(); }
-  /// Whether all writers and readers allow the other sign.
+  /// Whether all producers and users allow the other signedness.
   bool mayChange() const { return allAllow; }
   mlir::IntegerType other() const { return otherType; }
-  /// Gives them the other sign; `change` is called for each reader but dequantizations.
+  /// Changes the signedness; calls `change` for each final user except
+  /// dequantizations.
   void change(llvm::function_ref<void(mlir::OpOperand &)> change);
 
 private:

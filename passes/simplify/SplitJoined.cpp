@@ -1,4 +1,4 @@
-// What is computed of each position of joined tensors is computed of each tensor.
+// Moves operators on each position before the concatenation of their input.
 //
 //   %j = concat %a, %b     // positions         %c = softmax %a
 //   %s = softmax %j        // channels    ->    %d = conv %c, %w
@@ -6,10 +6,11 @@
 //                                               %f = conv %e, %w
 //                                               %y = concat %d, %f
 //
-// Detectors join what they find at each scale before they compute boxes and classes of it.
-// Of each scale alone that is still in the cache, and is over before the next scale
-// begins. A concatenation moves where there is less to join behind it, or where what is
-// joined then is joined to what the network returns: parts are written to their places.
+// Detectors concatenate the features of all scales and then compute boxes and
+// classes. Computed per scale, the features are still in the cache. A
+// concatenation moves down if its result is then smaller, or if it meets
+// another concatenation whose result is returned: the parts are then written
+// directly into the output.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -24,19 +25,20 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Smaller parts are not worth a launch each (elements).
+/// The smallest part that pays for a launch of its own, in elements.
 constexpr int64_t leastPart = 4096;
 
 int64_t elementsOf(Value v) { return tensorType(v).getNumElements(); }
 
-/// Along which axis the result of `op` is joined if `x` is along `axis`, and what `op`
-/// computes of a position is of that position of `x` alone; none if it is not.
+/// Returns the axis along which the result of `op` is concatenated if `x` is
+/// concatenated along `axis`; nothing if a position of the result depends on
+/// other positions of `x`.
 std::optional<int64_t> axisBehind(Operation *op, Value x, int64_t axis) {
   if (op->getNumResults() != 1)
     return std::nullopt;
   ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(op->getResult(0));
   if (isa<ElementwiseOpInterface>(op)) {
-    // Others are the same for all positions.
+    // Other operands must not vary along the axis.
     int64_t behind = int64_t(from.size()) - axis;
     bool isOnly = llvm::all_of(op->getOperands(), [&](Value other) {
       ArrayRef<int64_t> sizes = shapeOf(other);
@@ -66,7 +68,8 @@ std::optional<int64_t> axisBehind(Operation *op, Value x, int64_t axis) {
   return isPointwise ? std::make_optional(axis) : std::nullopt;
 }
 
-/// The part of what `op` computes that it computes of `part` in place of `x`.
+/// Builds `op` with `part` in place of `x`; the result has `size` elements
+/// along `axis`.
 Value buildFor(OpBuilder &builder, Operation *op, Value x, Value part,
                int64_t axis, int64_t size) {
   SmallVector<int64_t> shape(shapeOf(op->getResult(0)));
@@ -80,14 +83,15 @@ Value buildFor(OpBuilder &builder, Operation *op, Value x, Value part,
   return own->getResult(0);
 }
 
-/// What reads the result of a concatenation, one operator after the other, and the axis
-/// that each of their results is joined along.
+/// The chain of operators that use the result of a concatenation, and per
+/// operator the axis along which its result is concatenated.
 struct Readers {
   SmallVector<Operation *> ops;
   SmallVector<int64_t> axes;
 };
 
-/// The readers that a concatenation moves behind; none if it stays where it is.
+/// Returns the operators after which the concatenation moves; empty if it
+/// stays.
 Readers readersOf(ConcatOp concat) {
   Readers all;
   size_t moved = 0;

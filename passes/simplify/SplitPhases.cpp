@@ -1,31 +1,33 @@
-// Transposed convolutions become convolutions, which have strategies on every target.
+// Rewrites transposed convolutions as convolutions.
 //
-// Position o of a transposed convolution sums the inputs i and kernel positions k with
-// o + low = i * stride + k. Positions with the same remainder of o + low, their phase,
-// use the same kernel positions: every stride-th, the last one for the first input.
-// So each phase is a convolution of stride 1 with a part of the kernel, turned round:
+// Position o of a transposed convolution sums over inputs i and kernel
+// positions k with o + low = i * stride + k. Positions with the same remainder
+// of o + low by the stride (their phase) use the same kernel positions: every
+// stride-th one, the last one for the first input. So each phase is a
+// convolution of stride 1 with a part of the kernel, reversed:
 //
 //   y[q * stride + phase - low]  =  sum over j of  x[q - j] * w[j * stride + phase]
 //
-// Phases with equally many kernel positions are channels of one convolution; where the
-// stride divides the kernel's size, that is all of them:
+// Phases with equally many kernel positions become channels of one convolution;
+// if the stride divides the kernel size, these are all phases:
 //
 //   %y = conv_transpose %x, %w        %c = conv %x, %phases    // [N, q..., phases, O]
 //        strides [2, 2]          ->   %t = transpose %c        // [N, q, phase, ..., O]
 //                                     %r = reshape %t          // [N, q * 2 + phase, ..., O]
 //                                     %y = slice %r            // from low on
 //
-// Of two axes and more the phases of the last one alone are channels, if they have equally
-// many kernel positions and these are enough channels: rows of the result are then results of one convolution each, which
-// are written to their places, and nothing is transposed:
+// With two spatial axes or more, only the phases of the last axis become
+// channels, if these phases have equally many kernel positions and give enough
+// channels. Each row of the result is then computed by one convolution and
+// written to its place, without a transpose:
 //
 //   %a = conv %x, %even     // [N, q, p, phases of the last axis * O]
 //   %b = conv %x, %odd
 //   %j = concat %a, %b      // [N, q, 2 * p, phases * O]
 //   %y = reshape %j         // [N, q * 2, p * phases, O]
 //
-// No product is with a zero that was not there before, but where the stride is larger
-// than the kernel. Sums are in another order, so --strict leaves this pass out.
+// No multiplications by zero are added, except where the stride exceeds the
+// kernel size. Sums are added in another order, so --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -52,10 +54,11 @@ struct PhaseRun {
 struct PhasedAxis {
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRun, 2> runs;
-  /// Before the first position of the result are `skipped` whole strides, which the
-  /// convolutions leave out, and `crop` positions, which they compute.
+  /// The result begins `low` positions after the full one: `skipped` whole
+  /// strides, which the convolutions do not compute, and `crop` positions,
+  /// which are computed and sliced off.
   int64_t skipped, crop;
-  /// How many positions of each phase are computed.
+  /// The number of positions computed per phase.
   Dim positions;
 
   PhasedAxis(int64_t kernel, int64_t stride, int64_t dilation, int64_t low,
@@ -75,7 +78,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Lets each phase be a run of its own.
+  /// Makes each phase a run of its own.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)
@@ -84,11 +87,12 @@ struct PhasedAxis {
     runs = std::move(single);
   }
 
-  /// The kernel positions of the phase that has most.
+  /// Returns the number of kernel positions of the phase that has most.
   int64_t mostTaps() const { return runs.front().taps; }
 };
 
-/// Fewer channels do not fill two of the widest vectors: phases of all axes are channels then.
+/// Fewer channels do not fill two of the widest vectors: then the phases of all
+/// axes become channels.
 constexpr int64_t fewChannels = 32;
 
 class PhaseSplitter {
@@ -100,7 +104,7 @@ public:
     for (size_t i = 0; i < rank; ++i)
       axes.emplace_back(shapeOf(op.getW())[i], op.getStrides()[i],
                         op.getDilations()[i], op.getLow()[i], sizes[1 + i]);
-    // Phases follow one another in the order of the axes.
+    // The phases of all axes must appear in the order of the axes.
     byRows = axes.back().runs.size() == 1 && !hasRunTimeSizes(op.getType()) &&
              shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
     bool inOrder = true;
@@ -130,7 +134,8 @@ public:
   }
 
 private:
-  /// The phases of all axes, each behind the positions of its own.
+  /// Computes the phases of all axes and interleaves them with the positions of
+  /// their axis.
   Value joinPhases() {
     SmallVector<Value> parts;
     addPhases(0, {}, parts);
@@ -151,8 +156,9 @@ private:
     return buildTranspose(builder, loc, y, perm);
   }
 
-  /// The same for axes from `axis` on, those of the ones before being `chosen`: phases of
-  /// an axis are joined in front of the positions of the next one, where they belong.
+  /// Computes the phases of the axes from `axis` on, for the `chosen` phases of
+  /// the axes before. The phases of an axis are concatenated next to its
+  /// positions, where a reshape interleaves them.
   Value joinRows(size_t axis, SmallVector<PhaseRun> chosen) {
     if (axis + 1 == rank) {
       chosen.push_back(axes.back().runs.front());
@@ -174,7 +180,8 @@ private:
                      .getResult();
   }
 
-  /// The weights as [taps, phases] of each spatial axis, then [groups, C / groups, O / groups].
+  /// Returns the weights as [taps, phases] per spatial axis, then [groups, C /
+  /// groups, O / groups].
   Value splitWeights() {
     ArrayRef<int64_t> w = shapeOf(op.getW());
     SmallVector<int64_t> none(w.size(), 0), missing(w.size(), 0), split;
@@ -192,8 +199,8 @@ private:
     return buildReshape(builder, loc, padded, split);
   }
 
-  /// Adds all phases of the axes from `axis` on, those of the ones before being
-  /// `chosen`: [N, q..., phases, O].
+  /// Appends the results of all phases of the axes from `axis` on, for the
+  /// `chosen` phases of the axes before: [N, q..., phases, O].
   void addPhases(size_t axis, SmallVector<PhaseRun> chosen,
                  SmallVector<Value> &parts) {
     if (axis == rank) {
@@ -207,11 +214,11 @@ private:
     }
   }
 
-  /// The convolution that computes these phases.
+  /// Builds the convolution that computes the phases of `runs`.
   Value convolve(ArrayRef<PhaseRun> runs) {
     int64_t inputs = shapeOf(op.getW())[rank] / groups,
             outputs = shapeOf(op.getW())[rank + 1];
-    // The part of the weights, kernel positions from the last to the first.
+    // Slice this part of the weights, with the kernel positions reversed.
     SmallVector<int64_t> starts, steps, sizes, perm, kernel, low, ones(rank, 1);
     int64_t channels = groups * outputs;
     for (auto [axis, run] : llvm::zip_equal(axes, runs)) {
@@ -261,7 +268,7 @@ private:
     return buildReshape(builder, loc, y, ArrayRef<Dim>(whole));
   }
 
-  /// The bias of each channel for all of its phases.
+  /// Repeats the bias of each channel for all phases of `runs`.
   Value biasOf(ArrayRef<PhaseRun> runs) {
     Value bias = op.getBias();
     if (!bias)
@@ -297,8 +304,8 @@ LogicalResult split(ConvTransposeOp op, PatternRewriter &rewriter) {
           Moves::behind(op.getW()).from.getDefiningOp()))
     return failure();
   for (size_t i = 0; i < op.getStrides().size(); ++i) {
-    // Kernel positions of one phase are neighbours; others would need more zeros than
-    // there are weights.
+    // With dilation 1 the kernel positions of a phase are neighbours. A stride
+    // over twice the kernel size would add more zeros than there are weights.
     int64_t kernel = shapeOf(op.getW())[i], stride = op.getStrides()[i];
     if ((stride != 1 && op.getDilations()[i] != 1) || stride > 2 * kernel ||
         op.getLow()[i] < 0)

@@ -1,16 +1,19 @@
-// Bytes of the sign that products take.
+// Chooses signed or unsigned 8-bit activations for the target's dot products.
 //
-// Where the target multiplies bytes of one sign by those of the weights and not of the
-// other one, activations get that sign where they are quantized (SignedBytes.h):
+// If the target multiplies the weights with 8-bit integers of one signedness
+// only, activations get this signedness where they are quantized
+// (SignedBytes.h):
 //
 //   %q = quantize(x, s, -12: si8)                    %q = quantize(x, s, 116: ui8)
 //   conv(dequantize(%q, s, -12), w: si8)     ->      conv(dequantize(%q, s, 116), w: si8)
 //
-// This is before it is decided what is multiplied in bytes (WidenContractions). Else each
-// product would change the sign of what it reads (FormIntegerProducts), and filters of one
-// channel each would be multiplied in floats.
+// Runs before WidenContractions decides which contractions use int8. Otherwise
+// each contraction would convert the signedness of its input
+// (FormIntegerProducts), and depthwise convolutions would be computed in
+// floats.
 //
-// Cores that multiply bytes in core registers weigh the cycles of both signs (AgreeSigns).
+// For cores that multiply int8 in core registers, AgreeSigns compares the
+// cycles of both.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/simplify/Moves.h"
@@ -33,8 +36,9 @@ bool isByte(Type type) {
   return integer && integer.getWidth() == 8 && !integer.isSignless();
 }
 
-/// The type of weights as products will read them; null if they are no constant bytes.
-/// Unsigned ones around 128 become signed ones (WidenContractions).
+/// Returns the type in which contractions read the weights; null if they are
+/// not constant 8-bit integers. WidenContractions makes unsigned weights with
+/// zero point 128 signed.
 Type weightsOf(Value operand) {
   auto dequantize = Moves::behind(operand).from.getDefiningOp<DequantizeOp>();
   if (!dequantize || !isByte(elementOf(dequantize.getX())) ||
@@ -68,8 +72,8 @@ struct TakeSignsPass : impl::TakeSignsBase<TakeSignsPass> {
   }
 
 private:
-  /// Whether a product of these bytes by weights asks for the other sign, and none for
-  /// the one that they have.
+  /// Whether a contraction of `bytes` with weights needs the other signedness,
+  /// and none needs the present one.
   static bool isBetter(const SignedBytes &bytes, Type own,
                        const TargetDescription &target) {
     bool wantsOther = false, wantsOwn = false;
@@ -77,7 +81,8 @@ private:
       Operation *op = use.getOwner();
       if (!isa<ConvOp, MatMulOp>(op))
         return;
-      // A right operand that is computed has the sign of weights.
+      // A computed right operand must keep its type, which plays the role of
+      // the weights.
       Type weights =
           use.getOperandNumber() == 0 ? weightsOf(op->getOperand(1)) : Type();
       bool takesOwn = weights && target.multipliesSigns(own, weights),
@@ -93,7 +98,7 @@ private:
     return wantsOther && !wantsOwn;
   }
 
-  /// Calls `body` for all that reads `v`, maybe moved.
+  /// Calls `body` for each use of `v`, also through transposes and reshapes.
   static void overReaders(Value v, llvm::function_ref<void(OpOperand &)> body) {
     for (OpOperand &use : v.getUses()) {
       if (isa<TransposeOp, ReshapeOp>(use.getOwner()))

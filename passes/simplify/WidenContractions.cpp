@@ -1,34 +1,37 @@
-// Contractions of quantized operands become contractions of their integers.
+// Rewrites contractions of dequantized operands as contractions of integers.
 //
 //   conv(dequantize(x, 1, zx), dequantize(w, 1, 0), bias)
 //     ->  cast(conv(x, w) {x_zero = zx}, f32) + bias
-//     ->  cast(conv(x, w, cast(bias, si32)) {x_zero = zx}, f32)   for whole numbers
+//     ->  cast(conv(x, w, cast(bias, si32)) {x_zero = zx}, f32)
+//         if all elements of bias are integers
 //
 //   conv(cast(x, si32) - zx, cast(w, si32), bias)  ->  conv(x, w, bias) {x_zero}
 //
-// and matrix products alike. The scales have left the operands before
-// (HoistScales). Sums of integers are exact, in any order, and what f32 sums up to
-// 2^24; they replace sums of floats where 32 bits hold any of them. Weights have no
-// zero point: unsigned ones around 128 become signed ones around 0, and another zero
-// point is taken off, times the sum of what each window sees.
+// and matmuls in the same way. HoistScales has moved the scales out of the
+// operands before. Integer sums are exact in any order; f32 sums are exact only
+// up to 2^24. Integer sums replace float sums if 32 bits hold any possible sum.
+// Weights must have no zero point: uint8 weights with zero point 128 become
+// int8 weights with zero point 0; for any other zero point, zero point * (sum
+// of the input window) is subtracted.
 //
-// Where floats are computed one by one, or products of bytes are so much faster, an operand
-// of 16 bits is two of bytes, unless with --strict, since f32 rounds sums of such products
-// and integers do not. Weights take a byte each then:
+// On targets without float vectors, or with much faster int8 dot products, a
+// 16-bit operand is split into two 8-bit ones. Not with --strict: f32 rounds
+// the sums of such products, integers do not. The weights remain 8-bit:
 //
 //   conv(dequantize(x: ui16, 1, zx), dequantize(w, 1, 0))
 //     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256
 //       + cast(conv(cast(x, ui8), w) {x_zero = zx & 255}, f32)
 //
-// Floats of 8 bits, whose scales have left the operands as well, are multiplied as they are
-// where the target does that, else as f16, which all of them are:
+// 8-bit floats, whose scales have been moved out of the operands as well, are
+// multiplied directly if the target can do that, else as f16, which holds each
+// of them exactly:
 //
 //   matmul(dequantize(x: f8E4M3FN, 1, 0), dequantize(w: f8E4M3FN, 1, 0)) : f32
 //     ->  matmul(x, w) : f32
 //     ->  matmul(cast(x, f16), cast(w, f16)) : f32
 //
-// Targets to which products of bytes are worth nothing (multipliesBytes) keep their
-// sums of floats.
+// Targets that gain nothing from int8 multiplication (multipliesBytes is false)
+// keep the float sums.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -50,7 +53,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// The whole number that all elements of a constant are, seen through casts.
+/// Returns the integer that all elements of a constant equal, seen through
+/// casts and reshapes; nothing if there is none.
 std::optional<int64_t> numberOf(Value v) {
   while (isa_and_nonnull<CastOp, ReshapeOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -73,11 +77,11 @@ std::optional<int64_t> numberOf(Value v) {
              : std::nullopt;
 }
 
-/// Bytes less their zero point, seen through transposes and reshapes.
+/// 8-bit integers minus their zero point, seen through transposes and reshapes.
 struct Centered {
   Value bytes;
   int64_t zero = 0;
-  Moves moves; // Of what `bytes` are converted to.
+  Moves moves; // The moves after the conversion of `bytes`.
 
   static std::optional<Centered> match(Value v, unsigned bits = 8) {
     Centered result;
@@ -108,7 +112,7 @@ struct Centered {
     return result;
   }
 
-  /// The upper or the lower bytes of integers of 16 bits.
+  /// Returns the upper or the lower bytes of 16-bit integers.
   Centered part(bool isUpper) const {
     OpBuilder builder(bytes.getContext());
     builder.setInsertionPointAfterValue(bytes);
@@ -131,10 +135,10 @@ struct Centered {
             isUpper ? zero >> 8 : zero & 255, moves};
   }
 
-  /// The bytes as the reader sees them.
+  /// Returns the integers with the moves applied.
   Value moved() const { return moves.repeat(bytes); }
 
-  /// Unsigned bytes around 128 are signed ones around 0.
+  /// Rewrites uint8 with zero point 128 as int8 with zero point 0.
   void takeSign() {
     if (zero != 128 || !elementOf(bytes).isUnsignedInteger())
       return;
@@ -202,8 +206,8 @@ public:
   }
 
 private:
-  /// Multiplies dequantized floats of 8 bits by such constants, if it is that what the
-  /// contraction does.
+  /// Rewrites the contraction of 8-bit floats by constant 8-bit floats, if it
+  /// is one; returns whether it was.
   bool multiplyFloats() {
     auto conv = dyn_cast<ConvOp>(op);
     if (conv && conv.getGroups() != 1)
@@ -229,8 +233,8 @@ private:
     return true;
   }
 
-  /// Whether two products of bytes are worth more than one of floats, if their sums are long
-  /// enough to pay for what the first one stores and the second one reads.
+  /// Whether two int8 contractions are faster than a float one: `terms` must be
+  /// large enough to pay for storing and reloading the first result.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||
@@ -238,14 +242,15 @@ private:
             (!conv || conv.getGroups() == 1));
   }
 
-  /// Whether a filter for each channel is faster in bytes where vectors hold floats.
+  /// Whether a depthwise convolution is faster in int8 although the target has
+  /// float vectors.
   bool filtersBytes(ConvOp conv, Value x, Value w) const {
     return !hasRunTimeSizes(conv) &&
            target.filtersBytes(elementOf(x), elementOf(w),
                                shapeOf(conv.getW()).back());
   }
 
-  /// Contracts the upper and the lower bytes of the left operand apart.
+  /// Contracts the upper and the lower bytes of the left operand separately.
   void split(const Centered &wide, const Centered &b) {
     Location loc = op->getLoc();
     Operation *upper = builder.clone(*op), *lower = builder.clone(*op);
@@ -312,8 +317,8 @@ private:
     replace(sums, later);
   }
 
-  /// Sums without the zero point of the weights: that times the sum of what each window
-  /// sees, which is one channel more.
+  /// Subtracts zero * (sum of each input window) from `sums`. The window sums
+  /// are a contraction with weights of 1 and a single output channel.
   Value withoutZero(Value sums, Value weights, int64_t zero,
                     llvm::function_ref<Value(Value, Value, Type)> sumsWith) {
     Location loc = op->getLoc();
@@ -347,7 +352,7 @@ private:
                     builder.getIntegerType(32, /*isSigned=*/true));
   }
 
-  /// Puts the sums, as the type of the result and with `bias`, in its place.
+  /// Replaces `op` by the sums, converted to its type, plus `bias`.
   void replace(Value sums, Value bias) {
     Type type = op->getResult(0).getType();
     if (sums.getType() != type)

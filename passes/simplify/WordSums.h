@@ -1,4 +1,4 @@
-// Sums of products of bytes in words of 32 bits.
+// Ranges of 32-bit sums of products of 8-bit integers.
 
 #ifndef INGOT_PASSES_SIMPLIFY_WORDSUMS_H
 #define INGOT_PASSES_SIMPLIFY_WORDSUMS_H
@@ -7,11 +7,11 @@
 
 namespace ingot::simplify {
 
-/// Whether 32 bits hold any sum of `terms` products of bytes.
+/// Whether 32 bits hold any sum of `terms` products of 8-bit integers.
 bool fitsWord(int64_t terms);
 
-/// A constant f32 bias in si32, if that holds any sum of `terms` products of bytes and
-/// the bias; null if it is none of whole numbers.
+/// Returns a constant f32 bias as si32, if all its elements are integers and 32
+/// bits hold any sum of `terms` products plus the bias; else null.
 mlir::Value biasInWords(mlir::OpBuilder &builder, mlir::Value bias,
                         int64_t terms);
 

@@ -1,4 +1,4 @@
-// Ingot-opt.
+// The program ingot-opt.
 //
 // Runs passes on a module in text form, for tests: each pass of Ingot by its
 // flag, and upstream's canonicalizer and CSE.
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
                   cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, vector::VectorDialect>();
-  // Passes build operations of dialects that the input does not mention.
+  // Passes create operations of dialects that the input does not contain.
   registry.addExtension(+[](MLIRContext *context, BuiltinDialect *) {
     ingot::loadPipelineDialects(*context);
   });

@@ -1,7 +1,7 @@
-// Ingot-translate.
+// The program ingot-translate.
 //
-// The last stage alone, for tests: reads a planned module as text and prints
-// its C++ (or header, or the module as legalized), or writes all files.
+// Runs only the last stage, for tests: reads a planned module as text and
+// prints its C++ (or the header, or the legalized module), or writes all files.
 
 #include "codegen/Codegen.h"
 #include "compiler/Pipeline.h"

@@ -1,7 +1,8 @@
-// Ingot bench MODEL.
+// The command `ingot bench MODEL`.
 //
-// The median, the fastest run and the 90th percentile. With --raw the milliseconds of
-// each run, a number a line; the summary then goes to standard error.
+// Prints the median, the fastest run and the 90th percentile. With --raw,
+// prints the milliseconds of each run, one number per line, and the summary on
+// standard error.
 
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/HostTime.h"
@@ -29,9 +30,9 @@ static double millisecondsSince(Clock::time_point start) {
 }
 
 namespace {
-/// Adds up the time of each kernel in each run by way of the trace hook.
+/// Accumulates the time of each kernel in each run through the trace hook.
 struct KernelTimes {
-  /// Milliseconds, by kernel and run.
+  /// Milliseconds per kernel and run.
   std::vector<std::vector<double>> times;
   size_t run = 0;
   Clock::time_point start;
@@ -50,7 +51,7 @@ struct KernelTimes {
 };
 } // namespace
 
-/// The names of the kernels, in the order of the run.
+/// Returns the names of the kernels in the order of execution.
 static std::vector<std::string> launchNames(ModuleOp module) {
   std::vector<std::string> names;
   module.walk([&](kernel::LaunchOp launch) {
@@ -64,7 +65,7 @@ static std::vector<std::string> launchNames(ModuleOp module) {
 }
 
 namespace {
-/// Milliseconds of a run.
+/// Statistics of the runs in milliseconds.
 struct Summary {
   double median, fastest, p90;
   size_t runs;
@@ -87,11 +88,12 @@ static void printSummary(const Summary &summary, llvm::raw_ostream &os) {
 
 using Predictions = llvm::StringMap<HostTime>;
 
-/// What is predicted of each kernel; nothing, with diagnostics, if the model is none.
+/// Returns the predicted time of each kernel; nothing, with diagnostics, if the
+/// model cannot be compiled.
 static std::optional<Predictions> predict(const CompileOptions &options,
                                           MLIRContext &context,
                                           Diagnostics &diagnostics) {
-  // The same options give the same kernels.
+  // Compilation with the same options gives the same kernels.
   Compilation lowered(options, context, diagnostics);
   if (!lowered.advance(Stage::Lower))
     return std::nullopt;
@@ -102,7 +104,7 @@ static std::optional<Predictions> predict(const CompileOptions &options,
   return predictions;
 }
 
-/// Of each kernel, with the runs that did without it.
+/// Summarizes each kernel; runs without the kernel count as 0.
 static std::vector<Summary> summarize(const KernelTimes &kernels) {
   std::vector<Summary> summaries;
   for (std::vector<double> times : kernels.times) {

@@ -1,4 +1,4 @@
-// From the command line to a command.
+// Parses the command line and runs a command.
 
 #include "compiler/report/Progress.h"
 #include "compiler/report/Suggest.h"
@@ -12,8 +12,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Removes the options of the libraries: some have the names of ours, none is
-/// meant for users.
+/// Removes the options registered by libraries: some have the same names as
+/// Ingot's, and none is meant for users.
 static void removeForeignOptions() {
   SmallVector<cl::Option *> foreign;
   for (auto &entry : cl::getRegisteredOptions())
@@ -22,7 +22,7 @@ static void removeForeignOptions() {
     option->removeArgument();
 }
 
-/// Returns the command that the first word names; compiling if it names none.
+/// Returns the command named by the first word; `compile` if there is none.
 static const CommandSyntax &wantedCommand(const Options &options,
                                           StringRef first) {
   for (const CommandSyntax &command : options.commands)
@@ -31,7 +31,7 @@ static const CommandSyntax &wantedCommand(const Options &options,
   return options.commands.front();
 }
 
-/// Complains about a first word that is no command and no file.
+/// Reports a first word that is neither a command nor a file.
 static void checkCommand(const Options &options, StringRef first,
                          Diagnostics &diagnostics) {
   if (first.empty() || first.contains('.') || first.contains('/') ||
@@ -52,7 +52,7 @@ static void checkCommand(const Options &options, StringRef first,
                          : didYouMean(first, close));
 }
 
-/// Complains about an option that the command does not have.
+/// Reports an option that the command does not have.
 static void reportUnknownOption(const Options &options,
                                 const CommandSyntax &command, StringRef given,
                                 Diagnostics &diagnostics) {
@@ -73,8 +73,8 @@ static void reportUnknownOption(const Options &options,
                      hint);
 }
 
-/// Complains about words with two dashes that are no option: LLVM's parser
-/// takes some of them for a group of short ones, and says so.
+/// Reports words with two dashes that are not options: LLVM's parser would
+/// report some of them as a group of short options.
 static void checkOptions(const Options &options, const CommandSyntax &command,
                          ArrayRef<char *> words, Diagnostics &diagnostics) {
   const auto &known = cl::getRegisteredOptions(*command.parser);
@@ -87,7 +87,7 @@ static void checkOptions(const Options &options, const CommandSyntax &command,
   }
 }
 
-/// Reports what LLVM's parser complains about, a line each.
+/// Reports the errors of LLVM's parser, which are one per line.
 static void reportProblems(const Options &options, const CommandSyntax &command,
                            StringRef program, StringRef problems,
                            Diagnostics &diagnostics) {
@@ -104,8 +104,8 @@ static void reportProblems(const Options &options, const CommandSyntax &command,
   }
 }
 
-/// Whether diagnostics are colored: --color decides, then NO_COLOR, then whether
-/// standard error is a terminal.
+/// Whether diagnostics are colored: determined by --color, then by NO_COLOR,
+/// then by whether standard error is a terminal.
 static bool wantsColor(StringRef when) {
   if (when != "auto")
     return when == "always";
@@ -134,9 +134,9 @@ static int finish(int code, const Arguments &arguments, const Options &options,
 
 int runCommandLine(int argc, char **argv) {
   removeForeignOptions();
-  // Never destroyed: the parser keeps pointers to it.
+  // Never destroyed, since the parser keeps pointers to it.
   Options &options = *new Options;
-  // A value that is not given.
+  // The value if the option is not given.
   options.color.setInitialValue("auto");
   StringRef first = argc > 1 ? argv[1] : "";
   const CommandSyntax &wanted = wantedCommand(options, first);

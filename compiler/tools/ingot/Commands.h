@@ -1,7 +1,7 @@
-// What `ingot` can do.
+// The commands of `ingot`.
 //
-// One function a subcommand, each in a file of its own. They return the exit
-// code; whatever they have to complain about is printed by runCommandLine.
+// Each command is a function in a separate file. Commands return the exit code;
+// runCommandLine prints their diagnostics.
 
 #ifndef INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
 #define INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
@@ -13,30 +13,31 @@ namespace ingot {
 
 struct Options;
 
-/// The values of all options and arguments; each command reads its part.
+/// The values of all options and arguments, from which each command reads its
+/// part.
 struct Arguments {
-  /// For the commands that describe the command line itself.
+  /// For the commands that describe the command line.
   const Options *options = nullptr;
-  /// The words after the command that are no options.
+  /// The words after the command that are not options.
   std::vector<std::string> positional;
-  /// The names of the options that were given, without dashes.
+  /// The names of the given options, without dashes.
   std::vector<std::string> given;
   /// The id of a diagnostic to explain; empty: all.
   std::optional<std::string> explain;
   CompileOptions compile;
   std::string output, outputDir;
-  /// The folder of data sets that a test is written for; empty: none.
+  /// The folder of data sets for which a test program is written; empty: none.
   std::string emitTest;
   std::vector<std::pair<std::string, std::string>> inputs;
   std::optional<Stage> stopAfter;
-  /// Whether `run` and `test` compile without having read the data.
+  /// Whether `run` and `test` compile without reading the data first.
   bool dynamic = false;
   bool quiet = false, verbose = false, force = false;
   bool json = false, markdown = false, perGroup = false, roofline = false,
        raw = false;
   unsigned threads = 1;
   double seconds = 3;
-  /// Whether the model is to be quantized, and how.
+  /// Whether and how the model is quantized.
   bool quantizes = false;
   quantize::QuantizeOptions quantize;
 };
@@ -62,17 +63,17 @@ int explainCommand(Arguments &arguments, Diagnostics &diagnostics);
 void printOperatorTable(llvm::raw_ostream &os);
 void printTargetTable(llvm::raw_ostream &os);
 
-/// Whether `path` can be written: it does not exist, was written by Ingot, or
-/// --force is given; otherwise a diagnostic.
+/// Whether `path` may be written: it does not exist, was written by Ingot, or
+/// --force is given; else reports a diagnostic.
 bool checkReplaceable(const Arguments &arguments, llvm::StringRef path,
                       Diagnostics &diagnostics);
 
-/// Complains if there are several targets, of which `what` shows one.
+/// Reports an error if there are several targets; `what` supports only one.
 bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,
                       Diagnostics &diagnostics);
 
-/// Reports the options of `unused` that were given: they have no effect `why`.
-/// False if there is one.
+/// Reports the options of `unused` that were given; `why` says why they have no
+/// effect. Returns false if there are any.
 bool refuseUnused(const Arguments &arguments,
                   llvm::ArrayRef<llvm::StringRef> unused,
                   const llvm::Twine &why, Diagnostics &diagnostics,

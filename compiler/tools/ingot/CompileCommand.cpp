@@ -1,4 +1,4 @@
-// Ingot MODEL -o FILE.
+// The command `ingot MODEL -o FILE`.
 
 #include "codegen/files/OutputFiles.h"
 #include "codegen/kernel/Names.h"
@@ -20,13 +20,13 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints the module after a stage: complete into a file; without locations and
-/// the bytes of large weights to the terminal.
+/// Prints the module after a stage: completely into a file; without locations
+/// and the data of large weights to the terminal.
 static void printModule(ModuleOp module, StringRef output,
                         Diagnostics &diagnostics) {
   OpPrintingFlags flags;
   if (output.empty() || output == "-") {
-    // Local scope: no section for the resources whose bytes are left out.
+    // Local scope omits the section of resources, whose data is left out.
     flags.elideLargeElementsAttrs(16).useLocalScope();
     flags.printNameLocAsPrefix();
     module.print(llvm::outs(), flags);
@@ -40,7 +40,7 @@ static void printModule(ModuleOp module, StringRef output,
     reportFault(std::move(error), diagnostics);
 }
 
-/// Prints the program after the stage of --stop-after.
+/// Prints the module after the stage of --stop-after.
 static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
                            Diagnostics &diagnostics) {
   if (!refuseUnused(arguments,
@@ -53,7 +53,7 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
       !refuseUnused(arguments, {"tune"}, "before the stage `decide`",
                     diagnostics))
     return;
-  // A module in a file that is named like C++ would be compiled as C++.
+  // A file with a C++ extension would be compiled as C++.
   StringRef extension = llvm::sys::path::extension(arguments.output);
   if (llvm::is_contained({".cpp", ".cc", ".cxx", ".cu", ".h", ".o"},
                          extension)) {
@@ -72,7 +72,8 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
     printModule(compilation.module(), arguments.output, diagnostics);
 }
 
-/// Says what kind of file -o names; none with a diagnostic.
+/// Returns whether -o names an object file; nothing, with a diagnostic, for an
+/// invalid extension.
 static std::optional<bool> isObjectName(StringRef output,
                                         const TargetDescription &target,
                                         Diagnostics &diagnostics) {
@@ -110,12 +111,12 @@ static std::optional<bool> isObjectName(StringRef output,
   return std::nullopt;
 }
 
-/// Checks that the options go together.
+/// Checks that the options are compatible.
 static bool checkOptions(const Arguments &arguments, bool isObject,
                          Diagnostics &diagnostics) {
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
   bool hasTest = !arguments.emitTest.empty();
-  // Plans of a device are timed in a program of that compiler.
+  // Plans of a device are timed in a program built with this compiler.
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
                  arguments.compile.target->isDevice();
   if (!isObject && !hasBudget && !isTuned &&
@@ -145,8 +146,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
          (!hasTrace || requireOneTarget(arguments, "--trace", diagnostics));
 }
 
-/// Checks that the options go with --start-from: what earlier stages were asked
-/// for is in the module.
+/// Checks that the options are compatible with --start-from: options of earlier
+/// stages have no effect, since the module determines their results.
 static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   Stage start = *arguments.compile.startFrom;
   std::string with =
@@ -177,8 +178,8 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   return true;
 }
 
-/// Quantizes the model in memory, if that was asked for; false with diagnostics
-/// if that fails.
+/// Quantizes the model in memory if requested; false with diagnostics on
+/// failure.
 static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
                           Diagnostics &diagnostics) {
   if (!arguments.quantizes)
@@ -192,7 +193,7 @@ static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
   return diagnostics.empty();
 }
 
-/// The files that a compilation may write beside `output`, itself first.
+/// Returns the files that a compilation may write, `output` first.
 static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
   std::vector<std::string> paths{output.str()};
   auto add = [&](StringRef extension) {
@@ -211,7 +212,7 @@ static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
   return paths;
 }
 
-/// 7328 as "7,328".
+/// Formats 7328 as "7,328".
 static std::string grouped(int64_t number) {
   std::string text = std::to_string(number);
   for (size_t i = text.size(); i > 3;)
@@ -219,7 +220,7 @@ static std::string grouped(int64_t number) {
   return text;
 }
 
-/// 133000 as "133 KB", 999 as "999 bytes".
+/// Formats 133000 as "133 KB", 999 as "999 bytes".
 static std::string sizeText(uint64_t bytes) {
   if (bytes < 1000)
     return std::to_string(bytes) + " bytes";
@@ -230,7 +231,7 @@ static std::string sizeText(uint64_t bytes) {
   return text;
 }
 
-/// The names of the generated entry functions.
+/// Returns the names of the generated entry functions.
 static std::vector<std::string> functionsOf(const CompileOptions &options) {
   std::string prefix = toIdentifier(options.name);
   std::vector<std::string> names;
@@ -242,12 +243,12 @@ static std::vector<std::string> functionsOf(const CompileOptions &options) {
 }
 
 namespace {
-/// What a compilation has written.
+/// The results of a compilation.
 struct Written {
   std::vector<std::string> files;
   std::vector<std::string> functions;
   int64_t arena = 0, state = 0;
-  /// Bytes that the code and the constants take, if they were measured.
+  /// The bytes of code and constants, if they were measured.
   std::optional<int64_t> flash;
 };
 } // namespace
@@ -272,7 +273,8 @@ static void printJson(const Written &written, StringRef target) {
   llvm::outs() << "\n";
 }
 
-/// Prints "wrote net.cpp (130 KB), net.h: net_run for generic, arena 14,336 bytes".
+/// Prints "wrote net.cpp (130 KB), net.h: net_run for generic, arena 14,336
+/// bytes".
 static void printSummary(const Written &written, StringRef target) {
   llvm::raw_ostream &os = llvm::errs();
   os << "wrote ";
@@ -296,7 +298,7 @@ static void printSummary(const Written &written, StringRef target) {
          << printable(written.files.front(), 400) << ": it has the weights\n";
 }
 
-/// Identifies what is at a path now, to see whether a run replaces it.
+/// Returns the identity of a file, to detect whether a compilation replaces it.
 static std::optional<llvm::sys::fs::UniqueID> identify(StringRef path) {
   llvm::sys::fs::UniqueID id;
   if (llvm::sys::fs::getUniqueID(path, id))
@@ -315,8 +317,8 @@ static void addSizes(Compilation &compilation, Written &written) {
     written.flash = compilation.options.measured->flash;
 }
 
-/// Warns if the prefix of the generated names is not the one that was given with
-/// --name, and rejects the one of the runtime.
+/// Warns if the prefix of the generated names differs from --name, and rejects
+/// the prefix of the runtime.
 static bool checkName(StringRef wanted, bool isGiven,
                       Diagnostics &diagnostics) {
   std::string name = toIdentifier(wanted);
@@ -410,7 +412,7 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   auto isObject = isObjectName(output, target, diagnostics);
   if (!isObject || !checkOptions(arguments, *isObject, diagnostics))
     return diagnostics.exitCode();
-  // A file x.cpp declares x_run, whatever the model is called.
+  // A file x.cpp defines x_run, whatever the name of the model.
   if (options.name.empty())
     options.name = llvm::sys::path::stem(output);
   if (!checkName(options.name, llvm::is_contained(arguments.given, "name"),

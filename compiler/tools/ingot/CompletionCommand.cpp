@@ -1,5 +1,6 @@
-// Ingot completion SHELL: a script that completes commands, options and the values of
-// options that have choices; everything else is completed as a file.
+// The command `ingot completion SHELL`: prints a script that completes
+// commands, options and choices of option values; other words are completed as
+// files.
 
 #include "compiler/tools/ingot/Options.h"
 
@@ -7,8 +8,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// The words that can follow an option, separated by blanks; empty if they are files
-/// or anything else.
+/// Returns the possible values of an option, separated by blanks; empty if they
+/// are files or arbitrary.
 static std::string valuesOf(const cl::Option &option,
                             const OptionFacts &facts) {
   if (option.ArgStr == "target")
@@ -27,7 +28,8 @@ static std::string valuesOf(const cl::Option &option,
   return values;
 }
 
-/// The words that the arguments of a command can be; empty if they are files.
+/// Returns the possible arguments of a command, separated by blanks; empty if
+/// they are files.
 static std::string argumentsOf(const Options &options,
                                const CommandSyntax &command) {
   if (command.parser == &options.helpCommand)
@@ -96,7 +98,7 @@ static void printBash(const Options &options, raw_ostream &os) {
 }
 
 static void printZsh(const Options &options, raw_ostream &os) {
-  // The brackets and colons of _arguments, and quotes.
+  // Escape quotes, and the brackets and colons of _arguments.
   auto quoted = [](StringRef text) {
     std::string out;
     for (char c : text)

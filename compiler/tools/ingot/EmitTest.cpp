@@ -1,7 +1,7 @@
-// Ingot MODEL -o FILE --emit-test=DIR.
+// The option --emit-test of `ingot MODEL -o FILE`.
 //
-// The expected outputs are those of the data set, if it has them, else those of
-// the reference, which also tells what each kernel should leave behind.
+// The expected outputs are those of the data set if it has any, else those of
+// the reference. The reference also gives the expected result of each kernel.
 
 #include "compiler/tools/ingot/EmitTest.h"
 
@@ -20,7 +20,7 @@ namespace ingot {
 
 bool EmitTest::read(StringRef folder, CompileOptions &options,
                     MLIRContext &context, Diagnostics &diagnostics) {
-  // The trace hook tells when a kernel is done.
+  // The test program checks the result of each kernel in the trace hook.
   options.trace = true;
   Compilation compilation(options, context, diagnostics);
   for (const std::string &path : dataSetsIn(folder)) {
@@ -105,7 +105,8 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     }
     types.resize(inputs.size() + i);
     types.push_back(type);
-    // Of outputs that nobody gave, the program's own may be off by rounding alone.
+    // If the data set has no outputs, the computed ones may differ by rounding
+    // only.
     Tolerance allowed = tolerance;
     if (!given)
       allowed =

@@ -1,4 +1,4 @@
-// Ingot MODEL -o FILE --emit-test=DIR.
+// The option --emit-test of `ingot MODEL -o FILE`.
 
 #ifndef INGOT_COMPILER_TOOLS_INGOT_EMITTEST_H
 #define INGOT_COMPILER_TOOLS_INGOT_EMITTEST_H
@@ -8,14 +8,14 @@
 
 namespace ingot {
 
-/// A program that checks the compiled model on data sets.
+/// Writes a program that checks the compiled model on data sets.
 class EmitTest {
 public:
-  /// Reads the data sets in `folder`; their shapes become options of the
-  /// compilations. False with diagnostics if that fails.
+  /// Reads the data sets in `folder`; their shapes become import options of the
+  /// compilation. False with diagnostics on failure.
   bool read(llvm::StringRef folder, CompileOptions &options,
             mlir::MLIRContext &context, Diagnostics &diagnostics);
-  /// Writes NAME_test.cpp for a model that was written as `output`.
+  /// Writes NAME_test.cpp for the model whose code was written to `output`.
   void write(Compilation &compilation, llvm::StringRef output);
 
 private:
@@ -27,8 +27,8 @@ private:
                std::vector<TestCase> &cases);
   std::vector<DataSet> sets;
   Tolerance tolerance;
-  // The same for all data sets; types of the outputs, behind one for each
-  // input.
+  // Equal for all data sets. `types` has an entry per input, followed by one
+  // per output.
   std::vector<TestNode> nodes;
   llvm::SmallVector<llvm::StringRef> types;
 };

@@ -1,4 +1,4 @@
-// Ingot help, ingot version, ingot --explain.
+// The commands `ingot help` and `ingot version`, and the option --explain.
 
 #include "compiler/Commit.h"
 #include "compiler/report/Suggest.h"
@@ -41,11 +41,11 @@ std::string usageOf(const CommandSyntax &command) {
   return text;
 }
 
-/// A blank that no line ends with.
+/// A blank at which lines are not broken.
 constexpr char unbreakable = '\x1f';
 
-/// Prints `text` in lines of up to `width` columns; all but the first begin in the
-/// column `indent`, where the first already is.
+/// Prints `text` in lines of up to `width` columns, indented to the column
+/// `indent`, at which the first line begins.
 static void printWrapped(raw_ostream &os, StringRef text, size_t indent,
                          size_t width) {
   size_t column = indent;
@@ -126,7 +126,7 @@ static void printHelp(Options &options, const CommandSyntax &command,
       if (std::exchange(isFirst, false))
         os << "\n" << group->getName() << " options:\n";
       std::string notes = notesOf(row.second);
-      // Each note on one line, if it fits.
+      // Keep each note on one line if it fits.
       SmallVector<StringRef> parts;
       StringRef(notes).split(parts, "] ");
       if (all_of(parts,
@@ -144,7 +144,7 @@ static void printHelp(Options &options, const CommandSyntax &command,
 }
 
 int helpCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  // Only the groups are not const.
+  // The groups are not accessible through a const object.
   auto &options = const_cast<Options &>(*arguments.options);
   const CommandSyntax *command = &options.commands.front();
   if (!arguments.positional.empty()) {

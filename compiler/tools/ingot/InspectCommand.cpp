@@ -1,8 +1,8 @@
-// Ingot inspect MODEL.
+// The command `ingot inspect MODEL`.
 //
-// What the file says, what each fusion group becomes, and what it all costs on
-// the target: the code is compiled to see. For a model that cannot be compiled:
-// what the file says, and why not.
+// Prints a summary of the model file, the strategy of each fusion group, and
+// the cost on the target, for which the code is compiled. If the model cannot
+// be compiled, prints the summary and the diagnostics.
 
 #include "codegen/files/NodeNames.h"
 #include "compiler/Pipeline.h"
@@ -30,17 +30,17 @@ namespace ingot {
 
 namespace {
 
-/// One fusion group, as the graph has it.
+/// A fusion group, as described by the graph.
 struct GroupRow {
   std::string strategy, result;
   std::vector<std::string> nodes;
   int64_t macs = 0, parameters = 0, bytes = 0;
-  /// Computes floats, which the vectors of the target do not hold.
+  /// Whether it computes floats, which the target's vectors do not support.
   bool isScalar = false;
   llvm::json::Object plan;
 };
 
-/// One kernel call.
+/// A kernel call.
 struct Row : GroupRow {
   Footprint::Launch launch;
 };
@@ -51,7 +51,7 @@ struct Report {
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
   simplify::WidenedWeights quantized;
-  /// Why code and stack are unknown.
+  /// Why the sizes of code and stack are unknown.
   std::string unmeasured;
 };
 
@@ -62,7 +62,7 @@ static int64_t storedBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-/// Whether the target has vectors, but none for what the group computes with.
+/// Whether the target has vectors, but none for the types of the group.
 static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
   auto isFloat = [](Value v) {
     auto type = dyn_cast<ShapedType>(v.getType());
@@ -107,7 +107,7 @@ static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
   return row;
 }
 
-/// 12345678 as "12.3 M".
+/// Formats 12345678 as "12.3 M".
 static std::string shortNumber(int64_t number) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -122,7 +122,7 @@ static std::string shortNumber(int64_t number) {
   return text;
 }
 
-/// 12345678 as "12.3 MB".
+/// Formats 12345678 as "12.3 MB".
 static std::string shortBytes(int64_t bytes) {
   return shortNumber(bytes) + (bytes < 1000 ? " bytes" : "B");
 }
@@ -147,14 +147,15 @@ static void printSummary(const ModelSummary &summary) {
      << " bytes\n";
 }
 
-/// Exact, as budgets are; "=" for what another call has already.
+/// Formats a size exactly, for comparison with budgets; "=" if an earlier call
+/// has counted it.
 static std::string sizeText(const Report &report, int64_t bytes, bool shared) {
   if (!report.footprint.object)
     return "?";
   return shared ? "=" : std::to_string(bytes);
 }
 
-/// Up to four of them, and how many there are besides.
+/// Lists up to four nodes, and the number of others.
 static std::string shortNodes(ArrayRef<std::string> nodes) {
   std::vector<std::string> shown(nodes.take_front(4));
   if (nodes.size() > shown.size())
@@ -162,10 +163,10 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
   return llvm::join(shown, " ");
 }
 
-/// Columns of the longest strategy, with the mark of scalar kernels.
+/// The width of the longest strategy name with the mark of scalar kernels.
 constexpr unsigned strategyWidth = 22;
 
-/// The launches of a program whose kernels run on a device.
+/// Prints the launches of a device program.
 static void printDeviceRows(const Report &report, const Device &device) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,
@@ -186,7 +187,7 @@ static void printDeviceRows(const Report &report, const Device &device) {
     return std::to_string(std::lround(part * 100)) + "%";
   };
   double sum = 0;
-  // Of the fork that is open, its branches.
+  // The open fork, and its branches.
   std::optional<int64_t> fork;
   SmallVector<schedule::BranchTime> branches;
   int64_t forks = 0, forked = 0;
@@ -274,7 +275,7 @@ static void printRows(const Report &report) {
   }
 }
 
-/// "float32", or "float32 and int32".
+/// Returns, for example, "float32", or "float32 and int32".
 static std::string storedTypes(const simplify::WidenedWeights &weights) {
   std::vector<std::string> names;
   for (Type type : weights.storedTypes)
@@ -450,18 +451,18 @@ static void printJson(const ModelSummary &summary, const Report &report,
   llvm::outs() << "\n";
 }
 
-/// The calls of the planned module with the groups that they come from.
+/// Combines the calls of the planned module with their groups.
 static Report makeReport(ModuleOp grouped, const TargetDescription &target,
                          Footprint footprint) {
   Report report;
   report.isPlanned = true;
-  // Groups of one place are called in their order.
+  // Groups with the same location are called in order.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
     GroupRow row = rowOf(group, target);
     report.macs += row.macs;
-    // Those that several groups read count once.
+    // Constants that several groups read count once.
     for (Value input : group.getInputs())
       if (auto constant = input.getDefiningOp<graph::ConstantOp>();
           constant && counted.insert(constant).second)
@@ -481,7 +482,8 @@ static Report makeReport(ModuleOp grouped, const TargetDescription &target,
   return report;
 }
 
-/// What quantized weights are stored as, of a module that was imported.
+/// Returns the types in which quantized weights of an imported module are
+/// stored.
 static simplify::WidenedWeights widenedWeights(ModuleOp imported,
                                                const CompileOptions &options) {
   OwningOpRef<ModuleOp> module = imported.clone();
@@ -490,7 +492,7 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   pipeline.strict = options.strict;
   if (failed(widenContractions(*module, pipeline)))
     return {};
-  // Entry points of one model have the same weights.
+  // The entry points of one model have the same weights.
   for (auto function : module->getOps<func::FuncOp>())
     if (function.isPublic())
       return simplify::findWidenedWeights(function.front());
@@ -511,7 +513,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   Footprint footprint;
   if (auto planned =
           planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
-    // The same options give the same groups, with what the plan has of them.
+    // Compilation with the planned options gives the same groups.
     Compilation groups(planned->options, *context, diagnostics);
     simplify::WidenedWeights quantized;
     if (groups.advance(Stage::Import))
@@ -527,7 +529,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     checkBudget(arguments.compile, report.footprint, *context, diagnostics);
   if (arguments.json) {
     printJson(summary, report, *arguments.compile.target, diagnostics);
-    arguments.json = false; // the diagnostics are part of it
+    arguments.json = false; // the JSON contains the diagnostics
     return diagnostics.exitCode();
   }
   llvm::outs() << printable(arguments.compile.model, 400) << " for "

@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-/// A crash is our own fault like any other: said so, with where it happened,
-/// and the same exit code.
+/// Reports a crash as an internal error, with a stack trace and the
+/// corresponding exit code.
 static void reportCrash(void *) {
   ingot::cleanUpAfterSignal();
   llvm::sys::PrintStackTrace(llvm::errs());
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
                                           /*DisableCrashReporting=*/true);
   llvm::sys::AddSignalHandler(reportCrash, nullptr);
   int code = ingot::runCommandLine(argc, argv);
-  // What is in memory goes with the process; to free it takes a tenth of the time
-  // that a small network is compiled in.
+  // Exit without freeing memory, which would take a tenth of the time in which
+  // a small network is compiled.
   llvm::sys::Process::Exit(code, /*NoCleanup=*/true);
 }

@@ -1,7 +1,7 @@
-// Ingot ops, ingot targets.
+// The commands `ingot ops` and `ingot targets`.
 //
-// What can be compiled, and for what, from the tables that the compiler itself
-// uses. The Markdown form is most of dialects/graph/OPS.md.
+// Lists the supported operators and targets from the tables that the compiler
+// itself uses. The Markdown form is the main part of dialects/graph/OPS.md.
 
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/Schema.h"
@@ -22,9 +22,9 @@ namespace ingot {
 namespace {
 struct OperatorRow {
   std::string name;
-  /// What it becomes.
+  /// The graph operator to which it is converted.
   std::string how;
-  /// What of it is not supported.
+  /// Unsupported forms.
   std::string limits;
   OperatorInfo info;
   bool supported = true;
@@ -57,7 +57,8 @@ static OperatorRow rowOf(const OperatorInfo &info) {
   return row;
 }
 
-/// What the operator's text leaves open; empty if nothing is said of it.
+/// Returns a remark on an ambiguity in the operator's specification; empty if
+/// there is none.
 static StringRef remarkOn(const OperatorInfo &info) {
   struct Remark {
     StringLiteral domain, name, text;
@@ -76,7 +77,7 @@ static std::vector<OperatorRow> operatorRows() {
   std::vector<OperatorRow> rows;
   for (const OperatorInfo &info : standardOperators())
     rows.push_back(rowOf(info));
-  // Operators of others.
+  // Operators of other domains.
   for (const graph::OnnxOperator *op : graph::OnnxRegistry::get().all())
     if (!op->domain.empty() && !newestOpset(op->domain))
       rows.push_back({op->domain + "." + op->name,
@@ -172,7 +173,7 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   return Success;
 }
 
-/// For scripts that build what `ingot` wrote.
+/// For scripts that build generated code.
 static void printTargetsAsJson() {
   json::OStream json(outs(), 2);
   auto strings = [&](StringRef name, ArrayRef<StringRef> values) {

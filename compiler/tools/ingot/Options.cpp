@@ -124,7 +124,7 @@ Options::Options() {
     for (const TargetDescription &other : allTargets())
       if (other.nearMemory == memory)
         owners.push_back(other.name);
-    // The option keeps a reference to its text.
+    // The option keeps a reference to this text.
     texts.push_back("Size of the " + memory.upper() +
                     " (on-chip vector memory of " + join(owners, ", ") +
                     ") that the caller provides; activations are placed there");

@@ -11,31 +11,32 @@
 
 namespace ingot {
 
-/// One command: its arguments and what it does.
+/// A command, with its arguments and its function.
 struct CommandSyntax {
   llvm::cl::SubCommand *parser;
   Command run;
-  /// The arguments apart from options, and how many there are at least and at
-  /// most.
+  /// The arguments other than options, and the least and largest number of
+  /// them.
   llvm::StringRef takes;
   size_t least, most;
   llvm::StringRef examples;
 
-  /// Returns "ingot inspect"; "ingot" for compiling, which has no word.
+  /// Returns "ingot inspect", for example; "ingot" for compiling, which has no
+  /// command word.
   std::string shown() const;
 };
 
-/// What help, manual and completion say about an option beside its text.
+/// The part of an option's description that LLVM's parser does not hold.
 struct OptionFacts {
   char letter = 0;
   llvm::StringRef byDefault, choices;
 };
 
-/// The options as LLVM's parser fills them.
+/// The options, as LLVM's parser fills them.
 struct Options {
   /// Must be constructed after the options of LLVM's own libraries are removed,
-  /// because some have the same names. Must live until the end: the parser keeps
-  /// pointers to it.
+  /// since some have the same names. Must live until the end, since the parser
+  /// keeps pointers to it.
   Options();
 
   llvm::cl::SubCommand &compile = llvm::cl::SubCommand::getTopLevel();
@@ -56,12 +57,12 @@ struct Options {
   llvm::cl::SubCommand reference{
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
-  /// All of them; compiling, which has no word, first.
+  /// All commands, `compile` first.
   llvm::cl::SubCommand *const parsers[12] = {
       &compile,     &inspect,        &test,       &run,
       &bench,       &quantize,       &ops,        &targets,
       &helpCommand, &versionCommand, &completion, &reference};
-  /// Bits of a set of commands, in that order.
+  /// Bits of a set of commands, in this order.
   enum : unsigned {
     Compile = 1,
     Inspect = 2,
@@ -74,22 +75,22 @@ struct Options {
     All = 0xfff,
     Models = Compile | Inspect | Test | Run | Bench
   };
-  /// In the same order.
+  /// In the order of `parsers`.
   std::vector<CommandSyntax> commands;
-  /// For each command, in the same order.
+  /// Per command, in the same order.
   std::vector<std::unique_ptr<llvm::cl::list<std::string>>> positional;
 
   llvm::cl::OptionCategory Input{"Input"}, Target{"Target"}, Memory{"Memory"},
       Precision{"Precision"}, Quantization{"Quantization"}, Output{"Output"},
       Build{"Build"}, Measuring{"Measuring"}, Debugging{"Compiler development"},
       General{"General"};
-  /// The groups in the order of the help.
+  /// Returns the option groups in the order of the help.
   std::vector<llvm::cl::OptionCategory *> groups() {
     return {&Input,  &Target, &Memory,    &Precision, &Quantization,
             &Output, &Build,  &Measuring, &Debugging, &General};
   }
 
-  /// The options in the order of the table, with what is known of them.
+  /// The options in the order of the table, with their facts.
   std::vector<std::pair<llvm::cl::Option *, OptionFacts>> table;
 
   /// Returns the index of the command that the parser has chosen.
@@ -116,7 +117,7 @@ private:
   /// Adds the short forms.
   void addLetters();
   using Text = llvm::cl::opt<std::string>;
-  /// Its value can be left out.
+  /// An option whose value may be omitted.
   struct OptionalText : Text {
     template <typename... Modifiers>
     explicit OptionalText(const Modifiers &...modifiers)
@@ -136,24 +137,24 @@ public:
               About{*this, COMMANDS, {LETTER, DEFAULT, CHOICES}}};
 #include "compiler/tools/ingot/Options.def"
 #undef INGOT_OPTION
-  /// One for each kind of on-chip memory of targets, named after it.
+  /// One option for each kind of on-chip memory of the targets, named after it.
   std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> nearMemories;
 
 private:
-  /// The texts of nearMemories.
+  /// The help texts of nearMemories.
   std::deque<std::string> texts;
 };
 
-/// Returns how an option is written: "--dim NAME=SIZE", "-v, --verbose".
+/// Returns the spelling of an option: "--dim NAME=SIZE", "-v, --verbose".
 std::string spellingOf(const Options::OptionRow &row);
 /// Returns "[default: native] [choices: a, b]"; empty if there is neither.
 std::string notesOf(const OptionFacts &facts);
-/// Returns the usage lines of a command, without "usage: ".
+/// Returns the usage of a command, without "usage: ".
 std::string usageOf(const CommandSyntax &command);
 inline constexpr llvm::StringLiteral programSummary =
     "compile an ONNX model to standalone C++";
 
-/// Reads the options of the chosen command; reports all that are wrong.
+/// Reads the options of the chosen command; reports all errors.
 void readArguments(const Options &options, Arguments &arguments,
                    Diagnostics &diagnostics);
 

@@ -1,4 +1,4 @@
-// Ingot quantize MODEL --calibrate DATA -o FILE.
+// The command `ingot quantize MODEL --calibrate DATA -o FILE`.
 
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Faults.h"
@@ -28,7 +28,7 @@ int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics) {
       llvm::outs() << "nothing written; name a file with -o\n";
     return diagnostics.exitCode();
   }
-  // The producer is how a later run knows the file as its own.
+  // A later run recognizes the file as Ingot's by its producer.
   model->model().set_producer_name("ingot");
   model->model().set_producer_version(ingotVersion.str());
   std::string bytes;

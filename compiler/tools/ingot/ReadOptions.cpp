@@ -1,7 +1,7 @@
-// From options to arguments.
+// Reads options into arguments.
 //
-// Everything that can be said of an option without the model. Nothing that a
-// user writes is ignored: what has no effect, or is said twice, is an error.
+// Checks everything that can be checked without the model. Nothing that a user
+// writes is ignored: an option without effect, or given twice, is an error.
 
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace ingot {
 
-/// NAME=VALUE, split at the first `=`.
+/// Splits NAME=VALUE at the first `=`.
 static bool splitPair(StringRef text, StringRef option,
                       std::pair<std::string, std::string> &pair,
                       Diagnostics &diagnostics) {
@@ -30,7 +30,8 @@ static bool splitPair(StringRef text, StringRef option,
   return true;
 }
 
-/// A number of bytes, or of 1024 (K) or 1024 * 1024 (M) of them.
+/// Reads a number of bytes, with an optional unit of 1024 (K) or 1024 * 1024
+/// (M).
 static std::optional<int64_t> readBytes(StringRef text, StringRef option,
                                         Diagnostics &diagnostics) {
   if (text.empty())
@@ -62,7 +63,8 @@ static const TargetDescription *findTarget(StringRef wanted,
   return nullptr;
 }
 
-/// The target with the costs of a core; null with a diagnostic if it has no such core.
+/// Returns the target with the costs of a core; null with a diagnostic if it
+/// has no such core.
 static const TargetDescription *tuneTarget(const TargetDescription &target,
                                            StringRef core,
                                            Diagnostics &diagnostics) {
@@ -81,8 +83,8 @@ static const TargetDescription *tuneTarget(const TargetDescription &target,
   return nullptr;
 }
 
-/// One name, or several in any order: the ablest becomes the target, the others
-/// what it falls back on.
+/// Reads one target, or several in any order: the most capable becomes the
+/// target, the others its fallbacks.
 static void readTargets(const Options &options, Arguments &arguments,
                         Diagnostics &diagnostics) {
   std::string list =
@@ -106,7 +108,7 @@ static void readTargets(const Options &options, Arguments &arguments,
                       printable(wanted[i]) + "` are the same on this machine");
         return;
       }
-  // The list of all targets goes from less to more able.
+  // The list of all targets is ordered from the least to the most capable.
   llvm::sort(targets);
   for (const TargetDescription *other : targets)
     for (const TargetDescription *target : targets)
@@ -146,7 +148,7 @@ bool requireOneTarget(const Arguments &arguments, StringRef what,
   return arguments.compile.fallbacks.empty();
 }
 
-/// Reads NAME=VALUE pairs, each name once.
+/// Reads NAME=VALUE pairs with distinct names.
 static std::vector<std::pair<std::string, std::string>>
 readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -167,7 +169,8 @@ readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
   return pairs;
 }
 
-/// The size of the dimension `name`, as `option` has it: "8", "1..8", or "..8" from 1 on.
+/// Reads the size of the dimension `name` given by `option`: "8", "1..8", or
+/// "..8" for 1..8.
 static std::optional<SizeRange> readSize(StringRef option, StringRef name,
                                          StringRef text,
                                          Diagnostics &diagnostics) {
@@ -211,7 +214,7 @@ static void readEntry(StringRef text, std::vector<EntryPoint> &entries,
     return complain("a model file is missing after `" + printable(name) + "=`",
                     "write NAME=FILE.onnx, or NAME alone for the model of the "
                     "command line");
-  // What follows a capital counts as much: macros have capitals only.
+  // Names that differ in case only are rejected, since macros are in capitals.
   for (const EntryPoint &other : entries)
     if (StringRef(other.name).equals_insensitive(name))
       return complain("the name `" + printable(name) +
@@ -263,7 +266,7 @@ static void readWeights(StringRef kind, Arguments &arguments,
                          "` (choose source, object or file)");
 }
 
-/// A name that the linker scripts of all targets take.
+/// Reads a section name that the linker scripts of all targets accept.
 static void readSection(StringRef name, Arguments &arguments,
                         Diagnostics &diagnostics) {
   static constexpr StringLiteral letters =
@@ -348,7 +351,7 @@ static void readQuantize(const Options &options, Arguments &arguments,
   else
     wanted.kind = known->second;
   arguments.quantizes = true;
-  // Weights alone are rounded well without data.
+  // Weight-only quantization works well without data.
   if (!isGiven("calibrate") && wanted.kind == quantize::Kind::Int8)
     diagnostics.report(DiagnosticId::BadOption,
                        "quantizing needs sample inputs: --calibrate "
@@ -369,7 +372,7 @@ static void readQuantize(const Options &options, Arguments &arguments,
                  diagnostics);
 }
 
-/// Complains if there are too few or too many words that are no options.
+/// Reports too few or too many positional arguments.
 static void checkPositional(const Options &options,
                             const CommandSyntax &command,
                             const Arguments &arguments,
@@ -417,7 +420,7 @@ bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
   return false;
 }
 
-/// The targets that multiply such floats.
+/// Returns the names of the targets that multiply such floats.
 static std::string namesWith(StringRef floats) {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
@@ -426,7 +429,7 @@ static std::string namesWith(StringRef floats) {
   return llvm::join(names, ", ");
 }
 
-/// Reads --fast: narrow floats where every target multiplies them.
+/// Reads --fast; each target must multiply the format.
 static void readFast(StringRef kind, Arguments &arguments,
                      Diagnostics &diagnostics) {
   std::string option = "--fast=" + printable(kind);
@@ -452,7 +455,7 @@ static void readFast(StringRef kind, Arguments &arguments,
   arguments.compile.fast = kind.str();
 }
 
-/// Reads how much near memory there is, which has to be that of the target.
+/// Reads the size of near memory (VTCM); it must be a memory of the target.
 static void readNear(const Options &options, Arguments &arguments,
                      Diagnostics &diagnostics) {
   const TargetDescription *target = arguments.compile.target;

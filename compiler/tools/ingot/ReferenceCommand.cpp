@@ -1,5 +1,6 @@
-// Ingot reference PAGE: the pages of the manual that are tables of the program. A test
-// compares them with the files in docs/.
+// The command `ingot reference PAGE`: prints the pages of the manual that are
+// generated from tables of the program. A test compares them with the files in
+// docs/.
 
 #include "compiler/tools/ingot/Options.h"
 
@@ -17,7 +18,7 @@ static void printNote(raw_ostream &os, StringRef page) {
   os << before << page << after;
 }
 
-/// Text for a cell of a Markdown table.
+/// Escapes text for a cell of a Markdown table.
 static std::string cell(StringRef text) {
   std::string out;
   for (char c : text)
@@ -25,7 +26,8 @@ static std::string cell(StringRef text) {
   return out;
 }
 
-/// A placeholder in code style, which Markdown does not change.
+/// Formats a placeholder as code, in which Markdown leaves special characters
+/// alone.
 static std::string code(StringRef text) { return "`" + text.str() + "`"; }
 
 static void printCli(Options &options, raw_ostream &os) {
@@ -72,7 +74,8 @@ static void printCli(Options &options, raw_ostream &os) {
   }
 }
 
-/// Text of a manual page: a dash, a backslash or a leading dot mean something there.
+/// Escapes text for a manual page, where dashes, backslashes and leading dots
+/// are special.
 static std::string roff(StringRef text) {
   std::string out;
   for (char c : text) {
@@ -113,7 +116,7 @@ static void printMan(Options &options, raw_ostream &os) {
     for (cl::OptionCategory *group : options.groups()) {
       bool isFirst = true;
       for (auto &row : rows) {
-        // The general options are the same everywhere.
+        // The general options are the same for all commands.
         if (!is_contained(row.first->Categories, group) ||
             (group == &options.General &&
              &command != &options.commands.front()))

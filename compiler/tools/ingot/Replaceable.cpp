@@ -1,8 +1,9 @@
-// Output files that may be replaced.
+// Decides which output files may be replaced.
 //
-// Ingot replaces what it has written, never what a person wrote: each generated text names
-// its producer in the first lines, a quantized model in its producer field, a module in
-// its attributes. Objects are replaced as compilers do.
+// Ingot replaces only files that it has written: generated text names its
+// producer in the first lines, a quantized model in its producer field, and a
+// module has attributes of Ingot. Object files are always replaced, as
+// compilers do.
 
 #include "compiler/tools/ingot/Commands.h"
 
@@ -35,7 +36,7 @@ static bool isOwnContent(StringRef path, StringRef content) {
 bool checkReplaceable(const Arguments &arguments, StringRef path,
                       Diagnostics &diagnostics) {
   sys::fs::file_status status;
-  // What is no regular file, as /dev/null, has no content to lose.
+  // Files that are not regular, such as /dev/null, have no content to lose.
   if (arguments.force || sys::fs::status(path, status) ||
       status.type() != sys::fs::file_type::regular_file)
     return true;

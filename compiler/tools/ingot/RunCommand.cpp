@@ -1,7 +1,7 @@
-// Ingot run MODEL ...
+// The command `ingot run MODEL ...`.
 //
-// Two forms: named NumPy files in and out, and folders of input_<j>.pb and
-// output_<j>.pb, which test suites use.
+// Has two forms: named NumPy files for inputs and outputs, or folders of
+// input_<j>.pb and output_<j>.pb, as in test suites.
 
 #include "compiler/run/DataSets.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// As ONNX has them: a file for each output of the model.
+/// Writes a protobuf file for each output of the model.
 static bool writeProtos(StringRef folder, ArrayRef<std::string> names,
                         ArrayRef<ModelValue> values, std::string &error) {
   for (auto [i, value] : llvm::enumerate(values))
@@ -23,7 +23,7 @@ static bool writeProtos(StringRef folder, ArrayRef<std::string> names,
   return true;
 }
 
-/// As NumPy has them: a file for each tensor.
+/// Writes a NumPy file for each tensor.
 static bool writeArrays(StringRef folder, ArrayRef<InterfaceTensor> tensors,
                         ArrayRef<Tensor> outputs, std::string &error) {
   NameScope files;

@@ -1,8 +1,8 @@
-// Ingot test MODEL [DIR].
+// The command `ingot test MODEL [DIR]`.
 //
-// Runs the test_data_set_<n> folders beside a model, or in DIR, and compares
-// with the expected outputs. case.json may give rtol and atol; else
-// floats may be off by 1e-3 of their value or 1e-5 of the output's range.
+// Runs the test_data_set_<n> folders beside the model, or in DIR, and compares
+// with the expected outputs. case.json may set rtol and atol; the default
+// tolerance of floats is 1e-3 of the value or 1e-5 of the output's range.
 
 #include "compiler/run/Compare.h"
 #include "compiler/run/DataSets.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// One line; false if the output is wrong.
+/// Prints a line; false if the output is wrong.
 static bool printComparison(StringRef set, StringRef name, const Tensor &got,
                             const Tensor &want, Tolerance tolerance) {
   Difference difference = compare(got, want, tolerance);
@@ -42,7 +42,7 @@ static bool printComparison(StringRef set, StringRef name, const Tensor &got,
   return false;
 }
 
-/// A line for each tensor of a value.
+/// Prints a line for each tensor of a value.
 static bool printComparisons(StringRef set, const std::string &name,
                              const ModelValue &got, const ModelValue &want,
                              Tolerance tolerance) {
@@ -129,7 +129,7 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
     if (diagnostics.size() == before)
       wrong += !good;
     else if (diagnostics.list().back().id == DiagnosticId::InputMismatch)
-      // Others may be data that the model takes.
+      // Other data sets may contain data that the model accepts.
       llvm::outs() << llvm::sys::path::filename(set) << ": REFUSED\n";
     else
       return diagnostics.exitCode();

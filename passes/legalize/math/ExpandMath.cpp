@@ -1,12 +1,12 @@
-// Math operations become arithmetic.
+// Expands math operations into arithmetic.
 //
 //   %y = math.exp %x : vector<16xf32>
 //     ->
 //   some fifteen arith operations on vector<16xf32>
 //
-// This file says which operation is which expansion; the expansions are in
-// ExpandMath<Family>.cpp. All are free of branches (but for remf, a loop, and
-// large angles) and of library calls, and the same for every target.
+// This file maps each operation to its expansion; the expansions are in
+// ExpandMath<Family>.cpp. They are the same for every target, call no library,
+// and have no branches, except remf, which is a loop, and large angles.
 
 #include "passes/legalize/math/ExpandMath.h"
 
@@ -27,7 +27,8 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_EXPANDMATH
 #include "passes/legalize/Passes.h.inc"
 
-/// x * x instead of a logarithm and an exponential.
+/// Expands powers with a few constant exponents to products, 1 / x or sqrt;
+/// others to expandPow.
 static Num expandPowOrProduct(Num x, Num y) {
   DenseElementsAttr splat;
   FloatAttr scalar;
@@ -46,13 +47,14 @@ static Num expandPowOrProduct(Num x, Num y) {
     return (x * x) * (x * x);
   if (known == -1)
     return 1 / x;
-  if (known == 0.5) // but for -0 and -infinity a square root
+  // A square root, except for -0 and -infinity.
+  if (known == 0.5)
     return select(equal(x, -std::numeric_limits<double>::infinity()),
                   x.b->infinity(), sqrt(x + 0.0));
   return expandPow(x, y);
 }
 
-/// Functions of one float.
+/// Returns the expansion of a function of one float, or null.
 using Unary = Num (*)(Num);
 static Unary unaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
@@ -109,7 +111,7 @@ static Unary unaryExpansion(Operation *op) {
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 
-/// Functions of two floats.
+/// Returns the expansion of a function of two floats, or null.
 using Binary = Num (*)(Num, Num);
 static Binary binaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Binary>(op)
@@ -120,7 +122,7 @@ static Binary binaryExpansion(Operation *op) {
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
-/// Functions of one integer.
+/// Returns the expansion of a function of one integer, or null.
 static Unary integerExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
       .Case([](math::CtPopOp) { return expandPopulation; })
@@ -152,8 +154,8 @@ bool isByExp2(Operation *op, const TargetDescription &target) {
          !kernel->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
 }
 
-/// Quotients by 1 + e^x, which sigmoid and its like are, may be two units in the last place
-/// off where e^x is by `exp2`.
+/// Allows an error of two units in the last place in quotients by 1 + e^x
+/// (sigmoid and others) if e^x is computed by `exp2`.
 static void approximateQuotients(Value power) {
   for (Operation *user : power.getUsers()) {
     auto sum = dyn_cast<arith::AddFOp>(user);
@@ -166,7 +168,8 @@ static void approximateQuotients(Value power) {
   }
 }
 
-/// Where a function of f16 and narrower floats is computed.
+/// Returns the type in which a function is computed: f32 for f16 and narrower
+/// floats.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
     return type;
@@ -181,13 +184,14 @@ static bool isNarrow(Operation *op) {
   return type && type.getWidth() < 32;
 }
 
-/// The values that replace `op`'s results; none if it has no expansion.
+/// Returns the values that replace the results of `op`; empty if it has no
+/// expansion.
 static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
                                  const TargetDescription &target) {
   Location loc = kernel::unnamed(op->getLoc());
   if (Unary integer = integerExpansion(op)) {
     MathBuilder b(builder, loc,
-                  builder.getF32Type()); // its float type plays no part
+                  builder.getF32Type()); // its float type is not used
     return {integer(b.wrap(op->getOperand(0))).v};
   }
   if (auto pow = dyn_cast<math::IPowIOp>(op))

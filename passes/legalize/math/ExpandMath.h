@@ -1,7 +1,7 @@
-// No math library.
+// Avoids the math library.
 //
-// Rewrites the operations of the math dialect, and remainders of floats, to
-// plain arithmetic.
+// Expands the operations of the math dialect, and floating-point remainders,
+// into plain arithmetic.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H
 #define INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H
@@ -11,18 +11,20 @@
 
 namespace ingot::legalize {
 
-/// Expands within `root`. Afterwards the only operations left of the math dialect
-/// are math.sqrt and those that `target` has an instruction for. Works on scalars and vectors; narrower floats are computed
-/// in f32. Fails, with an error, on an operation that it does not know.
+/// Expands all operations within `root`, on scalars and vectors; narrower
+/// floats are computed in f32. Leaves only math.sqrt and the operations for
+/// which `target` has an instruction. Fails, with an error, on an unknown
+/// operation.
 mlir::LogicalResult expandMath(mlir::Operation *root,
                                const TargetDescription &target);
 
-/// Whether it is computed by the target's own 2^x (kernel.exp2): by a thread, an exponential
-/// that may be 0 or an error function beside 1, where the order of floats is free.
+/// Whether `op` is computed by the target's own 2^x (kernel.exp2): an
+/// exponential or error function with fastmath<afn> in a device thread, unless
+/// the module is strict.
 bool isByExp2(mlir::Operation *op, const TargetDescription &target);
 
-/// Whether it is an exponential that may be 0 where it is next to nothing beside 1: one
-/// with fastmath<afn>.
+/// Whether `op` is an exponential that may return 0 where its value is
+/// negligible beside 1: one with fastmath<afn>.
 bool isExpOrZero(mlir::Operation *op);
 
 } // namespace ingot::legalize

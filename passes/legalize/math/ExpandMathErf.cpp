@@ -1,10 +1,10 @@
 // The error function.
 //
-// erf in f32, the core of GELU, is a quotient of two polynomials in x^2. Else:
-// a polynomial up to 1, beyond it 1 - erfc(x) with
+// In f32, erf (used by GELU) is a quotient of two polynomials in x^2. In f64 it
+// is a polynomial up to 1, and beyond 1 - erfc(x) with
 // erfc(x) = e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3)).
-// Beside 1, where a target has 2^x itself: an exponential and a quotient, as both take an
-// instruction there.
+// On targets with a 2^x instruction, where small results may be less accurate,
+// it is an exponential and a quotient: one instruction each.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -13,11 +13,11 @@ using namespace ingot::legalize::math_tables;
 
 namespace ingot::legalize {
 
-/// For x from 0.45 on.
+/// Computes erfc(x) for x >= 0.45.
 static Num erfcOfLarge(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(clamp(x, 0.45, b.pick(11.0, 28.0)), "a");
-  // x^2 with its rounding error, which e^ would magnify.
+  // x^2 with its rounding error, which the exponential would amplify.
   Num high = named(upperHalf(a), "high");
   Num exponential =
       named(expandExpOfSum(-(high * high), (high - a) * (high + a), 1),
@@ -40,7 +40,7 @@ Num expandErf(Num x) {
   return withSign(select(a < 1, small, 1 - erfcOfLarge(a)), signOf(x));
 }
 
-/// 1 - e^(-x^2) t P(t) with t = 1 / (1 + c x), of |x|.
+/// Computes 1 - e^(-x^2) t P(t) with t = 1 / (1 + c x), for |x|.
 Num expandErfByExp2(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(abs(x), "a");

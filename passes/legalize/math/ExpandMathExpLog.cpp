@@ -8,8 +8,9 @@
 //
 // log x: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
 //
-// x^y = 2^(y log2 x) with log2 x and the product in twice the precision. An
-// error there counts up to 128 (1024) fold.
+// x^y = 2^(y log2 x), with log2 x and the product in double the precision: the
+// exponential amplifies an absolute error there up to 128 times (f64: 1024
+// times).
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
@@ -21,7 +22,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// 2 ln 2 in two parts: m * high is exact for every m that occurs.
+/// Splits 2 ln 2 in two parts such that m * high is exact for every m that
+/// occurs.
 struct TwoLn2 {
   double high, low;
 };
@@ -32,11 +34,12 @@ TwoLn2 twoLn2(MathBuilder &b) {
 constexpr double kLn2 = 0.69314718055994530942,
                  kLog2EBeyondF64 = 2.0355273740931033e-17;
 
-/// The nearest integer of a product, and 2 to its power.
+/// m = the nearest integer of a product, and 2^m.
 struct Scaled {
   Num m, power;
 };
-/// What rounds a number that it is added to, and has the bias in its low bits.
+/// Returns a constant that rounds a number added to it to an integer, and holds
+/// the bias in its low bits.
 double roundingConstant(MathBuilder &b) {
   return b.pick(12582912.0, 6755399441055744.0) + b.bias();
 }
@@ -59,7 +62,8 @@ Num reduce(Num x, Num m) {
 
 } // namespace
 
-/// e^(x + low) * scale where e^x is finite and not too small.
+/// Computes e^(x + low) * scale for x where e^x neither overflows nor
+/// underflows.
 static Num expOfLimited(Num x, Num low, double scale) {
   MathBuilder &b = *x.b;
   auto [m, power] = roundAndScale(x, kLog2E / 2);
@@ -70,12 +74,12 @@ static Num expOfLimited(Num x, Num low, double scale) {
   return p * power * (scale == 1 ? power : power * scale);
 }
 
-/// From here on e^x is infinite.
+/// Returns the exponent from which on e^x is infinite.
 static double mostExponent(MathBuilder &b) { return b.pick(89.5, 710.5); }
 
 Num expandExpOfSum(Num high, Num low, double scale) {
   MathBuilder &b = *high.b;
-  // Below, e^x is 0.
+  // Below this value e^x is 0.
   return expOfLimited(clamp(high, b.pick(-104.0, -746.0), mostExponent(b)), low,
                       scale);
 }
@@ -87,20 +91,23 @@ Num exp2OfTarget(Num x) {
       kernel::Exp2Op::create(x.b->builder, x.b->loc, x.v.getType(), x.v));
 }
 
-/// 2^(x log2 e). The product's rounding is that of a step of |x| / 2^24 of the result.
+/// Computes 2^(x log2 e). The rounding of the product causes a relative error
+/// of up to |x| / 2^24.
 Num expandExpByExp2(Num x) {
   return exp2OfTarget(named(x * kLog2E, "exponent"));
 }
 
 Num expandExpOrZero(Num x) {
   MathBuilder &b = *x.b;
-  // A share of it, as softmax takes them, is not subnormal either.
+  // Results above this bound are not denormal, and neither is their quotient by
+  // a softmax sum.
   double least = b.pick(-80.0, -700.0);
-  // Without subnormal results one factor 2^m does, with m the nearest integer to
-  // x / ln 2; it is infinite a little below the largest number.
-  // Below the least exponent something comes out that is not taken, and seldom subnormal.
-  // Of f32, one rounding of log2 e costs |x| / 4 units in the last place (|x| where products
-  // are rounded before they are added), which no sum of such powers shows.
+  // Without denormal results a single factor 2^m suffices, with m the nearest
+  // integer to x / ln 2; it becomes infinite slightly below the largest number.
+  // Below the smallest exponent the computed value is discarded, and is rarely
+  // denormal. In f32, rounding log2 e to one float costs |x| / 4 units in the
+  // last place (|x| without fused multiply-add), which is negligible in a sum
+  // of such exponentials.
   Num most = b.constant(b.pick(89.0, 710.0)),
       limited = named(select(x > most, most, x), "limited");
   double magic = roundingConstant(b);
@@ -114,7 +121,7 @@ Num expandExpOrZero(Num x) {
   return select(x < least, 0, named(result, "power"));
 }
 
-/// 2^(high + low). Powers need the accuracy of |r| <= ln 2 / 2.
+/// Computes 2^(high + low). pow needs the accuracy of |r| <= ln 2 / 2.
 static Num exp2OfSum(Num high, Num low) {
   MathBuilder &b = *high.b;
   Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
@@ -142,7 +149,7 @@ Num expandExpm1(Num x) {
   Num inverse = fromBits(b.integer(uint64_t(2 * b.bias()) << b.mantissaBits()) -
                          bitsOf(power));
   Num result = power * fma(power, q, power - inverse);
-  return select(equal(x, 0), x, result); // -0
+  return select(equal(x, 0), x, result); // keeps -0
 }
 
 namespace {
@@ -156,14 +163,14 @@ LogParts splitForLog(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "is_denormal");
   Num scaled = named(select(denormal, x * b.pick(0x1p24, 0x1p54), x), "scaled");
-  // Counting exponents from sqrt(1/2), a carry makes m < sqrt(2).
+  // Counting exponents from sqrt(1/2) on ensures m < sqrt(2).
   uint64_t half = b.pick<uint64_t>(0x3f3504f3, 0x3fe6a09e667f3bcd);
   uint64_t one = uint64_t(b.bias()) << b.mantissaBits();
   uint64_t mask = (uint64_t(1) << b.mantissaBits()) - 1;
   Num bits = named(bitsOf(scaled) + b.integer(one - half), "bits");
   Num m =
       named(fromBits((bits & b.integer(mask)) + b.integer(half)), "mantissa");
-  // The exponent as a float: as the low bits of a large one.
+  // The exponent as a float: the low bits of a large float.
   double large = b.pick(0x1p23, 0x1p52);
   uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits())
                        << b.mantissaBits();
@@ -174,7 +181,7 @@ LogParts splitForLog(Num x) {
   return {k, m, named(m - 1, "fraction")};
 }
 
-/// log(1 + f) = f + rest, with the rest small against f.
+/// Returns rest in log(1 + f) = f + rest; rest is small compared to f.
 Num logRest(Num f) {
   MathBuilder &b = *f.b;
   Num half = named(f * f * 0.5, "half_square");
@@ -196,7 +203,7 @@ Num fixLogDomain(Num x, Num result) {
       finite);
 }
 
-/// k ln 2 + f + rest.
+/// Returns k ln 2 + f + rest.
 Num joinLog(const LogParts &p, Num rest) {
   MathBuilder &b = *p.k.b;
   double high = b.pick(0.693145751953125, 0.69314718055989033019);
@@ -227,7 +234,7 @@ Num expandLog10(Num x) {
   return fixLogDomain(x, fma(p.k, b.constant(high), small));
 }
 
-/// log(u) + c / u, where u + c is 1 + x exactly.
+/// log(1 + x) = log(u) + c / u, where u + c is exactly 1 + x.
 Num expandLog1p(Num x) {
   MathBuilder &b = *x.b;
   Num u = x + 1;
@@ -240,21 +247,21 @@ Num expandLog1p(Num x) {
       x <= -1,
       select(equal(x, -1), -std::numeric_limits<double>::infinity(), b.nan()),
       result);
-  return select(equal(x, 0), x, result); // -0
+  return select(equal(x, 0), x, result); // keeps -0
 }
 
 namespace {
 
-/// A number in twice the precision.
+/// A number in double the precision, as the sum of two floats.
 struct Twice {
   Num high, low;
 };
 
-/// log2(x) for positive finite x.
+/// Returns log2(x) for positive finite x.
 Twice log2Twice(Num x) {
   MathBuilder &b = *x.b;
   LogParts p = splitForLog(x);
-  // s = f / (2 + f); the upper half first, then from the remainder the rest.
+  // s = f / (2 + f): first the upper half, then the rest from the remainder.
   Num inverse = named(b.constant(1) / (p.m + 1), "inverse");
   Num sum = named(upperHalf(p.m + 1), "sum");
   Num sumRest = named(p.m - (sum - 1), "sum_rest");
@@ -299,13 +306,13 @@ Num expandPow(Num x, Num y) {
   Num low = named(lHigh * yLow + lLow * exponent, "low");
   low = select(abs(high) < b.pick(200.0, 1200.0), low, 0);
   Num result = named(exp2OfSum(high, low), "result");
-  // |x| of 0 and infinity have no logarithm.
+  // 0 and infinity have no finite logarithm.
   Num positive = named(y > 0, "positive");
   result = select(equal(magnitude, 0),
                   select(positive, b.constant(0), b.infinity()), result);
   result = select(equal(magnitude, inf),
                   select(positive, b.infinity(), b.constant(0)), result);
-  // The sign: only integers are exponents of negative numbers.
+  // The sign: a negative base requires an integer exponent.
   Num yMagnitude = named(abs(y), "y_magnitude");
   Num whole = named(isInteger(yMagnitude), "whole");
   Num odd = named(whole & !isInteger(yMagnitude * 0.5), "odd");

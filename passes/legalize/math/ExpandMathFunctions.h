@@ -1,7 +1,7 @@
-// One expansion per function.
+// One function per math operation, which builds its expansion.
 //
-// What ExpandMath.cpp calls for each math operation. All accept every value,
-// infinities and NaN included, and are the same for scalars and vectors.
+// ExpandMath.cpp calls these. All accept every value, including infinities and
+// NaN, and work on scalars and vectors.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_EXPANDMATHFUNCTIONS_H
 #define INGOT_PASSES_LEGALIZE_MATH_EXPANDMATHFUNCTIONS_H
@@ -11,7 +11,7 @@
 namespace ingot::legalize {
 
 // ExpandMathExpLog.cpp (exp, expm1, log, log1p are in MathNum.h)
-/// 2^x by the target's own instruction (kernel.exp2), and e^x by it.
+/// 2^x by the target's instruction (kernel.exp2), and e^x computed with it.
 Num exp2OfTarget(Num x);
 Num expandExpByExp2(Num x);
 Num expandExp2(Num x);
@@ -20,16 +20,18 @@ Num expandLog10(Num x);
 Num expandPow(Num x, Num y);
 
 // LargeAngles.cpp
-/// An angle r within pi/4 of 0, and the multiple of pi/2 that was taken off, of whose bits
-/// the low two count.
+/// An angle r in [-pi/4, pi/4] and the multiple of pi/2 that was subtracted;
+/// only its two lowest bits are meaningful.
 struct ReducedAngle {
   Num r, quadrant;
 };
-/// Whether the angle needs more bits of pi than floats have products for.
+/// Whether reducing the angle needs more bits of pi than exact float products
+/// allow.
 Num isLargeAngle(Num x);
-/// Reduces the scalar `x` where it is large and finite; returns `otherwise` else.
+/// Reduces the scalar `x` if it is large and finite; else returns `otherwise`.
 ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise);
-/// `result` for a vector none of whose angles is large, `ofScalar` of each lane else.
+/// Returns `result` if no lane of the vector is a large angle, else `ofScalar`
+/// of each lane.
 Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num));
 
 // ExpandMathTrigonometry.cpp
@@ -50,7 +52,8 @@ Num expandAcosh(Num x);
 Num expandAtanh(Num x);
 
 // ExpandMathErf.cpp
-/// erf(x) beside 1, by the target's own 2^x.
+/// erf(x) by the target's own 2^x, with the accuracy needed when it is added to
+/// 1.
 Num expandErfByExp2(Num x);
 Num expandErfc(Num x);
 

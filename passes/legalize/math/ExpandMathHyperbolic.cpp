@@ -1,7 +1,8 @@
-// Hyperbolic functions and inverses.
+// Hyperbolic functions and their inverses.
 //
-// By e^x - 1 and log(1 + x), which keep small arguments accurate; tanh in f32,
-// the activation function of many networks, is a quotient of two polynomials.
+// Based on e^x - 1 and log(1 + x), which are accurate for small arguments. tanh
+// in f32, the activation function of many networks, is a quotient of two
+// polynomials.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -12,8 +13,8 @@ namespace ingot::legalize {
 
 Num expandSinh(Num x) {
   Num a = named(abs(x), "a");
-  // From here on e^-x is lost beside e^x, and e^x / 2 is finite longer than
-  // e^x.
+  // From here on e^-x is negligible beside e^x; e^x / 2 is finite for larger x
+  // than e^x.
   Num large = named(a > x.b->pick(10.0, 22.0), "large");
   Num e = named(expandExpm1(select(large, 0, a)), "e");
   Num small = named((e + e / (e + 1)) * 0.5, "small");
@@ -46,7 +47,7 @@ Num expandAsinh(Num x) {
   Num limited = named(select(large, 1, a), "limited");
   Num square = named(limited * limited, "square");
   Num ofSmall = named(limited + square / (sqrt(square + 1) + 1), "of_small");
-  // log(1 + x) and log(x) are the same for large x: one logarithm for both.
+  // log(1 + x) equals log(x) for large x, so one logarithm serves both cases.
   Num l = named(expandLog1p(select(large, a, ofSmall)), "l");
   return withSign(select(large, l + 0.69314718055994530942, l), signOf(x));
 }

@@ -1,4 +1,4 @@
-// Counting bits, integer powers.
+// Bit counts and integer powers.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -23,7 +23,7 @@ static Num integerLike(Num x, uint64_t bits) {
   return x.b->wrap(arith::ConstantOp::create(x.b->builder, x.b->loc, value));
 }
 
-/// Sums of neighbouring groups of 1, 2, 4, ... bits.
+/// Counts set bits by adding neighbouring groups of 1, 2, 4, ... bits.
 Num expandPopulation(Num x) {
   for (unsigned group = 1; group < widthOf(x.v); group *= 2) {
     uint64_t mask = ~uint64_t(0) / ((uint64_t(1) << group) + 1);
@@ -42,7 +42,7 @@ Num expandTrailingZeros(Num x) {
   return expandPopulation(!x & (x - integerLike(x, 1)));
 }
 
-/// x^n by squaring, for every bit of the magnitude n.
+/// Computes x^n by squaring, over all bits of the non-negative n.
 template <typename MulOp>
 static Value power(OpBuilder &builder, Location loc, Value x, Value n,
                    TypedAttr oneOfX) {
@@ -56,7 +56,7 @@ static Value power(OpBuilder &builder, Location loc, Value x, Value n,
   Value one = constant(n.getType(), builder.getIntegerAttr(exponentElement, 1));
   Value zero =
       constant(n.getType(), builder.getIntegerAttr(exponentElement, 0));
-  // Known exponents leave just the multiplications after folding.
+  // For constant exponents folding leaves only the multiplications.
   unsigned bits = widthOf(n);
   APInt known;
   bool isKnown = matchPattern(n, m_ConstantInt(&known));
@@ -82,10 +82,11 @@ static Value power(OpBuilder &builder, Location loc, Value x, Value n,
 Value expandIPow(OpBuilder &builder, Location loc, Value x, Value y) {
   Type element = getElementTypeOrSelf(x.getType());
   MathBuilder b(builder, loc,
-                builder.getF32Type()); // its float type plays no part
+                builder.getF32Type()); // its float type is not used
   Value positive = power<arith::MulIOp>(builder, loc, x, y,
                                         builder.getIntegerAttr(element, 1));
-  // A negative power truncates to 0, but for the bases 1 and -1.
+  // A power with negative exponent truncates to 0, except for the bases 1 and
+  // -1.
   Num base = b.wrap(x), exponent = b.wrap(y);
   Num odd = equal(exponent & integerLike(exponent, 1), 1);
   Num inverse = select(equal(base, 1), 1,

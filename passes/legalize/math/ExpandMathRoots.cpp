@@ -1,7 +1,7 @@
-// Cube root, reciprocal square root.
+// Cube root and reciprocal square root.
 //
-// The square root itself is an instruction everywhere, or the compiler's
-// library has it.
+// The square root itself is an instruction on every target, or ExpandSqrt
+// expands it.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
@@ -13,13 +13,13 @@ namespace ingot::legalize {
 
 Num expandRsqrt(Num x) { return 1 / sqrt(x); }
 
-/// Dividing the exponent (and with it the bits) by 3 is a guess within 4%; each
-/// step of Halley's then triples the digits.
+/// Dividing the exponent (and with it the bits) by 3 gives a guess within 4%;
+/// each Halley step then triples the number of correct digits.
 Num expandCbrt(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(abs(x), "a");
-  // Away from both ends of the range: cubes must not overflow, and the bits of
-  // denormal numbers are no exponent.
+  // Scale away from both ends of the range: cubes must not overflow, and the
+  // bits of denormals are not proportional to the logarithm.
   Num small = named(a < b.pick(0x1p-90, 0x1p-900), "small");
   Num scaled =
       a * select(small, b.constant(b.pick(0x1p60, 0x1p300)), b.constant(0.125));
@@ -36,7 +36,7 @@ Num expandCbrt(Num x) {
     Num cube = t * t * t;
     t = t * ((cube + scaled * 2) / (cube * 2 + scaled));
   }
-  // Newton's step only adds a correction, so t is not rounded once more.
+  // A Newton step adds a small correction, so t itself is not rounded again.
   t = t - (t * t * t - scaled) / (t * t * 3);
   Num result =
       t * select(small, b.constant(b.pick(0x1p-20, 0x1p-100)), b.constant(2));

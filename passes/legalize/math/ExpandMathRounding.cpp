@@ -1,8 +1,8 @@
-// To integers, remainders, extrema.
+// Rounding to integers, remainders, extrema.
 //
-// Rounding works in floats: adding and subtracting 2^23 (2^52) leaves the
-// nearest integer, which a comparison moves up or down. No conversion to
-// integers, whose overflow C++ does not define.
+// Rounding works in floats: adding and subtracting 2^23 (f64: 2^52) leaves the
+// nearest integer, which a comparison corrects up or down. It avoids
+// conversions to integers, whose overflow is undefined in C++.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,12 +16,13 @@ namespace ingot::legalize {
 
 static double fractionless(Num x) { return x.b->pick(0x1p23, 0x1p52); }
 
-/// The nearest integer to a magnitude below `fractionless`.
+/// Returns the nearest integer of a magnitude below `fractionless`.
 static Num nearestMagnitude(Num magnitude) {
   return (magnitude + fractionless(magnitude)) - fractionless(magnitude);
 }
 
-/// Larger numbers are integers already; the sign stays, that of 0 too.
+/// Numbers from `fractionless` on are integers already; the sign is kept, also
+/// that of 0.
 static Num finishRounding(Num x, Num magnitude, Num rounded) {
   return select(magnitude < fractionless(x), withSign(rounded, signOf(x)), x);
 }
@@ -41,7 +42,8 @@ Num expandTrunc(Num x) {
 Num expandRound(Num x) {
   Num magnitude = named(abs(x), "magnitude");
   Num rounded = named(nearestMagnitude(magnitude), "rounded");
-  // Only halves that went down to an even number differ.
+  // Differs from roundeven only for ties that were rounded down to an even
+  // number.
   return finishRounding(
       x, magnitude,
       select(equal(magnitude - rounded, 0.5), rounded + 1, rounded));
@@ -69,19 +71,19 @@ Num expandMinimum(Num x, Num y) {
   return select(isNaN(x), x, select(x < y, x, y));
 }
 
-/// x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (2^52): every product
-/// of halves is exact, and every difference of them fits the mantissa.
+/// Computes x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (f64: 2^52):
+/// every product of halves is exact, and every difference fits the mantissa.
 static Num remainderStep(Num x, Num y) {
   Num q = named(expandTrunc(x / y), "q");
   Num qHigh = named(upperHalf(q), "q_high"), qLow = named(q - qHigh, "q_low");
   Num yHigh = named(upperHalf(y), "y_high"), yLow = named(y - yHigh, "y_low");
   Num r = named(((x - qHigh * yHigh) - qHigh * yLow) - qLow * yHigh, "r");
   r = r - qLow * yLow;
-  // The quotient may have been rounded up to the next integer.
+  // The rounded quotient may be one too large.
   return select(r < 0, r + y, r);
 }
 
-/// The biased exponent, which for denormal numbers goes on below 1.
+/// Returns the biased exponent; for denormals it continues below 1.
 static Num exponentOf(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "denormal");
@@ -91,13 +93,14 @@ static Num exponentOf(Num x) {
   return select(denormal, exponent - b.pick(24.0, 54.0), exponent);
 }
 
-/// y times the power of two that brings it within 2^20 (2^48) below x, so that
-/// one step takes that many bits off x; y itself if it is that near.
+/// Returns y times the power of two that brings it within 2^20 (f64: 2^48)
+/// below x, so that one step subtracts that many bits of the quotient; y itself
+/// if it is already that close.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
   Num gap = named((exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0), "gap");
   gap = select(gap > 0, gap, 0);
-  // In four factors: one power may be beyond the largest number.
+  // Multiply by four factors, since a single power of two could overflow.
   Num part = named(gap >> 2, "part");
   auto power = [&](Num exponent) {
     return fromBits((exponent + b.bias()) << b.mantissaBits());
@@ -106,7 +109,7 @@ static Num alignDivisor(Num x, Num y) {
   return y * small * small * small * power(gap - part - part - part);
 }
 
-/// C's fmod: exact, with the sign of x.
+/// Computes C's fmod: exact, with the sign of x.
 Num expandRemainder(Num x, Num y) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
@@ -114,7 +117,8 @@ Num expandRemainder(Num x, Num y) {
   Num invalid = named(!(abs(x) < inf) | !(divisor > 0), "invalid");
   divisor = select(invalid, 1, divisor);
   Num start = named(select(invalid | equal(divisor, inf), 0, abs(x)), "start");
-  // Long division, as many bits a turn as fit; ordinary quotients need one.
+  // Long division with as many quotient bits per iteration as fit; ordinary
+  // quotients need one iteration.
   auto loop = scf::WhileOp::create(
       b.builder, b.loc, TypeRange{b.floatType}, ValueRange{start.v},
       [&](OpBuilder &inner, Location loc, ValueRange args) {
@@ -122,7 +126,8 @@ Num expandRemainder(Num x, Num y) {
         Num r = mb.wrap(args[0]), d = mb.wrap(divisor.v);
         Num more = r >= d;
         if (auto vector = dyn_cast<VectorType>(b.floatType)) {
-          // As long as any lane goes on; finished ones do not change.
+          // Continue while any lane is unfinished; finished lanes do not
+          // change.
           Num flags = select(more, mb.integer(1), mb.integer(0));
           Value any = vector::ReductionOp::create(
               inner, loc, vector::CombiningKind::ADD, flags.v);

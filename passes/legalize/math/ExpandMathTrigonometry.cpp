@@ -1,12 +1,13 @@
-// Sine, cosine, tangent, inverses.
+// Sine, cosine, tangent and their inverses.
 //
-// sin, cos, tan: r = x - n pi/2 with |r| <= pi/4, subtracting pi/2 in parts of
-// so few bits that each product with n is exact for |x| up to 1e5. Larger
-// angles are reduced in integers (LargeAngles.cpp), in vectors lane by lane. The
-// check for them is a comparison that is not on the way to the result.
+// sin, cos, tan: r = x - n pi/2 with |r| <= pi/4. pi/2 is subtracted in parts
+// of so few bits that each product with n is exact for |x| up to 1e5. Larger
+// angles are reduced in integers (LargeAngles.cpp), lane by lane in vectors.
+// The check for them is a comparison that is not on the critical path of the
+// result.
 //
-// The inverses reduce to +-1/2 (asin, acos, by half angles) and +-tan(pi/8)
-// (atan, by differences of angles).
+// The inverses reduce their argument to +-1/2 (asin, acos, by half angles) and
+// to +-tan(pi/8) (atan, by differences of angles).
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -19,16 +20,17 @@ namespace {
 
 constexpr double kPi = 3.1415926535897932385;
 
-/// x = quadrant * pi/2 + r; sin and cos of r.
+/// x = quadrant * pi/2 + r, with the sine and cosine of r.
 struct Angle {
-  Num quadrant; // its low two bits count
+  Num quadrant; // only the two lowest bits are meaningful
   Num sin, cos;
 };
 
-/// The widest narrow float stays below the angles that are large (isLargeAngle).
+/// Whether angles may be large (isLargeAngle): f16 and narrower types cannot
+/// hold them.
 bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
 
-/// Whether the function is computed as one of a scalar.
+/// Whether the function is computed on a scalar.
 bool isScalar(const MathBuilder &b) {
   return !mlir::isa<mlir::VectorType>(b.floatType);
 }
@@ -60,7 +62,8 @@ Angle reduceAngle(Num x) {
   return {quadrant, sin, cos};
 }
 
-/// `result` of the function of `x`, right for large lanes of a vector as well.
+/// Returns `result`, with the large lanes of a vector `x` replaced by
+/// `function` of each lane.
 Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
   return isScalar(*x.b) || !mayBeLarge(*x.b)
              ? result
@@ -69,7 +72,7 @@ Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
 
 Num isOdd(Num integer) { return equal(integer & integer.b->integer(1), 1); }
 
-/// Bit 1 of the quadrant as a sign.
+/// Returns bit 1 of the quadrant as a sign bit.
 Num signOfQuadrant(Num quadrant) {
   MathBuilder &b = *quadrant.b;
   return (quadrant << (b.width - 2)) & b.integer(b.signMask());
@@ -82,7 +85,8 @@ Num expandSin(Num x) {
   Num value = named(select(isOdd(a.quadrant), a.cos, a.sin), "value");
   Num result =
       named(fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant)), "result");
-  return withLargeLanes(x, select(equal(x, 0), x, result), expandSin); // -0
+  return withLargeLanes(x, select(equal(x, 0), x, result),
+                        expandSin); // keeps -0
 }
 
 Num expandCos(Num x) {
@@ -100,7 +104,7 @@ Num expandTan(Num x) {
   return withLargeLanes(x, select(equal(x, 0), x, quotient), expandTan);
 }
 
-/// asin(s) for s in [0, 1/2], given s^2.
+/// Computes asin(s) for s in [0, 1/2], given s^2.
 static Num asinSmall(Num s, Num square) {
   return fma(s * square, polynomial(square, kAsin), s);
 }
@@ -130,8 +134,8 @@ Num expandAcos(Num x) {
   return select(large, ofLarge, ofSmall);
 }
 
-/// atan(numerator / denominator) for both from 0 on, not both 0 or infinite,
-/// in [0, pi/2].
+/// Computes atan(numerator / denominator) in [0, pi/2], for non-negative
+/// operands that are not both 0 or both infinite.
 static Num atanOfQuotient(Num numerator, Num denominator) {
   MathBuilder &b = *numerator.b;
   constexpr double kTan1 = 0.4142135623730950488, kTan3 = 2.4142135623730950488;
@@ -146,7 +150,7 @@ static Num atanOfQuotient(Num numerator, Num denominator) {
   Num z = named(up / down, "z");
   Num u = named(z * z, "u");
   Num small = named(fma(z * u, polynomial(u, kAtan), z), "small");
-  // What pi/4 and pi/2 lose in this precision is added with the small part.
+  // The rounding errors of pi/4 and pi/2 are added to the small part.
   double low = b.pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
   Num base =
       select(high, kPi / 2, select(middle, b.constant(kPi / 4), b.constant(0)));
@@ -163,8 +167,8 @@ Num expandAtan2(Num y, Num x) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num up = named(abs(y), "up"), down = named(abs(x), "down");
-  // 0/0 counts as 0/1, inf/inf as 1/1. Quotients below the range are exact
-  // enough after scaling both, those above are pi/2.
+  // 0/0 counts as 0/1, inf/inf as 1/1. Underflowing quotients are exact enough
+  // after scaling both operands; overflowing ones are pi/2.
   Num bothInfinite = named(equal(up, inf) & equal(down, inf), "both_infinite");
   Num zero = named(equal(up, 0), "zero");
   Num one = named(b.constant(1), "one");

@@ -1,16 +1,17 @@
-// Angles whose multiple of pi/2 has no exact product in the float's precision.
+// Reduces large angles by pi/2 in integers (Payne and Hanek, 1983).
 //
 //     |x| = m * 2^e, m an integer of the mantissa's bits
 //     |x| * 2/pi mod 4 = (m * window) mod 2^(32 * words), in fixed point
 //
-// where `window` is those bits of 2/pi whose products with m are neither a multiple of
-// 4 nor too small to matter (Payne and Hanek, 1983). The two highest bits of the product
-// are the quadrant, the others are the angle within it. No angle of the format is nearer to
-// a multiple of pi/2 than 2^-31 (f32), 2^-61 (f64) of it, so the kept bits of the fraction
-// (62 and 126) leave more than a mantissa.
+// where `window` contains the bits of 2/pi whose products with m are neither a
+// multiple of 4 nor too small to matter. The two highest bits of the product
+// are the quadrant, the others the angle within it. No angle of the format is
+// closer than 2^-31 (f32) or 2^-61 (f64) to a multiple of pi/2, relative to
+// pi/2, so the kept bits of the fraction (62 and 126) leave more than a
+// mantissa.
 //
-// Integers of 32 bits, products of 64: what microcontrollers multiply and shift without
-// calls.
+// Uses 32-bit integers with 64-bit products, which microcontrollers multiply
+// and shift without library calls.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,7 +24,7 @@ using namespace mlir;
 
 namespace ingot::legalize {
 
-/// 2/pi * 2^1184, 32 bits a word, the highest first.
+/// 2/pi * 2^1184 in 32-bit words, the highest first.
 static constexpr uint32_t kTwoOverPi[] = {
     0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
     0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
@@ -35,7 +36,7 @@ static constexpr uint32_t kTwoOverPi[] = {
 
 namespace {
 
-/// Builds the reduction of one scalar.
+/// Builds the reduction of a scalar angle.
 class LargeAngle {
 public:
   explicit LargeAngle(Num x)
@@ -44,12 +45,12 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // The position in the words of the first bit of the window.
+    // The position in the words at which the window begins, in bits.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
     SmallVector<Num> product = multiply(mantissa(), window(position, zeros));
-    // The nearest quadrant, and the rest in [-1/2, 1/2) of it.
+    // The nearest quadrant, and the remainder in [-1/2, 1/2) of a quadrant.
     Num top = named(product.back(), "top");
     Num quadrant = named((top + 0x20000000) >> 30, "quadrant");
     product.back() = named(top - (quadrant << 30), "rest");
@@ -65,7 +66,7 @@ private:
         b.builder, b.loc,
         b.builder.getI32IntegerAttr(static_cast<int32_t>(value))));
   }
-  /// The low 32 bits of an integer.
+  /// Returns the low 32 bits of an integer.
   Num word(Num x) {
     Type i32 = b.builder.getI32Type();
     return x.v.getType() == i32
@@ -82,7 +83,7 @@ private:
                         : x;
   }
 
-  /// m in words, the lowest first.
+  /// Returns m in 32-bit words, the lowest first.
   SmallVector<Num> mantissa() {
     uint64_t one = uint64_t(1) << b.mantissaBits();
     Num m = named((magnitude & b.integer(one - 1)) | b.integer(one), "m");
@@ -91,8 +92,8 @@ private:
     return {named(word(m), "m_low"), named(word(m >> 32), "m_high")};
   }
 
-  /// The bits of 2/pi from `position` on, in words, the lowest first. The words of 2/pi
-  /// come after `zeros` words of 0.
+  /// Returns the bits of 2/pi from `position` on, in words, the lowest first.
+  /// The words of 2/pi are preceded by `zeros` words of 0.
   SmallVector<Num> window(Num position, int64_t zeros) {
     size_t count = b.pick<size_t>(3, 6), bits = b.pick<size_t>(3, 6);
     SmallVector<Num> words;
@@ -100,8 +101,8 @@ private:
       words.push_back(word(static_cast<int64_t>(i) < zeros
                                ? uint32_t(0)
                                : kTwoOverPi[i - static_cast<size_t>(zeros)]));
-    // Moves the words down by position / 32, a bit of it at a time. Its highest bit is
-    // only set where the others are not.
+    // Moves the words down by position / 32, one bit of the distance at a time.
+    // The highest bit of the distance is only set if the other bits are 0.
     Num index = named(position >> 5, "index");
     for (size_t bit = bits; bit-- > 0;) {
       size_t step = size_t(1) << bit,
@@ -123,8 +124,8 @@ private:
     return result;
   }
 
-  /// The product of two integers, as many words of it as `y` has. All words are listed
-  /// from the lowest on.
+  /// Returns the lowest words of the product of two integers, as many as `y`
+  /// has. All words are in order from the lowest.
   SmallVector<Num> multiply(ArrayRef<Num> x, ArrayRef<Num> y) {
     SmallVector<Num> result;
     Num carry;
@@ -142,9 +143,10 @@ private:
     return result;
   }
 
-  /// pi/2 times a signed fraction of words, the highest of which counts 2^-30.
+  /// Returns pi/2 times a signed fraction given in words; the unit of the
+  /// highest word is 2^-30.
   Num fractionToAngle(ArrayRef<Num> words) {
-    // Parts that are exact as floats.
+    // Split the fraction into parts that are exact as floats.
     SmallVector<Num> parts;
     auto add = [&](Num integer, int exponent) {
       Num value = b.wrap(
@@ -168,7 +170,8 @@ private:
     Num fraction = named(parts.front() + tail, "fraction");
     Num high = named(upperHalf(fraction), "high");
     Num low = named((parts.front() - high) + tail, "low");
-    // pi/2 in two parts, the product of the first with `high` exact.
+    // pi/2 is split in two parts, so that the product of the first with `high`
+    // is exact.
     double piHigh = b.pick(1.57080078125, 1.5707963109016418457);
     double piLow = b.pick(-4.4544551033807686783e-6, 1.5893254773528196e-8);
     return named(fma(high, b.constant(piHigh),
@@ -186,7 +189,7 @@ Num isLargeAngle(Num x) { return abs(x) > 1e5; }
 
 ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise) {
   MathBuilder &b = *x.b;
-  // Infinities and NaN stay with `otherwise`, which is NaN.
+  // Infinities and NaN take `otherwise`, which is NaN for them.
   Num isLarge = named(isLargeAngle(x) & (abs(x) < b.infinity()), "is_large");
   auto branch = scf::IfOp::create(
       b.builder, b.loc, TypeRange{b.floatType, b.intType}, isLarge.v, true);
@@ -217,7 +220,7 @@ Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num)) {
                                   /*withElseRegion=*/true);
   OpBuilder builder = branch.getElseBodyBuilder();
   scf::YieldOp::create(builder, b.loc, result.v);
-  // One lane after the other, in memory.
+  // Compute lane by lane through a stack buffer.
   builder = branch.getThenBodyBuilder();
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, b.loc, value);

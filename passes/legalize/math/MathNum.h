@@ -1,8 +1,7 @@
-// Writing numerics as arith operations.
+// Builds arith operations with C++ operators.
 //
-// A value with C++ operators that build arith operations on scalars and vectors
-// alike, for the files ExpandMath*.cpp. Below the level of graph::Expr: no
-// element types, but bits.
+// For the files ExpandMath*.cpp; works on scalars and vectors. In contrast to
+// graph::Expr it works on f32, f64 and bits only, not on ONNX element types.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_MATHNUM_H
 #define INGOT_PASSES_LEGALIZE_MATH_MATHNUM_H
@@ -20,7 +19,7 @@ struct Num {
   mlir::Value v;
 };
 
-/// Where operations go, and the one float type that an expansion works in.
+/// The insertion point, and the float type in which an expansion is computed.
 class MathBuilder {
 public:
   /// `like` is f32, f64 or a vector of them.
@@ -28,14 +27,15 @@ public:
 
   Num wrap(mlir::Value v) { return {this, v}; }
   bool isDouble() const { return width == 64; }
-  /// One of two numbers, by the precision.
+  /// Returns one of two constants, depending on the precision.
   template <typename T> T pick(T f32, T f64) const {
     return isDouble() ? f64 : f32;
   }
 
   Num constant(double value);
   Num integer(uint64_t value);
-  /// Constants of the type of `x`: float, or integer of any width.
+  /// Returns a constant of the type of `x`: a float, or an integer of any
+  /// width.
   Num constantLike(Num x, double value);
 
   // The parts of the float format.
@@ -50,13 +50,15 @@ public:
   mlir::Type floatType;
   mlir::Type intType; // of the same width and shape
   unsigned width;
-  /// Whether quotients may be two units in the last place off.
+  /// Whether quotients may be off by two units in the last place.
   bool mayApproximate = false;
-  /// Whether the operands were f16 or narrower: none is beyond 65504.
+  /// Whether the operands were f16 or narrower, so that no magnitude exceeds
+  /// 65504.
   bool isOfHalf = false;
 };
 
-/// Returns `x`, which generated code is to call `name` unless `x` has a name.
+/// Returns `x` and names it `name` in the generated code, unless it already has
+/// a name.
 Num named(Num x, const llvm::Twine &name);
 
 Num operator+(Num x, Num y);
@@ -67,7 +69,7 @@ Num operator&(Num x, Num y);
 Num operator|(Num x, Num y);
 Num operator^(Num x, Num y);
 Num operator<<(Num x, unsigned bits);
-/// Fills with zeros.
+/// Shifts zeros in.
 Num operator>>(Num x, unsigned bits);
 Num operator-(Num x);
 Num operator!(Num x);
@@ -101,11 +103,12 @@ Num equal(Num x, double y);
 Num select(Num condition, Num x, Num y);
 Num select(Num condition, Num x, double y);
 Num select(Num condition, double x, Num y);
-/// x limited to [low, high]; NaN stays.
+/// Clamps x to [low, high]; NaN remains NaN.
 Num clamp(Num x, double low, double high);
-/// x * y + z, rounded once or twice as the target likes.
+/// x * y + z, rounded once or twice depending on the target.
 Num fma(Num x, Num y, Num z);
-/// The polynomial with the table's coefficients, by Horner's rule.
+/// Evaluates the polynomial with the coefficients of the table by Horner's
+/// rule.
 Num polynomial(Num x, const math_tables::Table &table);
 Num sqrt(Num x);
 
@@ -113,22 +116,23 @@ Num bitsOf(Num x);
 Num fromBits(Num x);
 Num abs(Num x);
 Num signOf(Num x); // the sign bit
-/// |x| with the sign bit added to it.
+/// Returns |x| with this sign bit.
 Num withSign(Num x, Num signBit);
-/// The upper half of the mantissa: products of two such are exact. Going
-/// through the bits also keeps compilers from contracting across it.
+/// Returns `x` with only the upper half of its mantissa: products of two such
+/// numbers are exact. The bit operations also keep compilers from contracting
+/// across them.
 Num upperHalf(Num x);
-/// The nearest integer, halves to even, for |x| below the width of a mantissa.
+/// Returns the nearest integer, ties to even, for |x| below 2^mantissaBits.
 Num nearest(Num x);
 
 inline constexpr double kLog2E = 1.4426950408889634074;
 
-// The expansions that others are made of.
+// Expansions that other expansions use.
 Num expandExp(Num x, double scale = 1);
-/// e^x, but 0 below e^-80 (f64: e^-700): nothing on the way is subnormal above, which
-/// processors are slow to compute.
+/// e^x, but 0 below e^-80 (f64: e^-700): above, no intermediate value is
+/// denormal; denormals are slow on many processors.
 Num expandExpOrZero(Num x);
-/// e^(high + low) * scale, where low is far below high.
+/// e^(high + low) * scale, where low is much smaller than high.
 Num expandExpOfSum(Num high, Num low, double scale);
 Num expandExpm1(Num x);
 Num expandLog(Num x);

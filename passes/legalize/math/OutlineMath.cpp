@@ -1,4 +1,4 @@
-// Math operations become calls.
+// Outlines math operations into functions.
 //
 //   %y = math.exp %x : f32
 //     ->
@@ -9,9 +9,10 @@
 //     return %y : f32
 //   }
 //
-// so that their expansions are there once, under a name that says what they
-// compute and how exactly. Left alone: what the target has an instruction for,
-// powers with a constant exponent, which become products, and narrow floats.
+// so that each expansion is printed once, under a name and with a comment that
+// states its accuracy. Not outlined are operations for which the target has an
+// instruction, powers with a constant exponent, which become products, and
+// narrow floats.
 
 #include "passes/legalize/math/OutlineMath.h"
 
@@ -42,7 +43,8 @@ const MathFunction *lookupMathFunction(StringRef op) {
   return nullptr;
 }
 
-/// "e^x, within 2.5 units in the last place."
+/// Returns the comment of the function, such as "e^x, within 2.5 units in the
+/// last place."
 static std::string commentOf(const MathFunction &function, bool isDouble,
                              bool isOrZero) {
   std::string text;

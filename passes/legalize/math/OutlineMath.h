@@ -1,4 +1,4 @@
-// The functions that math operations become.
+// The functions into which math operations are outlined.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_OUTLINEMATH_H
 #define INGOT_PASSES_LEGALIZE_MATH_OUTLINEMATH_H
@@ -8,14 +8,14 @@
 
 namespace ingot::legalize {
 
-/// A row of MathFunctions.def.
+/// An entry of MathFunctions.def.
 struct MathFunction {
   llvm::StringRef op, name, text;
-  /// The most units in the last place that a result is off, whatever the operands.
+  /// The maximal error in units in the last place, for any operands.
   double ulps32, ulps64;
 };
 
-/// Returns the row of an operation, by its name; null if it has none.
+/// Returns the entry of an operation by name; null if there is none.
 const MathFunction *lookupMathFunction(llvm::StringRef op);
 
 } // namespace ingot::legalize

@@ -4,10 +4,10 @@
 Usage: fit_math_tables.py > MathTables.h        (needs mpmath; some minutes)
 
 Each table is a minimax fit of a smooth function over the interval to which the
-expansion reduces its argument, weighted by what an error there does to the
-relative error of the result. Polynomials are fitted by Remez's exchange,
-quotients by reweighted least squares (Lawson); 50 digits throughout, rounded
-only when printed.
+expansion reduces its argument, weighted by the effect of an error on the
+relative error of the result. Polynomials are fitted by the Remez algorithm,
+quotients by iteratively reweighted least squares (Lawson). All computations use
+50 digits; coefficients are rounded when they are printed.
 """
 import mpmath as m
 from mpmath import mp, mpf
@@ -76,7 +76,7 @@ def quotient(f, a, b, np, nq, grid=160):
     return best
 
 
-printed = {}  # Where coefficients are already.
+printed = {}  # Maps the text of coefficients to the table that already has them.
 
 
 def emit(name, comment, f32, f64=None):

@@ -1,13 +1,13 @@
-// Shapes become arithmetic.
+// Replaces shapes of buffers by explicit index arithmetic.
 //
 //   func @k(%x: memref<6x8xf32>) {              func @k(%x: memref<?xf32>) {
 //     %v = memref.load %x[%i, %j]        ->       %at = %i * 8 + %j
 //                                                 %v = memref.load %x[%at]
 //
-// Each access has arithmetic of its own, each stride is a constant of its own
-// that knows the buffer's name, and neither `* 1` nor `+ 0` is left out:
-// kernels for two shapes then differ in constants only, whatever their strides.
-// Local buffers and tables stay as they are.
+// Each access has its own arithmetic, each stride is a separate constant named
+// after its buffer, and neither `* 1` nor `+ 0` is omitted: kernels for two
+// shapes then differ in constants only, whatever their strides. Local buffers
+// and tables are unchanged.
 
 #include "passes/plan/share/FlattenBuffers.h"
 
@@ -25,13 +25,14 @@ using namespace ingot::kernel;
 namespace ingot::plan {
 namespace {
 
-/// Where the elements of a buffer, or of a view of it, lie.
+/// The layout of a buffer, or of a view of it, relative to the underlying
+/// argument.
 struct Layout {
   Value root;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 
-  /// Nothing if views change the size of elements.
+  /// Returns nothing if views change the element size.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};
@@ -106,7 +107,7 @@ private:
     OpBuilder b(op);
     int64_t offset = layout->offset;
     Value at;
-    // The access keeps its name; its arithmetic has names of its own.
+    // The access keeps its name; the index arithmetic gets its own names.
     Location loc = unnamed(op->getLoc()),
              strideLoc = named(loc, nameOf(argument) + "_stride"),
              offsetLoc = named(loc, nameOf(argument) + "_offset");
@@ -129,7 +130,8 @@ private:
     return true;
   }
 
-  /// The start of another buffer.
+  /// Replaces the alternative buffer of a cursor by its argument; false if it
+  /// does not begin there.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;

@@ -1,4 +1,4 @@
-// Shapes become arithmetic.
+// Replaces shapes of buffers by explicit index arithmetic.
 
 #ifndef INGOT_PASSES_PLAN_SHARE_FLATTENBUFFERS_H
 #define INGOT_PASSES_PLAN_SHARE_FLATTENBUFFERS_H
@@ -7,9 +7,9 @@
 
 namespace ingot::plan {
 
-/// Gives a kernel's arguments types without shapes; the strides stand in its
-/// code. False, with the function half changed, where a buffer is used in a way
-/// that has no such form.
+/// Gives the arguments of a kernel types without static shapes; its accesses
+/// compute with strides instead. Returns false, and leaves the kernel partly
+/// changed, if a buffer is used in a way that cannot be rewritten.
 bool flattenBuffers(kernel::FuncOp kernel);
 
 } // namespace ingot::plan

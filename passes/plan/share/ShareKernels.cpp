@@ -1,4 +1,4 @@
-// One kernel for several shapes.
+// Merges kernels for different shapes.
 //
 //   func @a(%x: memref<8x4xf32>) {              func @k(%x: memref<?xf32>,
 //     for %i = 0 to 8 {                                 %count: index) {
@@ -9,18 +9,19 @@
 //   launch @a(%p)                               launch @k(%p) {values = [8]}
 //   launch @b(%q)                               launch @k(%q) {values = [6]}
 //
-// Functions that differ in nothing but integers become one with those as
-// arguments. An integer that is the same for all of them stays in the code, as
-// does what makes the register tile: that is the number of operations. Integers
-// that are equal in each of the functions are one argument; one that is always
-// a multiple of another, a product of two or one plus a constant, is computed.
+// Kernels that differ in integers only become one kernel with these integers as
+// arguments. An integer that is equal in all kernels stays in the code, and so
+// does the register tile, which determines the number of operations. Integers
+// that are equal to each other in each kernel become one argument; an integer
+// that is always a multiple of another, a product of two, or another plus a
+// constant is computed from it.
 //
-// So are the constants that scales between integers shift to the left by and add: each
-// kernel has its own. What they shift to the right by and limit to stays in the code,
-// where it is part of an instruction.
+// The left shifts and addends of integer requantization become arguments as
+// well, since each kernel has its own. Right shifts and clamp bounds stay in
+// the code, where they are immediates of instructions.
 //
-// For targets whose code has to be small; runs on planned launches, whose
-// buffers no longer have to match in shape.
+// Used on targets that need small code. Runs after memory planning, when the
+// buffers of a launch no longer have to match in shape.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
@@ -49,7 +50,8 @@ std::optional<int64_t> constantIndex(Value value) {
   return constant ? std::optional(constant.value()) : std::nullopt;
 }
 
-/// Makes indices of the numbers of 32 bits that kernels may differ in.
+/// Converts the 32-bit constants in which kernels may differ to index
+/// constants.
 void separateNumbers(FuncOp function) {
   function.walk([](Operation *op) {
     if (!isa<arith::ShLIOp, arith::AddIOp>(op))
@@ -67,7 +69,7 @@ void separateNumbers(FuncOp function) {
   });
 }
 
-/// Undoes that where kernels do not differ.
+/// Reverts separateNumbers if kernels do not differ in a constant.
 void joinNumbers(FuncOp function) {
   function.walk([](arith::IndexCastOp cast) {
     std::optional<int64_t> number = constantIndex(cast.getIn());
@@ -81,7 +83,7 @@ void joinNumbers(FuncOp function) {
   });
 }
 
-/// Walks two functions side by side, and collects where integers stand.
+/// Compares two functions in parallel and collects their index constants.
 class Comparison {
 public:
   SmallVector<OpOperand *> uses; // in the first function
@@ -117,7 +119,7 @@ private:
     return i == left.end() && j == right.end();
   }
 
-  /// Both are integers, or the same value.
+  /// Whether both are index constants, or the same value.
   bool fits(Value x, Value y) const {
     bool m = constantIndex(x).has_value(), n = constantIndex(y).has_value();
     if (m || n)
@@ -162,7 +164,7 @@ private:
   IRMapping mapping;
 };
 
-/// A function of the module, and a copy of it without shapes.
+/// A function of the module, and a copy with flattened buffers.
 struct Kernel {
   FuncOp function;
   OwningOpRef<FuncOp> flat;
@@ -195,8 +197,8 @@ struct Group {
 struct Parameter {
   SmallVector<int64_t> values;
   SmallVector<OpOperand *> uses;
-  /// Is factor * this parameter (times another one) + addend, where there is
-  /// one.
+  /// If there is a base: the value is factor * base (times `other`, if there is
+  /// one) + addend.
   int base = -1, other = -1;
   int64_t factor = 1, addend = 0;
 };
@@ -209,7 +211,7 @@ SmallVector<Parameter> parametersOf(const Group &group) {
   SmallVector<Parameter> parameters;
   for (auto &[values, uses] : different)
     parameters.push_back({llvm::to_vector(values), uses});
-  // Smaller ones first: these are what others are computed from.
+  // Smaller parameters first, since larger ones are computed from them.
   llvm::stable_sort(parameters, [](const Parameter &a, const Parameter &b) {
     return a.values < b.values;
   });
@@ -234,7 +236,7 @@ SmallVector<Parameter> parametersOf(const Group &group) {
           p.other = static_cast<int>(k);
         }
     }
-    // A size and its padding.
+    // A size and its padded size, for example.
     for (size_t j = 0; j < i && p.base < 0; ++j) {
       int64_t more = p.values[0] - parameters[j].values[0];
       bool isSum = llvm::all_of(
@@ -250,7 +252,7 @@ SmallVector<Parameter> parametersOf(const Group &group) {
   return parameters;
 }
 
-/// "rows" for the end of a loop over `row`.
+/// Returns a name such as "rows" for the bound of a loop over `row`.
 std::string nameOfBound(scf::ForOp loop, unsigned operand) {
   std::string counter = nameOf(loop.getInductionVar()).str();
   if (counter.empty())
@@ -260,8 +262,8 @@ std::string nameOfBound(scf::ForOp loop, unsigned operand) {
   return (operand == 0 ? "first_" : "step_of_") + counter;
 }
 
-/// What an integer is to the code, for the reader; `rank` orders what says
-/// more.
+/// Returns a name for a parameter based on its uses; the use with the lowest
+/// rank is the most informative.
 std::string nameFor(const Parameter &parameter) {
   int bestRank = 9;
   std::string best;
@@ -287,7 +289,7 @@ std::string nameFor(const Parameter &parameter) {
   return best;
 }
 
-/// "conv" of conv_1x6x8 and conv_1x4x8_2.
+/// Returns "conv" for conv_1x6x8 and conv_1x4x8_2.
 std::string commonName(const Group &group) {
   SmallVector<StringRef> common;
   group.members.front()->function.getName().split(common, '_');
@@ -347,7 +349,8 @@ private:
     return hash;
   }
 
-  /// An argument costs about two instructions at each launch.
+  /// Whether sharing saves code: an argument costs about two instructions per
+  /// launch.
   static bool isWorthIt(const Group &group, ArrayRef<Parameter> parameters) {
     if (group.members.size() < 2)
       return false;
@@ -403,7 +406,7 @@ private:
     eliminateCommonSubExpressions(rewriter, dominance, shared);
   }
 
-  /// Flat accesses multiply by 1 and add 0 where shapes ask for nothing else.
+  /// Drops the multiplications by 1 and additions of 0 that flattening inserts.
   static void dropNeutral(FuncOp function) {
     function.walk([](Operation *op) {
       bool product = isa<arith::MulIOp>(op);
@@ -415,7 +418,8 @@ private:
     });
   }
 
-  /// Behind the buffers, before begin and end of a parallel loop.
+  /// Adds the parameters after the buffers and before the bounds of a parallel
+  /// loop.
   static void addArguments(FuncOp function,
                            MutableArrayRef<Parameter> parameters) {
     Builder b(function.getContext());
