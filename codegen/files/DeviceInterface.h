@@ -47,7 +47,7 @@ struct DeviceMemory {
 /// Returns the offset of the first phase byte, which selects one of two buffers
 /// of a state value, if a state value of the entry point has two.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// Returns how many recorded CUDA graphs of the entry point a handle keeps: one
+/// Returns how many recorded graphs of the entry point a handle keeps: one
 /// for each of two phases; 0 if the host decides during a run.
 unsigned graphsOf(const Interface &interface);
 /// Returns the field of the handle with a recorded graph and the arguments that

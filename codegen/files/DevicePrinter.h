@@ -12,7 +12,7 @@ namespace ingot {
 /// launches them all on a stream, then <name>_run. Driver calls are functions
 /// of the target's prologue.
 ///
-/// Launches are recorded as a CUDA graph, unless the host decides during the
+/// Launches are recorded as a graph, unless the host decides during the
 /// run: then they are enqueued on the caller's stream one by one, and the host
 /// waits for the values that it reads.
 class DevicePrinter : ControlPrinter {

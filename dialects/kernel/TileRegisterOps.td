@@ -1,8 +1,8 @@
-// Matrix tile registers of a CPU (AMX), and matrix multiplications of them.
+// Matrix tile registers of a CPU, and matrix multiplications of them.
 //
 // A thread has a few tiles, identified by number: no SSA value represents one, since C++
 // compilers do not allocate them (intrinsics take the number as a constant).
-// Two-dimensional vectors, on which upstream's `amx` operations work, would have to be
+// Two-dimensional vectors, on which upstream's tile operations work, would have to be
 // allocated to tiles first.
 
 #ifndef INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD
