@@ -114,8 +114,8 @@ LogicalResult multiplyByInverse(DivOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
 // Repeated and inverse functions
-// Repeated functions
 //===----------------------------------------------------------------------===//
 
 /// f(f(x)) -> f(x)

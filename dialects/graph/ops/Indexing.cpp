@@ -177,8 +177,8 @@ void AppendOp::emitBody(BodyBuilder &b) {
   });
 }
 
+//===----------------------------------------------------------------------===//
 // Elements computed from their index
-// Functions of the index
 //===----------------------------------------------------------------------===//
 
 LogicalResult OneHotOp::inferTypes(Adaptor op, TypeRule &rule) {

@@ -72,8 +72,8 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   int64_t places = 0;
   for (const Dim &size : x)
     placeOf.push_back(size == 1 ? -1 : places++);
-  SmallVector<std::pair<int64_t, size_t>>
-      ordered; // First place and number of runs.
+  // For each run, the position of its first axis in x, and the run's number.
+  SmallVector<std::pair<int64_t, size_t>> ordered;
   for (auto [number, run] : llvm::enumerate(runs)) {
     int64_t first = -1, last = -1;
     for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
