@@ -1,7 +1,5 @@
-// From the planned module to files.
-//
-// The last stage: it only reads modules, which the stage `legalize` left, and
-// cannot fail but for files that cannot be written.
+// Prints planned modules as C++ files. The last stage: it reads modules in the
+// form that `legalize` guarantees, and fails only if a file cannot be written.
 
 #ifndef INGOT_CODEGEN_CODEGEN_H
 #define INGOT_CODEGEN_CODEGEN_H
@@ -17,39 +15,43 @@
 
 namespace ingot {
 
-/// What the target's compiler made of the text.
+/// Sizes measured after compiling the generated file with the target's
+/// compiler.
 struct MeasuredBytes {
   int64_t flash = 0, stack = 0;
 };
 
 struct CodegenOptions {
-  /// Prefix of all that the header declares; made an identifier by Names.h.
+  /// Prefix of all declarations of the header; converted to an identifier by
+  /// Names.h.
   std::string name = "model";
-  /// The model and the producer, for comments only ("mnist.onnx", "ingot 0.1").
+  /// Names of model and producer, for comments only ("mnist.onnx", "ingot
+  /// 0.1").
   std::string model, producer;
-  /// What the source includes.
+  /// The header that the source includes.
   std::string headerName = "model.h";
   WeightsMode weights = WeightsMode::Auto;
-  /// Call ingot_context::trace around every kernel.
+  /// Calls ingot_context::trace before and after every kernel.
   bool trace = false;
-  /// Defines the arena in this section; empty: the caller has one.
+  /// The section in which the file defines the arena; if empty, the caller
+  /// provides it.
   std::string arenaSection;
-  /// For the header, where known.
+  /// For the header, if known.
   std::optional<MeasuredBytes> measured;
-  /// A command that compiles objects in place of the target's compiler.
+  /// A command that compiles the output instead of the target's compiler.
   std::string compiler;
 };
 
-/// The versions of the model are legalized and stand from the least to the most
-/// able target. Of several the generated code picks one where it runs.
+/// The variants are legalized, and ordered from the least to the most capable
+/// target. With several, the generated code selects one at run time.
 void printHeader(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 void printSource(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 
-/// All files of one compilation, written whole or not at all: `output` is the
-/// .cpp, with .h and weights beside it, or a .o (plus the .h), for which the
-/// compiler of the ablest target is run on that very text.
+/// Writes all files of one compilation, or none. `output` is a .cpp, with .h
+/// and weights beside it, or a .o with a .h, for which the compiler of the most
+/// capable target compiles the same text.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);
 

@@ -1,4 +1,4 @@
-// Whether this machine has the device that a target is for.
+// Detects whether this machine has the GPU that a target is for.
 
 #ifndef INGOT_TARGETS_DEVICEHERE_H
 #define INGOT_TARGETS_DEVICEHERE_H
@@ -7,8 +7,9 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// True if the target's code runs on the first device of this machine, and a compiler
-/// for it is installed; never where EMULATED_GPU is set in the environment.
+/// Whether the target's code runs on the first GPU of this machine and a
+/// compiler for it is installed; false if EMULATED_GPU is set in the
+/// environment.
 bool isDeviceHere(const TargetDescription &target);
 
 } // namespace ingot

@@ -1,7 +1,6 @@
-// An instruction set for some functions.
-//
-// Text around generated functions that lets clang and GCC use instructions
-// beyond those of the command line. Both take the same list of features.
+// Pragmas around generated functions that let clang and GCC use instructions
+// beyond those enabled on the command line. Both compilers take the same list
+// of features.
 
 #ifndef INGOT_TARGETS_FEATUREPRAGMAS_H
 #define INGOT_TARGETS_FEATUREPRAGMAS_H

@@ -1,4 +1,4 @@
-// How long launches take on a device of this machine.
+// Measures how long kernel launches take on a GPU of this machine.
 
 #ifndef INGOT_TARGETS_LAUNCHTIMING_H
 #define INGOT_TARGETS_LAUNCHTIMING_H
@@ -7,11 +7,12 @@
 
 namespace ingot {
 
-/// A program that times the launches of the source SOURCE, each RUNS - 1 times, and writes
-/// their medians in microseconds to a file, a line each; or "no device", "other device" with
-/// its level where that is not LEVEL, or "failed". The source is that of the model NAME, whose
-/// tensors have so many BYTES and whose function LAUNCH starts all kernels; CACHE bytes fill
-/// the second cache. Empty where kernels run on the host.
+/// Returns the text of a program that times the launches of the source SOURCE,
+/// each RUNS - 1 times, and writes their medians in microseconds to a file, one
+/// per line; or "no device", or "other device" with its level if that is not
+/// LEVEL, or "failed". NAME, BYTES, LAUNCH and CACHE stand for the model's
+/// prefix, the sizes of its tensors, the function that launches all kernels,
+/// and the size of the L2 cache. Empty for targets without a GPU.
 llvm::StringRef launchTimingText(const TargetDescription &target);
 
 } // namespace ingot

@@ -1,4 +1,4 @@
-// The list of targets, and questions to one.
+// The list of targets, and queries of a target.
 
 #include "targets/TargetDescription.h"
 
@@ -45,7 +45,7 @@ llvm::ArrayRef<Core> allCores() {
 
 const TargetDescription *tunedFor(const TargetDescription &target,
                                   llvm::StringRef name) {
-  // As long as allTargets.
+  // Lives as long as allTargets.
   static std::map<std::string, TargetDescription> tuned;
   for (const Core &core : allCores()) {
     if (core.name != name || core.family != target.family)
@@ -70,7 +70,7 @@ bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
          (a.family.empty() || b.family.empty() || a.family == b.family);
 }
 
-/// The same machine, with code as small as it can be.
+/// Returns the same machine, optimized for code size.
 static TargetDescription inLittleCode(const TargetDescription &target) {
   TargetDescription little = target;
   static std::deque<std::string> names;
@@ -83,7 +83,7 @@ static TargetDescription inLittleCode(const TargetDescription &target) {
 TargetDescription asEmulated(const TargetDescription &target) {
   TargetDescription result = target;
   if (isDeviceHere(target)) {
-    // The compiler of the device links, too.
+    // The GPU compiler links as well.
     result.emulation = {};
     result.linker = "";
     return result;
@@ -99,7 +99,7 @@ TargetDescription asEmulated(const TargetDescription &target) {
 
 const TargetDescription *lookupTarget(llvm::StringRef name) {
   bool isLittle = name.consume_back(littleCodeSuffix);
-  // As long as allTargets.
+  // Lives as long as allTargets.
   static std::map<const TargetDescription *, TargetDescription> little;
   auto [ofTarget, core] = name.split(':');
   for (const TargetDescription &known : llvm::reverse(allTargets()))

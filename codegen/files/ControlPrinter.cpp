@@ -1,9 +1,10 @@
-// Programs that other programs run, as C++ functions, and the ifs and loops that run
-// them.
+// Prints programs that other programs run as C++ functions, and the ifs and
+// loops that run them.
 //
-// Such a function takes its inputs and outputs, then what it asks for besides: its part
-// of the arena, the weights outside of the source, the sizes of the run, the threads; and
-// for a device the stream, and where the host reads what it decides by.
+// Such a function takes its inputs and outputs, then the context that it needs:
+// its part of the arena, the weights outside of the source, the dynamic sizes,
+// the threads; for a GPU the stream, and the memory in which the host reads
+// values that it decides by.
 
 #include "codegen/files/ControlPrinter.h"
 
@@ -18,7 +19,7 @@ namespace ingot {
 
 void ControlPrinter::forEachLaunch(
     llvm::function_ref<void(kernel::LaunchOp)> use) const {
-  // In the order of the text, which names the kernels of a trace.
+  // In the order of the text, which numbers the kernels of a trace.
   cast<ModuleOp>(interface.main->getParentOp())
       .walk([&](kernel::ProgramOp program) {
         if (llvm::is_contained(programs, program))
@@ -26,7 +27,7 @@ void ControlPrinter::forEachLaunch(
       });
 }
 
-/// Sizes that a run makes, as programs that others run take them.
+/// Prints the structure by which programs pass on data-dependent sizes.
 void ControlPrinter::printHelpers() {
   if (!interface.madeSizes.empty()) {
     madeSizesType = names.unique("made_sizes");
@@ -42,8 +43,8 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether anything reads a size that the run makes: some are only checked, as the
-/// number of characters that strings need.
+/// Whether anything reads a data-dependent size: some are only checked, such as
+/// the number of characters that strings need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
@@ -61,8 +62,9 @@ void ControlPrinter::printMade() {
              madeSizesType + " made = {};");
 }
 
-/// Prints a team from its first launch on, and what is between its launches; returns the
-/// last one. Buffers that launches behind the team use are declared in front of it.
+/// Prints a team (worker group) from its first launch to its last, with the
+/// operations in between; returns the last launch. Buffers that are used after
+/// the team are declared before it.
 Operation *ControlPrinter::printTeam(kernel::LaunchOp first) {
   Operation *last = first;
   for (Operation *op = first; op; op = op->getNextNode())
@@ -173,7 +175,7 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   needs.decides = interface.isDevice && program.getNearBytes();
   needs.context = options.trace && !interface.isDevice;
   program.walk([&](Operation *op) {
-    // What is put on a stream may fail.
+    // Operations on a stream can fail.
     if (interface.isDevice &&
         isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp, kernel::CopyOp,
             kernel::ReadSizesOp>(op))
@@ -285,8 +287,9 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   arenaNames.clear();
 }
 
-/// Prints a call with `buffers`, and behind them what the program needs; the frame is behind
-/// the first `count` of `outputs`. Where the program ends the run, so does the caller.
+/// Prints a call with `buffers`, followed by the context that the program
+/// needs; the frame follows the first `count` of `outputs`. If the program
+/// returns an error, so does the caller.
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
@@ -309,7 +312,7 @@ void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
   needs.checks ? printChecked(call) : out.line(call + ";");
 }
 
-/// The first element of a buffer.
+/// Returns the first element of a buffer.
 std::string ControlPrinter::valueAt(Value memref) {
   std::string text = readable(memref, /*elements=*/1);
   bool isName =
@@ -341,7 +344,7 @@ void ControlPrinter::printIf(kernel::IfOp choice) {
   out.close();
 }
 
-/// "x + iteration * 8", the part of a buffer for one iteration.
+/// Returns "x + iteration * 8", the slice of a buffer for one iteration.
 static std::string partText(const std::string &whole, int64_t elements,
                             const std::string &position) {
   if (elements == 0)
@@ -385,8 +388,8 @@ void ControlPrinter::printLoop(kernel::LoopOp loop) {
              ";");
     condition += (condition.empty() ? "" : " && ") + goesOn;
   }
-  // Iterations write to two buffers in turn, such that the last one of a known number
-  // writes to the result.
+  // Iterations alternate between two buffers, such that if the number of
+  // iterations is known, the last one writes to the result.
   std::string number = !count.empty() ? count : limit;
   bool isKnown = !loop.getConditional() && (count.empty() || limit.empty());
   std::string turn =
@@ -489,7 +492,7 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
       isNew |= size == kernel::Dim(made.symbol) &&
                made.maker == read->getParentOp() &&
                known.insert(made.symbol).second;
-    // What is known already has to be what is read.
+    // A symbol that has a value already must equal the value read.
     if (!isNew) {
       returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
       continue;

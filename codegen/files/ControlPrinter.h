@@ -1,4 +1,4 @@
-// Programs that the run itself decides about, as C++ text.
+// Prints programs with control flow that depends on run-time values.
 
 #ifndef INGOT_CODEGEN_FILES_CONTROLPRINTER_H
 #define INGOT_CODEGEN_FILES_CONTROLPRINTER_H
@@ -9,9 +9,10 @@
 
 namespace ingot {
 
-/// Prints programs that others run, the ifs and loops that run them, and what reads sizes
-/// that the run makes. All of this is code of the host. Where kernels run on a device, what
-/// the host reads is brought to it first (DevicePrinter).
+/// Prints programs that others run, the ifs and loops that run them, and the
+/// operations that read data-dependent sizes. All of this is host code. If
+/// kernels run on a GPU, values that the host reads are copied to it first
+/// (DevicePrinter).
 class ControlPrinter : protected ProgramPrinter {
 public:
   ControlPrinter(const Interface &interface, const Weights &weights,
@@ -23,61 +24,65 @@ public:
 
 protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
-  /// Are called around the launches of a team, which are a scope.
+  /// Called before and after the launches of a team, which form a scope.
   virtual void beginTeam() {}
   virtual void endTeam() {}
-  /// Prints what is neither a launch nor decided by the run.
+  /// Prints an operation that is neither a launch nor control flow.
   virtual void printOther(mlir::Operation *op) = 0;
-  /// Is called at the begin of a program's function.
+  /// Called at the beginning of a program's function.
   virtual void beginProgram(kernel::ProgramOp program) {}
-  /// Returns a pointer by which the host reads elements of a buffer.
+  /// Returns a pointer through which the host reads elements of a buffer.
   virtual std::string readable(mlir::Value memref, int64_t elements) {
     return argument(memref, /*readOnly=*/true);
   }
-  /// Returns where the body of a loop finds a variable of the host: its iteration, or
-  /// whether it goes on.
+  /// Returns the address at which a loop's body accesses a host variable: the
+  /// number of the iteration, or the condition for another one.
   virtual std::string cellOf(kernel::LoopOp loop, bool isCondition,
                              const std::string &variable) {
     return "&" + variable;
   }
-  /// Print what brings such a variable to the body, and back.
+  /// Print the copies of such a variable to the body's memory and back.
   virtual void printToCell(const std::string &variable,
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,
                              const std::string &cell) {}
-  /// Copies what a loop carries to its result.
+  /// Copies a tensor carried by a loop to its result.
   virtual void printCarried(const std::string &to, const std::string &from,
                             const std::string &count, mlir::Type element);
-  /// Ends the function with the status of a call unless that is INGOT_OK.
+  /// Returns from the function with the status of a call unless it is INGOT_OK.
   virtual void printChecked(const std::string &call);
 
-  /// Prints the structure of sizes that a run makes, then the programs that others run.
+  /// Prints the structure of data-dependent sizes, then the programs that
+  /// others run.
   void printHelpers();
   void printOperations(kernel::ProgramOp program);
-  /// Calls `use` for each launch of the entry point and of what it runs.
+  /// Calls `use` for each launch of the entry point and of the programs that it
+  /// runs.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
-  /// Elements that a copy between host and device moves: of those whose number the run makes,
-  /// as many as there is room for.
+  /// Returns the number of elements that a copy between host and device moves;
+  /// if it depends on data, the capacity.
   kernel::Dim copiedElements(kernel::CopyOp copy) const;
-  /// Declares the sizes that the run makes.
+  /// Declares the data-dependent sizes.
   void printMade();
 
-  /// The entry point, behind all programs that it runs.
+  /// The entry point, after all programs that it runs.
   llvm::SmallVector<kernel::ProgramOp> programs;
-  /// The structure of sizes that a run makes.
+  /// The type of the structure of data-dependent sizes.
   std::string madeSizesType;
-  /// Where weights outside of the source begin, in the function that is printed.
+  /// The base of weights outside of the source, in the function being printed.
   std::string weightsBase;
 
 private:
-  /// What a program takes besides its buffers.
+  /// The parameters of a program besides its buffers.
   struct Needs {
     bool memory = false, weights = false, io = false, made = false,
          context = false;
-    /// Whether it makes sizes, and whether it may end the run with an error.
+    /// Whether the program defines data-dependent sizes, and whether it can
+    /// return an error.
     bool makesSizes = false, checks = false;
-    /// Of a device: whether it puts anything on the stream, whether the host reads what it
-    /// decides by, or has kernels of its own, and whether loops tell their bodies anything.
+    /// For a GPU: whether the program uses the stream, whether the host reads
+    /// values that it decides by or runs kernels of its own, and whether loops
+    /// pass variables to their bodies.
     bool stream = false, decides = false, cells = false;
   };
 
@@ -98,7 +103,7 @@ private:
   void printReadSizes(kernel::ReadSizesOp read);
   void printCheckSizes(kernel::CheckSizesOp check);
 
-  /// Sizes that the run has read so far.
+  /// Data-dependent sizes that have been read so far.
   llvm::SmallDenseSet<mlir::Attribute> known;
 };
 

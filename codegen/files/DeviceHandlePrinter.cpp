@@ -77,7 +77,7 @@ void DeviceHandlePrinter::printUpload() {
   else if (interface.weightsMode == WeightsMode::Object)
     copy(0, name + "_weights", bytes);
   else
-    // Those that several targets have are in front of all of them.
+    // Weights shared by several targets are declared before all of them.
     for (auto global :
          interface.main->getParentOfType<ModuleOp>().getOps<memref::GlobalOp>())
       if (const Weight &weight = weights.all()[weights.indexOf(global)];

@@ -1,4 +1,4 @@
-// What all entry points of a model on a device have together, as C++ text.
+// Prints the functions of a GPU output that all entry points of a model share.
 
 #ifndef INGOT_CODEGEN_FILES_DEVICEHANDLEPRINTER_H
 #define INGOT_CODEGEN_FILES_DEVICEHANDLEPRINTER_H
@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-/// Prints <name>_upload, _create, _reset, _destroy and _release, and where a handle has the
-/// values that live from run to run. What these ask of the driver are functions of the
-/// target's opening text.
+/// Prints <name>_upload, _create, _reset, _destroy and _release, and the
+/// functions that return the address of a state value in a handle. Driver calls
+/// are functions of the target's prologue.
 class DeviceHandlePrinter : ProgramPrinter {
 public:
   DeviceHandlePrinter(llvm::ArrayRef<Interface> interfaces,
@@ -20,13 +20,16 @@ public:
                        out),
         interfaces(interfaces), sizes(interfaces) {}
   void printFunctions();
-  /// In the namespace of one of several targets: what is not the same for all of them.
+  /// With several targets: prints the functions that differ between them, in
+  /// the namespace of one.
   void printOwnFunctions();
-  /// What is the same for all targets, by the functions of one of them.
+  /// Prints the functions that are the same for all targets, in terms of those
+  /// of one of them.
   void printCommonFunctions();
 
 private:
-  /// The beginning of a function of the model, for all or for one of several targets.
+  /// Returns the beginning of a function of the model, for all targets or for
+  /// one of several.
   std::string functionOf(llvm::StringRef function) const;
   void printUpload();
   void printCreate();
@@ -39,7 +42,7 @@ private:
 
   llvm::ArrayRef<Interface> interfaces;
   DeviceMemory sizes;
-  /// Of several targets.
+  /// Whether this is one of several targets.
   bool isOne = false;
 };
 

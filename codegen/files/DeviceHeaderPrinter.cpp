@@ -10,11 +10,11 @@ using namespace mlir;
 
 namespace ingot {
 
-/// What a loop and its body tell each other takes.
+/// Bytes for the variables that a loop and its body exchange.
 static constexpr int64_t cellBytes = 16;
 
 DeviceLayout::DeviceLayout(const Interface &interface) {
-  // Parts are as far apart as what the driver allocates.
+  // Aligned like allocations of the driver.
   constexpr int64_t align = 256;
   kernel::ProgramOp main = interface.main;
   auto place = [&](bool isOutput) {
@@ -100,7 +100,8 @@ void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
   out.line("#define " + macro + "_STATE_BYTES " + Twine(memory.state) + "u");
 }
 
-/// How many bytes say which of two places counts.
+/// Returns the number of phase bytes, which select one of two buffers of a
+/// state value.
 static int64_t phasesOf(ArrayRef<Interface> interfaces) {
   int64_t phases = 0;
   for (const Interface &interface : interfaces)

@@ -6,27 +6,28 @@
 
 namespace ingot {
 
-/// Where a run of an entry point has what, in a handle's memory on the device and in its
-/// staging memory on the host. Tensors of the host's memory pass through both: all inputs
-/// in one copy, all outputs in another.
+/// The layout of a handle's device memory, and of its staging memory on the
+/// host, for a run of an entry point. Tensors in host memory pass through both:
+/// all inputs in one copy, all outputs in another.
 struct DeviceLayout {
   explicit DeviceLayout(const Interface &interface);
 
-  /// Offsets in staging, by position among the interface's tensors. On the device the
-  /// same, behind the arena.
+  /// Offsets in staging memory, by index of the interface's tensors. In device
+  /// memory they are the same, relative to `tensors`, after the arena.
   llvm::SmallVector<int64_t> offsets;
-  /// Where outputs begin in staging; where what the host decides by does, behind them; and
-  /// the size of all.
+  /// In staging memory: the start of the outputs, the start of the values that
+  /// the host decides by, and the total size.
   int64_t outputs = 0, decisions = 0, staging = 0;
-  /// Where tensors begin on the device, and how much of it a run takes.
+  /// In device memory: the start of the tensors, and the total size.
   int64_t tensors = 0, device = 0;
 
-  /// Of what the host decides by, a loop has the number of its iteration, and 8 bytes
-  /// further whether it goes on, from this byte on. On the device the body reads one and
-  /// writes the other.
+  /// Returns the offset, in the values that the host decides by, of a loop's
+  /// variables: the number of its iteration and, 8 bytes further, its
+  /// condition. On the device, the body reads the first and writes the second.
   int64_t cellOf(kernel::LoopOp loop) const;
-  /// Where a program's memory of kernels of the host begins, behind what the host decides by.
-  /// Each program has its own: none runs within itself.
+  /// Returns the offset of the memory for host kernels of a program, after the
+  /// values that the host decides by. Programs are not recursive, so each has
+  /// its own.
   int64_t nearOf(kernel::ProgramOp program) const {
     return near.lookup(program);
   }
@@ -36,29 +37,29 @@ private:
   llvm::SmallVector<kernel::LoopOp> loops;
 };
 
-/// Bytes that a handle allocates: what a run of any entry point takes, and what lives from
-/// run to run.
+/// Bytes that a handle allocates: enough for a run of any entry point, and for
+/// the state that persists between runs.
 struct DeviceMemory {
   explicit DeviceMemory(llvm::ArrayRef<Interface> interfaces);
   int64_t memory = 0, staging = 0, state = 0;
 };
 
-/// The byte that says which of two places counts for a value of the state, if the entry point
-/// has a value with two.
+/// Returns the offset of the first phase byte, which selects one of two buffers
+/// of a state value, if a state value of the entry point has two.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// How many graphs of the entry point a handle keeps: one for each of two places; none where
-/// the host decides during a run.
+/// Returns how many recorded graphs of the entry point a handle keeps: one
+/// for each of two phases; 0 if the host decides during a run.
 unsigned graphsOf(const Interface &interface);
-/// The field of the handle with a recorded graph and what it was recorded for, by its number
-/// where there are several.
+/// Returns the field of the handle with a recorded graph and the arguments that
+/// it was recorded for; `number` distinguishes several graphs.
 std::string recordedText(const Interface &interface,
                          llvm::StringRef number = "0");
 
-/// Prints what the header states of memory.
+/// Prints the macros of the header that state memory sizes.
 void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
                        TextWriter &out);
-/// Prints the part of the header behind the io structs: the functions of a model whose
-/// kernels run on a device.
+/// Prints the part of the header after the io structs: the functions of a model
+/// whose kernels run on a GPU.
 void printDeviceFunctions(llvm::ArrayRef<Interface> interfaces,
                           llvm::ArrayRef<Variant> variants, TextWriter &out);
 

@@ -42,7 +42,8 @@ void DevicePrinter::beginProgram(kernel::ProgramOp program) {
              std::to_string(layout.nearOf(program) - layout.decisions);
 }
 
-/// Ends the fork that is open and begins that of a launch, unless it is the same.
+/// Before a launch, ends the open fork and begins that of the launch, unless
+/// they are the same.
 void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
   std::optional<uint64_t> next = launch ? launch.getFork() : std::nullopt;
   if (next == fork)
@@ -107,7 +108,7 @@ void DevicePrinter::printOther(Operation *op) {
 }
 
 void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
-  // Also for that nothing is read any more of what is written now.
+  // Also because the device may still read memory that the host kernel writes.
   printWait();
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes + ", on the host");
@@ -137,7 +138,8 @@ std::string DevicePrinter::cellOf(kernel::LoopOp loop, bool isCondition,
 
 void DevicePrinter::printToCell(const std::string &variable,
                                 const std::string &cell) {
-  // Of memory that is not page-locked the driver has a copy when it returns.
+  // For pageable memory, the driver has copied the source when the call
+  // returns.
   check("device::copy(" + cell + ", &" + variable + ", sizeof " + variable +
         ", stream)");
   isBusy = true;
@@ -207,7 +209,8 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
     out.close();
 }
 
-/// Makes a map of a tensor; everything in it is innermost first.
+/// Creates the tensor map of a tensor; all of its parameters are innermost
+/// first.
 void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
                              StringRef tensor) {
   int64_t element = kernel::elementBytes(
@@ -244,7 +247,8 @@ void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
         Twine(tiles.getBox()[1]) + ", " + Twine(tiles.getBox()[0]) + ")");
 }
 
-/// Whether a run names sizes of the tensor, and makes none of them.
+/// Whether the sizes of the tensor are given by the caller, without
+/// data-dependent ones.
 bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
   bool isSized = false;
   for (const kernel::Dim &size : tensor.sizes)
@@ -259,8 +263,8 @@ bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
   return isSized;
 }
 
-/// What is recorded as a graph: the launches, and with tensors of the host's memory the
-/// copies from and to staging.
+/// Prints the function that is recorded as a graph: the launches and, for
+/// tensors in host memory, the copies from and to staging memory.
 void DevicePrinter::printEnqueue() {
   out.comment(
       "Puts a whole run on a stream. `staging` is null where the caller's "
@@ -274,7 +278,7 @@ void DevicePrinter::printEnqueue() {
   std::string streamsText = streams() > 1 ? "streams" : "stream",
               first = streams() > 1 ? "streams[0]" : "stream";
   kernel::ProgramOp main = interface.main;
-  // One copy of all of them, or one of each at the sizes of the run.
+  // One copy of all tensors, or one for each with its dynamic size.
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)
       return;
@@ -313,7 +317,7 @@ void DevicePrinter::printEnqueue() {
   out.blank();
 }
 
-/// The bytes of a tensor of the caller, at the sizes of the run.
+/// Returns the bytes of a tensor of the caller, at its dynamic size.
 std::string DevicePrinter::bytesOf(unsigned number) const {
   kernel::ProgramOp main = interface.main;
   const InterfaceTensor &tensor = interface.tensors[number];
@@ -346,7 +350,7 @@ void DevicePrinter::printInputs() {
   }
 }
 
-/// Inputs that shapes depend on are compared on the host.
+/// Inputs that determine shapes are compared on the host.
 void DevicePrinter::printBoundValues() {
   for (auto require :
        interface.main->getRegion(0).getOps<kernel::RequireEqualOp>()) {
@@ -377,8 +381,8 @@ void DevicePrinter::printOutputs() {
   out.close();
 }
 
-/// Records the run as a graph unless the one before was the same. Where values of the state
-/// have two places, runs in turn have a graph each.
+/// Records the run as a graph unless the previous one had the same arguments.
+/// If state values are double-buffered, runs alternate between two graphs.
 void DevicePrinter::printRecording() {
   std::string recorded = "handle->" + recordedText(interface), changed;
   if (hasPhases()) {

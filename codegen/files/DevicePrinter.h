@@ -1,4 +1,4 @@
-// The host's part of an entry point whose kernels run on a device, as C++ text.
+// Prints the host code of an entry point whose kernels run on a GPU.
 
 #ifndef INGOT_CODEGEN_FILES_DEVICEPRINTER_H
 #define INGOT_CODEGEN_FILES_DEVICEPRINTER_H
@@ -8,12 +8,13 @@
 
 namespace ingot {
 
-/// Prints the part of an entry point behind the kernels: the function that launches them
-/// all on a stream, then <name>_run. What these ask of the driver are functions of the
-/// target's opening text.
+/// Prints the part of an entry point after the kernels: the function that
+/// launches them all on a stream, then <name>_run. Driver calls are functions
+/// of the target's prologue.
 ///
-/// Launches are recorded as a graph, unless the host decides anything in between: then they
-/// go to the caller's stream one by one, and the host waits for what it reads.
+/// Launches are recorded as a graph, unless the host decides during the
+/// run: then they are enqueued on the caller's stream one by one, and the host
+/// waits for the values that it reads.
 class DevicePrinter : ControlPrinter {
 public:
   DevicePrinter(const Interface &interface, const Weights &weights,
@@ -21,19 +22,19 @@ public:
                 NameScope &names, TextWriter &out)
       : ControlPrinter(interface, weights, options, context, names, out),
         layout(interface), isDecided(interface.isDecided()) {}
-  /// In the anonymous namespace of the kernels.
+  /// Prints into the anonymous namespace of the kernels.
   void printLaunches();
-  /// Behind it, or in the namespace of one of several targets.
+  /// Prints after it, or into the namespace of one of several targets.
   void printRun(bool isOne);
 
 private:
   void printLaunch(kernel::LaunchOp launch) override;
-  /// Copies between the host and the device. What callers bind is compared before the launches
-  /// (printBoundValues).
+  /// Prints copies between host and device. Inputs that the caller must bind
+  /// are compared before the launches (printBoundValues).
   void printOther(mlir::Operation *op) override;
   /// Calls a kernel of the host.
   void printOnHost(kernel::LaunchOp launch);
-  /// Waits for the device, unless nothing is on the stream since it last did.
+  /// Waits for the stream, unless it has been idle since the last wait.
   void printWait();
   std::string readable(mlir::Value memref, int64_t elements) override;
   std::string cellOf(kernel::LoopOp loop, bool isCondition,
@@ -44,13 +45,14 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// A call of a program, which leaves something on the stream.
+  /// Prints a call of a program, which leaves work on the stream.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
   }
   void beginProgram(kernel::ProgramOp program) override;
-  /// Prints what brings bytes to where the host reads what it decides by.
+  /// Prints the copy of bytes to the memory in which the host reads values that
+  /// it decides by.
   void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
@@ -60,18 +62,19 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
-  /// How many launches run at a time at most; more than one: on as many streams.
+  /// Returns how many launches can run concurrently; with more than one, on as
+  /// many streams.
   int64_t streams() const { return kernel::mostBranches(interface.main); }
-  /// The parameter that has the stream or the streams.
+  /// Returns the parameter with the stream or streams.
   std::string streamParameter() const {
     return streams() > 1
                ? context.target.device.stream.str() + " *const *streams"
                : streamType() + "stream";
   }
-  /// Whether values of the state have two places.
+  /// Whether state values are double-buffered.
   bool hasPhases() const { return firstPhaseOf(interface).has_value(); }
-  /// The state among the parameters of functions that put launches on a stream, and among
-  /// their arguments, of which `owner` has it.
+  /// Returns the state as parameters of functions that enqueue launches; the
+  /// next function returns the arguments, taken from `owner`.
   std::string stateParameters() const {
     return std::string(interface.hasState ? "unsigned char *state, " : "") +
            (hasPhases() ? "const unsigned char *phases, " : "");
@@ -80,12 +83,12 @@ private:
     return (interface.hasState ? owner + "state, " : "") +
            (hasPhases() ? owner + "phases, " : "");
   }
-  /// What the host decides by, among the parameters of such functions, and their arguments
-  /// with the places of it.
+  /// Returns the parameters of such functions for the values that the host
+  /// decides by, and the arguments with their addresses.
   std::string decisionParameters() const;
   std::string decisionArguments(const std::string &decisions,
                                 const std::string &cells) const;
-  /// Whether the caller passes it.
+  /// Whether the caller passes the tensor.
   static bool isOfCaller(const InterfaceTensor &tensor) {
     return tensor.elements > 0 && !tensor.slots;
   }
@@ -97,10 +100,10 @@ private:
 
   DeviceLayout layout;
   bool isDecided;
-  /// Whether anything is on the stream that the host has not waited for, and whether that
-  /// brings anything to the host.
+  /// Whether the stream has work that the host has not waited for, and whether
+  /// that work copies data to the host.
   bool isBusy = true, isArriving = true;
-  /// Of the fork that is open, its number and how many branches it has.
+  /// The open fork's number and how many branches it has.
   std::optional<uint64_t> fork;
   int64_t branches = 0;
 };

@@ -1,4 +1,4 @@
-// The files of one compilation.
+// Writes the files of one compilation:
 //
 //     model.cpp -> model.cpp, model.h, and model.weights.o or model.weights if
 //                  the weights are not in the source
@@ -37,7 +37,7 @@ struct Emission {
     options.headerName = header.str().str();
   }
 
-  /// Its compiler takes the text of all targets.
+  /// The most capable target, whose compiler accepts the text of all targets.
   const TargetDescription &target() const { return *variants.back().target; }
 
   Error writeHeader(OutputFiles &files, StringRef header) const {
@@ -108,7 +108,7 @@ static Error emitObject(Emission emission, StringRef output) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  // What kernels take on a device is no size of the host's object.
+  // Memory of kernels on a GPU is not part of the host object's sizes.
   bool measures = !target.isDevice();
   SmallVector<const TargetDescription *> others;
   for (const Variant &variant : emission.variants.drop_back())
@@ -142,7 +142,7 @@ static Error emitObject(Emission emission, StringRef output) {
   OutputFiles files;
   if (Error error = files.copy(output, object))
     return error;
-  // The one that was compiled could not know the sizes yet.
+  // The header used for compiling could not contain the measured sizes yet.
   if (Error error = emission.writeHeader(files, withExtension(output, ".h")))
     return error;
   if (emission.mode == WeightsMode::File)

@@ -1,7 +1,6 @@
-// The .h of a model.
-//
-// C11 with a thin C++17 wrapper. The text of runtime_support/ingot.h is part of
-// it, under that file's own guard, so that a model is two files and no more.
+// Prints the .h of a model: C11 with a thin C++17 wrapper. It contains the text
+// of runtime_support/ingot.h, under that file's own include guard, so that a
+// model needs no other header.
 
 #include "codegen/files/DeviceInterface.h"
 #include "codegen/files/Interface.h"
@@ -23,7 +22,7 @@ static void printArenaMacros(const std::string &macro, int64_t bytes,
   out.line("#define " + macro + "_ARENA_ALIGN " + Twine(align) + "u");
 }
 
-/// What all entry points have together.
+/// Prints the macros that all entry points share.
 static void printSharedMacros(ArrayRef<Interface> interfaces,
                               const CodegenOptions &options,
                               const Weights &weights, TextWriter &out) {
@@ -99,7 +98,7 @@ static void printMacros(const Interface &interface, TextWriter &out) {
   out.blank();
 }
 
-/// An element's type and a star, as a field of the io struct has it.
+/// Returns the pointer type of a tensor's field in the io struct.
 static std::string fieldType(const InterfaceTensor &tensor) {
   if (tensor.isOfStrings())
     return tensor.isOutput ? "const char **" : "const char *const *";
@@ -164,8 +163,8 @@ static void printIo(const Interface &interface, TextWriter &out) {
   if (!interface.weightsField.empty())
     fields.push_back({"const void *" + interface.weightsField + ";",
                       "the weights file, mapped or read"});
-  // Comments in one column, unless some name is very long. One line each,
-  // whatever its length: this is what users read.
+  // Aligns the comments in one column, unless a name is very long. Lines are
+  // not wrapped, since users read them as a table.
   size_t width = 0;
   for (const auto &[field, comment] : fields)
     width = std::max(width, field.size());
@@ -216,7 +215,7 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// What all entry points have together, behind their own.
+/// Prints the functions that all entry points share, after their own.
 static void printSharedFunctions(const Interface &interface,
                                  ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.sharedName;
@@ -239,7 +238,7 @@ static void printSharedFunctions(const Interface &interface,
   }
 }
 
-/// Closes what is C.
+/// Closes the extern "C" block.
 static void printEndOfC(TextWriter &out) {
   out.line("#ifdef __cplusplus");
   out.line("} /* extern \"C\" */");
@@ -264,7 +263,8 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("} // namespace " + name);
 }
 
-/// What a handle allocates for any of several targets.
+/// Returns the memory that a handle allocates so that it suffices for each of
+/// several targets.
 static DeviceMemory largestOf(ArrayRef<Variant> variants,
                               const CodegenOptions &options,
                               const Weights &weights) {

@@ -1,4 +1,4 @@
-// What an entry point looks like to C.
+// The C interface of an entry point.
 
 #include "codegen/files/Interface.h"
 
@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// ONNX's name of a type that no attribute tells.
+/// Returns the ONNX name of an element type, for tensors without
+/// kernel.onnx_type.
 static std::string onnxTypeName(Type element) {
   if (element.isInteger(1))
     return "bool";
@@ -26,7 +27,8 @@ static std::string onnxTypeName(Type element) {
   return (isa<FloatType>(element) ? "float" : "int") + bits;
 }
 
-/// Floats that C lacks are their bits; types narrower than a byte take one.
+/// Returns the C type of an element: floats that C lacks are stored as bits,
+/// types narrower than a byte take one.
 static std::string elementCType(llvm::StringRef onnxType) {
   return llvm::StringSwitch<std::string>(onnxType)
       .Cases({"float32", "float"}, "float")
@@ -75,14 +77,14 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
         nearMacro = macro + "_" + target->nearMemory.upper();
       }
     }
-  // A device has its weights before any run.
+  // GPU outputs upload weights before any run.
   if (isDevice)
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  // On a device a handle has it.
+  // In GPU outputs the handle has the state.
   if (hasState && !isDevice)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
@@ -111,7 +113,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });
-  // A symbol that no input has is made where it is read first.
+  // A symbol that no input defines is defined where it is first read.
   auto isGiven = [&](kernel::SymbolAttr symbol) {
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto attr =
@@ -156,7 +158,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (tensor.onnxName.empty())
       tensor.onnxName =
           (tensor.isOutput ? "output" : "input") + std::to_string(index);
-    // What is in the state is no field, so that a size may have its name.
+    // Tensors in the state have no field, so a dynamic size may have their
+    // name.
     bool isState = main.getArgAttr(index, kernel::kSlotsAttr) != nullptr;
     tensor.field = isState ? toIdentifier(tensor.onnxName)
                            : fields.unique(tensor.onnxName);
@@ -228,9 +231,10 @@ std::string Interface::localName(llvm::StringRef function) const {
   return function.str() + name.substr(sharedName.size());
 }
 
-/// Sizes are sums of products, and whole quotients of such and their rests. `level` says
-/// what they are part of: 0 of nothing or a sum, 1 the first and 2 the second operand of
-/// another operator.
+/// Prints a size: sums of products, floor quotients and their remainders.
+/// `level` is the position in the enclosing expression: 0 for none or an
+/// operand of a sum, 1 for the first and 2 for the second operand of another
+/// operator.
 static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                   llvm::ArrayRef<std::string> symbols,
                                   unsigned level) {
@@ -251,7 +255,8 @@ static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                                         : " * ";
   std::string text = x + sign + y;
   bool isQuotient = !isSum && kind != AffineExprKind::Mul;
-  // C rounds towards zero: what may be negative is divided in two steps.
+  // C++ division truncates towards zero: a dividend that may be negative is
+  // first made non-negative.
   if (int64_t more =
           isQuotient ? kernel::divisorsToAdd(parts, size.symbols()) : 0) {
     text = "(" + x + " + " + std::to_string(more) + " * " + y + ")" + sign + y;
@@ -262,8 +267,8 @@ static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                                            : text;
 }
 
-/// The text of a symbol that is a choice, by the texts of its operands: an operand of any
-/// operator.
+/// Prints a symbol that is a choice, given the texts of its operands, in a form
+/// that can be an operand of any operator.
 static std::string choiceText(kernel::SymbolAttr symbol,
                               llvm::ArrayRef<std::string> x) {
   kernel::Dims operands =
@@ -288,7 +293,7 @@ static std::string choiceText(kernel::SymbolAttr symbol,
     std::string quotient = part(x[0]) + " / " + part(x[1]);
     if (operands[0].least() >= 0)
       return "(" + quotient + ")";
-    // C rounds towards zero.
+    // C++ division truncates towards zero, this one rounds down.
     return "(" + part(x[0]) + " >= 0 ? " + quotient + " : -((" + part(x[1]) +
            " - 1 - " + part(x[0]) + ") / " + part(x[1]) + "))";
   }

@@ -1,4 +1,4 @@
-// <name>_run as C++ text.
+// Prints <name>_run as C++.
 
 #include "codegen/files/MainPrinter.h"
 
@@ -152,7 +152,7 @@ void MainPrinter::printState() {
   printStatePointers("state");
 }
 
-/// Weights outside of the source, by name.
+/// Prints the base of the weights outside of the source.
 void MainPrinter::printWeightsBase() {
   if (interface.weightsMode == WeightsMode::Source)
     return;
@@ -201,8 +201,8 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
     printOnce(call + (comma ? ", " : "") + "0, " +
               interface.sizeText(*extent, "io->") + ");");
   else {
-    // By value: what is captured by reference has to live on the stack, which
-    // would then grow with the number of kernels.
+    // Captured by value: variables captured by reference live on the stack,
+    // which would then grow with the number of kernels.
     out.open((isInTeam ? "team.share(" : context.parallel + "(context, ") +
              interface.sizeText(*extent, "io->") +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
@@ -224,7 +224,7 @@ void MainPrinter::printKernelNames(TextWriter &out) {
       text += ": " + toCommentText(nodes);
     llvm::replace(text, '"', '\'');
     llvm::replace(text, '\n', ' ');
-    // Names have spaces, where lines are not to be broken.
+    // Written raw: names may contain spaces, at which lines would be broken.
     out.raw() << "    case " << number++ << ": return \"" << text << "\";\n";
   });
   out.line("default: return nullptr;");

@@ -1,4 +1,4 @@
-// <name>_run as C++ text.
+// Prints <name>_run as C++.
 
 #ifndef INGOT_CODEGEN_FILES_MAINPRINTER_H
 #define INGOT_CODEGEN_FILES_MAINPRINTER_H
@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-/// Prints what stands after the kernels of one target for an entry point: how a kernel
-/// is spread over threads; the checks of arguments, the
-/// buffers, the launches.
+/// Prints the code after the kernels of one target, for an entry point: the
+/// distribution of kernels over threads, the checks of arguments, the buffers,
+/// the launches.
 class MainPrinter : ControlPrinter {
 public:
   MainPrinter(const Interface &interface, const Weights &weights,
@@ -18,21 +18,24 @@ public:
       : ControlPrinter(interface, weights, options, context, names, out) {
     numberLaunches();
   }
-  /// Prints how a kernel is spread over threads, by the function `parallel`, which is
-  /// `called` or part of its callers.
+  /// Prints the function `parallel`, which distributes a kernel over threads;
+  /// `called`: out of line rather than inlined.
   static void printParallel(llvm::StringRef parallel, bool called,
                             TextWriter &out);
-  /// Prints what threads are that do several kernels together.
+  /// Prints the text of worker groups, whose threads run several kernels
+  /// together.
   static void printTeam(TextWriter &out);
-  /// Prints what the function of the entry point calls, in the anonymous namespace of
-  /// the kernels.
+  /// Prints the functions that the entry point's function calls, in the
+  /// anonymous namespace of the kernels.
   using ControlPrinter::printHelpers;
-  /// `function` is its result and name: "ingot_status run".
+  /// `function` is the return type and name: "ingot_status run".
   void printRun(llvm::StringRef function);
-  /// Prints <name>_run, which calls the former in the namespace `inside`.
+  /// Prints <name>_run, which calls the function above in the namespace
+  /// `inside`.
   static void printPublicRun(const Interface &interface, llvm::StringRef inside,
                              TextWriter &out);
-  /// Prints <name>_kernel_name, which says what the trace hook is called for.
+  /// Prints <name>_kernel_name, which describes the kernels that the trace hook
+  /// numbers.
   void printKernelNames(TextWriter &out);
 
 private:
@@ -41,14 +44,14 @@ private:
   void printChecks();
   void printWeightsBase();
   void printNearPointer();
-  /// Checks the state that the caller passes, and names what is in it.
+  /// Checks the state that the caller passes, and names the tensors in it.
   void printState();
   void printLaunch(kernel::LaunchOp launch) override;
   void beginTeam() override;
   void endTeam() override;
   void printOther(mlir::Operation *op) override;
 
-  /// What the trace hook calls each launch.
+  /// The number of each launch for the trace hook.
   llvm::DenseMap<mlir::Operation *, unsigned> numbers;
 };
 

@@ -1,4 +1,4 @@
-// Which ONNX nodes a piece of code is for.
+// Finds the ONNX nodes that code was generated for.
 
 #ifndef INGOT_CODEGEN_FILES_NODENAMES_H
 #define INGOT_CODEGEN_FILES_NODENAMES_H
@@ -14,8 +14,7 @@ namespace ingot {
 /// Returns the ONNX nodes that a location names, each once.
 llvm::SetVector<llvm::StringRef> nodesOf(mlir::Location location);
 
-/// Returns these nodes with commas between them, those that do not fit in 200
-/// characters left out.
+/// Returns these nodes, separated by commas and truncated to 200 characters.
 std::string nodesText(mlir::Location location);
 
 } // namespace ingot

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Writes files completely or not at all.
 
 #include "codegen/files/OutputFiles.h"
 
@@ -15,7 +15,8 @@ OutputFiles::~OutputFiles() {
 
 Error OutputFiles::write(StringRef path,
                          function_ref<void(raw_ostream &)> content) {
-  // As any program would create it: readable by all, less the umask.
+  // The usual permissions of a new file: read and write for all, minus the
+  // umask.
   auto mode = static_cast<sys::fs::perms>(0666);
   Expected<sys::fs::TempFile> temporary =
       sys::fs::TempFile::create(path + ".tmp-%%%%%%%%", mode);

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Writes files completely or not at all.
 
 #ifndef INGOT_CODEGEN_FILES_OUTPUTFILES_H
 #define INGOT_CODEGEN_FILES_OUTPUTFILES_H
@@ -12,9 +12,9 @@
 
 namespace ingot {
 
-/// The files of one compilation. Each is written under a temporary name beside
-/// its place; commit() puts all in their places, the destructor removes what
-/// was not committed (and so does a signal).
+/// The files of one compilation. Each is written under a temporary name in the
+/// same folder; commit() renames all of them, the destructor (or a signal)
+/// removes files that were not committed.
 class OutputFiles {
 public:
   OutputFiles() = default;
@@ -22,10 +22,10 @@ public:
   OutputFiles &operator=(const OutputFiles &) = delete;
   ~OutputFiles();
 
-  /// Writes a file's content. An error is a full disk or a missing folder.
+  /// Writes a file. Errors are, for example, a full disk or a missing folder.
   llvm::Error write(llvm::StringRef path,
                     llvm::function_ref<void(llvm::raw_ostream &)> content);
-  /// Takes over a file that another program has written.
+  /// Copies a file that another program has written.
   llvm::Error copy(llvm::StringRef path, llvm::StringRef from);
   llvm::Error commit();
 
@@ -37,7 +37,7 @@ private:
   std::vector<Pending> pending;
 };
 
-/// Writes one file. An error is a full disk or a missing folder.
+/// Writes one file. Errors are, for example, a full disk or a missing folder.
 llvm::Error writeFile(llvm::StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> content);
 

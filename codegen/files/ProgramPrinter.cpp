@@ -14,7 +14,7 @@ kernel::FuncOp ProgramPrinter::calleeOf(kernel::LaunchOp launch) const {
   return symbols.lookup<kernel::FuncOp>(launch.getCallee());
 }
 
-/// "float32 [1,4,4,16]".
+/// Returns "float32 [1,4,4,16]".
 static std::string tensorText(MemRefType type) {
   Type element = type.getElementType();
   std::string text;
@@ -33,8 +33,8 @@ static std::string tensorText(MemRefType type) {
   return text;
 }
 
-/// Returns whether a buffer is the memory of programs that are run: the last output,
-/// where there is one.
+/// Whether a buffer is only the frame (the arena) of programs that are run:
+/// their last output.
 static bool isFrame(kernel::ArenaOp buffer) {
   return llvm::all_of(buffer->getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -58,7 +58,7 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   std::string element = storageTypeName(type.getElementType());
   StringRef hint = kernel::nameOf(buffer);
-  // The same bytes under another shape.
+  // The same bytes with another shape share a name.
   std::string &known =
       arenaNames[{hint, buffer.getOffset(), type.getElementType(),
                   unsigned(buffer.getNear())}];
@@ -71,7 +71,7 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   named[buffer] = {known, element, false};
 }
 
-/// On one line where it fits.
+/// Prints the statement on one line if it fits.
 void ProgramPrinter::returnIf(const Twine &condition, StringRef status) {
   std::string text = ("if (" + condition + ") return " + status + ";").str();
   if (text.size() < 98)
@@ -132,7 +132,7 @@ void ProgramPrinter::printAlignmentCheck(size_t number) {
              "INGOT_ERROR_ALIGNMENT");
 }
 
-/// As kernels read them, strings are not null either.
+/// Kernels read the strings, so none may be null either.
 void ProgramPrinter::printStringChecks() {
   for (const InterfaceTensor &tensor : interface.tensors) {
     if (tensor.isOutput || !tensor.isOfStrings() || tensor.elements == 0)
@@ -174,7 +174,8 @@ SmallVector<Operation *> ProgramPrinter::stepsThatUse(Value buffer) {
 void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
                                          StringRef base,
                                          std::optional<uint64_t> team) {
-  // Weights that launches of several teams read, or others, are of none.
+  // A weight that is also read outside of this team is declared for the whole
+  // program.
   llvm::StringMap<std::optional<uint64_t>> teams;
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {
@@ -192,7 +193,7 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     const Weight &weight = weightOf(op);
     std::string element = storageTypeName(op.getType().getElementType());
     std::string &name = context.globals[op.getName()];
-    // One name even if the main function asks for the weight twice.
+    // One declaration even if the main function uses the weight twice.
     if (!named.count(op) && declared.insert(name).second)
       out.line("const " + element + " *const " + name + " = constants_at<" +
                element + ">(" + base + ", " + Twine(weight.offset) + "); // " +
@@ -227,7 +228,8 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
   Pointer source = pointer(view.getSource());
   if (view.getOffset() == 0)
     return source;
-  // In elements if the offset is a whole number of them, else in bytes.
+  // The offset in elements if it is a multiple of their size, otherwise in
+  // bytes.
   auto sourceType = cast<MemRefType>(view.getSource().getType());
   int64_t size = kernel::elementBytes(sourceType.getElementType());
   if (view.getOffset() % size == 0)
@@ -240,24 +242,24 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
           "unsigned char", source.isConst};
 }
 
-/// A pointer as a kernel takes it.
+/// Returns a pointer as a kernel's parameter expects it.
 std::string ProgramPrinter::argument(Value memref, bool readOnly) {
   Pointer from = pointer(memref);
   std::string element =
       storageTypeName(cast<MemRefType>(memref.getType()).getElementType());
   if (from.type == element && (readOnly || !from.isConst)) {
     StringRef text = from.text;
-    // Parentheses around the whole of an argument are noise.
+    // Removes parentheses around a whole argument.
     if (text.starts_with("(") && text.ends_with(")") && !text.starts_with("(("))
       text = text.drop_front().drop_back();
     return text.str();
   }
   std::string isConst = readOnly ? "const " : "";
-  // What is not constant for the kernel was not constant when it was written.
+  // The buffer was writable when it was filled, so const_cast is valid.
   if (from.isConst && !readOnly)
     return "const_cast<" + element + " *>(reinterpret_cast<const " + element +
            " *>(" + from.text + "))";
-  // Bytes are at a multiple of the element's alignment, which casts do not see.
+  // Buffers are aligned for their elements, which -Wcast-align cannot see.
   if (from.type == "unsigned char")
     return "static_cast<" + isConst + element + " *>(static_cast<" + isConst +
            "void *>(" + from.text + "))";
@@ -294,7 +296,7 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
   auto append = [&](const std::string &value) {
     values += values.empty() ? value : ", " + value;
   };
-  // Floats that C has are compared as numbers, the others by their bits.
+  // float and double are compared as numbers, other floats by their bits.
   bool isNumber = isa<Float32Type, Float64Type>(type.getElementType());
   bool hasNaN = false;
   for (Attribute value : expected.getValues<Attribute>()) {
@@ -317,7 +319,7 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
            element + " *>(" + given + ");");
   out.open("for (int element = 0; element < " + Twine(count) +
            "; ++element) {");
-  // A NaN differs from itself; any will do for any other.
+  // NaN differs from itself; any NaN matches any other.
   std::string differs = "given[element] != expected[element]";
   if (hasNaN)
     differs += " && (given[element] == given[element] || expected[element] == "

@@ -1,4 +1,4 @@
-// Launches of one program as C++ text.
+// Prints the launches of one program as C++.
 
 #ifndef INGOT_CODEGEN_FILES_PROGRAMPRINTER_H
 #define INGOT_CODEGEN_FILES_PROGRAMPRINTER_H
@@ -10,9 +10,10 @@
 
 namespace ingot {
 
-/// Prints what a program on the host and one for a device have in common: the checks
-/// of what the caller passes, and the buffers and arguments of launches. The text that
-/// it is in has `io`, `memory` (the arena) and what weights are relative to.
+/// Prints the code that programs of CPU and GPU outputs share: the checks of
+/// the caller's arguments, and the buffers and arguments of launches. The
+/// surrounding text declares `io`, `memory` (the arena) and the base of the
+/// weights.
 class ProgramPrinter {
 public:
   ProgramPrinter(const Interface &interface, const Weights &weights,
@@ -23,7 +24,7 @@ public:
         symbols(interface.main->getParentOp()) {}
 
 protected:
-  /// A pointer: its text, its C element type, what it points into.
+  /// A pointer: its text, its C element type, and whether it is const.
   struct Pointer {
     std::string text, type;
     bool isConst;
@@ -31,34 +32,38 @@ protected:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
-  /// Ends the function with the status of `call` unless that is INGOT_OK.
+  /// Returns from the function with the status of `call` unless it is INGOT_OK.
   void check(const llvm::Twine &call);
-  /// " || !io->x" for each tensor that has elements.
+  /// Returns " || !io->x" for each tensor that has elements.
   std::string missingTensors() const;
-  /// Refuses tensors that are not where the target reads them.
+  /// Prints the check that a tensor has the alignment that the target needs.
   void printAlignmentCheck(size_t number);
-  /// Refuses sizes out of their bounds, and those that differ where they must not.
+  /// Prints the checks that sizes are within their bounds, and equal where they
+  /// must be.
   void printSizeChecks();
   void printStringChecks();
   void printArenaValue(kernel::ArenaOp buffer);
-  /// Declares a pointer for each weight of a program that lies behind `base` and that
-  /// launches of this team alone read; without a team, for each other one.
+  /// Declares a pointer for each weight of a program that is stored relative to
+  /// `base` and read by launches of this team only; without a team, for each
+  /// other weight.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base,
                            std::optional<uint64_t> team = std::nullopt);
-  /// The operations of a program that use a buffer, or a part of it.
+  /// Returns the operations of a program that use a buffer or a slice of it.
   static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
-  /// Declares a pointer for each tensor in the state, which begins at `state`; `phases` is
-  /// where the bytes are that say which of two places counts.
+  /// Declares a pointer for each tensor in the state, which begins at `state`;
+  /// `phases` are the bytes that select one of two buffers of a value.
   void printStatePointers(llvm::StringRef phases);
-  /// What was written is what the next run reads.
+  /// Flips the phases: the next run reads the values written by this one.
   void printStateChange(llvm::StringRef phases);
-  /// Refuses to run unless what `given` points at is what it was bound to.
+  /// Prints the check that the data at `given` has the value that the input was
+  /// bound to.
   void printRequireEqual(kernel::RequireEqualOp require, llvm::StringRef given);
   Pointer pointer(mlir::Value memref);
   std::string argument(mlir::Value memref, bool readOnly);
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
-  /// Whether the text of the program names this weight, which lies behind a base.
+  /// Whether the program's text declares a pointer for this weight, relative to
+  /// a base.
   bool isNamedWeight(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;
@@ -69,10 +74,10 @@ protected:
   TextWriter &out;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Pointer> named;
-  /// What near memory is called.
+  /// The name of the pointer to near memory.
   std::string nearBase;
-  /// Variables for values in the arena: by name, offset, element type and whether they are
-  /// in near memory instead.
+  /// The variables for buffers in the arena: by name, offset, element type, and
+  /// whether they are in near memory instead.
   llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,
                  std::string>
       arenaNames;

@@ -1,4 +1,4 @@
-// Texts that generated files contain.
+// Texts that are pasted into generated files.
 
 #ifndef INGOT_CODEGEN_FILES_RUNTIMEHEADER_H
 #define INGOT_CODEGEN_FILES_RUNTIMEHEADER_H
@@ -7,14 +7,14 @@
 
 namespace ingot {
 
-/// runtime_support/ingot.h, put here by the build.
+/// The text of runtime_support/ingot.h, inserted by the build.
 extern const llvm::StringRef kRuntimeHeaderText;
-/// runtime_support/ingot_test.h likewise.
+/// The text of runtime_support/ingot_test.h.
 extern const llvm::StringRef kTestHeaderText;
-/// runtime_support/precise_floats.inc likewise: parts for several places of a file, each
-/// after a line "//? " with its name.
+/// The text of runtime_support/precise_floats.inc: parts for several places of
+/// a file, each after a line "//? " with its name.
 extern const llvm::StringRef kPreciseFloatsText;
-/// runtime_support/ingot_team.h likewise.
+/// The text of runtime_support/ingot_team.h.
 extern const llvm::StringRef kTeamText;
 
 } // namespace ingot

@@ -1,4 +1,4 @@
-// Which target, at run time.
+// Prints the selection of a target at run time.
 
 #include "codegen/files/SelectorPrinter.h"
 
@@ -21,10 +21,11 @@ Selector::Selector(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
     namespaces.push_back(names.unique(variant.target->name));
 }
 
-/// `number()`: 1 for the first of the variants, 0 for none of them.
+/// Prints `number()`, which returns 1 for the first of the variants, 0 if the
+/// machine supports none.
 void Selector::printNumber(TextWriter &out) const {
-  // All but targets that need no question ask with the same text, and those that need a
-  // permission.
+  // Targets of a family share the text that queries the machine; likewise the
+  // text that requests a permission.
   for (StringRef TargetDescription::*text :
        {&TargetDescription::selectText, &TargetDescription::permissionText})
     for (const Variant &variant : variants)
@@ -51,7 +52,7 @@ void Selector::printNumber(TextWriter &out) const {
 }
 
 std::string Selector::passCondition(size_t number) const {
-  // As the host asks for the level of a device, compilers have ten times that.
+  // The host queries a level such as 90; __CUDA_ARCH__ is ten times that.
   auto isOf = [](const Variant &variant) {
     return ("__CUDA_ARCH__ / 10" +
             variant.target->selectCondition.ltrim("level"))
@@ -85,7 +86,7 @@ void Selector::printDevice(TextWriter &out) const {
   const std::string &name = interface.sharedName;
   bool isFile = interface.weightsMode == WeightsMode::File;
   out.line("namespace {");
-  // Where the functions of any of them are the same.
+  // `device` functions are the same in all namespaces.
   out.line("using device = " + namespaces.back() + "::device;");
   out.line("namespace " + inside + " {");
   out.blank();

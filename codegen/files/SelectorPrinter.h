@@ -1,7 +1,6 @@
-// Which target, at run time.
-//
-// The end of a source file with the code of several targets: <name>_run asks
-// the machine once and calls the ablest of them that it runs.
+// Prints the selection of a target at run time: the end of a source file with
+// code for several targets. <name>_run queries the machine once and calls the
+// code of the most capable target that it supports.
 
 #ifndef INGOT_CODEGEN_FILES_SELECTORPRINTER_H
 #define INGOT_CODEGEN_FILES_SELECTORPRINTER_H
@@ -12,34 +11,37 @@
 
 namespace ingot {
 
-/// Their names with commas, for comments.
+/// Returns the names of the targets, separated by commas, for comments.
 std::string targetNames(llvm::ArrayRef<Variant> variants);
 
 class Selector {
 public:
-  /// Takes its names out of `names`. `outside` is the namespace of the source; empty on a
-  /// device.
+  /// Reserves its names in `names`. `outside` is the namespace of the source;
+  /// empty for a GPU.
   Selector(llvm::ArrayRef<Variant> variants,
            llvm::ArrayRef<Interface> interfaces, llvm::StringRef outside,
            NameScope &names);
   void print(TextWriter &out) const;
-  /// Of a target that has to be asked for alone: the end of its source.
+  /// For a single target whose support has to be queried: prints the end of its
+  /// source.
   void printQuestion(TextWriter &out) const;
-  /// Of targets of a device: which functions of the model are called for the device of the
-  /// thread, or for the target that constants and handle are for.
+  /// For GPU targets: prints the functions of the model that dispatch to the
+  /// target of the current device, or to that of the given constants or handle.
   void printDevice(TextWriter &out) const;
-  /// When the compiler's pass for a level is that of a variant: it would be chosen there.
+  /// Returns the preprocessor condition under which the compiler's pass for a
+  /// GPU architecture is one for which this variant would be selected.
   std::string passCondition(size_t number) const;
 
-  /// Where the functions of each variant's entry points stand.
+  /// The namespaces of the functions of each variant's entry points.
   std::vector<std::string> namespaces;
 
 private:
   void printNumber(TextWriter &out) const;
   void printNumberInside(TextWriter &out) const;
-  /// A function of the source, called from outside of its namespace.
+  /// Returns a function of the source, qualified for a call from outside of its
+  /// namespace.
   std::string ofSource(llvm::StringRef function) const;
-  /// <name>_run, which calls `functionOf` the target that was chosen.
+  /// Prints <name>_run, which calls `functionOf` the selected target.
   void
   printRun(const Interface &interface, TextWriter &out,
            llvm::function_ref<std::string(size_t number)> functionOf) const;
@@ -47,7 +49,7 @@ private:
 
   llvm::ArrayRef<Variant> variants;
   llvm::ArrayRef<Interface> interfaces;
-  /// The namespace of the source, and its own within that.
+  /// The namespace of the source, and the selector's namespace within it.
   std::string outside, inside;
 };
 

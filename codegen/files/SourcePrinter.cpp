@@ -1,17 +1,18 @@
-// The .cpp of a model.
+// Prints the .cpp of a model.
 //
-// From top to bottom: includes, vector types, weights, kernels, programs that others
-// run, then `run`, which checks its arguments and launches the kernels. All of that is
-// in an anonymous namespace within the namespace <name>_source, so that several such
-// files can be one translation unit, and inside the text that enables the target's
-// instructions. <name>_run comes last and calls `run`. Each of several entry points has
-// such functions, after the programs that only it runs.
+// From top to bottom: includes, vector types, weights, kernels, programs that
+// others run, then `run`, which checks its arguments and launches the kernels.
+// All of this is in an anonymous namespace within the namespace <name>_source,
+// so that several such files can be one translation unit, and between the
+// pragmas that enable the target's instructions. <name>_run comes last and
+// calls `run`. With several entry points, each has such functions, preceded by
+// the programs that only it runs.
 //
-// Of several targets each has all that in a namespace of its own. Before them stand the
-// weights that they share, after them the selector (SelectorPrinter.h) and the <name>_run
-// that asks it.
+// With several targets, each has all of this in its own namespace. Before them
+// come the weights that they share, after them the selector (SelectorPrinter.h)
+// and the <name>_run that uses it.
 //
-// No macro and no pragma of the file holds after its end.
+// All macros and pragmas of the file are undone at its end.
 
 #include "codegen/files/DeviceHandlePrinter.h"
 #include "codegen/files/DevicePrinter.h"
@@ -35,7 +36,8 @@ namespace ingot {
 
 static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   std::set<std::string> types = context.vectorTypes;
-  // The twin needs no sibling, but a reader expects both.
+  // Prints the aligned type as well, even if only its unaligned variant is
+  // used, since a reader expects both.
   for (const std::string &name : context.vectorTypes)
     printVectorTypedef(name, out.raw());
   if (!types.empty())
@@ -47,7 +49,7 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     std::string element = type.front() == 'f'
                               ? (bits == 32 ? "float" : "double")
                               : "uint" + llvm::utostr(bits) + "_t";
-    // Subtracting zero keeps -0.0, which adding would not.
+    // Subtracting zero preserves -0.0; adding zero would not.
     std::string splat = ("x - " + type + "{}").str();
     for (const Intrinsic &row : context.target.intrinsics)
       if (row.op == "vector.broadcast" && row.result == type) {
@@ -59,8 +61,9 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   }
   if (!context.splats.empty())
     out.blank();
-  // References, since a target may have no registers to return the vector in; casts to
-  // void, since the type says what alignment there is.
+  // Functions return references, since a target may have no registers to return
+  // the vector in; pointers are cast through void, since the type states the
+  // alignment.
   for (StringRef memory : context.loads)
     out.line("[[gnu::always_inline]] inline const " + memory + " &load_" +
              memory + "(const void *from) { return *static_cast<const " +
@@ -72,7 +75,8 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.blank();
 }
 
-/// Functions that programs use for what lies in memory, as far as their text does.
+/// Prints the helper functions for memory accesses that the text of the
+/// programs uses.
 static void printMemoryFunctions(StringRef programs, TextWriter &out) {
   bool any = false;
   auto print = [&](StringRef name, StringRef isConst) {
@@ -91,17 +95,17 @@ static void printMemoryFunctions(StringRef programs, TextWriter &out) {
     out.blank();
 }
 
-/// The opening text of a target, without those of its macros that neither `kernels`
-/// use nor macros further down that they use. A macro ends with the first line that
-/// does not end in a backslash; comments in front of it go with it. Other text that not
-/// all need is between two marks (//?), of which the first one has its name. Returns the
-/// names of the macros.
+/// Prints the prologue of a target (its `openText`), without macros that
+/// neither `kernels` nor other used macros use. A macro ends with the first
+/// line that does not end in a backslash; comments before it belong to it.
+/// Other optional text is between two marks (//?), the first of which has its
+/// name. Returns the names of the macros.
 static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
                                           TextWriter &out) {
-  // The pieces between which nothing can be left out.
+  // The prologue, divided into units that are printed or omitted as a whole.
   struct Piece {
     std::string comment, text;
-    std::string macro; // With the parenthesis behind its name; or empty.
+    std::string macro; // With the parenthesis after its name; or empty.
   };
   std::vector<Piece> pieces;
   bool isInside = false, isComment = false, isNamed = false;
@@ -109,7 +113,8 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
   while (!opening.empty()) {
     auto [line, rest] = opening.split('\n');
     opening = rest;
-    // A mark and a name: what follows is for those who use that, up to the next mark.
+    // A mark with a name begins optional text of this name, up to the next
+    // mark.
     if (line.consume_front("//?")) {
       StringRef name = line.ltrim();
       isInside = isNamed = !name.empty();
@@ -148,7 +153,7 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
           macros.insert(
               line.take_until([](char c) { return c == ' ' || c == '('; })
                   .str());
-      // One comment may be about several macros.
+      // One comment may describe several macros.
       out.raw() << (piece.comment == printed ? "" : piece.comment)
                 << piece.text;
       printed = piece.comment;
@@ -156,14 +161,14 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
   return macros;
 }
 
-/// The part of the text that keeps floats precise.
+/// Returns a part of the text that disables fast-math options.
 static StringRef preciseFloats(StringRef part) {
   StringRef text =
       kPreciseFloatsText.split(("//? " + part + "\n").str()).second;
   return text.take_front(text.find("//? "));
 }
 
-/// Whether the C++ text of a module has floating-point arithmetic.
+/// Whether the C++ text of a module contains floating-point arithmetic.
 static bool usesFloats(ModuleOp module) {
   auto isFloat = [](Type type) {
     Type element = getElementTypeOrSelf(type);
@@ -179,7 +184,7 @@ static bool usesFloats(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Helpers that kernels call stand before them.
+/// Appends helpers before the kernels that call them.
 static void collectKernels(FunctionOpInterface function,
                            const SymbolTable &symbols,
                            llvm::SetVector<FunctionOpInterface> &order) {
@@ -194,10 +199,10 @@ static void collectKernels(FunctionOpInterface function,
 
 namespace {
 
-/// The whole text of one target.
+/// Prints the complete text of one target.
 class VariantPrinter {
 public:
-  /// `names` are those that the text before has taken.
+  /// `names` are those taken by the preceding text.
   VariantPrinter(const Variant &variant, const CodegenOptions &options,
                  const Weights &weights,
                  const std::vector<std::string> &sharedNames, NameScope names,
@@ -239,9 +244,10 @@ public:
             this->names.unique(program.getName());
   }
 
-  /// Of a device, in the namespace `inside` with all that its kernels ask for; the
-  /// compiler's pass has to be `condition` for that they have bodies. Returns what prints
-  /// the functions that do not depend on the target.
+  /// For a GPU: prints into the namespace `inside`, with everything that its
+  /// kernels need; their bodies are compiled only if the preprocessor condition
+  /// `condition` holds. Returns the printer of the functions that do not depend
+  /// on the target.
   std::unique_ptr<DeviceHandlePrinter> printDevice(StringRef inside,
                                                    StringRef condition) {
     context.passCondition = condition;
@@ -264,11 +270,13 @@ public:
     return handle;
   }
 
-  /// In the namespaces `outside` and `inside`, of which the latter is empty if the target
-  /// is alone in its file. `isCalled`: by a function that asks the machine first.
+  /// Prints into the namespaces `outside` and `inside`; `inside` is empty if
+  /// the file has a single target. `isCalled`: called by a function that
+  /// queries the machine first.
   void print(StringRef outside, StringRef inside, bool isCalled) {
     std::string kernelText = textOfKernels();
-    // Programs print later, and ask for one thing.
+    // Programs are printed later; prefetches are the only prologue text that
+    // they need.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
     std::set<std::string> macros = printOpening(target.openText, used, out);
@@ -319,7 +327,8 @@ public:
   }
 
 private:
-  /// Prints what `print` prints, after the functions that it calls.
+  /// Prints the output of `print`, preceded by the helper functions that it
+  /// calls.
   void printPrograms(llvm::function_ref<void(TextWriter &)> print) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -329,7 +338,8 @@ private:
     out.raw() << text;
   }
 
-  /// Kernels for a device have programs of another form behind them.
+  /// For a GPU: prints the functions that launch kernels, which have another
+  /// form.
   std::vector<std::unique_ptr<DevicePrinter>> printDeviceLaunches() {
     std::vector<std::unique_ptr<DevicePrinter>> entries;
     for (const Interface &interface : interfaces) {
@@ -355,7 +365,7 @@ private:
     }
   }
 
-  /// Callees are known when their callers are looked at.
+  /// Callees are visited before their callers.
   bool comparesFloats(FunctionOpInterface function) {
     return function
         .walk([&](Operation *op) {
@@ -369,8 +379,8 @@ private:
         .wasInterrupted();
   }
 
-  /// The kernels say which vector types and macros there are, which come before
-  /// them.
+  /// Prints the kernels to a string first, since they determine which vector
+  /// types and macros have to be declared before them.
   std::string textOfKernels() {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -413,8 +423,10 @@ private:
         .wasInterrupted();
   }
 
-  /// Compilers compare each condition of a function with those before it: a program that
-  /// asks for threads in 1,600 launches takes clang 22 51 s, and 6 s by a call.
+  /// Whether a program is so long that `parallel` should be out of line.
+  /// Compilers compare each condition of a function with those before it: with
+  /// the function inlined into 1,600 launches, clang 22 takes 51 s, and with a
+  /// call 6 s.
   bool isLongProgram() {
     constexpr int64_t many = 64;
     int64_t launches = 0;
@@ -422,7 +434,8 @@ private:
     return launches > many;
   }
 
-  /// Whether the source has the constant, and not another text or file.
+  /// Whether the constant is in this part of the source, rather than in another
+  /// part or file.
   bool isInSource(memref::GlobalOp global) const {
     const Weight &weight = weights.all()[weights.indexOf(global)];
     return !weight.shared &&
@@ -442,7 +455,8 @@ private:
       llvm::for_each(inSource, [&](auto global) { printArray(global); });
       return;
     }
-    // Kernels read tables in place; the host copies the others to the device.
+    // Kernels read tables directly; the host copies other weights to the
+    // device.
     auto payload = std::stable_partition(
         inSource.begin(), inSource.end(), [&](auto global) {
           return weights.all()[weights.indexOf(global)].offset < 0;
@@ -487,7 +501,7 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.blank();
 }
 
-/// Zero at first, so that it takes no flash if the section says so.
+/// Zero-initialized, so that it takes no flash in a suitable section.
 static void printArena(ArrayRef<Interface> interfaces, StringRef section,
                        TextWriter &out) {
   if (section.empty())
@@ -502,8 +516,8 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// In the anonymous namespace before all targets, within `outside` unless that is empty;
-/// their names, by position.
+/// Prints shared weights into the anonymous namespace before all targets,
+/// within `outside` unless that is empty; returns their names by index.
 static std::vector<std::string>
 printSharedWeights(const Weights &weights, const Interface &interface,
                    StringRef outside, NameScope &names, TextWriter &out) {
@@ -522,7 +536,7 @@ printSharedWeights(const Weights &weights, const Interface &interface,
       out.blank();
     }
     any = true;
-    // Kernels read tables in place.
+    // Kernels read tables directly.
     if (isDevice && weight.offset < 0)
       out.raw() << "__device__ ";
     printWeightArray(global, result.back(), out);
@@ -555,11 +569,11 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     for (const Interface &entry : interfaces)
       for (const char *local : {"launch", "enqueue"})
         names.reserve(entry.localName(local));
-  // What the main function calls its own, and what the header declares.
+  // Local names of the main function, and names that the header declares.
   for (const char *local :
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
-  // What threads are that do several kernels together.
+  // Names of the worker group's text.
   for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
     names.reserve(local);
   for (const Interface &entry : interfaces)
@@ -588,12 +602,12 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                 "compiler that is for it.");
     out.line("#define INGOT_CHOOSES_TARGET 1");
   }
-  // The compiler of a device has options of its own for floats.
+  // The GPU compiler has its own floating-point options.
   bool keepsFloats =
       !interface.isDevice && llvm::any_of(variants, [](const Variant &variant) {
         return usesFloats(variant.module);
       });
-  // Before the headers of the target, whose functions become part of kernels.
+  // Before the target's headers, whose functions are inlined into kernels.
   if (keepsFloats) {
     out.raw() << preciseFloats("begin");
     out.blank();
@@ -624,7 +638,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
       printWeightsElsewhere(interface, weights, out);
     VariantPrinter(variants.front(), options, weights, {}, names, out)
         .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
-    // What asks is outside of the text that has the target's instructions.
+    // The query is outside of the text that enables the target's instructions.
     if (selector)
       selector->printQuestion(out);
     return;

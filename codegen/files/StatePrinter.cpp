@@ -8,13 +8,14 @@ using namespace mlir;
 namespace ingot {
 
 namespace {
-/// A value that lives from run to run: a tensor that has it, and its function.
+/// A value that persists between runs: a tensor that holds it, and its entry
+/// point.
 struct StateValue {
   const Interface *interface;
   const InterfaceTensor *tensor;
   std::string function;
 
-  /// Where the next run reads it.
+  /// Returns the buffer from which the next run reads it.
   InterfaceTensor::Slots slots() const {
     InterfaceTensor::Slots slots = *tensor->slots;
     if (tensor->isOutput && !slots.isAppended)
@@ -24,7 +25,7 @@ struct StateValue {
 };
 } // namespace
 
-/// Each value once, as an input where one of the entry points has it so.
+/// Returns each value once, as an input if an entry point has it as one.
 static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   std::vector<StateValue> values;
   llvm::StringSet<> seen;
@@ -41,7 +42,7 @@ static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   return values;
 }
 
-/// What has the state.
+/// Returns the parameter that holds the state.
 static std::string parameterOf(const Interface &interface) {
   return interface.isDevice
              ? "const " + interface.sharedName + "_handle *handle"

@@ -1,9 +1,10 @@
-// Memory that lives from run to run, as C.
+// Prints the state, memory that persists between runs, as C++.
 //
-// The caller owns it and passes it as a field of the io struct; on a device the handle has
-// it, and on the host the bytes that say which of two places counts. All zeros are a state:
-// that of numbers that are zero. A function for each value says where it is, for other
-// values to begin with, and for whoever wants to keep one.
+// The caller owns it and passes it as a field of the io struct; for a GPU the
+// handle owns it, with the phase bytes, which select one of two buffers, on the
+// host. All zeros is a valid initial state, in which all numbers are zero. A
+// function for each value returns its address, for other initial values, and
+// for saving a state.
 
 #ifndef INGOT_CODEGEN_FILES_STATEPRINTER_H
 #define INGOT_CODEGEN_FILES_STATEPRINTER_H
@@ -15,14 +16,14 @@ namespace ingot {
 
 /// Prints <NAME>_STATE_BYTES and its alignment for the header, if there is a state.
 void printStateMacros(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
-/// Declares the functions that say where each value is.
+/// Declares the functions that return the address of each value.
 void printStateDeclarations(llvm::ArrayRef<Interface> interfaces,
                             TextWriter &out);
-/// Defines them.
+/// Defines these functions.
 void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
-/// Where a tensor is in the state, in C; `state` names its first byte, `phases` the first of
-/// the bytes that say which of two places counts.
+/// Returns the offset of a tensor in the state, in C; `state` names its first
+/// byte, `phases` the first of the phase bytes.
 std::string slotText(const InterfaceTensor::Slots &slots,
                      llvm::StringRef phases);
 

@@ -1,4 +1,4 @@
-// A program that checks a model.
+// Prints a program that tests a model.
 
 #include "codegen/files/TestPrinter.h"
 
@@ -33,7 +33,7 @@ public:
     out.blank();
     out.raw() << kTestHeaderText;
     out.blank();
-    // There it hides what the model's header may call the same.
+    // The namespace hides names that the model's header may declare.
     out.line("namespace ingot_test {");
     out.line("namespace {");
     out.blank();
@@ -80,7 +80,7 @@ private:
     }
   }
 
-  /// A literal that survives as it is.
+  /// Returns a string literal that needs no escapes.
   static std::string quoted(StringRef text) {
     std::string clean = toCommentText(text.take_front(200));
     llvm::replace(clean, '"', '\'');
@@ -170,7 +170,7 @@ private:
   }
 
   const Interface &interface;
-  /// Whether the model defines its arena, and what that is called.
+  /// Whether the generated file defines the arena, and its name.
   bool hasArena;
   std::string arena;
   ArrayRef<StringRef> types;

@@ -1,4 +1,4 @@
-// Where a model's constants lie.
+// The storage of a model's constants.
 
 #include "codegen/files/Weights.h"
 
@@ -22,7 +22,8 @@ namespace ingot {
 
 static constexpr int64_t kLargestSourceBytes = 1 << 20;
 
-/// All bytes of an initial value in one piece, if need be in `storage`.
+/// Returns all bytes of an initial value, in `storage` if they are not
+/// contiguous.
 static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
   if (isa_and_nonnull<DenseResourceElementsAttr>(
           global.getConstantInitValue())) {
@@ -38,7 +39,7 @@ static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
   return storage;
 }
 
-/// Whether one array can stand for both.
+/// Whether one array can serve both weights.
 static bool isSame(const Weight &a, const Weight &b) {
   memref::GlobalOp first = a.global, second = b.global;
   if (a.bytes != b.bytes || (a.offset < 0) != (b.offset < 0) ||
@@ -55,7 +56,7 @@ Weights::Weights(ModuleOp module) {
 }
 
 Weights::Weights(ArrayRef<Variant> variants) {
-  // By a hash of their bytes. What one module has twice stays there twice.
+  // By a hash of the bytes. Duplicates within one module are kept.
   llvm::DenseMap<uint64_t, SmallVector<size_t>> known;
   for (const Variant &variant : variants) {
     SmallVector<std::pair<uint64_t, size_t>> added;
@@ -129,8 +130,8 @@ void Weights::writePayload(llvm::raw_ostream &os) const {
 }
 
 namespace {
-/// Computes the checksum of what is written; the same lines are in every
-/// generated check. The payload has whole words, a multiple of kChains of them.
+/// Computes the checksum of the data written; generated checks contain the same
+/// algorithm. The payload is a multiple of kChains words.
 class ChecksumStream : public llvm::raw_ostream {
 public:
   ~ChecksumStream() override { flush(); }

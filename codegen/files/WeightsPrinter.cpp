@@ -1,4 +1,4 @@
-// Weights in the C++ text.
+// Prints weights as C++.
 
 #include "codegen/files/WeightsPrinter.h"
 

@@ -1,4 +1,4 @@
-// Weights in the C++ text.
+// Prints weights as C++.
 
 #ifndef INGOT_CODEGEN_FILES_WEIGHTSPRINTER_H
 #define INGOT_CODEGEN_FILES_WEIGHTSPRINTER_H
@@ -8,17 +8,17 @@
 
 namespace ingot {
 
-/// `const T name[] = {...};` of elements as they lie in memory, with a blank
-/// line after it.
+/// Prints `const T name[] = {...};` with the elements in memory order, followed
+/// by a blank line.
 void printArray(mlir::Type element, llvm::ArrayRef<char> bytes,
                 llvm::StringRef name, TextWriter &out);
 
-/// A weight as an array called `name`, with a blank line after it.
+/// Prints a weight as an array called `name`, followed by a blank line.
 void printWeightArray(mlir::memref::GlobalOp global, llvm::StringRef name,
                       TextWriter &out);
 
-/// What stands before <name>_run if the weights are not in the source: their
-/// declaration, or the check of the file that has them.
+/// Prints the text before <name>_run for weights that are not in the source:
+/// their declaration, or the check of the weights file.
 void printWeightsElsewhere(const Interface &interface, const Weights &weights,
                            TextWriter &out);
 

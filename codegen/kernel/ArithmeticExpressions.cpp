@@ -1,8 +1,9 @@
-// Operators.
+// Prints arithmetic operators.
 //
-// Integers wrap: they are added, subtracted and multiplied as unsigned, widened
-// to 32 bits first where C would promote to a signed int that may overflow.
-// index is plain ptrdiff_t arithmetic: addresses do not overflow.
+// Integers wrap: they are added, subtracted and multiplied as unsigned, and
+// first widened to 32 bits where C++ would promote them to int, which may
+// overflow. index is plain ptrdiff_t arithmetic, since addresses do not
+// overflow.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -12,13 +13,14 @@ using namespace mlir;
 
 namespace ingot {
 
-/// A product, sum or shift of integers.
+/// Prints a product, sum or shift of integers.
 Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
                                             Binding binding, Sign sign) {
   Type type = op->getResult(0).getType(), element = elementOf(type);
   Value left = op->getOperand(0), right = op->getOperand(1);
   bool isShift = isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op);
-  // A shift mixes operators that readers, and compilers, want in parentheses.
+  // Operands of shifts are parenthesized: readers expect it and compilers warn
+  // otherwise.
   Binding leftLimit = isShift ? Binding::Unary : binding;
   Binding rightLimit =
       binding == Binding::Sum ? Binding::Product : Binding::Unary;
@@ -31,8 +33,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
   if (isVector(type) || element.isIndex() || bits >= 32)
     return {within(a, leftLimit) + spelling + within(b, rightLimit), binding,
             sign};
-  // C computes narrow integers as int. Unsigned products and left shifts may
-  // leave it, so they start from unsigned; the result is cut to its width.
+  // C++ computes narrow integers as int. Unsigned products and left shifts may
+  // overflow it, so they are computed as unsigned; the result is truncated.
   if (sign == Sign::Unsigned && isa<arith::MulIOp, arith::ShLIOp>(op))
     a = castTo("uint32_t", a);
   Expression wide = {within(a, leftLimit) + spelling + within(b, rightLimit),
@@ -42,7 +44,7 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
   return castTo(typeName(type, sign), wide);
 }
 
-/// &, | and ^; of bools the logical operators, of masks the bitwise ones.
+/// Prints &, | and ^; of bools as logical operators, of masks bitwise.
 Expression KernelPrinter::logic(Operation *op, const char *spelling,
                                 const char *ofTruth) {
   Value left = op->getOperand(0), right = op->getOperand(1);
@@ -77,7 +79,7 @@ Expression KernelPrinter::logic(Operation *op, const char *spelling,
   Expression result = {within(a, Binding::Unary) + spelling +
                            within(b, Binding::Unary),
                        Binding::Logic, Sign::Unsigned};
-  // Of narrow operands the result is an int; keep to the type it stands for.
+  // With narrow operands the result is an int; cast it to the operation's type.
   if (!isVector(type) && type.isIntOrIndex() && !type.isIndex() &&
       elementOf(type).getIntOrFloatBitWidth() < 32)
     return castTo(typeName(type, Sign::Unsigned), result);
@@ -113,8 +115,8 @@ Expression KernelPrinter::multiplyAdd(vector::FMAOp op) {
   return multiplyAdd(op.getLhs(), op.getRhs(), op.getAcc());
 }
 
-/// One expression, which both compilers make one instruction where there is
-/// one.
+/// Prints one expression, which GCC and clang contract to an FMA instruction if
+/// the target has one.
 Expression KernelPrinter::multiplyAdd(Value left, Value right, Value addend) {
   auto [a, b] = mixedOperands(left, right);
   Expression c = value(addend);

@@ -1,4 +1,4 @@
-// How types and constants are written in C.
+// How types and constants are written in C++.
 
 #include "codegen/kernel/CTypes.h"
 
@@ -72,7 +72,8 @@ void printVectorTypedef(StringRef name, llvm::raw_ostream &os) {
   os << "));\n";
 }
 
-/// The shortest decimal that reads back as the value, with a point or exponent.
+/// Writes the shortest decimal that parses to the same value, with a decimal
+/// point or exponent.
 template <typename Float>
 static StringRef shortestDecimal(Float value, char (&buffer)[40]) {
   char *last = std::to_chars(buffer, buffer + 32, value).ptr;
@@ -116,7 +117,7 @@ std::string integerLiteral(const llvm::APInt &value, Sign sign) {
     return value.isZero() ? "false" : "true";
   if (sign == Sign::Unsigned)
     return utostr(value.getZExtValue()) + "u";
-  // The negation of a literal is not the literal's type for these two.
+  // `-2147483648` would be the negation of a literal of a wider type.
   if (value.isMinSignedValue() && value.getBitWidth() >= 32)
     return "INT" + utostr(value.getBitWidth()) + "_MIN";
   return llvm::itostr(value.getSExtValue());

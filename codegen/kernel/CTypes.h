@@ -1,14 +1,13 @@
-// How types and constants are written in C.
+// How types and constants are written in C++.
 //
-// Integers are signless in the IR, so the caller says whether it wants the
-// signed or the unsigned C type. f16, bf16 and 8-bit floats are their bits in
-// unsigned integers; index is ptrdiff_t; i1 is bool, in memory uint8_t;
-// integers of 2 to 7 bits are the low bits of a byte, whose other bits mean
-// nothing.
+// Integers are signless in the IR, so the caller chooses the signed or the
+// unsigned C type. f16, bf16 and 8-bit floats are stored as bits in unsigned
+// integers; index is ptrdiff_t; i1 is bool, in memory uint8_t; integers of 2 to
+// 7 bits are the low bits of a byte, whose other bits are ignored.
 //
-// A vector of N lanes is `<kind><bits>x<N>`, as f32x16, i32x8, u8x16, and its
-// twin for unaligned memory has the suffix _u. A vector of one lane is its
-// element. A vector of i1 is a mask: signed integers 0 or -1 as wide as the
+// A vector of N lanes is `<kind><bits>x<N>`, such as f32x16, i32x8, u8x16; its
+// variant for unaligned memory has the suffix _u. A vector of one lane is a
+// scalar. A vector of i1 is a mask: signed integers 0 or -1, as wide as the
 // elements that were compared.
 
 #ifndef INGOT_CODEGEN_KERNEL_CTYPES_H
@@ -30,25 +29,25 @@ namespace ingot {
 
 enum class Sign { Signed, Unsigned };
 
-/// What sources call a string, the address of characters: a name of its own, so that
-/// buffers of strings are declared as any others.
+/// The typedef for a string, a pointer to characters: a plain name, so that
+/// buffers of strings are declared like any others.
 inline constexpr llvm::StringLiteral kStringTypeName = "string_t";
 
-/// The C type of a value; masks need a width and have maskTypeName.
+/// Returns the C type of a value; masks need a width and use maskTypeName.
 std::string valueTypeName(mlir::Type type, Sign sign);
-/// The C type of an element in memory.
+/// Returns the C type of an element in memory.
 std::string storageTypeName(mlir::Type element, Sign sign = Sign::Signed);
 std::string vectorTypeName(char kind, unsigned bits, int64_t lanes);
 std::string maskTypeName(unsigned bits, int64_t lanes);
 
-/// The typedef of a vector type name: as a value ("u8x16"), or as memory has it, at
-/// multiples of its elements ("u8x16_u") or of so many bytes ("u8x16_a16").
+/// Prints the typedef of a vector type: as a value ("u8x16"), or in memory,
+/// aligned as its elements ("u8x16_u") or to a number of bytes ("u8x16_a16").
 void printVectorTypedef(llvm::StringRef name, llvm::raw_ostream &os);
 
-/// A number such that C reads the very same value.
+/// Returns a literal that C++ parses to exactly this value.
 std::string floatLiteral(const llvm::APFloat &value);
 std::string integerLiteral(const llvm::APInt &value, Sign sign);
-/// An element of a weight, as an initializer of its storage type.
+/// Prints an element of a weight as an initializer of its storage type.
 void printElement(mlir::Type element, const char *bytes, llvm::raw_ostream &os);
 
 } // namespace ingot

@@ -1,7 +1,7 @@
-// Comparisons and what they decide.
+// Prints comparisons and selects.
 //
-// Comparisons that hold for unordered operands are the negation of the opposite
-// one; of masks all logic is bitwise.
+// Comparisons that are true for unordered operands (NaN) print as the negation
+// of the opposite comparison; logic of masks is bitwise.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -24,7 +24,7 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
   bool isUnsigned = predicate >= P::ult, isEquality = predicate <= P::ne;
   Type type = left.getType();
   if (isMask(type)) {
-    // Of masks only equality is legal: xor, or its complement.
+    // Masks are only compared for equality: xor, or its complement.
     unsigned bits = maskBits(op.getResult());
     Expression differ = {within(maskAs(left, bits), Binding::Unary) + " ^ " +
                              within(maskAs(right, bits), Binding::Unary),
@@ -38,7 +38,7 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
     a = value(left);
     b = value(right);
     if (!isEquality) {
-      // As numbers: true is 1, or -1 where the order is signed.
+      // Compared as numbers: true is 1, or -1 if the comparison is signed.
       const char *number = isUnsigned ? "int(" : "-int(";
       a = {number + a.text + ")", Binding::Unary};
       b = {number + b.text + ")", Binding::Unary};
@@ -62,7 +62,7 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   auto negated = [&](const std::string &text) -> Expression {
     return {(vector ? "~(" : "!(") + text + ")", Binding::Unary};
   };
-  // What C has, and what is the opposite of what it has.
+  // Predicates that C++ has, and those that are the negation of such a one.
   static constexpr std::pair<P, const char *> direct[] = {
       {P::OEQ, " == "}, {P::OGT, " > "},  {P::OGE, " >= "},
       {P::OLT, " < "},  {P::OLE, " <= "}, {P::UNE, " != "}};
@@ -74,8 +74,8 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   for (auto [predicate, spelling] : opposite)
     if (op.getPredicate() == predicate)
       return negated(a + spelling + b);
-  // Both operands are compared with themselves: vectors even if one is a
-  // scalar that the other's type would have widened.
+  // Both operands are compared with themselves, as vectors even if one was a
+  // scalar that the vector extension would broadcast.
   auto two = [&](const std::string &first, const std::string &second,
                  const char *with) -> Expression {
     return {"(" + first + ")" + with + "(" + second + ")", Binding::Logic};
@@ -100,8 +100,8 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   }
 }
 
-/// The C type of integers that two values are brought to: their own if it is
-/// the same, literals following the other.
+/// Returns the C type to which two integers are converted: their common type,
+/// or for a literal the type of the other operand.
 Sign KernelPrinter::commonSign(Value a, Value b) {
   Type type = a.getType();
   if (isMask(type) || !elementOf(type).isIntOrIndex())
@@ -113,8 +113,8 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
   return isVector(type) ? Sign::Unsigned : Sign::Signed;
 }
 
-/// `a > b ? a : b` of vectors, where the target has an instruction that
-/// compilers do not always find.
+/// Prints `a > b ? a : b` of vectors as an intrinsic, if the target has one
+/// that compilers do not reliably select.
 std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   std::optional<bool> isMax =
       isVector(op.getType()) ? kernel::isMaximum(op) : std::nullopt;

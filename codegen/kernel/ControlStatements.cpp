@@ -1,4 +1,4 @@
-// Loops and conditions of a kernel, and what they carry.
+// Prints loops and conditions of a kernel, with their carried values.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Assigns all of `from` at once, through copies where one assignment would
-/// change what a later one reads.
+/// Assigns all of `from` at once, through copies if an assignment would change
+/// a value that a later one reads.
 void KernelPrinter::assignAll(ValueRange to, ValueRange from) {
   SmallVector<std::pair<Value, Value>> moves;
   llvm::DenseSet<Value> assigned;
@@ -76,7 +76,8 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   std::string type = typeName(counter.getType(), Sign::Signed);
   APInt step;
   bool byOne = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step == 1;
-  // Compilers of processors share the one that forbids it.
+  // GCC and clang share the pragma that disables unrolling, but not the one
+  // that requests it.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
   out.open(

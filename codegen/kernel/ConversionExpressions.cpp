@@ -1,8 +1,8 @@
-// From one type to another.
+// Prints conversions between types.
 //
-// Numbers convert by casts, vectors by __builtin_convertvector; bits are
-// reinterpreted without memory. Out-of-range conversions to integers were
-// guarded before they came here.
+// Scalars convert by casts, vectors by __builtin_convertvector; bits are
+// reinterpreted without going through memory. Earlier stages have guarded
+// conversions to integers against values out of range.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -12,13 +12,15 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Number conversions; `from` and `to` are the C types of integers.
+/// Prints conversions of numbers; `from` and `to` are the signedness of
+/// integers.
 Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   Value operand = op->getOperand(0);
   Type type = op->getResult(0).getType();
   std::string target = typeName(type, to);
   if (isMask(operand.getType())) {
-    // 0 or -1 is already the sign extension; zero extension keeps one bit.
+    // A mask lane 0 or -1 is already sign-extended; zero extension keeps one
+    // bit.
     unsigned bits = storageBits(elementOf(type));
     Expression wide =
         castTo(typeName(type, Sign::Unsigned), maskAs(operand, bits));
@@ -56,7 +58,8 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   return result;
 }
 
-/// The low bits of a byte: masked, or moved to its top and back for their sign.
+/// Extracts the low bits of a byte: masked, or shifted up and arithmetically
+/// down to sign-extend.
 Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
   Value operand = op->getOperand(0);
   Type type = op->getResult(0).getType();
@@ -94,7 +97,7 @@ Expression KernelPrinter::bitcast(Operation *op) {
     return element.isInteger() || isBitsFloat(element);
   };
   Expression source = value(from);
-  // Bits that are an integer already.
+  // Types that are stored as integer bits already.
   bool sameShape = laneCount(from.getType()) == laneCount(to);
   if (sameShape && isBits(from.getType()) && isBits(to)) {
     if (isBitsFloat(elementOf(to)))

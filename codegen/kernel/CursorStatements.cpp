@@ -1,5 +1,5 @@
-// Cursors of a kernel: addresses that go on as they are loaded from, and bytes that are
-// fetched ahead.
+// Prints cursors, which are pointers that advance with each load, and
+// prefetches.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Results of a load of several are in variables that are bound to registers.
+/// Declares the variables, bound to registers, for results of loads of several
+/// registers.
 void KernelPrinter::declareLoadRegisters() {
   std::set<int64_t> registers;
   kernel.walk([&](kernel::LoadNextOp load) {
@@ -50,7 +51,7 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   variables[cursor] = {name, Sign::Signed};
   out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
            " = " + text + ";");
-  // What some compilers have to be told of it.
+  // Some compilers need a statement for it, such as an asm barrier.
   if (const Intrinsic *row = context.target.intrinsic(
           cursor->getName().getStringRef(), type.getElementType(),
           type.getElementType())) {
@@ -71,7 +72,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   std::string cursor = variables.at(load.getCursor()).name;
   Value first = load.getResult(0);
   auto vector = dyn_cast<VectorType>(first.getType());
-  // What is read into: registers that have names, or variables.
+  // The operands of the spelling: the cursor, then named registers or
+  // variables.
   std::vector<std::string> places{cursor};
   auto spelled = [&](llvm::StringRef rest) {
     std::string text;

@@ -1,6 +1,5 @@
-// Which expression an operation is.
-//
-// Values, literals, intrinsics, and what the rows of Printable.def say.
+// Prints operations as expressions: values, literals, intrinsics, and the
+// entries of Printable.def.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -15,7 +14,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The text, in parentheses if it binds less tightly than `limit`.
+/// Returns the text, in parentheses if it binds less tightly than `limit`.
 std::string KernelPrinter::within(const Expression &expression, Binding limit) {
   if (expression.binding <= limit)
     return expression.text;
@@ -40,12 +39,12 @@ Expression KernelPrinter::value(Value value) {
   return ofOperation(value.getDefiningOp());
 }
 
-/// The value as an integer of one C type.
+/// Returns the value as an integer of the given signedness.
 Expression KernelPrinter::integer(Value operand, Sign sign) {
   if (auto literal = operand.getDefiningOp<arith::ConstantOp>())
     if (!isVector(operand.getType()))
       return constant(literal, sign);
-  // The low bits have either sign.
+  // Truncation gives the low bits, which can be read with either sign.
   if (auto low = operand.getDefiningOp<arith::TruncIOp>();
       low && sign == Sign::Signed && !isVector(operand.getType()) &&
       !operand.getType().isInteger(1) && !isPartOfByte(operand.getType()) &&
@@ -59,7 +58,7 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
   return expression;
 }
 
-/// The value to assign to a variable of that sign.
+/// Returns the value to assign to a variable of the given signedness.
 Expression KernelPrinter::initializer(Value operand, Sign sign) {
   Type element = elementOf(operand.getType());
   if (element.isIntOrIndex() && !isMask(operand.getType()) &&
@@ -68,7 +67,7 @@ Expression KernelPrinter::initializer(Value operand, Sign sign) {
   return value(operand);
 }
 
-/// Without a wish, integers are as in memory.
+/// By default, integer literals are signed, as in memory.
 Expression KernelPrinter::constant(arith::ConstantOp op) {
   return constant(op, Sign::Signed);
 }
@@ -103,7 +102,8 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
       rest = rest.drop_front();
     }
   }
-  // The table's own vector types become ours; they may differ in element.
+  // Casts the table's vector types to the generated ones; their elements may
+  // differ.
   Expression call = {text, Binding::Unary,
                      type.isIndex() ? Sign::Signed : Sign::Unsigned};
   if (isVector(type)) {
@@ -113,9 +113,9 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
   return call;
 }
 
-/// What tables of targets call a shuffle that takes each second group of lanes of two
-/// vectors: "vector.shuffle[even 16]" for the groups 0, 2, 4, .. of 16 lanes each. Empty
-/// for another one.
+/// Returns the name, in a target's table, of a shuffle that takes every second
+/// group of lanes of two vectors: "vector.shuffle[even 16]" for the groups 0,
+/// 2, 4, ... of 16 lanes. Empty for any other shuffle.
 static std::string eachSecondGroup(vector::ShuffleOp op) {
   ArrayRef<int64_t> mask = op.getMask();
   int64_t lanes = mask.size(), first = mask[0];
@@ -136,8 +136,9 @@ static std::string eachSecondGroup(vector::ShuffleOp op) {
       .str();
 }
 
-/// What the target's table has for the operation. A multiply-add with one lane
-/// of a vector as its factor has names of its own, as "vector.fma[2]".
+/// Returns the target's intrinsic for the operation, if any. A multiply-add
+/// with one lane of a vector as a factor has its own entries, such as
+/// "vector.fma[2]".
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   if (op->getNumResults() == 0)
     return std::nullopt;
@@ -148,7 +149,7 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     name = "arith.divf[arcp]";
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
-  // Of sums, which alone may be signed.
+  // Accumulators alone may have a signed vector type.
   Sign sign = signOf(op->getResult(0));
   if (auto product = dyn_cast<vector::FMAOp>(op))
     for (bool swap : {false, true}) {
@@ -209,7 +210,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   return std::nullopt;
 }
 
-/// Index values that are surely not negative: their unsigned division is C's.
+/// Whether an index is known to be non-negative, so that its unsigned division
+/// is the signed one.
 static bool isNonNegative(Value value, unsigned depth = 0) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();

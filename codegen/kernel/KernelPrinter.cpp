@@ -1,4 +1,4 @@
-// Statements of a kernel.
+// Prints the statements of a kernel.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -15,7 +15,8 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
                              TextWriter &out)
     : kernel(kernel), context(context), out(out),
       placement(kernel.getFunctionBody()) {
-  // Arguments may have the names of weights, but not of what is named here.
+  // Reserves the names of helpers, globals and locals that this file prints;
+  // arguments may shadow the names of weights.
   kernel.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
       names.reserve(context.functions[call.getCallee()]);
@@ -25,8 +26,8 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
   nameGroups();
 }
 
-/// A variable is called as the first of its values that has a name: results
-/// before carried values, which have the name of what they start from.
+/// Names a variable after the first of its values that has a name: results
+/// before carried values, which are named after their initial value.
 void KernelPrinter::nameGroups() {
   auto consider = [&](Value value) {
     if (!placement.isShared(value))
@@ -44,7 +45,7 @@ void KernelPrinter::nameGroups() {
   });
 }
 
-/// A thread of a device has few registers and no vectors to align for.
+/// A GPU thread has few registers, and no vectors to align for.
 int64_t KernelPrinter::alignmentOfLocals() const {
   constexpr int64_t word = 16;
   return context.target.isDevice() ? word : context.target.bufferAlign;
@@ -80,11 +81,12 @@ void KernelPrinter::printSignature() {
   bool parallel = launched && kernel::partArguments(launched);
   std::string text;
   llvm::raw_string_ostream os(text);
-  // A kernel is kept a function of its own: inlined into its only caller it
-  // would make that caller as large as all kernels together. Functions of
-  // numbers are inlined whatever their size, as their text was written there.
+  // Kernels are noinline: inlined into the function that launches them, they
+  // would make it as large as all kernels together. Scalar helper functions are
+  // always inlined.
   if (context.target.isDevice() && !(launched && !launched.getThreads()))
-    // Passes in which no kernel has a body call no helper.
+    // In compiler passes for other GPU architectures kernels have no body, so
+    // helpers are unused.
     os << (context.onHost.contains(kernel.getName())
                ? "__host__ __device__ __forceinline__ "
            : launched ? "__global__ __launch_bounds__(" +
@@ -126,13 +128,14 @@ void KernelPrinter::printSignature() {
       variable.name = hint.empty() ? names.numbered("arg") : names.unique(hint);
       os << typeName(argument.getType(), Sign::Signed) << ' ';
     }
-    // Strategies may pass what one shape does not need, or what a map alone is made of.
+    // Strategies may pass an argument that a shape does not need, or that only
+    // a tensor map refers to.
     bool isUnused =
         llvm::all_of(argument.getUsers(), llvm::IsaPred<kernel::TilesOp>);
     os << (isUnused ? "/*" + variable.name + "*/" : variable.name);
     variables[argument] = variable;
   }
-  // Maps that the host makes.
+  // Tensor maps that the host creates.
   kernel.walk([&](kernel::TilesOp tiles) {
     std::string name = names.unique(nameHint(tiles.getTiles()));
     os << (count++ ? ", " : "") << "const __grid_constant__ CUtensorMap "
@@ -147,7 +150,7 @@ void KernelPrinter::printSignature() {
   out.open(text);
 }
 
-/// Says of arguments what their types do not.
+/// States alignments of arguments that their types do not express.
 void KernelPrinter::printAlignments() {
   for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
     auto bytes =
@@ -182,7 +185,7 @@ void KernelPrinter::printStatement(Operation *op) {
     return FUNCTION(o);
 #define INGOT_TOGETHER INGOT_STATEMENT
 #include "codegen/kernel/Printable.def"
-  // Terminators are printed by what they end.
+  // Terminators are printed with the operation that they end.
   if (op->hasTrait<OpTrait::IsTerminator>())
     return;
   if (!printUpdate(op))
@@ -206,8 +209,7 @@ void KernelPrinter::printLocal(memref::AllocaOp local) {
   variables[local] = {name, Sign::Signed};
 }
 
-/// The same bytes under another shape: the name of the source, unless bytes are
-/// skipped.
+/// A view is the name of its source, plus an offset if bytes are skipped.
 void KernelPrinter::printView(kernel::ViewOp view) {
   Variable source = variables.at(view.getSource());
   variables[view] = source;
@@ -225,7 +227,8 @@ std::string KernelPrinter::nameHint(Value value) {
                                      : kernel::nameOf(value).str();
 }
 
-/// The name of the argument that an operation loads from: w0, w1 from w.
+/// Returns the name of the argument that an operation loads from, for variables
+/// w0, w1 loaded from w.
 std::string KernelPrinter::loadedFrom(Operation *op) {
   constexpr size_t longest = 8;
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
@@ -262,9 +265,10 @@ std::string KernelPrinter::declaredType(Value value, Sign sign) {
   return typeName(value.getType(), sign);
 }
 
-/// Vectors wrap, so they are unsigned; sums of products that become floats have the sign that
-/// these need. (g++ 12 keeps a vector of either sign in a register of its own: the cast behind
-/// a loop would cost a copy of each sum with every step, and registers that are not there.)
+/// Vectors wrap on overflow, so they are unsigned, except integer accumulators
+/// that are converted to signed floats. (g++ 12 keeps signed and unsigned
+/// vectors in different registers: a cast after a loop would cost a copy of
+/// each accumulator in every iteration, and spill registers.)
 Sign KernelPrinter::signOf(Value variable) const {
   bool wraps =
       isVector(variable.getType()) && !placement.isReadSigned(variable);
@@ -296,7 +300,7 @@ void KernelPrinter::declareUninitialized(Value value) {
   out.line(type + " " + newVariable(value, sign).name + ";");
 }
 
-/// `acc += a * b` and the like, where an operation updates its own variable.
+/// Prints `acc += a * b` and similar, if an operation updates its own variable.
 bool KernelPrinter::printUpdate(Operation *op) {
   Value result = op->getResult(0);
   auto known = variables.find(placement.variable(result));

@@ -1,8 +1,7 @@
-// One kernel function as C++ text.
-//
-// Prints a kernel after the stage `legalize` as a C++ function: loops, named
-// values, nested expressions. It decides nothing but parentheses: what is a
-// statement and what shares a variable comes from Placement.
+// Prints a kernel, in the form that `legalize` guarantees, as a C++ function:
+// loops, named values, nested expressions. The printer only decides about
+// parentheses: Placement decides which operations are statements, and which
+// values share a variable.
 
 #ifndef INGOT_CODEGEN_KERNEL_KERNELPRINTER_H
 #define INGOT_CODEGEN_KERNEL_KERNELPRINTER_H
@@ -31,7 +30,7 @@
 
 namespace ingot {
 
-/// What all functions of one source file share.
+/// The state that all functions of one source file share.
 struct SourceContext {
   explicit SourceContext(const TargetDescription &target) : target(target) {}
 
@@ -40,21 +39,21 @@ struct SourceContext {
   llvm::StringMap<std::string> functions, globals;
   /// Functions that are launched, by symbol; the others are helpers.
   llvm::StringSet<> launched;
-  /// Functions that compare floats, or call one that does, by symbol.
+  /// Functions that compare floats or call one that does, by symbol.
   llvm::StringSet<> comparesFloats;
-  /// Helpers that kernels of the host call beside a device.
+  /// Helpers that host kernels of a GPU output call.
   llvm::StringSet<> onHost;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
-  /// Vector types in memory that are loaded and stored.
+  /// Memory types of vectors that are loaded and stored.
   std::set<std::string> loads, stores;
-  /// Where the output has several targets of a device: what the compiler's pass has to be
-  /// for that bodies of kernels are those of this one. Kernels are there in each pass.
+  /// With several GPU targets: the preprocessor condition under which bodies of
+  /// kernels are compiled for this one. Kernels are declared in every pass.
   std::string passCondition;
-  /// The function that has threads share a kernel, or a step of it.
+  /// The function that distributes a kernel, or a step of it, over threads.
   std::string parallel;
 
-  /// The statement by which bytes are fetched ahead.
+  /// Returns the statement that prefetches bytes.
   std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;
 };
 
@@ -73,7 +72,7 @@ enum class Binding {
 struct Expression {
   std::string text;
   Binding binding = Binding::Primary;
-  /// Of integers: which of the two C types the text has.
+  /// For integers: the signedness of the text's C type.
   Sign sign = Sign::Signed;
 };
 
@@ -100,14 +99,15 @@ private:
   Expression callText(mlir::func::CallOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);
-  /// Declares the variable of `value`, or assigns it if there is one.
+  /// Declares the variable of `value`, or assigns to it if it exists.
   void define(mlir::Value value, const Expression &expression);
   bool printUpdate(mlir::Operation *op);
   Variable &newVariable(mlir::Value value, Sign sign);
   std::string declaredType(mlir::Value value, Sign sign);
-  /// The type of integers in a variable that is assigned again.
+  /// Returns the signedness of an integer variable that is assigned more than
+  /// once.
   Sign signOf(mlir::Value variable) const;
-  /// Prints a block of C: names that are taken in it are free again behind it.
+  /// Prints a C++ block: names declared within are available again after it.
   void inScope(llvm::function_ref<void()> print);
   void nameGroups();
   std::string nameHint(mlir::Value value);
@@ -119,12 +119,12 @@ private:
   void printWhile(mlir::scf::WhileOp loop);
   void printIf(mlir::scf::IfOp conditional);
   void assignAll(mlir::ValueRange to, mlir::ValueRange from);
-  // Addresses that go on as they are loaded from (CursorStatements.cpp).
+  // Pointers that advance with each load (CursorStatements.cpp).
   void printCursor(kernel::CursorOp cursor);
   void printPrefetch(kernel::PrefetchOp prefetch);
   void printLoadNext(kernel::LoadNextOp load);
   void declareLoadRegisters();
-  // What threads do together (WarpStatements.cpp).
+  // Operations of a block or warp (WarpStatements.cpp).
   void printMoment(mlir::Operation *op);
   void printAwait(kernel::AwaitCopiesOp await);
   void printLoadMatrices(kernel::LoadMatricesOp load);
@@ -133,7 +133,7 @@ private:
   void printStorePiece(kernel::StorePieceOp store);
   void printCount(kernel::CountOp count);
   std::string calledBy(llvm::StringRef name);
-  // What warpgroups do (WarpgroupStatements.cpp).
+  // Operations of warpgroups (WarpgroupStatements.cpp).
   void printShared();
   void printInitGate(kernel::InitGateOp init);
   void printExpectBytes(kernel::ExpectBytesOp expect);
@@ -149,7 +149,7 @@ private:
   void printSetRegisters(kernel::SetRegistersOp set);
   std::string sumsText(mlir::ValueRange sums);
   std::string gateText(mlir::Value gates, mlir::Value gate);
-  // Registers of small matrices (TileStatements.cpp).
+  // Matrix tile registers (TileStatements.cpp).
   void printShapeTiles(kernel::ShapeTilesOp shapes);
   void printReleaseTiles(kernel::ReleaseTilesOp release);
   void printClearTile(kernel::ClearTileOp clear);
@@ -157,7 +157,7 @@ private:
   void printStoreTile(kernel::StoreTileOp store);
   void printMultiplyTiles(kernel::MultiplyTilesOp product);
 
-  // Expressions of scalars, and what vectors have in common with them
+  // Expressions of scalars, and rules that vectors share with them
   // (Expressions.cpp and its siblings).
   Expression value(mlir::Value value);
   Expression integer(mlir::Value value, Sign sign);
@@ -229,7 +229,7 @@ private:
   std::string address(mlir::Value memref, mlir::ValueRange indices);
   std::string pointerTo(mlir::Value memref, mlir::ValueRange indices);
   std::string offsetText(mlir::Value memref, mlir::ValueRange indices);
-  /// The call that loads a vector as memory has it.
+  /// Returns the call that loads a vector from memory of its alignment.
   std::string loadOf(const std::string &vector, const std::string &from);
   std::string pointer(mlir::Value memref);
   std::string typeName(mlir::Type type, Sign sign);
@@ -240,10 +240,11 @@ private:
   TextWriter &out;
   Placement placement;
   NameScope names;
-  /// The argument that has the caller's threads, where they share steps.
+  /// The argument with the caller's threads, in a kernel whose steps are
+  /// shared.
   std::string threads;
   llvm::DenseMap<mlir::Value, Variable> variables;
-  /// What variables of several values are called, by Placement::variable.
+  /// Names of variables of several values, by Placement::variable.
   llvm::DenseMap<mlir::Value, llvm::StringRef> groupNames;
 };
 

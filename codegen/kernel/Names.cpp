@@ -1,4 +1,4 @@
-// From ONNX names to C identifiers.
+// Converts ONNX names to C identifiers.
 
 #include "codegen/kernel/Names.h"
 
@@ -27,17 +27,19 @@ static const StringSet<> &reservedNames() {
       "dynamic_cast", "reinterpret_cast", "static_cast", "static_assert",
       "thread_local", "co_await", "co_return", "co_yield", "typeof",
       "typeof_unqual",
-      // Macros of compilers and usual headers, where a field would be replaced.
+      // Macros of compilers and common headers, which would replace a field of
+      // this name.
       "linux", "unix", "i386", "NULL", "EOF", "errno", "assert", "stdin",
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
-      // What a program declares that may end the run.
+      // A local variable of programs that can end the run.
       "status"};
   return names;
 }
 
-/// SIZE_MAX, INT8_MIN, UINT_FAST16_MAX, INT32_C, SIZE_WIDTH: macros of <stdint.h>.
+/// Whether a name is a macro of <stdint.h>: SIZE_MAX, INT8_MIN,
+/// UINT_FAST16_MAX, INT32_C, SIZE_WIDTH.
 static bool isStandardMacro(StringRef name) {
   static constexpr StringLiteral ends[] = {"_MAX", "_MIN", "_C", "_WIDTH"};
   if (llvm::none_of(ends,
@@ -56,7 +58,8 @@ static bool isStandardMacro(StringRef name) {
          (!name.consumeInteger(10, bits) && name.empty());
 }
 
-/// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
+/// Whether a name looks like a type of the source: f32x16, u8x16_u,
+/// splat_f32x4, uint8_t, int_fast8_t.
 static bool looksLikeType(StringRef name) {
   for (StringRef function : {"splat_", "load_", "at_"})
     if (name.starts_with(function) &&
@@ -122,7 +125,7 @@ std::string toCommentText(StringRef text) {
       result += ' ';
     if (c == '\\' || (!isPrint(c) && c != '\n'))
       c = '_';
-    // Two question marks may begin a trigraph.
+    // Two question marks could begin a trigraph.
     if (c == '?' && !result.empty() && result.back() == '?')
       c = '_';
     result += c;

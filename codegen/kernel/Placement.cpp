@@ -1,4 +1,4 @@
-// Which values become variables.
+// Decides which values become variables.
 
 #include "codegen/kernel/Placement.h"
 
@@ -19,7 +19,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Operations in one expression before a part of it gets a name.
+/// The number of operations in one expression before a subexpression gets a
+/// variable.
 static constexpr unsigned kLargestExpression = 10;
 /// The same for each arm of a conditional expression.
 static constexpr unsigned kLargestArm = 6;
@@ -33,13 +34,14 @@ bool isTransparent(Operation *op) {
     Type element = splat.getSourceType();
     return element.isF32() || element.isF64();
   }
-  // A vector of one lane is a scalar already.
+  // A vector of one lane is printed as a scalar.
   if (auto lane = dyn_cast<vector::ExtractOp>(op))
     return !isVector(lane.getSourceVectorType()) && !lane.hasDynamicPosition();
   return isa<memref::GetGlobalOp>(op);
 }
 
-// How often a text has an operand, as the rows of Printable.def say.
+// How often the text of an operation contains that of an operand, for the
+// entries of Printable.def.
 static unsigned once(Operation *, unsigned) { return 1; }
 static unsigned twice(Operation *, unsigned) { return 2; }
 static unsigned inComparison(arith::CmpFOp compare, unsigned) {
@@ -53,7 +55,7 @@ static unsigned inComparison(arith::CmpFOp compare, unsigned) {
     return 1;
   }
 }
-/// What chooses between masks is a mask that both arms are combined with.
+/// A select of masks prints as bitwise logic that uses the condition twice.
 static unsigned inChoice(arith::SelectOp select, unsigned index) {
   return index == 0 && select.getType() == select.getCondition().getType() ? 2
                                                                            : 1;
@@ -77,13 +79,13 @@ static bool mayAliasOthers(Value root) {
          function.getArgAttr(argument.getArgNumber(), kernel::kMayAliasAttr);
 }
 
-/// A call whose result is all that it does: the function gets no buffer.
+/// Whether an operation is a call without side effects: it gets no buffer.
 static bool isPureCall(Operation *op) {
   return isa<func::CallOp>(op) && op->getNumResults() == 1 &&
          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
 }
 
-/// The buffer that `op` itself stores to, or null.
+/// Returns the buffer that `op` itself stores to, or null.
 static Value writtenBuffer(Operation *op) {
   if (auto store = dyn_cast<memref::StoreOp>(op))
     return kernel::bufferRoot(store.getMemRef());
@@ -112,7 +114,8 @@ static Value readBuffer(Operation *op) {
   return {};
 }
 
-/// Whether `writer`, with all in its regions, may change what `reader` reads.
+/// Whether `writer`, including its regions, may change memory that `reader`
+/// reads.
 static bool clobbers(Operation *writer, Operation *reader) {
   SmallVector<Value> reads;
   reader->walk([&](Operation *op) {
@@ -124,8 +127,9 @@ static bool clobbers(Operation *writer, Operation *reader) {
   return writer
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
-        // Behind a barrier there is what other threads have written; and what is loaded in
-        // front of a device's store, or of the end of another kernel, is not to wait for it.
+        // After a barrier, memory has what other threads wrote. Loads before a
+        // GPU store, or before waiting for the previous kernel, should not be
+        // delayed past it.
         if (isa<gpu::BarrierOp, kernel::AwaitGateOp, kernel::AwaitProductsOp,
                 kernel::AwaitInputsOp, kernel::CountOp, kernel::StorePieceOp>(
                 op) ||
@@ -142,8 +146,8 @@ static bool clobbers(Operation *writer, Operation *reader) {
       .wasInterrupted();
 }
 
-/// Whether `writer`, with all in its regions, loads into a register that
-/// `reader` names.
+/// Whether `writer`, including its regions, loads into a load register that
+/// `reader` uses.
 static bool reloads(Operation *writer, Operation *reader) {
   for (Value operand : reader->getOperands()) {
     auto load = operand.getDefiningOp<kernel::LoadNextOp>();
@@ -162,13 +166,13 @@ static bool reloads(Operation *writer, Operation *reader) {
   return false;
 }
 
-/// Rounds a number to a narrower type.
+/// Whether an operation rounds a float to a narrower type.
 static bool narrows(Operation *op) {
   return isa<arith::TruncFOp>(op) && isa<FloatType>(op->getResult(0).getType());
 }
 
-/// Whether `op` would stand between two stores that compilers of devices join where nothing
-/// does: they do not look through an instruction that narrows a number.
+/// Whether `op` would separate two adjacent stores that GPU compilers otherwise
+/// combine: they do not combine stores across a narrowing instruction.
 static bool separates(Operation *op, Operation *store) {
   return isa<memref::StoreOp>(store) && narrows(op);
 }
@@ -176,7 +180,8 @@ static bool separates(Operation *op, Operation *store) {
 Placement::Placement(Region &body) {
   findChains(body);
   findSigns(body);
-  // Inner blocks first: a conditional nests only if all inside it does.
+  // Inner blocks first: an scf.if becomes a conditional expression only if
+  // everything in it nests.
   body.walk<WalkOrder::PostOrder>([&](Block *block) {
     findNested(*block);
     confirmNested(*block);
@@ -203,8 +208,8 @@ void Placement::share(Value a, Value b) {
       entry.second = to;
 }
 
-/// Follows `carried` through operations that are its only uses, as an
-/// accumulator is, inner loops included, until it is `yielded`.
+/// Follows `carried`, such as an accumulator, through operations that are its
+/// only uses, including inner loops, until it is `yielded`.
 bool Placement::followToYield(Value carried, Value yielded,
                               SmallVectorImpl<Value> &path) {
   Value value = carried;
@@ -265,8 +270,8 @@ void Placement::findChains(Region &body) {
         else if (Operation *update = yielded.getDefiningOp())
           pinned.insert(update);
       }
-      // A loop goes on in the variable it starts from, if nothing else reads
-      // it.
+      // A loop uses the variable of its initial value if nothing else reads
+      // that value.
       for (auto [init, carried] :
            llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs()))
         if (init.hasOneUse() && isShared(init) &&
@@ -289,7 +294,7 @@ void Placement::findChains(Region &body) {
         if (Operation *update = yielded.getDefiningOp())
           pinned.insert(update);
     }
-    // A sum of three products or more outside a loop: the same form.
+    // The same form for a sum of at least three products outside of a loop.
     auto addend = [](Value value) -> Value {
       if (auto fma = value.getDefiningOp<vector::FMAOp>())
         return fma.getAcc();
@@ -313,7 +318,7 @@ void Placement::findChains(Region &body) {
         chain.push_back(next);
       }
       auto endsHere = [&] {
-        // Only the last of a chain starts the search.
+        // Only the last operation of a chain starts the search.
         Value last = chain.front();
         return !last.hasOneUse() ||
                addend(last.getUses().begin()->getOwner()->getNumResults() == 1
@@ -336,11 +341,11 @@ unsigned Placement::occurrences(Value value) const {
   return count;
 }
 
-/// An operation that can be written as an expression.
+/// Whether an operation can be written as an expression.
 static bool isExpression(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
-  // These can be either.
+  // These may be expressions or statements.
   if (isa<scf::IfOp>(op))
     return true;
   if (isa<func::CallOp>(op))
@@ -389,13 +394,13 @@ void Placement::findNested(Block &block) {
     Value result = op.getResult(0);
     if (size > kLargestExpression || occurrences(result) != 1)
       continue;
-    // Through a splat to the operation whose text holds it.
+    // Skips splats, to the operation whose text contains the value.
     Operation *user = *result.user_begin();
     while (isTransparent(user))
       user = *user->getResult(0).user_begin();
     if (user->getBlock() != &block)
       continue;
-    // The end of a loop is evaluated again and again, its start is not.
+    // The bound and step of a loop are evaluated repeatedly, its start is not.
     auto loop = dyn_cast<scf::ForOp>(user);
     if (loop &&
         llvm::is_contained({loop.getUpperBound(), loop.getStep()}, result))
@@ -408,8 +413,8 @@ void Placement::findNested(Block &block) {
   }
 }
 
-/// Whether a load would stand behind an instruction that narrows what is computed of the
-/// load beside it, so that the two would not be joined.
+/// Whether a load marked as adjacent would be printed after the narrowing of a
+/// value computed from its neighbour, so that the loads could not be combined.
 bool Placement::leavesOthers(Operation *load) const {
   if (!load->hasAttr(kernel::kSideBySideAttr))
     return false;
@@ -426,7 +431,7 @@ Operation *Placement::statementOf(Operation *op) const {
 }
 
 void Placement::confirmNested(Block &block) {
-  // From the end, so that where a user stands is known.
+  // From the end, since the position of a user's text has to be known.
   for (Operation &op : llvm::reverse(block)) {
     if (!nested.contains(&op) || isTransparent(&op))
       continue;
@@ -446,8 +451,8 @@ void Placement::confirmNested(Block &block) {
   }
 }
 
-/// Whether `reader`, wherever its text stands, is at or before `update`, or not
-/// inside the block of `update` at all.
+/// Whether the text of `reader` is at or before `update`, or outside of the
+/// block of `update`.
 bool Placement::standsBefore(Operation *reader, Operation *update) const {
   if (isTransparent(reader))
     return llvm::all_of(reader->getUsers(), [&](Operation *next) {
@@ -460,8 +465,8 @@ bool Placement::standsBefore(Operation *reader, Operation *update) const {
   return !place || place == update || place->isBeforeInBlock(update);
 }
 
-/// What is left: a carried value with several readers. Its update may assign
-/// the same variable if all of them stand before it.
+/// The remaining case: a carried value with several readers. Its update may
+/// assign the same variable if all of them come before it.
 void Placement::shareUpdates(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   if (!loop)
@@ -474,7 +479,7 @@ void Placement::shareUpdates(Operation *op) {
         isNested(update) || yielded.getType() != carried.getType() ||
         llvm::count(loop.getYieldedValues(), yielded) != 1)
       continue;
-    // Whoever reads the variable, under whichever of its values.
+    // All readers of the variable, through any of its values.
     bool readBefore = true;
     Value own = variable(carried);
     for (auto &[member, of] : leader)
@@ -482,7 +487,8 @@ void Placement::shareUpdates(Operation *op) {
         readBefore &= llvm::all_of(member.getUsers(), [&](Operation *reader) {
           return standsBefore(reader, update);
         });
-    // A conditional assigns its result in its arms, after which they may read.
+    // An scf.if assigns its result inside its arms, which may read the variable
+    // afterwards.
     if (readBefore && update->getNumRegions() == 0)
       share(carried, yielded);
   }

@@ -1,10 +1,11 @@
-// Which values become variables.
+// Decides which values become variables.
 //
 // Decides, for one function and before any text is written, how its SSA values
-// appear in C:
-//   - a *nested* operation has no statement: its text stands in its one use;
+// appear in C++:
+//   - a *nested* operation is not a statement: its text is part of its single use;
 //   - values that *share* a variable are one mutable local: a loop's carried
-//     value, what updates it on its way to the yield, and the loop's result.
+//     value, the operations that update it on its way to the yield, and the
+//     loop's result.
 //
 //     %r = scf.for .. iter_args(%a = %z) {        f32x16 acc0 = f32x16{};
 //       %w = vector.load %x[%i]                   for (...)
@@ -12,12 +13,12 @@
 //       scf.yield %n
 //     }
 //
-// Statements keep their order: compilers schedule well, but they start from
-// what they read, and a kernel's author ordered loads and multiplies with care.
+// Statements keep their order: compilers schedule well, but start from the
+// given order, and strategies order loads and multiplications deliberately.
 //
-// What is guaranteed: no expression moves over a write to what it reads, over
-// the assignment of a variable or a load into a register that it names, or into
-// a loop.
+// Guarantee: no expression moves over a write to memory that it reads, over an
+// assignment to a variable or a load into a register that it uses, or into a
+// loop.
 
 #ifndef INGOT_CODEGEN_KERNEL_PLACEMENT_H
 #define INGOT_CODEGEN_KERNEL_PLACEMENT_H
@@ -32,17 +33,18 @@ class Placement {
 public:
   explicit Placement(mlir::Region &body);
 
-  /// No statement: the text stands where the value is used.
+  /// Whether the operation is not a statement: its text is part of its use.
   bool isNested(mlir::Operation *op) const { return nested.contains(op); }
-  /// An scf.if to be written `c ? a : b`, nested or not.
+  /// Whether an scf.if is written as `c ? a : b`, nested or not.
   bool isConditional(mlir::Operation *op) const {
     return conditionals.contains(op);
   }
-  /// One of the values in the variable; the same for all who share it.
+  /// Returns the representative of the values in a variable.
   mlir::Value variable(mlir::Value value) const;
-  /// Whether the value lives in a variable that is assigned again.
+  /// Whether the value is in a variable that is assigned more than once.
   bool isShared(mlir::Value value) const { return leader.contains(value); }
-  /// Whether the variable is of sums of products that become floats with their sign.
+  /// Whether the variable holds integer accumulators that are converted to
+  /// signed floats.
   bool isReadSigned(mlir::Value value) const {
     return readSigned.contains(variable(value));
   }
@@ -63,19 +65,19 @@ private:
   bool standsBefore(mlir::Operation *reader, mlir::Operation *update) const;
 
   llvm::DenseSet<mlir::Operation *> nested, conditionals;
-  /// Operations that must be statements, since they assign a variable.
+  /// Operations that must be statements, since they assign to a variable.
   llvm::DenseSet<mlir::Operation *> pinned;
   llvm::DenseMap<mlir::Operation *, unsigned> weight;
   llvm::DenseMap<mlir::Value, mlir::Value> leader;
-  /// Of variables that are shared.
+  /// The shared variables for which isReadSigned holds.
   llvm::DenseSet<mlir::Value> readSigned;
 };
 
-/// An operation whose text is short and costs nothing however often it stands
-/// there: scalar constants, splats of floats, the lane of a vector of one.
+/// Whether the text of an operation is short and costs nothing when repeated:
+/// scalar constants, splats of floats, the lane of a one-lane vector.
 bool isTransparent(mlir::Operation *op);
 
-/// How often the text of `op` contains that of its operand `index`.
+/// Returns how often the text of `op` contains that of its operand `index`.
 unsigned textualUses(mlir::Operation *op, unsigned index);
 
 } // namespace ingot

@@ -1,4 +1,4 @@
-// Indented, wrapped lines of C.
+// Writes indented, wrapped lines of C++.
 
 #include "codegen/kernel/TextWriter.h"
 
@@ -12,11 +12,12 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Columns that are left for text, also at an absurd depth.
+/// The least number of columns for text, at any indentation.
 static constexpr size_t kLeastRoom = 40;
 
-/// Returns the position of the last character of what must stay whole and
-/// begins at `i`: a literal in quotes, a comment. Returns `i` for all else.
+/// Returns the position of the last character of the unbreakable unit (a
+/// literal in quotes, a comment) that begins at `i`; `i` for any other
+/// character.
 static size_t endOfUnit(StringRef text, size_t i) {
   StringRef rest = text.substr(i);
   if (rest.starts_with("//"))
@@ -32,10 +33,10 @@ static size_t endOfUnit(StringRef text, size_t i) {
   return std::min(end, text.size() - 1);
 }
 
-/// Returns where to break a line of C: at the last space of those in the fewest
-/// brackets, at best one after a comma, not too near the front; where there is none,
-/// behind the last bracket of a call. Returns npos if C allows no break: a directive
-/// of the preprocessor ends with its line.
+/// Returns where to break a line of C++: at the last space at the lowest
+/// bracket depth, preferably after a comma and not too early; otherwise after
+/// the opening bracket of a call. Returns npos if the line must not be broken,
+/// such as a preprocessor directive.
 static size_t breakPosition(StringRef text, size_t room) {
   size_t best = StringRef::npos, call = StringRef::npos;
   if (text.ltrim().starts_with("#"))
@@ -66,8 +67,8 @@ static size_t breakPosition(StringRef text, size_t room) {
   return best;
 }
 
-/// Calls `use` for the lines of `text`, of fewer than `width` columns each. A
-/// longer word has a line of its own.
+/// Calls `use` for the lines of `text`, each of fewer than `width` columns; a
+/// longer word gets its own line.
 static void wrapWords(StringRef text, size_t width,
                       function_ref<void(StringRef)> use) {
   SmallVector<StringRef> paragraphs;

@@ -1,4 +1,4 @@
-// Indented, wrapped lines of C.
+// Writes indented, wrapped lines of C++.
 
 #ifndef INGOT_CODEGEN_KERNEL_TEXTWRITER_H
 #define INGOT_CODEGEN_KERNEL_TEXTWRITER_H
@@ -10,30 +10,29 @@
 
 namespace ingot {
 
-/// Writes lines at the current indentation. What is too long is broken at a
-/// space where C allows that: never in a directive of the preprocessor, in a
-/// comment or in quotes.
+/// Writes lines at the current indentation. Breaks long lines at a space where
+/// C++ allows it: never in a preprocessor directive, a comment or quotes.
 class TextWriter {
 public:
   explicit TextWriter(llvm::raw_ostream &os) : os(os) {}
 
   void line(const llvm::Twine &text);
   void blank() { os << '\n'; }
-  /// `text` as // comments, one paragraph for each of its lines.
+  /// Writes `text` as // comments, one paragraph for each of its lines.
   void comment(llvm::StringRef text);
-  /// The same between the marks that C had before C99, as headers have them.
+  /// The same as /* */ comments, for headers that C compilers read.
   void blockComment(llvm::StringRef text);
-  /// A line that ends in {, then deeper.
+  /// Writes a line that ends in {, and indents.
   void open(const llvm::Twine &text);
-  /// A line between: } else {
+  /// Writes a line between two blocks: } else {
   void middle(const llvm::Twine &text);
-  /// Back, and a line that begins with }.
+  /// Unindents, and writes a line that begins with }.
   void close(const llvm::Twine &text = "}");
   llvm::raw_ostream &raw() { return os; }
 
 private:
   static constexpr size_t kColumns = 100;
-  /// Columns behind an indentation.
+  /// Returns the number of columns after an indentation.
   static size_t room(unsigned indent);
 
   llvm::raw_ostream &os;

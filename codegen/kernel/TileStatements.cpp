@@ -1,5 +1,5 @@
-// Registers of small matrices: each operation is a call of what the target's table names,
-// with the numbers of tiles as constants.
+// Prints operations of matrix tile registers: each is a call of the intrinsic
+// in the target's table, with tile numbers as constants.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The bytes of a row of each tile, then the rows of each; zeros for tiles without a
-/// shape.
+/// Prints the bytes per row of each tile, then the rows of each; zeros for
+/// tiles without a shape.
 void KernelPrinter::printShapeTiles(kernel::ShapeTilesOp shapes) {
   std::string text;
   for (ArrayRef<int64_t> numbers : {shapes.getBytes(), shapes.getRows()})

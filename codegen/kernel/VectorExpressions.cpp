@@ -1,8 +1,8 @@
-// Vectors and memory.
+// Prints vectors and memory accesses.
 //
-// Vectors are the GCC vector extensions, which both compilers take. Where one
+// Vectors are GCC vector extensions, which GCC and clang support. If one
 // operand of float arithmetic is a splat, the scalar itself is printed: the
-// extension widens it, `x * w` reads as it should, and compilers fold the
+// extension broadcasts it, `x * w` is readable, and compilers fold the
 // broadcast into the instruction.
 
 #include "codegen/kernel/KernelPrinter.h"
@@ -60,7 +60,7 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
   return fromLanes(type, lanes);
 }
 
-/// A vector from its lanes.
+/// Builds a vector from its lanes.
 Expression KernelPrinter::fromLanes(Type type, ArrayRef<std::string> lanes) {
   if (isMask(type)) {
     std::string name = useVector(maskTypeName(32, laneCount(type)));
@@ -79,7 +79,7 @@ Expression KernelPrinter::splat(Type type, const Expression &scalar) {
           Sign::Unsigned};
 }
 
-/// The scalar of a splat of floats.
+/// Returns the scalar of a splat of floats.
 std::optional<Expression> KernelPrinter::splatSource(Value vector) {
   Type element = elementOf(vector.getType());
   if (!isVector(vector.getType()) || !(element.isF32() || element.isF64()))
@@ -98,7 +98,8 @@ std::optional<Expression> KernelPrinter::splatSource(Value vector) {
   return std::nullopt;
 }
 
-/// Both operands, at least one of them a vector, the other a scalar if it may.
+/// Returns both operands, at least one as a vector; the other as a scalar if it
+/// is a splat.
 std::pair<Expression, Expression> KernelPrinter::mixedOperands(Value a,
                                                                Value b) {
   std::optional<Expression> left = splatSource(a), right = splatSource(b);
@@ -113,7 +114,7 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
   if (isVector(source.getType()) || !isVector(type))
     return value(source);
   if (isMask(type)) {
-    // 0 or all ones of the mask's width.
+    // Lanes of 0 or -1, of the mask's width.
     unsigned bits = maskBits(op.getResult());
     std::string lanes = llvm::utostr(laneCount(type));
     std::string bitsText = llvm::utostr(bits);
@@ -132,7 +133,7 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// The width of a mask's lanes: that of what was compared.
+/// Returns the width of a mask's lanes: that of the compared elements.
 unsigned KernelPrinter::maskBits(Value mask) {
   if (auto argument = dyn_cast<BlockArgument>(mask)) {
     Operation *parent = argument.getOwner()->getParentOp();
@@ -208,13 +209,14 @@ std::string KernelPrinter::lane(Value vector, const std::string &index) {
   return within(expression, Binding::Primary) + "[" + index + "]";
 }
 
-/// A scalar as a lane of a vector: of a mask, 0 or -1.
+/// Returns a scalar as a lane of a vector; in a mask, 0 or -1.
 std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
   if (isMask(vectorType))
     return "-int(" + value(scalar).text + ")";
   if (elementOf(vectorType).isInteger()) {
     Expression lane = integer(scalar, Sign::Unsigned);
-    // Braces take no int, which intrinsics of dot products return.
+    // Braces reject the narrowing from int, which intrinsics of dot products
+    // return.
     if (scalar.getDefiningOp<kernel::DotOp>() &&
         !variables.count(placement.variable(scalar)))
       lane = castTo(typeName(scalar.getType(), Sign::Unsigned), lane);
@@ -286,7 +288,7 @@ Expression KernelPrinter::extractSlice(vector::ExtractStridedSliceOp op) {
   return shuffle(op.getSource(), op.getSource(), op.getType(), lanes);
 }
 
-/// Into a vector of one lane: the scalar is all of it.
+/// Inserting into a one-lane vector yields the scalar.
 Expression KernelPrinter::insertedLane(vector::InsertOp op) {
   return value(op.getValueToStore());
 }
@@ -301,7 +303,7 @@ Expression KernelPrinter::fromElements(vector::FromElementsOp op) {
   return fromLanes(type, lanes);
 }
 
-/// The slice widened by lanes of no value, then shuffled into its place.
+/// Widens the slice with undefined lanes, then shuffles it into its position.
 Expression KernelPrinter::insertSlice(vector::InsertStridedSliceOp op) {
   Value source = op.getValueToStore(), dest = op.getDest();
   int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
@@ -337,12 +339,12 @@ std::string KernelPrinter::pointer(Value memref) {
   return value(memref).text;
 }
 
-/// `x[i * 224 + j * 8 + 3]`: one row-major index with constant strides.
+/// Returns `x[i * 224 + j * 8 + 3]`: one row-major index with constant strides.
 std::string KernelPrinter::address(Value memref, ValueRange indices) {
   return pointer(memref) + "[" + offsetText(memref, indices) + "]";
 }
 
-/// `&x[i * 224 + 3]`, or `x`.
+/// Returns `&x[i * 224 + 3]`, or `x`.
 std::string KernelPrinter::pointerTo(Value memref, ValueRange indices) {
   std::string offset = offsetText(memref, indices);
   return offset == "0" ? pointer(memref)
@@ -383,8 +385,8 @@ std::string KernelPrinter::loadOf(const std::string &vector,
   return "load_" + vector + "(" + from + ")";
 }
 
-/// The name of a vector type as memory has it: at a multiple of so many bytes, or as
-/// its elements are.
+/// Returns the name of a vector type in memory: aligned to a number of bytes,
+/// or as its elements.
 std::string KernelPrinter::memoryVector(const std::string &name,
                                         std::optional<int64_t> alignment) {
   return useVector(name + (alignment ? "_a" + llvm::itostr(*alignment) : "_u"));

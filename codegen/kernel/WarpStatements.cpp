@@ -1,4 +1,4 @@
-// What the threads of a block do together: each is a call of a function that the
+// Prints operations of a block or warp: each is a call of the function that the
 // target's table names.
 
 #include "codegen/kernel/KernelPrinter.h"
@@ -13,7 +13,7 @@ std::string KernelPrinter::calledBy(llvm::StringRef name) {
   return context.target.intrinsic(name, Type(), Type())->spelling.str();
 }
 
-/// What all threads wait for, or begin anew.
+/// Prints an operation without operands, such as a barrier.
 void KernelPrinter::printMoment(Operation *op) {
   out.line(calledBy(op->getName().getStringRef()) + ";");
 }
@@ -35,8 +35,9 @@ void KernelPrinter::printLoadMatrices(kernel::LoadMatricesOp load) {
            address(load.getTile(), load.getIndices()) + ");");
 }
 
-/// The sums are variables that the function changes: where one is not that of its
-/// result, the result's begins as a copy.
+/// Accumulators are variables that the function updates; if an accumulator does
+/// not share the variable of its result, that variable is initialized as a
+/// copy.
 void KernelPrinter::printWarpProduct(kernel::WarpProductOp product) {
   std::string text;
   for (auto [sum, result] :

@@ -1,5 +1,5 @@
-// What warpgroups do, and copies of whole tiles: each is a call of a function that the
-// target's table names.
+// Prints operations of warpgroups, and copies of whole tiles: each is a call of
+// the function that the target's table names.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Shared memory beyond what a kernel may declare: one structure, for which the launch
-/// asks.
+/// Prints dynamic shared memory, for kernels that exceed the static limit: one
+/// structure, whose size the launch requests.
 void KernelPrinter::printShared() {
   auto function = dyn_cast<kernel::FuncOp>(*kernel);
   if (!function || kernel::sharedBytes(function) <=
@@ -36,7 +36,7 @@ void KernelPrinter::printShared() {
   out.line(type + " &" + object + " = device::shared_memory<" + type + ">();");
 }
 
-/// "&gates[stage]".
+/// Returns the address of an mbarrier: "&gates[stage]".
 std::string KernelPrinter::gateText(Value gates, Value gate) {
   return "&" + address(gates, gate);
 }
@@ -79,7 +79,7 @@ void KernelPrinter::printAwaitGate(kernel::AwaitGateOp await) {
            integer(await.getParity(), Sign::Signed).text + ");");
 }
 
-/// Places are innermost first on the device.
+/// Tensor map coordinates are innermost first.
 void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
   std::string text = "(&" + address(copy.getTo(), copy.getToIndices()) + ", " +
                      variables.at(copy.getTiles()).name + ", " +

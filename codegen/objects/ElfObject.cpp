@@ -1,7 +1,6 @@
-// A block of constants as a linkable object.
-//
-// File header, .rodata, .symtab, .strtab, .shstrtab, section headers, in this
-// order; .note.GNU-stack is empty and says that no executable stack is wanted.
+// Writes a block of constants as a linkable ELF object: file header, .rodata,
+// .symtab, .strtab, .shstrtab, section headers, in this order. The empty
+// .note.GNU-stack states that no executable stack is needed.
 
 #include "codegen/objects/ElfObject.h"
 
@@ -17,7 +16,7 @@ using namespace llvm;
 namespace ingot {
 
 namespace {
-/// Of each weight; more would be lost between code and weights.
+/// The alignment of weights, which the object has to keep.
 constexpr uint64_t kDataAlign = kWeightAlign;
 
 struct Section {
@@ -27,7 +26,7 @@ struct Section {
   uint64_t align, entrySize;
 };
 
-/// Fields that are as wide as an address are 4 or 8 bytes.
+/// Writes integers; fields of the width of an address have 4 or 8 bytes.
 class ElfWriter {
 public:
   ElfWriter(raw_ostream &os, bool is64Bit)
@@ -67,7 +66,7 @@ static void writeFileHeader(ElfWriter &out, const ElfIdentity &elf,
   out.half(0);
   out.half(elf.is64Bit ? 64 : 40);
   out.half(sections);
-  out.half(sections - 1); // names of sections come last
+  out.half(sections - 1); // index of the section of names, which is the last
 }
 
 static void writeSymbol(ElfWriter &out, bool is64Bit, uint32_t name,

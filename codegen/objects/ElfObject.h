@@ -1,4 +1,4 @@
-// A block of constants as a linkable object.
+// Writes a block of constants as a linkable object.
 
 #ifndef INGOT_CODEGEN_OBJECTS_ELFOBJECT_H
 #define INGOT_CODEGEN_OBJECTS_ELFOBJECT_H
@@ -13,9 +13,9 @@ namespace ingot {
 
 struct ElfIdentity;
 
-/// A relocatable ELF object whose .rodata is `bytes` bytes that `payload`
-/// writes, aligned as weights are, named by one hidden symbol. No assembler is
-/// involved and nothing is copied.
+/// Writes a relocatable ELF object whose .rodata consists of `bytes` bytes
+/// written by `payload`, aligned like weights, with one hidden symbol. Needs no
+/// assembler and copies nothing.
 void writeDataObject(llvm::StringRef symbol, int64_t bytes,
                      const ElfIdentity &elf, llvm::raw_ostream &os,
                      llvm::function_ref<void(llvm::raw_ostream &)> payload);

@@ -16,8 +16,8 @@ namespace ingot {
 
 static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 
-/// Paths for the handler, which may not allocate. A compilation has three
-/// folders at once at most.
+/// Paths for the signal handler, which must not allocate. A compilation has at
+/// most three folders at once.
 static std::atomic<char *> folders[16];
 static std::atomic<int> runningProgram;
 
@@ -52,8 +52,8 @@ void forgetFolder(StringRef folder) {
 
 void setRunningProgram(int group) { runningProgram = group; }
 
-/// Ends the running program, which may write into the folders: asks it to, so
-/// that it removes its own files, and insists after two seconds.
+/// Ends the running program, which may write into the folders: by SIGTERM, so
+/// that it removes its own files, and after two seconds by SIGKILL.
 static void endRunningProgram() {
   int group = runningProgram.exchange(0);
   if (!group)
@@ -74,7 +74,8 @@ void cleanUpAfterSignal() {
     char *path = slot.exchange(nullptr);
     if (!path)
       continue;
-    // Reading a folder allocates, which a handler may not do; `rm` may.
+    // Reading a folder allocates, which a handler must not do, so `rm` is
+    // executed.
     char name[] = "rm", flags[] = "-rf", end[] = "--";
     char *arguments[] = {name, flags, end, path, nullptr};
     char *environment[] = {nullptr};
@@ -96,14 +97,15 @@ void installInterruptHandlers() {
   struct sigaction action = {}, before[std::size(endingSignals)] = {};
   for (auto [signal, old] : llvm::zip(endingSignals, before))
     sigaction(signal, nullptr, &old);
-  // LLVM sets its handlers now, not later over ours.
+  // Makes LLVM install its handlers now rather than later over these.
   llvm::sys::SetInterruptFunction(nullptr);
   action.sa_handler = handleSignal;
   sigemptyset(&action.sa_mask);
-  // A signal that the caller has told us to ignore (nohup) stays ignored.
+  // A signal that the parent process has set to be ignored (nohup) stays
+  // ignored.
   for (auto [signal, old] : llvm::zip(endingSignals, before))
     sigaction(signal, old.sa_handler == SIG_IGN ? &old : &action, nullptr);
-  // A file that may not grow is a write that fails, not a crash.
+  // Exceeding the file size limit becomes a failed write instead of a crash.
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

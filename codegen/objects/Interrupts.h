@@ -1,9 +1,9 @@
-// What a signal must not leave behind.
+// Cleans up when a signal ends Ingot.
 //
-// SIGINT, SIGTERM and their like end the program at any place. Before they do,
-// the program that is running for us (a compiler) is ended and the folders that
-// are registered here are removed, with the single files that
-// llvm::sys::RemoveFileOnSignal knows.
+// SIGINT, SIGTERM and similar signals can end Ingot at any point. Before that,
+// the child process that is running (a compiler) is ended, and the folders
+// registered here are removed, as well as the files registered with
+// llvm::sys::RemoveFileOnSignal.
 
 #ifndef INGOT_CODEGEN_OBJECTS_INTERRUPTS_H
 #define INGOT_CODEGEN_OBJECTS_INTERRUPTS_H
@@ -14,20 +14,21 @@
 
 namespace ingot {
 
-/// Sets the handlers; a signal that the caller ignores stays ignored.
+/// Installs the handlers; a signal that is ignored stays ignored.
 void installInterruptHandlers();
 
-/// Ends the running program and removes the folders. Safe in a signal handler.
+/// Ends the child process and removes the folders. Safe in a signal handler.
 void cleanUpAfterSignal();
 
 /// Makes signals remove a folder with its contents, until it is forgotten.
 void removeFolderOnSignal(llvm::StringRef folder);
 void forgetFolder(llvm::StringRef folder);
 
-/// Tells which process group a signal has to end; 0: none.
+/// Sets the process group that a signal has to end; 0: none.
 void setRunningProgram(int group);
 
-/// Holds the signals back while something is made that they have to clean up.
+/// Blocks signals while a file or process is created that they have to clean
+/// up.
 class SignalsHeld {
 public:
   SignalsHeld();
@@ -35,7 +36,7 @@ public:
   SignalsHeld(const SignalsHeld &) = delete;
   SignalsHeld &operator=(const SignalsHeld &) = delete;
 
-  /// What was blocked before.
+  /// The signal mask before.
   sigset_t before;
 };
 

@@ -21,7 +21,8 @@ using namespace llvm::object;
 
 namespace ingot {
 
-/// `_ZN12_GLOBAL__N_14convEPKfPf.constprop.0` is `conv`.
+/// Returns the plain name of a mangled symbol: `conv` for
+/// `_ZN12_GLOBAL__N_14convEPKfPf.constprop.0`.
 static std::string plainSymbolName(StringRef symbol) {
   std::string name = symbol.split('.').first.str();
   ItaniumPartialDemangler demangler;
@@ -35,8 +36,9 @@ static std::string plainSymbolName(StringRef symbol) {
   return name;
 }
 
-/// One compiler writes symbols to its stack usage file, the other declarations:
-/// `void {anonymous}::conv(const float*, float*)` is `conv`.
+/// GCC and clang write different names to stack usage files: symbols, or
+/// declarations. Returns `conv` for `void {anonymous}::conv(const float*,
+/// float*)`.
 static std::string plainDeclarationName(StringRef declaration) {
   if (declaration.ends_with("]"))
     declaration = declaration.rsplit(" [").first;
@@ -58,7 +60,7 @@ static std::string plainDeclarationName(StringRef declaration) {
   return name.drop_front(begin == StringRef::npos ? 0 : begin + 1).str();
 }
 
-/// Lines are FILE:LINE[:COLUMN]:NAME <tab> BYTES <tab> KIND.
+/// Parses lines of the form FILE:LINE[:COLUMN]:NAME <tab> BYTES <tab> KIND.
 static StringMap<int64_t> readFrames(StringRef text) {
   StringMap<int64_t> frames;
   SmallVector<StringRef> lines;
@@ -70,7 +72,7 @@ static StringMap<int64_t> readFrames(StringRef text) {
     if (fields.size() < 2 || fields[1].getAsInteger(10, bytes))
       continue;
     StringRef name = fields[0];
-    // Names may have colons too, but always in pairs.
+    // Names may contain colons as well, but always in pairs.
     for (size_t i = 1; i + 1 < name.size(); ++i)
       if (name[i] == ':' && isDigit(name[i - 1]) && name[i + 1] != ':' &&
           !isDigit(name[i + 1])) {
@@ -85,7 +87,7 @@ static StringMap<int64_t> readFrames(StringRef text) {
 
 namespace {
 
-/// Who calls whom, from the relocations in each function's bytes.
+/// The call graph, from the relocations in each function's code.
 class CallGraph {
 public:
   CallGraph(const ELFObjectFileBase &file, const StringMap<int64_t> &frames,
@@ -157,7 +159,8 @@ private:
     return std::nullopt;
   }
 
-  /// A function, or the section of one function.
+  /// Returns the function that a relocation refers to, by its symbol or its
+  /// section.
   std::optional<size_t> targetOf(RelocationRef relocation) const {
     symbol_iterator symbol = relocation.getSymbol();
     if (symbol == file.symbol_end())
@@ -180,7 +183,7 @@ private:
 
   int64_t depthOf(size_t i) {
     Node &node = nodes[i];
-    // A call back to what is running does not come from our text.
+    // Generated code is not recursive; a cycle comes from elsewhere.
     if (node.depth >= 0 || node.visiting)
       return std::max<int64_t>(node.depth, 0);
     node.visiting = true;

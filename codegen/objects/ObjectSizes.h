@@ -1,11 +1,11 @@
-// What a compiled model takes of a machine.
+// Measures the memory that a compiled model needs:
 //
 //   model.o (a section for each function), model.su
-//     -> bytes of code and of constants, and for each function its code and the
-//        stack that it takes with all that it calls
+//     -> bytes of code and of constants, and for each function its code and its
+//        stack including all functions that it calls
 //
-// Functions go by their plain names, without namespaces and parameters; copies
-// that a compiler made of one (for constant arguments, say) count with it.
+// Functions have plain names, without namespaces and parameters; a compiler's
+// clones of a function (for constant arguments, for example) count with it.
 
 #ifndef INGOT_CODEGEN_OBJECTS_OBJECTSIZES_H
 #define INGOT_CODEGEN_OBJECTS_OBJECTSIZES_H
@@ -24,19 +24,20 @@ namespace ingot {
 struct ObjectSizes {
   struct Function {
     int64_t code = 0;  ///< bytes, literals included
-    int64_t frame = 0; ///< bytes of stack of its own
-    int64_t stack = 0; ///< with the deepest of its calls
+    int64_t frame = 0; ///< bytes of its own stack frame
+    int64_t stack = 0; ///< including the deepest call
   };
 
-  /// Bytes that are executed, only read, written with a first value, and
-  /// written but zero at first.
+  /// Bytes of code, of read-only data, of initialized and of zero-initialized
+  /// writable data.
   int64_t code = 0, constants = 0, data = 0, zeroed = 0;
   llvm::StringMap<Function> functions;
-  /// What somebody else has to provide.
+  /// Symbols that other objects have to define.
   std::vector<std::string> undefined;
 
   int64_t flash() const { return code + constants + data; }
-  /// Of the model whose names begin with `name`: the deepest of its entry points.
+  /// Returns the sizes of the model whose names begin with `name`; the stack is
+  /// that of its deepest entry point.
   MeasuredBytes measured(llvm::StringRef name) const {
     int64_t stack = 0;
     for (const auto &entry : functions)
@@ -45,24 +46,25 @@ struct ObjectSizes {
         stack = std::max(stack, entry.second.stack);
     return {flash(), stack};
   }
-  /// Zeros for what the compiler has inlined.
+  /// Returns zeros for functions that were inlined.
   Function function(llvm::StringRef name) const {
     return functions.lookup(name);
   }
 };
 
-/// `stackUsage` is the file that compilers write for -fstack-usage. What has no
-/// line there, functions of the compiler's library, has the frame that it
-/// describes to debuggers, if any.
+/// `stackUsage` is the file that compilers write for -fstack-usage. Functions
+/// that it does not list, those of the compiler's library, have the stack frame
+/// in their debug frame tables, if any.
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
-/// What compileSource needs for that.
+/// Returns the flags that compileSource needs for readObjectSizes.
 llvm::ArrayRef<llvm::StringRef> measuringFlags();
 
-/// Of several objects together, the first compiled with measuringFlags().
-/// Without an operating system the functions of the compiler's library that
-/// they call are part of them. Scratch files go to `folder`.
+/// Measures several objects together, of which the first was compiled with
+/// measuringFlags(). Without an operating system, this includes the functions
+/// of the compiler's library that they call. Temporary files are written to
+/// `folder`.
 llvm::Expected<ObjectSizes> measureObjects(const TargetDescription &target,
                                            llvm::ArrayRef<std::string> objects,
                                            llvm::StringRef stackUsage,

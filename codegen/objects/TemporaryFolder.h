@@ -1,4 +1,4 @@
-// Scratch space that never stays.
+// Temporary folders that are always removed.
 
 #ifndef INGOT_CODEGEN_OBJECTS_TEMPORARYFOLDER_H
 #define INGOT_CODEGEN_OBJECTS_TEMPORARYFOLDER_H
@@ -9,22 +9,23 @@
 
 namespace ingot {
 
-/// A folder in TMPDIR, removed with its contents at the end or by a signal.
+/// A folder in TMPDIR, removed with its contents by the destructor or by a
+/// signal.
 class TemporaryFolder {
 public:
-  /// Makes the folder; the error is a FileError that says why there is none.
+  /// Creates the folder, or returns a FileError.
   static llvm::Expected<TemporaryFolder> create();
   TemporaryFolder(TemporaryFolder &&other);
   TemporaryFolder &operator=(TemporaryFolder &&other) = delete;
   ~TemporaryFolder();
 
   llvm::StringRef path() const { return folder; }
-  /// Returns the path of a file in it.
+  /// Returns the path of a file in the folder.
   std::string file(llvm::StringRef name) const;
 
 private:
   explicit TemporaryFolder(llvm::StringRef folder) : folder(folder.str()) {}
-  /// Empty once moved from.
+  /// Empty after being moved from.
   std::string folder;
 };
 

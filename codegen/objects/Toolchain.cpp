@@ -1,4 +1,4 @@
-// Running a target's compiler.
+// Runs a target's compiler.
 
 #include "codegen/objects/Toolchain.h"
 
@@ -67,8 +67,8 @@ TargetDescription withCompiler(const TargetDescription &target,
   return result;
 }
 
-/// Returns the line of a program's messages that blames the machine; empty if
-/// none does.
+/// Returns the line of a program's messages that reports a fault of the machine
+/// (full disk, no memory); empty if there is none.
 static StringRef machineFaultIn(StringRef messages) {
   static constexpr int codes[] = {ENOSPC, EDQUOT, EFBIG,  EROFS, EACCES,
                                   EIO,    ENOMEM, EMFILE, ENFILE};
@@ -78,7 +78,7 @@ static StringRef machineFaultIn(StringRef messages) {
   SmallVector<StringRef> lines;
   messages.split(lines, '\n');
   for (StringRef line : lines) {
-    // By the system, for want of memory.
+    // Killed by the system, usually because memory ran out.
     bool isKilled = line.contains("Killed");
     auto isSign = [&](StringRef sign) {
       return line.contains_insensitive(sign);
@@ -89,9 +89,9 @@ static StringRef machineFaultIn(StringRef messages) {
   return "";
 }
 
-/// Starts a command as a process group of its own, so that it can be ended with
-/// all that it starts. It speaks English, to `output`, and has `folder` for its
-/// temporary files: compilers that fail leave some behind.
+/// Starts a command as a process group, so that it can be ended with all of its
+/// children. Its messages are in English and go to `output`; its temporary
+/// files go to `folder`, since compilers that fail leave some behind.
 static int start(ArrayRef<std::string> command, StringRef folder, int output,
                  pid_t &child) {
   std::string variables[] = {"LC_ALL=C", ("TMPDIR=" + folder).str()};
@@ -127,8 +127,8 @@ static int start(ArrayRef<std::string> command, StringRef folder, int output,
   return code;
 }
 
-/// Reads what a program says until it ends; false if that takes more than
-/// `seconds`, if these are not 0.
+/// Reads a program's output until it ends; returns false if that takes more
+/// than `seconds`, unless `seconds` is 0.
 static bool readMessages(int input, unsigned seconds, std::string &messages) {
   using Clock = std::chrono::steady_clock;
   auto end = Clock::now() + std::chrono::seconds(seconds);
@@ -198,7 +198,7 @@ Error compileSource(const TargetDescription &target, StringRef source,
   if (!command)
     return command.takeError();
   std::vector<std::string> ours;
-  // A compiler for a device passes what it does not know itself on by this flag only.
+  // nvcc passes unknown options to the host compiler only after -Xcompiler.
   static const StringRef deviceFlags[] = {"-std=c++17", "-O2", "-Xcompiler",
                                           "-fPIC"};
   for (StringRef flag : target.isDevice() ? ArrayRef<StringRef>(deviceFlags)
@@ -206,7 +206,8 @@ Error compileSource(const TargetDescription &target, StringRef source,
     ours.push_back(flag.str());
   for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
     ours.push_back(flag.str());
-  // The command's own flags come last, so that they win: --cxx "g++ -Os".
+  // The command's own flags come last, so that they take precedence: --cxx "g++
+  // -Os".
   auto first = llvm::find_if(
       *command, [](StringRef word) { return word.starts_with("-"); });
   command->insert(first, ours.begin(), ours.end());
@@ -238,7 +239,7 @@ Error mergeObjects(const TargetDescription &target,
     return make_error<MissingProgram>(
         ("the linker `" + target.linker + "` is not installed").str());
   }
-  // They say which of its libraries.
+  // The target's flags select the variant of the compiler's library.
   for (StringRef flag : target.compilerFlags)
     command.push_back(flag.str());
   command.insert(command.end(), {"-r", "-nostdlib"});

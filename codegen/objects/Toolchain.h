@@ -1,4 +1,4 @@
-// Running a target's compiler.
+// Runs a target's compiler.
 
 #ifndef INGOT_CODEGEN_OBJECTS_TOOLCHAIN_H
 #define INGOT_CODEGEN_OBJECTS_TOOLCHAIN_H
@@ -13,7 +13,7 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// An error that is a text; its class says of what kind.
+/// An error with a message; its class is the kind of error.
 template <typename Kind> class TextError : public llvm::ErrorInfo<Kind> {
 public:
   explicit TextError(std::string message) : text(std::move(message)) {}
@@ -26,49 +26,51 @@ private:
   std::string text;
 };
 
-/// A program that is needed is not installed.
+/// A required program is not installed.
 struct MissingProgram : TextError<MissingProgram> {
   static char ID;
   using TextError::TextError;
 };
 
-/// The machine kept a program from its work: a full disk, no memory.
+/// The machine prevented a program from working: a full disk, no memory.
 struct MachineFault : TextError<MachineFault> {
   static char ID;
   using TextError::TextError;
 };
 
-/// How generated sources are compiled, apart from what a target adds.
+/// Returns the flags for compiling generated sources, in addition to those of
+/// the target.
 llvm::ArrayRef<llvm::StringRef> standardCompileFlags();
 
-/// The first of the target's compilers that is installed, as the words of a
-/// command, or a MissingProgram that names them all.
+/// Returns the first installed compiler of the target, as the words of a
+/// command, or a MissingProgram that lists all candidates.
 llvm::Expected<std::vector<std::string>>
 findCompiler(const TargetDescription &target);
-/// The target with `command` as its compiler; as it is if that is empty.
+/// Returns the target with `command` as its compiler; unchanged if that is
+/// empty.
 TargetDescription withCompiler(const TargetDescription &target,
                                llvm::StringRef command);
-/// The words of a command of a description, the first one being the path of its
+/// Returns the words of a command, with the first replaced by the path of its
 /// program; empty if that is not installed.
 std::vector<std::string> installedCommand(llvm::StringRef command);
 
-/// Compiles `source` to `object`, with `flags` behind those of the target.
+/// Compiles `source` to `object`, with `flags` after those of the target.
 llvm::Error compileSource(const TargetDescription &target,
                           llvm::StringRef source, llvm::StringRef object,
                           llvm::ArrayRef<llvm::StringRef> flags = {});
-/// What it needs for that an object has code for these levels of a device as well, and what
-/// drivers of later ones compile themselves.
+/// Returns the compiler flags by which an object also contains code for these
+/// GPU architectures, and PTX that drivers compile for later ones.
 std::vector<std::string>
 flagsForLevels(llvm::ArrayRef<const TargetDescription *> others);
 
-/// Makes one relocatable object of several objects and libraries (-lNAME).
+/// Links several objects and libraries (-lNAME) into one relocatable object.
 llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
 
-/// Runs a command and waits, for at most `seconds` if that is not 0. What it
-/// writes becomes the error; a MachineFault if the machine is the reason. A
-/// signal that ends us ends it, too.
+/// Runs a command and waits, for at most `seconds` if that is not 0. On
+/// failure, its output becomes the error; a MachineFault if the machine is the
+/// cause. A signal that ends Ingot also ends the command.
 llvm::Error runProgram(llvm::ArrayRef<std::string> command,
                        unsigned seconds = 0);
 

@@ -13,7 +13,7 @@ namespace {
 using Place = std::pair<uint64_t, uint64_t>; // section, offset
 } // namespace
 
-/// Where the words of `section` point to, by their offsets.
+/// Returns the targets of the relocations in `section`, by their offsets.
 static Expected<DenseMap<uint64_t, Place>>
 readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
   DenseMap<uint64_t, Place> pointers;
@@ -37,7 +37,7 @@ readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
         return joinErrors(to.takeError(), value.takeError());
       if (*to == file.section_end())
         continue;
-      // What is added stands beside the relocation, or in the word itself.
+      // The addend is in the relocation, or in the relocated word itself.
       Expected<int64_t> added = relocation.getAddend();
       if (!added) {
         consumeError(added.takeError());
@@ -72,7 +72,7 @@ Expected<UnwindFrames> readUnwindFrames(const ELFObjectFileBase &file) {
     auto *function = dyn_cast<dwarf::FDE>(&entry);
     if (!function)
       continue;
-    // Behind a length and a reference to the common part.
+    // After the length and the reference to the CIE, each of 4 bytes.
     auto begin = pointers->find(function->getOffset() + 8);
     if (begin == pointers->end())
       continue;

@@ -55,11 +55,13 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
   });
 }
 
-/// Elements of a row that a thread visits one after the other in the text, without a loop.
+/// Steps of one thread along a row that are unrolled; a longer row becomes a
+/// loop.
 static constexpr int64_t mostInText = 32;
 
-/// Calls `step` for this thread's part of a row that threads share: neighbours as many as there
-/// are lanes, and again behind those of all other threads.
+/// Calls `step` for this thread's elements of a row that several threads share:
+/// one vector of `vectorLanes` neighbours, then on by threads * vectorLanes
+/// elements, until the end of the row.
 static Exprs overShare(BodyBuilder &b, int64_t threads, Expr thread,
                        const Dim &trips, ArrayRef<Expr> init,
                        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {

@@ -1,5 +1,5 @@
-// The arithmetic that shape rules do with sizes: numbers, or sizes that are
-// known only at run time (`Dim`).
+// The arithmetic on sizes that shape rules use, for constant sizes (int64_t)
+// and for dynamic ones (`Dim`).
 
 #ifndef INGOT_GRAPH_DIM_H
 #define INGOT_GRAPH_DIM_H

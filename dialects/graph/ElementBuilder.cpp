@@ -16,7 +16,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 Type storageType(Type type) {
-  // Integers of 2 and 4 bits take a byte each.
+  // Integers of 2 and 4 bits are stored in a byte each.
   if (auto integer = dyn_cast<IntegerType>(type))
     return IntegerType::get(
         type.getContext(),
@@ -87,7 +87,8 @@ static Expr evaluate(ElementBuilder &b, AffineExpr value, const Dim &size,
     return x * y;
   case AffineExprKind::FloorDiv:
   case AffineExprKind::Mod: {
-    // Machines round towards zero.
+    // Division of the target truncates towards zero; affine division rounds
+    // down.
     int64_t more = kernel::divisorsToAdd(parts, size.symbols());
     if (more != 0)
       x = x + b.index(more) * y;
@@ -160,7 +161,7 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
     v = arith::ExtFOp::create(builder, loc, wide, v);
   }
   Expr element{this, v, elementType};
-  // Of a byte that holds a narrower integer only the low bits count.
+  // Of a byte that stores an integer of 2 or 4 bits only the low bits count.
   if (auto integer = dyn_cast<IntegerType>(elementType);
       integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
     Expr spare = constantInt(8 - integer.getWidth(), elementType);
@@ -169,8 +170,8 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
   return element;
 }
 
-/// A value of a narrow type as it would be if it had been stored, so that no
-/// result depends on what is fused.
+/// Rounds a value that is computed in a wider type to its own narrow type, as
+/// storing it would. Results therefore do not depend on what is fused.
 static Expr rounded(Expr x) {
   Type compute = computeType(x.type);
   if (compute == x.type || !isa<FloatType>(x.type) ||
@@ -186,7 +187,7 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   if (Value buffer = buffers.lookup(tensor))
     return loadBuffer(buffer, elementType, idx);
   if (auto constant = tensor.getDefiningOp<ConstantOp>()) {
-    // What reads a tensor of no elements has no valid index.
+    // An empty tensor has no valid index; its reader never runs.
     if (constant.getValue().empty())
       return this->constantInt(0, elementType);
     auto splat = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -214,8 +215,8 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   return element;
 }
 
-/// Names an element after the operator that computes it: `relu`, `exp`. What
-/// is only read or passed on is not its result.
+/// Names an element after the operator that computes it (`relu`, `exp`), unless
+/// the operator only loads it or passes it on.
 static Expr nameElement(Expr element, Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
           element.value.getDefiningOp()) &&
@@ -247,7 +248,7 @@ Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
 
 Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
   auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  // A value bound by a strategy stands at the result's own index.
+  // A value bound by a strategy is an element at the index of the result.
   Exprs at;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     Expr i = idx[idx.size() - shape.size() + axis];
@@ -279,7 +280,7 @@ Exprs ElementBuilder::loop(
                                  initValues);
   {
     OpBuilder::InsertionGuard guard(builder);
-    // The builder created the terminator only where nothing is carried.
+    // scf.for has a terminator already only if it carries no values.
     if (init.empty())
       builder.setInsertionPoint(loop.getBody()->getTerminator());
     else
@@ -322,7 +323,7 @@ Exprs ElementBuilder::loopWhile(
       exprs.push_back({this, v, e.type});
     return exprs;
   };
-  // Both parts are built by this builder, so that it goes on in them.
+  // This builder builds both regions, so its insertion point moves into them.
   auto inside = [&](OpBuilder &nested, llvm::function_ref<void()> build) {
     OpBuilder::InsertionGuard guard(builder);
     builder.restoreInsertionPoint(nested.saveInsertionPoint());
@@ -386,7 +387,7 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
     return known.isZero() ? otherwise() : then();
-  // The result type is known only after building one side.
+  // The result type of scf.if is known only after one region has been built.
   Block *thenBlock = new Block(), *elseBlock = new Block();
   Expr x, y;
   {
@@ -429,8 +430,7 @@ Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<Dim> sizes) {
 
 Exprs ElementBuilder::delinearize(Expr position, ArrayRef<Dim> sizes) {
   Exprs idx(sizes.size());
-  // Axes of size 1 do not consume anything; the outermost axis needs no
-  // remainder.
+  // Axes of size 1 have index 0; the outermost axis needs no remainder.
   std::optional<size_t> outermost;
   for (auto [axis, size] : llvm::enumerate(sizes))
     if (!(size == 1) && !outermost)

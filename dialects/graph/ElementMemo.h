@@ -1,11 +1,11 @@
-// Remembers the elements that one pull through a group has built, so that an
+// Remembers the elements that one load through a group has built, so that an
 // element with several readers is built once, however long the chain:
 //
 //   y = x * sigmoid(x), z = y * sigmoid(y), ...    z reads y twice, y reads x
 //                                                  twice: without the memo the
 //                                                  code doubles with each step
 //
-// Elements are known by tensor, number of lanes and index. Two indices are
+// The key of an element is tensor, number of lanes and index. Two indices are
 // equal if they are the same constant, the same value plus the same constant,
 // or the same operation on equal operands.
 
@@ -24,24 +24,23 @@ public:
   using Key = llvm::SmallVector<int64_t, 8>;
 
   Key keyOf(mlir::Value tensor, int64_t lanes, llvm::ArrayRef<Expr> idx);
-  /// Returns the element if it was built in `block` or in a block around it;
-  /// else an empty expression.
+  /// Returns the element if it was built in `block` or in an enclosing block;
+  /// otherwise an empty expression.
   Expr lookup(const Key &key, mlir::Block *block) const;
   void remember(const Key &key, Expr element, mlir::Block *block);
-  /// States that `inner`, which has no parent operation yet, will get one in
-  /// `outer`.
+  /// States that the detached block `inner` will be nested in `outer`.
   void nest(mlir::Block *inner, mlir::Block *outer) {
     outerOfDetached[inner] = outer;
   }
   void clear();
 
 private:
-  /// A value as `base + offset`; the base 0 is the number zero.
+  /// A value as `base + offset`; base 0 stands for the constant 0.
   struct Number {
     int64_t base, offset;
   };
   Number numberOf(mlir::Value value);
-  /// The same number for the same key.
+  /// Returns a number for the key, the same one for equal keys.
   int64_t baseOf(const Key &key);
   bool encloses(mlir::Block *outer, mlir::Block *inner) const;
 

@@ -1,4 +1,4 @@
-// The bytes of constants.
+// Access to the data of constants.
 
 #ifndef INGOT_GRAPH_ELEMENTSDATA_H
 #define INGOT_GRAPH_ELEMENTSDATA_H
@@ -8,32 +8,32 @@
 
 namespace ingot::graph {
 
-/// Bytes of one element as buffers hold it: whole bytes, little endian, one
-/// byte for i1 and for types narrower than a byte.
+/// Returns the bytes of one element in a buffer: little endian, and one byte
+/// for i1 and for types narrower than a byte.
 int64_t bytesPerElement(mlir::Type type);
 
-/// Returns whether the bytes are there: text that was written without its
-/// resources has constants without data.
+/// Whether the constant has data: a module that was printed without its
+/// resources has none.
 bool hasData(mlir::ElementsAttr value);
 
-/// The bytes of `value` in row-major order; `storage` holds them where the
-/// attribute does not (splats, bits).
+/// Returns the bytes of `value` in row-major order; `storage` holds the bytes
+/// if the attribute does not store them in this form (splats, i1).
 llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value,
                                   std::vector<char> &storage);
 
-/// Returns a hash of how many bytes there are and of some of them: weights that differ
-/// do so nearly everywhere, and are not read as a whole.
+/// Returns a hash of the number of bytes and of a sample of them: different
+/// weights differ nearly everywhere, and reading all would be slow.
 uint64_t hashOfSample(mlir::ElementsAttr value);
-/// Whether two constants with data have the same bytes.
+/// Whether two constants, both with data, have the same bytes.
 bool haveSameBytes(mlir::ElementsAttr a, mlir::ElementsAttr b);
 
-/// The attribute for bytes in that form: dense if small, else a resource that
-/// owns a copy (or `data` itself, if moved in).
+/// Returns the attribute for bytes in this form: a dense attribute if small,
+/// otherwise a resource that owns a copy (or `data` itself, if moved in).
 mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type,
                                      std::vector<char> &&data,
                                      llvm::StringRef name);
 
-/// All elements as integers or doubles.
+/// Returns all elements as integers or doubles.
 llvm::SmallVector<int64_t> elementsAsInts(mlir::ElementsAttr value);
 
 } // namespace ingot::graph

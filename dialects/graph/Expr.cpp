@@ -24,7 +24,7 @@ static Expr literal(Expr like, double value) {
   return like.builder->constant(value, like.type);
 }
 
-/// The type `scalar` in as many lanes as `x` has.
+/// Returns the type of `scalar` in as many lanes as `x` has.
 static Type inLanesOf(Expr x, Type scalar) {
   if (auto vector = dyn_cast<VectorType>(x.value.getType()))
     return VectorType::get(vector.getShape(), scalar);
@@ -64,7 +64,8 @@ Expr operator&(Expr x, Expr y) { return bitwise<arith::AndIOp>(x, y); }
 Expr operator|(Expr x, Expr y) { return bitwise<arith::OrIOp>(x, y); }
 Expr operator^(Expr x, Expr y) { return bitwise<arith::XOrIOp>(x, y); }
 
-/// Divisors that C leaves undefined are replaced by 1 and the result mended.
+/// Divides integers without undefined behaviour: divisors 0 and -1 are replaced
+/// by 1, and the result is corrected.
 static Expr guardedDivision(Expr x, Expr y, bool remainder) {
   ElementBuilder::unify(x, y);
   APInt divisor;
@@ -188,7 +189,7 @@ Expr notEqual(Expr x, double y) { return notEqual(x, literal(x, y)); }
 
 Expr select(Expr condition, Expr x, Expr y) {
   ElementBuilder::unify(x, y);
-  // A vector condition over scalars, and the other way round.
+  // Broadcasts the scalars of a vector condition, and the other way round.
   if (auto vector = dyn_cast<VectorType>(condition.value.getType())) {
     x = x.builder->broadcast(x, vector.getNumElements());
     y = y.builder->broadcast(y, vector.getNumElements());
@@ -203,8 +204,9 @@ Expr select(Expr condition, double x, Expr y) {
   return select(condition, literal(y, x), y);
 }
 
-/// A float constant that is no NaN: against it one compare-select propagates a
-/// NaN of the other operand, and is one instruction on most targets.
+/// Whether `x` is a float constant other than NaN. Against such a constant a
+/// single compare and select propagates a NaN of the other operand, which is
+/// one instruction on most targets.
 static bool isOrderedConstant(Expr x) {
   llvm::APFloat value(0.0);
   return matchPattern(x.value, m_ConstantFloat(&value)) && !value.isNaN();
@@ -237,7 +239,7 @@ Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(y, z);
   if (!isFloat(x))
     return x * y + z;
-  // The first product of a sum: at most the sign of a zero differs.
+  // The first term of a sum: dropping + 0 changes at most the sign of a zero.
   if (matchPattern(z.value, m_PosZeroFloat()))
     return x * y;
   if (isa<VectorType>(x.value.getType()))
@@ -246,9 +248,9 @@ Expr fma(Expr x, Expr y, Expr z) {
   return {x.builder, make<math::FmaOp>(x, x.value, y.value, z.value), x.type};
 }
 
-/// Applies a function of floats. ONNX has some for integers, too, as Erf: these
-/// are computed in floats that are wide enough, and what is behind the point is
-/// cut off.
+/// Applies a function of floats. ONNX defines some of these, for example Erf,
+/// for integers as well: they are computed in a float type that is wide enough,
+/// and the result is truncated.
 template <typename OpT> static Expr unary(Expr x) {
   if (isFloat(x))
     return {x.builder, make<OpT>(x, x.value), x.type};
@@ -273,7 +275,7 @@ Expr sign(Expr x) {
 }
 Expr sqrt(Expr x) { return unary<math::SqrtOp>(x); }
 Expr exp(Expr x) { return unary<math::ExpOp>(x); }
-/// Applies a function that may be approximated.
+/// Applies a function that the target may approximate (fast-math flag afn).
 template <typename Op> static Expr approximated(Expr x) {
   auto flags = arith::FastMathFlagsAttr::get(x.type.getContext(),
                                              arith::FastMathFlags::afn);
@@ -306,7 +308,7 @@ Expr pow(Expr x, Expr y) {
   ElementBuilder::unify(x, y);
   if (isFloat(x))
     return {x.builder, make<math::PowFOp>(x, x.value, y.value), x.type};
-  // Integers by squaring; the number of steps is the width.
+  // Powers of integers by repeated squaring, a step for each bit.
   ElementBuilder &b = *x.builder;
   unsigned width =
       getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
@@ -333,7 +335,7 @@ Expr pow(Expr x, Expr y) {
             c[2].type};
         return {select(odd, c[0] * c[1], c[0]), c[1] * c[1], shifted};
       });
-  // A negative power of an integer truncates to 0, but for the bases 1 and -1.
+  // A negative power of an integer is 0, except for the bases 1 and -1.
   if (!negative)
     return result[0];
   Expr odd = notEqual(y & literal(y, 1), 0.0);
@@ -348,7 +350,7 @@ Expr isInf(Expr x) {
   return equal(abs(x), std::numeric_limits<double>::infinity());
 }
 
-/// Float to integer, saturating, NaN to 0.
+/// Converts a float to an integer: saturating, NaN to 0.
 static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   ElementBuilder &b = *x.builder;
   auto type = cast<IntegerType>(computeType(to));
@@ -356,7 +358,7 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   const llvm::fltSemantics &semantics =
       cast<FloatType>(getElementTypeOrSelf(x.value.getType()))
           .getFloatSemantics();
-  // The largest float that still fits: rounding the bound up would overflow.
+  // The bounds are rounded towards zero: the nearest float could overflow.
   APSInt low = APSInt::getMinValue(width, isUnsignedTo),
          high = APSInt::getMaxValue(width, isUnsignedTo);
   llvm::APFloat lowF(semantics), highF(semantics);
@@ -379,7 +381,7 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
                          : make<arith::FPToSIOp>(x, resultType, clamped.value);
   if (exact)
     return v;
-  // Beyond the bound the largest integer, which the float does not express.
+  // Beyond the bound: the largest integer, which the float cannot represent.
   Expr result{&b, v, to};
   Value highV =
       arith::ConstantOp::create(b.builder, b.loc, IntegerAttr::get(type, high));
@@ -402,7 +404,7 @@ Expr convert(Expr x, Type to, bool saturate) {
       v = make<arith::ExtFOp>(x, inLanesOf(x, compute), v);
     else if (from.getWidth() > toWidth)
       v = make<arith::TruncFOp>(x, inLanesOf(x, compute), v);
-    // Narrow floats are rounded here, so that the value is one of the type.
+    // Rounds to a narrow float type here, so that the value is representable.
     if (compute != to) {
       auto narrow = cast<FloatType>(to);
       Expr wide{&b, v, compute};
@@ -421,7 +423,7 @@ Expr convert(Expr x, Type to, bool saturate) {
   if (fromFloat && to.isIndex())
     return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)),
                    to);
-  // Types of a few bits wrap, as integers do among each other.
+  // Integers of fewer than 8 bits wrap, as in conversions between integers.
   if (fromFloat && to.getIntOrFloatBitWidth() < 8)
     return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)),
                    to);
@@ -460,7 +462,7 @@ Expr convert(Expr x, Type to, bool saturate) {
     v = isUnsigned(x) ? make<arith::ExtUIOp>(x, inLanesOf(x, compute), v)
                       : make<arith::ExtSIOp>(x, inLanesOf(x, compute), v);
   Expr result{&b, v, to};
-  // A type narrower than what it is computed in wraps explicitly.
+  // Wraps to a type that is narrower than the type it is computed in.
   if (unsigned spare = width - to.getIntOrFloatBitWidth())
     result = (result << literal(result, spare)) >> literal(result, spare);
   return result;
@@ -469,7 +471,7 @@ Expr convert(Expr x, Type to, bool saturate) {
 Expr bitcast(Expr x, Type to) {
   if (x.type.isInteger(1) || to.isInteger(1))
     return convert(x, to); // a byte that is 0 or 1
-  // Through the type the bits are stored as.
+  // Otherwise, reinterprets the bits in the type in which they are stored.
   Type from = storageType(x.type), stored = storageType(to);
   Value v = x.value;
   if (from != getElementTypeOrSelf(v.getType()))

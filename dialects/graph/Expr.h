@@ -1,8 +1,6 @@
-// Scalar and vector expressions.
-//
-// A value together with its ONNX element type, with C++ operators that build
-// arith and math operations. Operator definitions are written with it once and
-// serve scalars and vectors alike.
+// Scalar and vector expressions: a value with its ONNX element type, and C++
+// operators that build arith and math operations. An operator's definition is
+// written once with them and serves scalars and vectors.
 
 #ifndef INGOT_GRAPH_EXPR_H
 #define INGOT_GRAPH_EXPR_H
@@ -15,9 +13,9 @@ namespace ingot::graph {
 
 class ElementBuilder;
 
-/// `type` is the element type as the graph sees it (f16, ui8, i1, index ...);
-/// `value` has the type it is computed in: f32 for f16, bfloat16 and the 8-bit
-/// floats, signless integers, or a vector of these.
+/// `type` is the element type in the graph (f16, ui8, i1, index ...). `value`
+/// has the type of the computation: f32 for f16, bf16 and 8-bit floats,
+/// signless integers, or a vector of these.
 struct Expr {
   ElementBuilder *builder = nullptr;
   mlir::Value value;
@@ -29,14 +27,14 @@ struct Expr {
 Expr operator+(Expr x, Expr y);
 Expr operator-(Expr x, Expr y);
 Expr operator*(Expr x, Expr y);
-/// Integers truncate towards zero; a zero divisor yields 0, MIN / -1 wraps.
+/// Integers truncate towards zero; x / 0 is 0, MIN / -1 wraps.
 Expr operator/(Expr x, Expr y);
 /// The remainder with the sign of the dividend (C's `%` and fmod).
 Expr operator%(Expr x, Expr y);
 Expr operator&(Expr x, Expr y);
 Expr operator|(Expr x, Expr y);
 Expr operator^(Expr x, Expr y);
-/// Shifts by the width or more leave only copies of the sign, or 0.
+/// A shift by the width or more leaves only copies of the sign, or 0.
 Expr operator<<(Expr x, Expr y);
 Expr operator>>(Expr x, Expr y);
 Expr operator-(Expr x);
@@ -48,7 +46,7 @@ Expr operator>=(Expr x, Expr y);
 Expr equal(Expr x, Expr y);
 Expr notEqual(Expr x, Expr y);
 
-// The same with a literal of the other operand's type.
+// The same with a literal in the type of the other operand.
 #define INGOT_EXPR_LITERAL(OP)                                                 \
   Expr operator OP(Expr x, double y);                                          \
   Expr operator OP(double x, Expr y);
@@ -68,26 +66,26 @@ Expr notEqual(Expr x, double y);
 Expr select(Expr condition, Expr x, Expr y);
 Expr select(Expr condition, Expr x, double y);
 Expr select(Expr condition, double x, Expr y);
-/// NumPy's maximum and minimum: NaN if either is.
+/// NumPy's maximum and minimum: NaN if either operand is.
 Expr max(Expr x, Expr y);
 Expr min(Expr x, Expr y);
 Expr max(Expr x, double y);
 Expr min(Expr x, double y);
-/// x * y + z, fused where the target can; x * y if z is the constant 0, though
-/// 0 + -0 would be 0.
+/// x * y + z, as a fused multiply-add where the target has one. If z is the
+/// constant 0, x * y (which may give -0 where the sum gives 0).
 Expr fma(Expr x, Expr y, Expr z);
 
-/// The upper 32 of the 64 bits of a product of signed integers.
+/// Returns the upper 32 bits of the 64-bit product of signed integers.
 Expr mulHigh(Expr x, Expr y);
 
 Expr abs(Expr x);
 Expr sign(Expr x);
 Expr sqrt(Expr x);
 Expr exp(Expr x);
-/// e^x, but 0 where that is next to nothing beside 1: terms of sums that are subnormal
-/// would be slower to compute.
+/// e^x, or 0 where e^x is negligible beside 1: subnormal terms of a sum would
+/// be slow to compute.
 Expr expOrZero(Expr x);
-/// erf(x) to which 1 is added, so that it may be off by what is next to nothing beside 1.
+/// erf(x), accurate enough to be added to 1.
 Expr erfBesideOne(Expr x);
 Expr log(Expr x);
 Expr log1p(Expr x);
@@ -109,42 +107,44 @@ Expr erf(Expr x);
 Expr floor(Expr x);
 Expr ceil(Expr x);
 Expr trunc(Expr x);
-/// Halves to even.
+/// Rounds to the nearest integer, ties to even.
 Expr round(Expr x);
 Expr isNaN(Expr x);
 Expr isInf(Expr x);
 
 // Composed of the above (ExprFunctions.cpp).
 Expr sigmoid(Expr x);
-/// factor * sigmoid(x), in one division.
+/// factor * sigmoid(x), with one division.
 Expr timesSigmoid(Expr factor, Expr x);
-/// The nearest number of 10 bits of fraction, of an f32; halves away from zero.
+/// Rounds an f32 to tf32 (10 bits of mantissa), ties away from zero.
 Expr roundToTf32(Expr x);
 /// The remainder with the sign of the divisor (Python's `%`).
 Expr floorMod(Expr x, Expr y);
-/// ONNX Pow: as pow, with the type of `x`, whatever the type of `y`; constant
-/// exponents become products and roots.
+/// ONNX Pow: pow with the result type of `x`, whatever the type of `y`.
+/// Constant exponents become multiplications and roots.
 Expr power(Expr x, Expr y);
-/// The identities of max and min: infinities, or the ends of an integer's
-/// range.
+/// The neutral elements of max and min: infinities, or the limits of an integer
+/// type.
 Expr lowest(ElementBuilder &b, mlir::Type type);
 Expr highest(ElementBuilder &b, mlir::Type type);
 
-/// Conversion as ONNX Cast does it: floats truncate towards zero to integers
-/// (out of range saturates, NaN gives 0: never undefined), integers wrap,
-/// anything but 0 is true; to the 8-bit floats saturating unless `saturate` is
-/// false.
+/// Converts like ONNX Cast: floats to integers truncate towards zero
+/// (saturating, NaN gives 0), integers wrap, and anything but 0 is true.
+/// Conversion to 8-bit floats saturates unless `saturate` is false.
 Expr convert(Expr x, mlir::Type type, bool saturate = true);
-/// To the scale format f8E8M0: `roundMode` is "up", "down" or "nearest".
+/// Converts to the scale format f8E8M0; `roundMode` is "up", "down" or
+/// "nearest".
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
-/// round(x / scale) + zero, saturated to the type of `zero`; and back.
+/// round(x / scale) + zero, saturated to the type of `zero`; `dequantize` is
+/// the inverse.
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
 Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
-/// Of a quantized number of at most 16 bits: the integer of 32 bits that it is the nearest
-/// one of its type to. It is not below the type's lowest number, and may be above its
-/// highest. Nothing where `x` is not what quantize makes.
+/// Returns, for a quantized integer of at most 16 bits, the 32-bit integer from
+/// before it was saturated to the highest value of its type (saturation to the
+/// lowest value has been applied). Returns nothing if `x` was not built by
+/// `quantize`.
 std::optional<Expr> beforeSaturation(Expr x);
-/// The same bits as another type of equal width.
+/// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);
 
 } // namespace ingot::graph

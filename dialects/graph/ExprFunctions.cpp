@@ -1,4 +1,4 @@
-// Scalar functions composed of simpler ones.
+// Scalar functions composed of the basic ones of Expr.h.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-// e^-x may overflow to infinity, which gives the right limit 0.
+// e^-x may overflow to infinity, which gives the correct limit 0.
 Expr timesSigmoid(Expr factor, Expr x) {
   return factor / (expOrZero(-x) + 1.0);
 }
@@ -22,7 +22,7 @@ Expr roundToTf32(Expr x) {
   auto literal = [&](int64_t value) {
     return x.builder->constantInt(value, ui32);
   };
-  // Half of what is dropped is added; a carry goes on into the exponent.
+  // Adds half of the dropped part; a carry correctly runs into the exponent.
   constexpr int64_t half = 1 << 12, dropped = 2 * half - 1;
   Expr rounded =
       bitcast((bits + literal(half)) & literal(~dropped & 0xffffffff), f32);
@@ -35,13 +35,13 @@ Expr floorMod(Expr x, Expr y) {
     return r;
   if (!isa<FloatType>(x.type))
     return select(notEqual(r, 0.0) & ((r ^ y) < 0.0), r + y, r);
-  // A zero takes the divisor's sign.
+  // A zero result takes the sign of the divisor.
   Expr zero = select(y < 0.0, r.builder->constant(-0.0, r.type), 0.0 * y);
   return select(equal(r, 0.0), zero,
                 select(notEqual(r < 0.0, y < 0.0), r + y, r));
 }
 
-/// `y` if it is one constant.
+/// Returns the value of `y` if it is a constant.
 static std::optional<double> constantValue(Expr y) {
   Attribute attr;
   if (!matchPattern(y.value, m_Constant(&attr)))
@@ -86,7 +86,7 @@ Expr power(Expr x, Expr y) {
     return pow(x, convert(y, computeType(x.type)));
   if (!isa<FloatType>(y.type))
     return pow(x, convert(y, x.type));
-  // An integer to a float power: exact where the power is whole.
+  // An integer to a float power: exact if the exponent is a whole number.
   Type f64 = b.builder.getF64Type();
   Expr wide = convert(y, f64);
   Expr whole = pow(x, convert(y, x.type));
@@ -94,7 +94,7 @@ Expr power(Expr x, Expr y) {
                 convert(pow(convert(x, f64), wide), x.type));
 }
 
-/// The largest or smallest integer of `type`, or the infinity on that side.
+/// Returns the largest or smallest integer of `type`, or the infinity.
 static Expr extreme(ElementBuilder &b, Type type, bool largest) {
   if (isa<FloatType>(type))
     return b.constant(largest ? INFINITY : -INFINITY, type);
@@ -121,7 +121,7 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   auto literal = [&](int64_t value) { return b.constantInt(value, ui32); };
   Expr exponent = (bits >> literal(23)) & literal(0xff);
   Expr fraction = bits & literal(0x7fffff);
-  // Halfway rounds up, but for the smallest: its lowest bit is its only one.
+  // Ties round up, except for the subnormal, which has a single mantissa bit.
   Expr up = roundMode == "nearest"
                 ? (fraction > literal(0x400000)) |
                       (equal(fraction, 0x400000) & (exponent > 0.0))
@@ -129,7 +129,7 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
                                 : b.constant(0, b.builder.getI1Type());
   up = up & (exponent < (saturate ? 254.0 : 255.0));
   exponent = exponent + convert(up, ui32);
-  // As a float: 255 is NaN, 0 is 2^-127, a subnormal.
+  // Back to a float: exponent 255 is NaN, 0 is the subnormal 2^-127.
   Expr value = bitcast(exponent << literal(23), f32);
   value =
       select(equal(exponent, 255.0), std::numeric_limits<double>::quiet_NaN(),
@@ -138,13 +138,15 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   return value;
 }
 
-/// Half of the numbers that f32 counts one by one are above it, half below.
+/// 1.5 * 2^23, the middle of the range in which adjacent f32 values are 1
+/// apart.
 static constexpr double magic = 0x1.8p23;
 
-/// The nearest integer, the even one of two, plus `zero`, within the range of an
-/// integer type of at most 16 bits; NaN is its lowest. A sum with 1.5 * 2^23 has the
-/// integer in its lower 16 bits: no conversion whose overflow C++ does not define. The
-/// bounds are of the sum: where `x` is a product, the sum can be part of its instruction.
+/// Returns the nearest integer (ties to even) plus `zero`, saturated to `to`,
+/// an integer type of at most 16 bits; NaN gives the lowest value. x + 1.5 *
+/// 2^23 has the integer in its low 16 bits, which avoids a conversion with
+/// undefined overflow. The bounds are applied to the sum, so that if `x` is a
+/// product, the multiplication and the addition can be one fused instruction.
 static Expr roundWithin(Expr x, Expr zero, Type to) {
   ElementBuilder &b = *x.builder;
   double range = 1u << to.getIntOrFloatBitWidth(),
@@ -161,21 +163,21 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   ElementBuilder &b = *x.builder;
   Type f32 = b.builder.getF32Type(), to = zero.type;
   Expr q = convert(x, scale.type) / scale;
-  // The quotient has the precision of the scale: it decides about halves.
+  // The quotient is rounded to the type of the scale, which decides ties.
   q.type = computeType(scale.type);
   q = convert(convert(q, scale.type), f32);
-  // Floats of 8 bits have no zero point; one of 4 bits makes 0 of -0 at least.
+  // 8-bit floats have no zero point; for f4E2M1, adding 0 turns -0 into 0.
   if (isa<Float4E2M1FNType>(to))
     q = q + convert(zero, f32);
   if (isa<FloatType>(to))
     return convert(q, to, saturate);
   if (to.getIntOrFloatBitWidth() <= 16)
     return roundWithin(q, zero, to);
-  // Where the sum is not exact it is far beyond the range of `to`.
+  // The sum is inexact only far outside of the range of `to`.
   return convert(round(q) + convert(zero, f32), to);
 }
 
-/// The number that a constant is in all lanes.
+/// Returns the number that a constant has in all lanes.
 static std::optional<double> numberOf(Value v) {
   while (auto splat = v.getDefiningOp<vector::BroadcastOp>())
     v = splat.getSource();
@@ -189,9 +191,9 @@ static std::optional<double> numberOf(Value v) {
 }
 
 namespace {
-/// What roundWithin makes a number of.
+/// The intermediate values of roundWithin.
 struct Rounded {
-  /// The sums with `magic`: not below the lowest number of the type, and within it.
+  /// The sums with `magic`, after the lower bound and after both bounds.
   Value atLeast, within;
   double zero;
 };
@@ -227,14 +229,14 @@ static std::optional<Rounded> roundedWithin(Expr x) {
   return result;
 }
 
-/// `x` less its zero point as a float, without a way through integers, where `x` is what
-/// roundWithin makes with that very zero point.
+/// Returns `x` minus its zero point as a float, without converting to an
+/// integer and back, if roundWithin built `x` with the same zero point.
 static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
   std::optional<double> shift = numberOf(zero.value);
   std::optional<Rounded> rounded = roundedWithin(x);
   if (!rounded || !shift || zero.type != x.type)
     return std::nullopt;
-  // Constants of bytes have no sign in the IR.
+  // Constants of 8-bit integers are signless in the IR.
   if (x.type.isUnsignedInteger() && *shift < 0)
     *shift += 1u << x.type.getIntOrFloatBitWidth();
   if (*shift != rounded->zero)

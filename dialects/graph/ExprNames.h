@@ -10,16 +10,15 @@
 
 namespace ingot::graph {
 
-/// Returns `x`, which generated code is to call `name` unless `x` has a name.
+/// Gives `x` the name `name` in generated code, unless it already has one.
 Expr named(Expr x, const llvm::Twine &name);
 
-/// Returns what a position along an axis of a tensor is called: "row" and
-/// "column" of a matrix.
+/// Returns the name of an index along an axis of a tensor: "row" and "column"
+/// of a matrix.
 std::string axisName(size_t axis, size_t rank);
-/// The same for tensors of images, channels last: "batch", "row", "column",
-/// "channel".
+/// The same for images, channels last: "batch", "row", "column", "channel".
 std::string imageAxisName(size_t axis, size_t rank);
-/// The same for the spatial axes of images alone: "row", "column".
+/// The same for the spatial axes alone: "row", "column".
 std::string spatialAxisName(size_t axis, size_t spatialRank);
 
 } // namespace ingot::graph

@@ -164,7 +164,7 @@ Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
   Dim count = product(trips);
   Exprs at(idx);
   if (count == 0)
-    trips.clear(); // nothing is read
+    trips.clear(); // an empty reduction reads nothing
   Expr acc = b.reduce(trips, op.init(b), [&](ArrayRef<Expr> reduced, Expr acc) {
     if (count == 0)
       return acc;
@@ -211,8 +211,8 @@ Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,
                                     ValueRange operands) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() != 1)
-      return nullptr; // a lower rank aligned at the right; the caller reshapes
-                      // it first
+      return nullptr; // an operand of lower rank: the caller has to reshape it
+                      // first
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   Value result = op->getResult(0);

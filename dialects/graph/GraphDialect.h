@@ -1,4 +1,4 @@
-// The graph dialect's C++ face.
+// C++ declarations of the graph dialect.
 
 #ifndef INGOT_GRAPH_GRAPHDIALECT_H
 #define INGOT_GRAPH_GRAPHDIALECT_H
@@ -23,33 +23,33 @@ namespace ingot::graph {
 
 inline constexpr llvm::StringLiteral kMultipliedAttr = "graph.multiplied";
 
-/// emitElement of every elementwise operator: loads the operands by NumPy's
-/// broadcasting and applies the scalar function.
+/// Implements emitElement of elementwise operators: loads the operands by
+/// NumPy's broadcasting and applies the scalar function.
 Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,
                      llvm::ArrayRef<Expr> idx);
-/// The same operator on operands of other shapes, result shaped by
-/// broadcasting.
+/// Builds the same operator on permuted operands; broadcasting gives the shape
+/// of the result.
 mlir::Operation *buildPermutedElementwise(mlir::Operation *op,
                                           mlir::OpBuilder &builder,
                                           llvm::ArrayRef<int64_t> perm,
                                           mlir::ValueRange operands);
-/// `op` on permuted operands with permuted results; its attributes `axis` and
-/// `axes` follow the axes.
+/// Builds `op` on permuted operands with permuted results; its attributes
+/// `axis` and `axes` are adapted.
 mlir::Operation *buildPermutedAxes(mlir::Operation *op,
                                    mlir::OpBuilder &builder,
                                    llvm::ArrayRef<int64_t> perm,
                                    mlir::ValueRange operands);
-/// emitElement of every reduction: nested loops over the reduced axes.
+/// Implements emitElement of reductions: nested loops over the reduced axes.
 Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
                    llvm::ArrayRef<Expr> idx);
-/// Returns what was summed from `count` elements, divided by their number.
+/// Returns a sum over `count` elements divided by their number.
 Expr meanOf(Expr sum, const Dim &count);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
-/// Whether an operand has elements that are strings, of which there are no vectors.
+/// Whether an operand has elements of type string, which have no vectors.
 bool readsStrings(mlir::Operation *op);
 
-/// The type that sums over elements of `x` are computed in: f64, or f32.
+/// Returns the type in which elements of `x` are summed: f64 or f32.
 mlir::Type realType(mlir::Value x);
 llvm::SmallVector<int64_t> permuted(llvm::ArrayRef<int64_t> values,
                                     llvm::ArrayRef<int64_t> perm);

@@ -1,13 +1,14 @@
 // Tensor-level operators.
 //
-// The graph dialect holds a network as operators on statically shaped tensors.
-// It is not ONNX: composites are decomposed, attributes that were operands in
-// ONNX (axes, pads, shapes) are constants here, and each operator carries its
-// own definition (see GraphInterfaces.td), from which every kernel is built.
+// The graph dialect represents a network as operators on tensors of static
+// shape (the maximum shape of a tensor with dynamic sizes). It is not ONNX:
+// composites are decomposed, operands that decide shapes in ONNX (axes, pads,
+// shapes) are attributes, and each operator carries its own definition (see
+// GraphInterfaces.td), from which every kernel is built.
 //
-// Why not TOSA or linalg: neither has signed and unsigned element types beside
-// each other with NumPy's broadcasting, and neither lets an operator say what
-// one element of its result is, which is what fusion by pulling needs.
+// Why not TOSA or linalg: neither has signed and unsigned element types side by
+// side with NumPy's broadcasting, and neither lets an operator define a single
+// element of its result, which demand-driven fusion needs.
 
 #ifndef INGOT_GRAPH_DIALECT_TD
 #define INGOT_GRAPH_DIALECT_TD
@@ -20,9 +21,9 @@ def Graph_Dialect : Dialect {
   let summary = "Tensor-level operators of a neural network";
   let description = [{
     Attributes of contractions:
-    - `graph.multiplied` (type): with operands of f32, what both are numbers of, so that
-      they may be multiplied as such: tf32. With operands of f16 and a result of f32: f16,
-      so that products of a few neighbouring steps may be summed in f16.
+    - `graph.multiplied` (type): the reduced precision of the multiplications. f32 operands:
+      tf32, if the values of both are tf32 numbers. f16 operands with an f32 result: f16, so
+      that products of a few adjacent steps may be summed in f16.
   }];
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 0;

@@ -1,4 +1,4 @@
-// How an operator defines itself.
+// Interfaces by which an operator defines its results.
 
 #ifndef INGOT_GRAPH_INTERFACES_TD
 #define INGOT_GRAPH_INTERFACES_TD
@@ -9,9 +9,9 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
   let cppNamespace = "::ingot::graph";
   let description = [{
     An operator with one result whose elements can be computed one by one. The
-    definition pulls the elements of its operands, so chains of such operators
+    definition requests elements of its operands, so chains of such operators
     fuse by recursion. In lane mode (`b.lanes() > 1`) the last index stands for
-    that many consecutive elements and loads return vectors.
+    that many consecutive elements, and loads return vectors.
   }];
   let methods = [
     InterfaceMethod<"The element of the result at `idx`.",
@@ -47,9 +47,10 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface", [ElementOpInterfa
   let cppNamespace = "::ingot::graph";
   let description = [{
     An operator that combines all elements along some axes, in any order and
-    grouping: combining begins with `init`, groups join with `merge`, `finish`
-    turns what was accumulated from `count` elements into the result. Reduced
-    axes keep size 1. Accumulators have the compute type of the input.
+    grouping: an accumulator starts as `init`, `combine` adds an element,
+    `merge` joins two accumulators, and `finish` turns the accumulator of
+    `count` elements into the result. Reduced axes keep size 1. Accumulators
+    have the compute type of the input.
   }];
   let methods = [
     InterfaceMethod<"The tensor that is reduced.", "::mlir::Value", "getInput">,

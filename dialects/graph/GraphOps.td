@@ -1,4 +1,4 @@
-// Base classes, and the families' operators.
+// Base classes of operators; includes the operators of all families.
 
 #ifndef INGOT_GRAPH_OPS_TD
 #define INGOT_GRAPH_OPS_TD
@@ -11,25 +11,26 @@ include "mlir/IR/OpAsmInterface.td"
 
 def Graph_Tensor : StaticShapeTensorOf<[AnyType]>;
 def Graph_Floats : StaticShapeTensorOf<[AnyFloat]>;
-/// Integers of either signedness, and truth values (i1).
+/// Signed and unsigned integers, and booleans (i1).
 def Graph_Integers : StaticShapeTensorOf<[AnyInteger]>;
 def Graph_Truths : StaticShapeTensorOf<[I1]>;
 
-/// Sizes that are known only at run time, and numbers.
+/// A list of constant and dynamic sizes.
 def Graph_SizesAttr : Attr<CPred<"::llvm::isa<::ingot::kernel::SizesAttr>($_self)">, "sizes"> {
   let storageType = "::ingot::kernel::SizesAttr";
   let returnType = "::ingot::kernel::SizesAttr";
   let convertFromStorage = "$_self";
 }
 
-/// A text that is one of `names`.
+/// A string that is one of `names`.
 class Graph_Choice<list<string> names> : ConfinedAttr<StrAttr, [AttrConstraint<
     CPred<"::llvm::is_contained({" # !interleave(!foreach(name, names, "\"" # name # "\""), ", ") #
           "}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
     "that is one of: " # !interleave(names, ", ")>]>;
 
-/// One rule for the types of the operands and results (TypeRule.h) verifies the
-/// operator. What the operands do not tell, the rule takes from the results.
+/// The operator's type rule `inferTypes` (TypeRule.h) verifies it. Where the
+/// operands do not determine a result type, the rule reads it from the
+/// operator.
 def Graph_StatedTypes : NativeOpTrait<"TypedByRule", [], [{
     static ::llvm::LogicalResult inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule);
   }]> {
@@ -49,11 +50,12 @@ def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
   }]> {
   let cppNamespace = "::ingot::graph";
 }
-/// The same where operands and attributes tell all: builders take no result types.
+/// The same where operands and attributes determine all result types, so that
+/// builders take none.
 def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
-/// The rule and the definition hold for sizes that are known only at run time.
+/// States that the type rule and the definition support dynamic sizes.
 def Graph_RunTimeSizes : NativeOpTrait<"RunTimeSizes"> {
   let cppNamespace = "::ingot::graph";
 }
@@ -62,7 +64,7 @@ class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mne
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// An operator with one result that is defined element by element.
+/// An operator with one result, defined element by element.
 class Graph_ElementOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types], traits)> {
   let results = (outs Graph_Tensor:$result);

@@ -1,5 +1,5 @@
-// What types an operator's operands and results have: the vocabulary of
-// `inferTypes`, which each operator has next to its definition.
+// TypeRule, with which each operator's `inferTypes` states the types of its
+// operands and results:
 //
 //   LogicalResult SoftmaxOp::inferTypes(Adaptor op, TypeRule &rule) {
 //     if (failed(rule.axis(op.getAxis(), op.getInput())))
@@ -7,10 +7,10 @@
 //     return rule.result(op.getInput());
 //   }
 //
-// One function serves the verifier, which compares its results with those of
-// the operator, and the builders that take no result types. Where a result says
-// what the operands do not (the shape of a reshape), the function reads it with
-// `stated`, and the builder is given it.
+// One function serves the verifier, which compares the inferred types with
+// those of the operator, and the builders that take no result types. If
+// operands do not determine a result (the shape of a reshape), the function
+// reads it by `stated`, and the builder is given the type.
 
 #ifndef INGOT_GRAPH_TYPERULE_H
 #define INGOT_GRAPH_TYPERULE_H
@@ -25,12 +25,12 @@ namespace ingot::graph {
 inline mlir::RankedTensorType tensorType(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());
 }
-/// The sizes of a tensor: of one whose sizes are known only at run time, the
-/// most that they can be, and the stride of its memory.
+/// Returns the static sizes of a tensor. For dynamic sizes these are the
+/// maxima, which also determine the strides in memory.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
   return tensorType(v).getShape();
 }
-/// The sizes of a tensor as they are at run time.
+/// Returns the sizes of a tensor, including dynamic ones.
 inline Dims dimsOf(mlir::Value v) { return dimsOf(tensorType(v)); }
 inline mlir::Type elementOf(mlir::Value v) {
   return tensorType(v).getElementType();
@@ -38,13 +38,13 @@ inline mlir::Type elementOf(mlir::Value v) {
 
 class TypeRule {
 public:
-  /// The rule of operator `name`; `stated` are the results' types if it has
-  /// any yet. Without a location, nothing is said about refusals.
+  /// Creates the rule of operator `name`; `stated` are the types of its results
+  /// if they exist. Without a location, errors are not reported.
   TypeRule(llvm::StringRef name, std::optional<mlir::Location> loc,
            mlir::TypeRange stated = {})
       : name(name), loc(loc), statedTypes(stated) {}
 
-  /// The shape and the element type that the operator itself has for a result.
+  /// Returns the shape of a result as stated by the operator or its builder.
   llvm::ArrayRef<int64_t> stated(unsigned result = 0) const {
     return type(result).getShape();
   }
@@ -65,45 +65,45 @@ public:
     return llvm::success();
   }
 
-  /// Reports what is wrong with operands or attributes; returns failure.
+  /// Reports an error about operands or attributes; returns failure.
   llvm::LogicalResult refuse(const llvm::Twine &why) const;
   llvm::LogicalResult require(bool holds, const llvm::Twine &why) const {
     return holds ? llvm::success() : refuse(why);
   }
-  /// Has the verifier refuse an operator unless the size is a number. Its type
-  /// is known all the same, and builders yield it: the importer verifies what
-  /// it has built of tensors whose sizes are known only at run time.
+  /// Makes the verifier reject the operator unless the size is constant. The
+  /// type is inferred all the same and builders work: the importer builds
+  /// operators on dynamic sizes first and verifies them itself.
   void needKnown(const Dim &size, const llvm::Twine &why) {
     if (!size.known())
       unmet = why.str();
   }
-  /// Refuses an axis that `x` does not have.
+  /// Rejects an axis that `x` does not have.
   llvm::LogicalResult axis(uint64_t axis, mlir::Value x) const;
-  /// Refuses axes that `x` does not have, or that do not ascend.
+  /// Rejects axes that `x` does not have, or that are not ascending.
   llvm::LogicalResult axes(llvm::ArrayRef<int64_t> axes, mlir::Value x) const;
-  /// Refuses tensors of different element types; null is an absent operand.
+  /// Rejects tensors of different element types; null is an absent operand.
   llvm::LogicalResult alike(mlir::ValueRange tensors) const;
-  /// Refuses `x` unless it has this shape; null is an absent operand. Sizes that
-  /// are known only at run time are refused as needKnown does.
+  /// Rejects `x` unless it has this shape; null is an absent operand. Dynamic
+  /// sizes are rejected as by needKnown.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what);
-  /// The same of sizes that may be known only at run time.
+  /// The same for sizes that may be dynamic.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> sizes,
                             llvm::StringRef what) const;
   /// The rule of elementwise operators: operands broadcast, those in `alike`
-  /// have one element type, and `element` is the one of the result.
+  /// have the same element type, and the result has `element`.
   llvm::LogicalResult elementwise(mlir::ValueRange operands,
                                   mlir::ValueRange alike, mlir::Type element);
 
-  /// The rule of operators that work along an axis and keep the shape.
+  /// The rule of operators that work along one axis and keep the shape.
   llvm::LogicalResult along(uint64_t axis, mlir::Value x);
   /// The rule of reductions: `axes` keep size 1.
   llvm::LogicalResult reduction(mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                 mlir::Type element);
   /// The rule of windows over x [N, spatial..., C]: `kernel`, strides,
   /// dilations and each of `pads` have an entry for each spatial axis. The
-  /// result [N, stated..., channels] states its spatial sizes; it has the
-  /// channels of `x` unless others are given.
+  /// spatial sizes of the result [N, spatial..., channels] are stated; its
+  /// channels are those of `x` unless given.
   llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,
@@ -120,7 +120,7 @@ public:
   }
 
   llvm::ArrayRef<mlir::Type> results() const { return types; }
-  /// Compares the results with the stated ones.
+  /// Compares the inferred results with the stated ones.
   llvm::LogicalResult check() const;
 
 private:
@@ -132,17 +132,16 @@ private:
   std::optional<mlir::Location> loc;
   mlir::TypeRange statedTypes;
   llvm::SmallVector<mlir::Type, 4> types;
-  /// Why the verifier refuses the operator whatever its types are; or empty.
+  /// Why the verifier rejects the operator even if its types match, or empty.
   std::string unmet;
 };
 
-/// An operator whose type rule and definition hold for sizes that are known
-/// only at run time.
+/// An operator whose type rule and definition support dynamic sizes.
 template <typename OpT>
 class RunTimeSizes : public mlir::OpTrait::TraitBase<OpT, RunTimeSizes> {};
 
-/// Returns the sizes, known only at run time, of an operator's operands and results
-/// and those that it has the values of, each once.
+/// Returns, each once, the symbols of dynamic sizes in the types of an
+/// operator's operands and results and in its attributes.
 llvm::SmallVector<kernel::SymbolAttr> runTimeSizes(mlir::Operation *op);
 inline bool hasRunTimeSizes(mlir::Operation *op) {
   return !runTimeSizes(op).empty();
@@ -163,7 +162,7 @@ public:
   }
 };
 
-/// An operator whose `inferTypes` needs no stated results.
+/// An operator whose `inferTypes` does not need stated results.
 template <typename OpT>
 class InfersTypes : public mlir::OpTrait::TraitBase<OpT, InfersTypes> {};
 

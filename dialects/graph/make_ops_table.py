@@ -3,10 +3,10 @@
 
     make_ops_table.py INGOT            (in an environment with onnx)
 
-Opsets, what an operator becomes and what of it is missing come from the
-compiler itself (`ingot ops --markdown`; a test compares them); the last column
-from the recorded results of the official backend tests: cases with the operator
-that pass in all modes, of all cases with it.
+The columns for opsets, lowering and unsupported features come from the compiler
+(`ingot ops --markdown`; a test compares them). The last column comes from the
+recorded results of the official backend tests: of all cases with the operator,
+the number that pass in all modes.
 """
 import collections
 import csv

@@ -1,4 +1,5 @@
-// Verifiers of the attributes of the kernel dialect that operations of any dialect have.
+// Verifiers of the kernel dialect's discardable attributes, which operations of
+// any dialect can carry.
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -10,7 +11,7 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// Checks one of the dialect's attributes on an argument or result of `op`.
+/// Checks one of the dialect's attributes on an argument or a result of `op`.
 static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -41,7 +42,8 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     int64_t elements = 1;
     for (const Dim &size : sizes ? dimsOf(sizes) : Dims())
       elements *= size.most();
-    // A product of sizes may be bounded less closely than each of them.
+    // A product of dynamic sizes may have a tighter bound than the product of
+    // their bounds.
     return sizes && shaped && shaped.getNumElements() >= elements
                ? success()
                : refuse("must be the sizes of a buffer");

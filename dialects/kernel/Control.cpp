@@ -1,7 +1,7 @@
-// Programs that run other programs.
+// Verifiers of operations that run other programs.
 //
-// As launches, these are checked in every state of the pipeline: on tensors, and on
-// buffers, where a program's results have become arguments.
+// Like launches, these are checked in every state of the pipeline: on tensors,
+// and on buffers, where results of a program have become arguments.
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// Tensors and buffers of this shape and element type, whatever the sign.
+/// Whether both are tensors or buffers of the same shape and element type,
+/// apart from signedness.
 static bool isSameData(Type a, Type b) {
   auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
   return x && y && x.getShape() == y.getShape() &&
@@ -18,8 +19,8 @@ static bool isSameData(Type a, Type b) {
          elementBytes(x.getElementType()) == elementBytes(y.getElementType());
 }
 
-/// Checks that `body` names a private program which takes these values and then,
-/// on buffers, writes to these.
+/// Checks that `body` names a private program with these arguments, followed,
+/// on buffers, by these results.
 static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
                                   ArrayRef<Type> arguments,
                                   ArrayRef<Type> results,
@@ -43,7 +44,8 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
   return success();
 }
 
-/// Bytes of the arenas that the frame of `op` has to hold.
+/// Returns the arena bytes of the programs that `op` runs, which the frame has
+/// to hold.
 static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
                           SymbolTableCollection &symbols) {
   int64_t bytes = 0;
@@ -53,7 +55,8 @@ static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
   return bytes;
 }
 
-/// Checks the outputs behind the first `count`: a frame if the programs need one.
+/// Checks the outputs after the first `count`: a frame if the programs need
+/// one.
 static LogicalResult checkFrame(Operation *op, ValueRange outputs, size_t count,
                                 int64_t bytes) {
   bool holds = outputs.size() == count + (bytes > 0);
@@ -90,7 +93,8 @@ LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// The type of the part x[i] of a tensor or buffer; of a tensor without its sizes.
+/// Returns the type of the slice x[i] of a tensor or buffer; without the sizes
+/// of a tensor.
 static Type partOf(Type whole) {
   auto shaped = cast<ShapedType>(whole);
   ArrayRef<int64_t> shape = shaped.getShape().drop_front();
@@ -105,7 +109,7 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   int64_t frame = frameBytes(*this, getBodyAttr(), symbols);
   SmallVector<Type> all =
       typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
-  // Second buffers and the frame follow the results.
+  // The second buffers of carried tensors and the frame follow the results.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||
@@ -139,7 +143,8 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return checkProgram(*this, getBodyAttr(), arguments, results, symbols);
 }
 
-/// On tensors an operation is a value: unused ones may go, equal ones may merge.
+/// On tensors an operation has no effects: unused ones may be erased, equal
+/// ones merged.
 static void
 addEffects(Operation *op,
            SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>

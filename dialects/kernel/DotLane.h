@@ -1,7 +1,7 @@
-// Products whose operands or sums lie otherwise than kernel.dot says: a group of steps out of a
-// vector of several as a factor, and sums in any lane.
+// Variants of kernel.dot with other layouts: one operand is a group of K steps
+// that is one lane of a longer vector, or the sums may be in any lane.
 //
-// Targets that multiply by a lane need no copy of the group in all lanes: one load
+// Targets with a by-lane dot product need no broadcast of the group: one load
 // brings the groups of several steps.
 
 #ifndef INGOT_DIALECTS_KERNEL_DOTLANE_H
@@ -14,26 +14,29 @@
 namespace ingot::kernel {
 
 struct DotLane {
-  /// The vector with the group, and its place among the groups.
+  /// The vector that contains the group, and the group's index in it.
   mlir::Value vector;
   int64_t lane;
 };
 
-/// Where an operand of a product that is one group in all lanes comes from;
-/// nothing where that is no lane of a vector.
+/// Returns the vector lane that an operand broadcasts, if the operand is one
+/// group of K steps in all lanes; otherwise nothing.
 std::optional<DotLane> dotLane(mlir::Value operand);
 
-/// The name that a target's intrinsics have for a product of types `a` and `b` (as
-/// "si8") whose second operand is the group in a lane.
+/// Returns the name, in a target's table of intrinsics, of a dot product of
+/// types `a` and `b` (such as "si8") whose second operand is the group in a
+/// lane.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 
-/// On a product of 8-bit integers: only the sum of all lanes of the result is defined, that of
-/// the lanes of the accumulator and of all products. A target may add each product to any
-/// lane, and two of them in 16 bits, so that the second operand has no -128. It is for who
-/// adds up all lanes in the end.
+/// Marks a dot product of 8-bit integers of which only the sum over all result
+/// lanes is defined: the sum of the accumulator's lanes plus all products. A
+/// target may add a product to any lane, and may add pairs of products in 16
+/// bits, so the second operand must not contain -128. For code that sums all
+/// lanes in the end.
 inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
 
-/// The name that a target's intrinsics have for such a product of types `a` and `b`.
+/// Returns the name of such a dot product of types `a` and `b` in a target's
+/// table of intrinsics.
 std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 
 } // namespace ingot::kernel

@@ -14,7 +14,7 @@ std::optional<bool> isMaximum(arith::SelectOp select) {
   if (compare.getLhs() == select.getTrueValue() &&
       compare.getRhs() == select.getFalseValue())
     return isMax;
-  // `b < a ? a : b` is the same.
+  // `b < a ? a : b` is also a maximum.
   if (compare.getLhs() == select.getFalseValue() &&
       compare.getRhs() == select.getTrueValue())
     return !isMax;

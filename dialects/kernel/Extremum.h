@@ -1,4 +1,4 @@
-// Choices that are a maximum or a minimum.
+// Recognizes selects that compute a maximum or a minimum.
 
 #ifndef INGOT_DIALECTS_KERNEL_EXTREMUM_H
 #define INGOT_DIALECTS_KERNEL_EXTREMUM_H
@@ -9,8 +9,8 @@
 
 namespace ingot::kernel {
 
-/// Whether a choice of floats is `a > b ? a : b` (true) or `a < b ? a : b` (false) of
-/// its operands a and b; nothing if it is neither.
+/// Whether a select of floats is `a > b ? a : b` (true) or `a < b ? a : b`
+/// (false) for its operands a and b; nothing if it is neither.
 std::optional<bool> isMaximum(mlir::arith::SelectOp select);
 
 } // namespace ingot::kernel

@@ -1,8 +1,9 @@
-// Branches of a program that run at the same time.
+// Verifies forks, whose branches run concurrently, and teams (worker groups).
 //
-// Launches with the same `fork` follow each other. A branch of them sees what came before
-// the fork and its own values, and none of what other branches write. Launches with the same
-// `team` follow each other as well, and run one after the other.
+// Launches with the same `fork` are consecutive. A branch sees what was written
+// before the fork and by itself, but nothing that other branches write.
+// Launches with the same `team` are consecutive as well, and run one after the
+// other.
 
 #include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
@@ -11,14 +12,15 @@ using namespace mlir;
 
 namespace ingot::kernel {
 
-/// Whether an operation takes time in a program, so that a fork ends in front of it.
+/// Whether an operation of a program does work at run time, so that a fork ends
+/// before it.
 static bool isStep(Operation *op) {
   return isa<LaunchOp, CopyOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp,
              RequireEqualOp>(op);
 }
 
-/// A launch of another branch whose result `value` is, or is a part of; null if there is
-/// none.
+/// Returns the launch of another branch that computes `value` or the buffer
+/// that `value` is a slice of; null if there is none.
 static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -36,13 +38,13 @@ static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
 
 namespace {
 
-/// What holds of forks and of teams: launches of the same one follow each other, and their
-/// numbers grow.
+/// The order required of forks and of teams: the launches of one are
+/// consecutive, and their numbers increase.
 class Order {
 public:
   explicit Order(StringRef kind) : kind(kind) {}
 
-  /// The next step, of a launch where it has a number.
+  /// Checks the next operation: a launch, and its number if it has one.
   LogicalResult next(LaunchOp launch, std::optional<uint64_t> number) {
     if (number && number != open && last && *number <= *last)
       return launch.emitOpError("is of ")
@@ -105,8 +107,8 @@ int64_t mostBranches(ProgramOp program) {
 
 namespace {
 
-/// The bytes of a buffer that a launch reads or writes: rows of `row` bytes, each `stride`
-/// behind the one before; without a stride one row.
+/// The bytes of a buffer that a launch reads or writes: rows of `row` bytes,
+/// `stride` bytes apart; a single row if `stride` is 0.
 struct Access {
   mutable LaunchOp launch;
   bool isWrite;
@@ -149,7 +151,8 @@ struct Access {
       return true;
     if (stride == 0 || stride != other.stride)
       return false;
-    // A row may go over a multiple of the stride: places are on a circle.
+    // A row may cross a multiple of the stride, so offsets are compared modulo
+    // the stride.
     int64_t ahead = (other.begin % stride - begin % stride + stride) % stride;
     return row <= ahead && ahead + other.row <= stride;
   }

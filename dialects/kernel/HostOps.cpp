@@ -1,4 +1,4 @@
-// Verifier of copies between a device and the host.
+// Verifier of copies between device and host.
 
 #include "dialects/kernel/HostOps.h"
 

@@ -1,4 +1,5 @@
-// What lies between kernels of a device and those of the host beside it: see HostOps.td.
+// Transfers between kernels of a device and kernels of the host: see
+// HostOps.td.
 
 #ifndef INGOT_DIALECTS_KERNEL_HOSTOPS_H
 #define INGOT_DIALECTS_KERNEL_HOSTOPS_H
@@ -10,7 +11,7 @@
 
 namespace ingot::kernel {
 
-/// Whether a buffer is in near memory.
+/// Whether a buffer is in near memory (VTCM; for a GPU target, host memory).
 bool isInNear(mlir::Value buffer);
 
 } // namespace ingot::kernel

@@ -1,7 +1,7 @@
-// What lies between kernels of a device and those of the host beside it.
+// Transfers between kernels of a device and kernels of the host.
 //
-// A kernel without threads runs on the host. Its launch has `near`: beside a device, near
-// memory is the host's own, and all buffers of such a launch are there.
+// A kernel without threads runs on the host. Its launch has `near`: for a GPU target,
+// near memory is host memory, and all buffers of such a launch are there.
 
 #ifndef INGOT_DIALECTS_KERNEL_HOSTOPS_TD
 #define INGOT_DIALECTS_KERNEL_HOSTOPS_TD
@@ -12,17 +12,17 @@ include "dialects/kernel/KernelDialect.td"
 include "dialects/kernel/Sizes.td"
 
 def Kernel_CopyOp : Kernel_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Brings a tensor from a device to the host, or back";
+  let summary = "Copies a tensor from the device to the host, or back";
   let description = [{
-    Between near memory and all other memory: to it with `near`, else from it. Not
-    `memref.copy`, which has no form on tensors: the planner gives the copy its place. Not
-    a launch, as no kernel runs.
+    Copies between near memory and all other memory: into near memory with `near`, out of
+    it without. Not `memref.copy`, which has no form on tensors, where the planner still
+    has to assign the result a buffer. Not a launch, since no kernel runs.
 
         %h = kernel.copy %x {near} : (tensor<8xf32>) -> tensor<8xf32>
         kernel.copy %x to %h {near} : (memref<8xf32>, memref<8xf32>) -> ()
 
-    Of a buffer without gaps whose tensor has a size at run time, as many `elements` are
-    copied, the first ones.
+    If the tensor has a dynamic size and its buffer no gaps, only the first `elements`
+    elements are copied.
   }];
   let arguments = (ins AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>:$from,
                        Optional<AnyStaticShapeMemRef>:$to, UnitAttr:$near,

@@ -1,10 +1,10 @@
 // Verifiers of the kernel dialect.
 //
 // A launch is checked against its callee in every state of the pipeline: both
-// on tensors, the callee scheduled (memrefs) and the launch not yet planned, or
-// both on memrefs. Operands followed by results must match the arguments
-// (followed by results) in shape and element width; signedness is lost when a
-// kernel leaves the graph level.
+// on tensors; the callee scheduled (memrefs) and the launch not yet planned; or
+// both on memrefs. The operands, followed by the results, must match the
+// callee's arguments (and results) in shape and element width; signedness is
+// lost when a kernel is lowered from the graph dialect.
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -127,7 +127,8 @@ static ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
           Op::getArgAttrsAttrName(result.name),
           Op::getResAttrsAttrName(result.name)))
     return failure();
-  // One of a wrong type would be left out without a word.
+  // Reject an attribute of a wrong type, which would otherwise be dropped
+  // silently.
   return Op::verifyInherentAttrs(result.name, result.attributes, [&] {
     return parser.emitError(begin) << "'" << result.name << "' op ";
   });
@@ -139,7 +140,7 @@ template <typename Op> static void printFunction(OpAsmPrinter &printer, Op op) {
       op.getArgAttrsAttrName(), op.getResAttrsAttrName());
 }
 
-/// Whether a function computes on tensors still.
+/// Whether a function still computes on tensors.
 static bool isOnTensors(FunctionOpInterface function) {
   return llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(),
                                                function.getResultTypes()),
@@ -162,7 +163,7 @@ LogicalResult FuncOp::verify() {
   if (isOnTensors(*this)) {
     if (!llvm::all_of(arguments, llvm::IsaPred<RankedTensorType>))
       return emitOpError("mixes tensors and buffers");
-    // The parallel loop and its bounds come with the loops.
+    // Extent and threads are set when the loops are built.
     if (getExtent() || getThreads())
       return emitOpError("has an extent or threads before it has loops");
     if (auto strides = getInputStrides();
@@ -252,7 +253,7 @@ LogicalResult ParallelOp::verify() {
   if (auto kernel = (*this)->getParentOfType<FuncOp>();
       kernel && (kernel.getExtent() || kernel.getThreads()))
     return emitOpError("is in a kernel that threads share as a whole");
-  // Each thread would have a copy of it.
+  // Each thread would have a private copy of the array.
   auto usesLocal = [&](Operation *op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       auto local = operand.getDefiningOp<memref::AllocaOp>();
@@ -281,9 +282,10 @@ LogicalResult ReturnOp::verify() {
   return success();
 }
 
-/// Static strides and a non-negative offset: the only layouts C can index.
+/// Checks for static strides and a non-negative offset, the only layouts that
+/// generated C++ can index.
 static LogicalResult verifyLayout(Operation *op, MemRefType type) {
-  // Nothing is indexed in an empty one, and its strides are not asked for.
+  // Also covers empty buffers, which are never indexed.
   if (type.getLayout().isIdentity())
     return success();
   SmallVector<int64_t> strides;
@@ -317,7 +319,7 @@ OpFoldResult ViewOp::fold(FoldAdaptor) {
   auto inner = getSource().getDefiningOp<ViewOp>();
   if (!inner)
     return {};
-  // A view of a view: one view of the first buffer.
+  // Folds a view of a view into one view of the first buffer.
   getSourceMutable().assign(inner.getSource());
   setOffset(getOffset() + inner.getOffset());
   return getResult();
@@ -352,7 +354,7 @@ LogicalResult LaunchOp::verify() {
   ArrayRef<int64_t> pairs = getInplace().value_or(ArrayRef<int64_t>());
   if (pairs.size() % 2 != 0)
     return emitOpError("'inplace' must be pairs (result, operand)");
-  // Once planned, results have become trailing operands.
+  // After planning, results are trailing operands.
   int64_t results =
       getResults().empty() ? getOperands().size() : getResults().size();
   for (size_t i = 0; i < pairs.size(); i += 2)
@@ -375,9 +377,9 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-/// Equal shape and element type, but for signedness and for integers of less
-/// than 8 bits, which take a byte each in memory. A buffer without a shape
-/// takes any.
+/// Whether shape and element type are equal, apart from signedness, and with
+/// integers of less than 8 bits taking a byte each. A declared buffer of
+/// dynamic shape accepts any shape.
 static bool sameData(Type launched, Type declared) {
   auto a = dyn_cast<ShapedType>(launched), b = dyn_cast<ShapedType>(declared);
   if (!a || !b)
@@ -442,7 +444,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 void LaunchOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  // On tensors a launch is a value: unused ones may go, equal ones may merge.
+  // On tensors a launch has no effects: unused ones may be erased, equal ones
+  // merged.
   for (OpOperand &operand : getOperation()->getOpOperands())
     if (isa<MemRefType>(operand.get().getType())) {
       effects.emplace_back(MemoryEffects::Read::get(), &operand);

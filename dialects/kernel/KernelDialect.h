@@ -1,7 +1,5 @@
-// Launches, arena buffers, views.
-//
-// The operations of the main function after lowering; see KernelOps.td for what
-// each is and why upstream has none like it.
+// The operations of a program after lowering: launches, arena buffers, views.
+// KernelOps.td describes each, and why no upstream operation serves.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
 #define INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
@@ -29,19 +27,20 @@
 
 namespace ingot::kernel {
 
-/// Names of the attributes that KernelOps.td describes: of modules,
+/// Names of the attributes that KernelDialect.td describes: of modules,
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
 inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
 inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
 inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
-/// of loops, in text alone (ValueNames.h),
+/// of loops, only in printed IR (ValueNames.h),
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
-/// of loads (of neighbouring elements by one thread, that its device can make one of),
+/// of loads (of adjacent elements by one thread, which the device can combine
+/// into one),
 inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
 /// of functions that kernels call,
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
-/// of programs (pairs of sizes that have to be equal in a run, one after the other),
+/// of programs (pairs of sizes that must be equal at run time, flattened),
 inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
@@ -64,34 +63,35 @@ inline constexpr llvm::StringLiteral kStateAttr = "kernel.state";
 inline constexpr llvm::StringLiteral kSlotsAttr = "kernel.slots";
 inline constexpr llvm::StringLiteral kPhaseAttr = "kernel.phase";
 inline constexpr llvm::StringLiteral kAppendedAttr = "kernel.appended";
-/// What kPartAttr can say.
+/// The values of kPartAttr.
 inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
 
-/// How far the parallel loop of a kernel goes, if it has one.
+/// The trip count of the parallel loop of a kernel, if it has one.
 std::optional<Dim> extentOf(FuncOp kernel);
 void setExtent(FuncOp kernel, const Dim &extent);
-/// Returns how many arguments at a kernel's end say which part of the parallel loop a
-/// call does: begin and end, or none.
+/// Returns the number of trailing arguments of a kernel that select a range of
+/// the parallel loop: 2 (begin and end), or 0.
 unsigned partArguments(FuncOp kernel);
-/// Whether threads share steps inside of the kernel (`kernel.parallel`).
+/// Whether threads share steps within the kernel (`kernel.parallel`).
 bool sharesSteps(FuncOp kernel);
-/// Whether threads have anything to do in a launch of the kernel.
+/// Whether a launch of the kernel has work for several threads.
 bool usesThreads(FuncOp kernel);
 
-/// Checks that launches of a fork follow each other, and that none asks for what another
-/// of its branches computes.
+/// Checks that the launches of a fork are consecutive, and that none reads a
+/// value that another branch computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
-/// Checks that launches of a team follow each other, and that nothing but launches is
-/// among them that takes time or ends the run.
+/// Checks that the launches of a team are consecutive, with no other operation
+/// among them that does work or ends the run.
 llvm::LogicalResult verifyTeams(ProgramOp program);
 
-/// Bytes of one element in memory: i1 is one byte, narrower types round up.
+/// Returns the bytes of one element in memory: 1 for i1; narrower types round
+/// up to bytes.
 int64_t elementBytes(mlir::Type elementType);
 
-/// Bytes from the first to the last element of a static memref, plus one
-/// element; includes the layout's offset. Zero for an empty memref.
+/// Returns the bytes from the start of a static memref to the end of its last
+/// element, including the layout's offset. 0 for an empty memref.
 int64_t spanBytes(mlir::MemRefType type);
 
 } // namespace ingot::kernel

@@ -1,4 +1,4 @@
-// Questions about a module of kernels and of the program that launches them.
+// Queries of a module of kernels and of the programs that launch them.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELMODULE_H
 #define INGOT_DIALECTS_KERNEL_KERNELMODULE_H
@@ -9,39 +9,44 @@
 
 namespace ingot::kernel {
 
-/// The name of the entry point that the functions of an output are called after alone.
+/// The entry point whose functions are named after the output alone.
 inline constexpr llvm::StringLiteral kMainName = "main";
 
-/// The entry points, each of which becomes a function of the header, in their order.
+/// Returns the entry points, each of which becomes a function of the header, in
+/// order.
 llvm::SmallVector<ProgramOp> entryPrograms(mlir::ModuleOp module);
-/// The first of them; null if there is none.
+/// Returns the first entry point; null if there is none.
 ProgramOp mainProgram(mlir::ModuleOp module);
 
-/// The programs that `op` runs: those of an if or a loop, none of anything else.
+/// Returns the programs that `op` runs: those of an if or a loop, otherwise
+/// none.
 llvm::SmallVector<ProgramOp> programsRunBy(mlir::Operation *op);
-/// All programs of a module, each behind those that it runs.
+/// Returns all programs of a module, each after the programs that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
-/// `entry` and the programs that it runs, in the same order.
+/// Returns `entry` and the programs that it runs, in the same order.
 llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
-/// Whether a program does anything but launch: it runs others, or reads sizes that it makes.
+/// Whether a program of a device does work on the host: it runs other programs,
+/// reads or checks data-dependent sizes, copies to or from the host, or
+/// launches a host kernel.
 bool decidesOnHost(ProgramOp program);
 
-/// The buffer that a load or store goes to, through views: an argument, an
-/// alloca, a global.
+/// Returns the buffer that a load or store accesses through views: an argument,
+/// an alloca, a global.
 mlir::Value bufferRoot(mlir::Value memref);
 
-/// What the threads of a block share, one buffer after another at its alignment.
+/// Returns the bytes of a block's shared memory: its buffers one after another,
+/// each aligned.
 int64_t sharedBytes(FuncOp kernel);
 
-/// How many branches the widest fork of a program has; 1 if it has none.
+/// Returns the number of branches of a program's widest fork; 1 if it has none.
 int64_t mostBranches(ProgramOp program);
-/// Checks a program on buffers: no branch of a fork writes bytes that another one reads or
-/// writes.
+/// Checks, on buffers, that no branch of a fork writes bytes that another one
+/// reads or writes.
 llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 
-/// Calls `use` with the bytes of an initial value, one or more pieces in order;
-/// false if it has none (a resource that is missing).
+/// Calls `use` with consecutive parts of the bytes of an initial value; returns
+/// false if it has no data (its resource is missing).
 bool forEachPiece(mlir::memref::GlobalOp global,
                   llvm::function_ref<void(llvm::ArrayRef<char>)> use);
 

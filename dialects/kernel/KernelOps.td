@@ -1,14 +1,15 @@
-// The few operations between graph and C++.
+// The operations between the graph dialect and C++.
 //
-// What remains of a model once each fusion group has become a function of
-// loops: a program that launches kernels on buffers.
+// Once each fusion group has become a function of loops, a model is a program
+// that launches kernels on buffers:
 //
 //   before planning                          after planning
 //     %c = kernel.launch @conv(%x, %w)         %a = kernel.arena 0 : memref<..>
 //         : (tensor, tensor) -> tensor         kernel.launch @conv(%x, %w, %a)
 //
-// Everything inside a kernel is upstream (scf, arith, vector, memref), but for
-// cursors, which small cores read with, and products of narrow integers.
+// The body of a kernel consists of upstream operations (scf, arith, vector,
+// memref), except for cursors, by which small cores read, vector and matrix
+// instructions, and operations of GPU threads.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELOPS_TD
 #define INGOT_DIALECTS_KERNEL_KERNELOPS_TD
@@ -28,11 +29,11 @@ include "dialects/kernel/Sizes.td"
 
 def Kernel_Cursor : TypeDef<Kernel_Dialect, "Cursor"> {
   let mnemonic = "cursor";
-  let summary = "A place in a buffer that moves on as it is read";
+  let summary = "A pointer into a buffer that advances as it is read";
 }
 
-/// With a shape, or one-dimensional of any size: that of a kernel for several
-/// shapes.
+/// A buffer of static shape, or one-dimensional of any size, for a kernel that
+/// serves several shapes.
 def Kernel_Buffer : AnyTypeOf<[AnyStaticShapeMemRef,
                                MemRefRankOf<[AnyType], [1]>]>;
 
@@ -55,28 +56,25 @@ class Kernel_Function<string mnemonic> : Kernel_Op<mnemonic, [
 }
 
 def Kernel_FuncOp : Kernel_Function<"func"> {
-  let summary = "A kernel: what one launch runs";
+  let summary = "A kernel: the function that one launch runs";
   let description = [{
-    Not `func.func`: what is decided of a kernel are attributes with types, and
-    whoever reads a kernel cannot take a helper or a program for one. (Functions
-    that kernels call are `func.func`.)
+    Not `func.func`: decisions about a kernel are typed attributes, and kernels are distinct from
+    helpers and programs. (Functions that kernels call are `func.func`.)
 
-    Before `schedule` the body has operators on tensors and returns the results;
-    `strategy` says who builds the loops, and `plan` by which numbers;
-    `input_strides` (one list for each argument, empty where the tensor is a
-    whole one) and `output_strides` say how tensors that are parts of larger ones
-    lie in these. Afterwards the arguments are buffers: inputs, outputs, scratch
-    memory; then come integers that launches pass; then the `sizes` at run time
-    that the kernel asks for; and with an `extent`, a number or such a size,
-    begin and end of the parallel loop. Launches pass neither: whoever runs the
-    launch knows the sizes, and divides [0, extent) at will.
+    Before `schedule` the body has operators on tensors and returns the results; `strategy` names
+    the strategy that builds the loops, and `plan` holds its parameters; `input_strides` (one list
+    for each argument, empty for a whole tensor) and `output_strides` describe tensors that are
+    slices of larger ones. After `schedule` the arguments are buffers (inputs, outputs, scratch
+    memory), then integers that launches pass, then the dynamic `sizes` that the kernel uses, then,
+    with an `extent` (a constant or a dynamic size), begin and end of the parallel loop. Launches
+    pass neither the sizes nor begin and end: the runner of the launch knows the sizes, and divides
+    [0, extent) as it likes.
 
-    With `threads` a kernel runs on a device, in as many blocks as `extent` says, of so
-    many threads each. Every thread is a call of the function, which asks for its
-    place by `gpu.block_id` and `gpu.thread_id` and takes neither begin nor end. `resident`:
-    so many of its blocks have to fit on a processor at once. `cluster`: so many blocks that
-    follow one another run together, and reach each other's shared memory. `multiply_adds` is what it
-    computes, for those that predict its time.
+    With `threads` a kernel runs on a GPU, in `extent` blocks of that many threads. Every thread
+    calls the function, which gets its position by `gpu.block_id` and `gpu.thread_id` instead of
+    begin and end. `resident`: the number of blocks that have to fit on a multiprocessor at once.
+    `cluster`: the number of consecutive blocks that run together and access each other's shared
+    memory. `multiply_adds` is the work of the kernel, for predictions of its time.
 
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
             attributes {strategy = "elementwise"} { ...  kernel.return }
@@ -100,13 +98,13 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
 }
 
 def Kernel_ProgramOp : Kernel_Function<"program"> {
-  let summary = "A list of launches; a public one is an entry point";
+  let summary = "A sequence of launches; a public program is an entry point";
   let description = [{
-    Before `plan` it computes on tensors and returns them. Afterwards its
-    arguments are the buffers of the caller, inputs before outputs; everything
-    else is a constant, a place in the arena or in near memory, or a view of these;
-    and the attributes say how large both are, how much any plan of the arena would
-    take at least, and how much of it is alive at each launch.
+    Before `plan` it computes on tensors and returns them. Afterwards its arguments
+    are the buffers of the caller, inputs before outputs; everything else is a
+    constant, a buffer in the arena or in near memory, or a view of these. The
+    attributes hold the sizes of both memories, a lower bound of the arena for any
+    plan, and the bytes that are live at each launch.
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
@@ -122,7 +120,7 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
 
 def Kernel_ReturnOp : Kernel_Op<"return", [
     Pure, ReturnLike, Terminator, ParentOneOf<["FuncOp", "ProgramOp", "ParallelOp"]>]> {
-  let summary = "Ends a kernel, a program or a part of a step";
+  let summary = "Ends a kernel, a program or a shared step";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
@@ -130,13 +128,13 @@ def Kernel_ReturnOp : Kernel_Op<"return", [
 }
 
 def Kernel_ParallelOp : Kernel_Op<"parallel", [RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "A step inside of a kernel that threads share";
+  let summary = "A step within a kernel whose iterations threads share";
   let description = [{
-    A kernel whose steps follow each other has no parallel loop around them (`extent`):
-    a recurrence reads in each step what the one before has computed. Here threads
-    share one step: the body does [begin, end) of [0, extent), and behind it all is
-    done. Not `scf.parallel` or `scf.forall`: their bodies do one iteration, and would
-    be called for each of them.
+    A kernel of sequential steps, such as a recurrence, whose steps read the results of
+    previous ones, has no parallel loop around them (`extent`). Here threads share one
+    step: the body executes iterations [begin, end) of [0, extent), and all are
+    complete after the operation. Not `scf.parallel` or `scf.forall`, whose bodies
+    execute a single iteration.
 
         kernel.parallel 8 {
         ^bb0(%begin: index, %end: index):
@@ -153,14 +151,15 @@ def Kernel_ParallelOp : Kernel_Op<"parallel", [RecursiveMemoryEffects, SingleBlo
 def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
   let summary = "A buffer at a fixed byte offset of the arena";
   let description = [{
-    Not `memref.view` of a `memref<?xi8>` argument: the arena is no argument
-    that anything else may read, its offset is a constant that the planner chose
-    and that tests read, and `memref.view` needs an SSA value for it and admits
-    no strided layout, which the parts of a concatenation have.
+    Not `memref.view` of a `memref<?xi8>` argument: the arena is not an argument
+    that anything else may read; its offset is a constant that the planner chose
+    and tests read; `memref.view` needs an SSA value for the offset and supports
+    no strided layout, which slices of a concatenation have.
 
         %a = kernel.arena 3136 : memref<1x14x14x8xf32>
 
-    With `near` the offset is one of the memory that the caller lends beside the arena.
+    With `near` the offset is one in near memory (VTCM), which the caller provides
+    beside the arena.
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, UnitAttr:$near);
   let results = (outs AnyStaticShapeMemRef:$result);
@@ -169,14 +168,14 @@ def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
 }
 
 def Kernel_ViewOp : Kernel_Op<"view", [Pure, ViewLikeOpInterface]> {
-  let summary = "Bytes of a buffer under another shape";
+  let summary = "The bytes of a buffer with another type";
   let description = [{
-    Reshape, squeeze, the layouts of one-channel tensors and the parts of a
-    concatenation or split share bytes. Upstream has `memref.collapse_shape` and
-    `expand_shape` (pairs of them with reassociation maps for one reshape),
-    `subview` and `reinterpret_cast` (elements, not bytes, and never another
-    element type), so a reshape would be three operations. Here: the bytes of
-    `source` from byte `offset` on, as the type of the result says.
+    Reshape, squeeze, the layouts of one-channel tensors and the slices of a concatenation
+    or split share bytes. Upstream has `memref.collapse_shape` and `expand_shape` (a pair
+    of them with reassociation maps for one reshape), `subview` and `reinterpret_cast`
+    (elements, not bytes, and never another element type), so a reshape would be three
+    operations. Here the result is a buffer of its own type over the bytes of `source` from
+    byte `offset` on.
 
         %v = kernel.view %x : memref<1x1x28x28xf32> to memref<1x28x28x1xf32>
         %h = kernel.view %x at 128 : memref<64xf32> to memref<2x16xf32>
@@ -204,21 +203,21 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Runs a kernel, in parallel if it has an extent";
   let description = [{
-    Not `func.call`, for these reasons: the launch lives on tensors (its results
-    are the trailing arguments of the callee) until the planner gives it
-    buffers; the two arguments [begin, end) of a parallel kernel are passed by
-    whoever runs it, not by the launch; a kernel for several shapes takes buffers
-    of any size, and the integers that it lacks, `values`, behind them;
-    `inplace` says which result may take which operand's buffer, as flat pairs
-    (result, operand); with `appends` the only result is the buffer of the first operand,
-    which lives from run to run; and with `near` the first result is in near memory.
+    Not `func.call`, for these reasons: the launch is on tensors (its results are the
+    trailing arguments of the callee) until the planner assigns buffers; the arguments
+    [begin, end) of a parallel kernel are passed by the runner, not by the launch; a
+    kernel for several shapes takes buffers of any size, followed by the integers `values`
+    that its code is parameterized by; `inplace` lists which result may reuse which
+    operand's buffer, as flat pairs (result, operand); with `appends` the only result is
+    the buffer of the first operand, which persists between runs; with `near` the first
+    result is in near memory.
 
-    Launches that follow each other with the same `fork` are in branches: those of one
-    `branch` run one after the other, those of different ones at the same time. What comes
-    before a fork is done when it begins, and all its branches are before what comes next.
+    Consecutive launches with the same `fork` form branches: those of one `branch` run one
+    after the other, different branches concurrently. Everything before a fork completes
+    before it begins, and all its branches complete before the next operation.
 
-    Launches that follow each other with the same `team` are steps of threads of the host
-    that stay together: they are called once, and wait for each other after each step.
+    Consecutive launches with the same `team` are steps of a worker group: its threads are
+    started once, and synchronize after each step.
 
         %y = kernel.launch @relu(%x) {inplace = array<i64: 0, 0>}
              : (tensor<8xf32>) -> tensor<8xf32>
@@ -256,9 +255,9 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
 
 def Kernel_Value : AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>;
 
-/// Runs other programs of the module, as `graph.if` and `graph.loop` say. On buffers,
-/// `outputs` has places for the results, for what is needed besides, and for the arena of
-/// the programs, which is a frame in the arena of the caller.
+/// Runs other programs of the module, like `graph.if` and `graph.loop`. On buffers,
+/// `outputs` are the buffers of the results, auxiliary buffers, and the frame: the part
+/// of the caller's arena that serves as the arena of these programs.
 class Kernel_ControlOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mnemonic,
     !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                  DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
@@ -267,11 +266,12 @@ class Kernel_ControlOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mne
 }
 
 def Kernel_PrefetchOp : Kernel_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Has bytes brought to the second cache in the background";
+  let summary = "Prefetches bytes into the second-level cache";
   let description = [{
-    The bytes from an element on; without indices, from the first one. Not
-    `memref.prefetch`, which names one element, where processors that fetch in the
-    background take a whole range. It neither reads nor writes, but keeps its place.
+    Prefetches `bytes` bytes from an element on; without indices, from the first
+    one. Not `memref.prefetch`, which names one element: processors that fetch in
+    the background take a whole range. It has no effect on values, but must not be
+    moved.
 
         kernel.prefetch %weights, 36864 : memref<36864xi8>
         kernel.prefetch %weights[%panel, %zero], 4096 : memref<9x4096xi8>
@@ -284,12 +284,12 @@ def Kernel_PrefetchOp : Kernel_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]
 }
 
 def Kernel_IfOp : Kernel_ControlOp<"if"> {
-  let summary = "Runs one of two programs, as a condition says";
+  let summary = "Runs one of two programs, depending on a condition";
   let description = [{
-    Not `scf.if`: its regions would see the buffers around them, so that no branch
-    could be read, planned or tested alone, and equal branches not be shared. The
-    last of the outputs is the frame, as large as the larger of the two arenas; there
-    is none if both programs take nothing.
+    Not `scf.if`: its regions would see the surrounding buffers, so that no branch
+    could be read, planned or tested alone, and equal branches could not be shared.
+    The last of the outputs is the frame, as large as the larger of the two arenas;
+    there is none if neither program needs memory.
 
         kernel.if %c then @negative else @positive (%x) to (%y, %frame)
             : (memref<i1>, memref<8xf32>, memref<8xf32>, memref<256xi8>) -> ()
@@ -307,12 +307,12 @@ def Kernel_IfOp : Kernel_ControlOp<"if"> {
 def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
   let summary = "Runs a program repeatedly";
   let description = [{
-    As `graph.loop`, for the same reasons as `kernel.if` not `scf.while`. Outputs are
-    what is carried after the last iteration and what is stacked; then a second buffer
-    for each carried tensor, since iterations write to these two in turn; then the
-    frame, if the body takes any memory. Parts of sliced and stacked tensors are
+    Like `graph.loop`; not `scf.while`, for the same reasons as `kernel.if`. Outputs
+    are the carried tensors after the last iteration and the stacked tensors; then a
+    second buffer for each carried tensor, since iterations alternate between the two;
+    then the frame, if the body needs memory. Slices of sliced and stacked tensors are
     pointers into these. `elements` has the number of elements of each carried tensor,
-    which are copied where there is no iteration; all, if it is left out.
+    which are copied if there is no iteration; by default all.
 
         kernel.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x) shared(%w)
             to (%h, %all, %other_h, %frame) : (..) -> ()
@@ -334,12 +334,11 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
 }
 
 def Kernel_ReadSizesOp : Kernel_Op<"read_sizes", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Integers that are sizes of the run from here on";
+  let summary = "Integers that define dynamic sizes from here on";
   let description = [{
-    As `graph.read_sizes`. Not `memref.load`: the value is no operand of the launches
-    behind, whose kernels name the symbols that they ask for, as they do with the sizes
-    that the caller gives; and a size out of its bounds ends the run with
-    INGOT_ERROR_SHAPE.
+    Like `graph.read_sizes`. Not `memref.load`: the value is not an operand of later
+    launches, whose kernels name the symbols that they use, as for sizes given by the
+    caller; and a size out of its bounds ends the run with INGOT_ERROR_SHAPE.
 
         kernel.read_sizes %count : memref<1xi64> as #kernel.sizes<"found" in 0 to 64 : s0>
   }];
@@ -349,9 +348,10 @@ def Kernel_ReadSizesOp : Kernel_Op<"read_sizes", [MemoryEffects<[MemRead, MemWri
 }
 
 def Kernel_CheckSizesOp : Kernel_Op<"check_sizes", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Sizes of the run that have to be equal";
+  let summary = "Dynamic sizes that have to be equal";
   let description = [{
-    As `graph.check_sizes`: a run in which the two of a pair differ ends with INGOT_ERROR_SHAPE.
+    Like `graph.check_sizes`: if the sizes of a pair differ, the run ends with
+    INGOT_ERROR_SHAPE.
 
         kernel.check_sizes #kernel.sizes<"m" in 1 to 8, "n" in 1 to 8 : s0, s1>
   }];
@@ -361,13 +361,13 @@ def Kernel_CheckSizesOp : Kernel_Op<"check_sizes", [MemoryEffects<[MemRead, MemW
 }
 
 def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
-  let summary = "A variable that points at an element of a buffer";
+  let summary = "A pointer variable into a buffer";
   let description = [{
-    Small cores read with addresses that move on by themselves, one register
-    each, and can load several registers at once; indices say neither. A cursor
-    is a variable in memory order: each `kernel.load_next` reads what it points
-    at and moves it behind that. With a condition that does not hold it points
-    at the start of another buffer, such as zeros in the place of padding.
+    Small cores read through pointers with post-increment, one register each,
+    and can load several registers at once; indices express neither. A cursor is
+    a mutable pointer: each `kernel.load_next` reads at it and advances it past
+    what was read. If its condition is false, it points at the start of another
+    buffer instead, for example zeros in place of padding.
 
         %c = kernel.cursor %x[%i, %j] : memref<8x16xf32>
         %d = kernel.cursor %x[%i, %j] if %inside else %zeros
@@ -386,12 +386,12 @@ def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
 }
 
 def Kernel_LoadNextOp : Kernel_Op<"load_next"> {
-  let summary = "Reads one or several elements at a cursor and moves it on";
+  let summary = "Loads one or more elements at a cursor and advances it";
   let description = [{
-    One result: an element, or a vector of them. Several: consecutive elements
-    in the target's load registers from `first` on; a result is there until
-    the next load to its register. Several vectors, each as wide as a core register, are
-    in no registers of their own.
+    One result: an element, or a vector. Several scalar results: consecutive elements in
+    the target's load registers from number `first` on; such a result is valid until the
+    next load to its register. Several vector results, each as wide as a core register,
+    are not bound to registers.
 
         %x = kernel.load_next %c : f32
         %w:4 = kernel.load_next %c to 12 : f32, f32, f32, f32
@@ -410,12 +410,12 @@ include "dialects/kernel/VectorOps.td"
 
 def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
     MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Refuses to run unless an input has its compile-time value";
+  let summary = "Ends the run unless an input has its compile-time value";
   let description = [{
-    An input that decides shapes can be bound at compile time; the generated
-    function must then refuse any other value. `cf.assert` aborts the process
-    and is a condition on one bit; generated code never aborts, it returns
-    INGOT_ERROR_SPECIALIZED. Stands in the main function, before any launch.
+    An input that determines shapes can be fixed at compile time (`--bind`); the
+    generated function must then reject any other value. `cf.assert` would abort
+    the process; generated code never aborts, but returns
+    INGOT_ERROR_SPECIALIZED. Precedes all launches of the main function.
 
         kernel.require_equal %n, dense<[2, 3]> : tensor<2xi64>, "shape"
             : memref<2xi64>

@@ -1,5 +1,5 @@
-// The kinds of numbers that kernels compute with: scalars, vectors, masks, and
-// narrow types that C has no arithmetic for.
+// Classifies the types that kernels compute with: scalars, vectors, masks, and
+// narrow types without arithmetic in C++.
 
 #ifndef INGOT_DIALECTS_KERNEL_NUMBERTYPES_H
 #define INGOT_DIALECTS_KERNEL_NUMBERTYPES_H
@@ -8,22 +8,23 @@
 
 namespace ingot {
 
-/// Not one of the floats that C has: kept as bits.
+/// Whether a float type has no counterpart in C++ and is stored as bits.
 bool isBitsFloat(mlir::Type type);
 
-/// Bits of an element in memory: 8 for i1 and for narrower floats.
+/// Returns the bits of an element in memory: 8 for i1 and for narrower floats.
 unsigned storageBits(mlir::Type element);
 
-/// An integer of 2 to 7 bits, or a vector of them.
+/// Whether the type is an integer of 2 to 7 bits, or a vector of them.
 bool isPartOfByte(mlir::Type type);
 
-/// Lanes of a vector; 1 for everything else.
+/// Returns the lanes of a vector; 1 for any other type.
 int64_t laneCount(mlir::Type type);
-/// The element type of a vector or buffer; any other type itself.
+/// Returns the element type of a vector or buffer; any other type itself.
 mlir::Type elementOf(mlir::Type type);
-/// A vector of two lanes or more; a vector of one lane is used like a scalar.
+/// Whether the type is a vector of at least two lanes; a vector of one lane is
+/// printed as a scalar.
 bool isVector(mlir::Type type);
-/// A vector of i1 with two lanes or more.
+/// Whether the type is a vector of i1 with at least two lanes.
 bool isMask(mlir::Type type);
 
 } // namespace ingot

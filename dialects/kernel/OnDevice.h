@@ -1,4 +1,5 @@
-// What verifiers of operations ask that only threads of a device do.
+// Checks common to the verifiers of operations that only threads of a GPU
+// execute.
 
 #ifndef INGOT_DIALECTS_KERNEL_ONDEVICE_H
 #define INGOT_DIALECTS_KERNEL_ONDEVICE_H
@@ -7,11 +8,11 @@
 
 namespace ingot::kernel {
 
-/// Whether the threads of a block share a buffer.
+/// Whether a buffer is in shared memory.
 bool isShared(mlir::Value buffer);
-/// Whether there is an index for each axis of a buffer.
+/// Whether there is one index for each axis of a buffer.
 bool fitsRank(mlir::Value buffer, mlir::ValueRange indices);
-/// Refuses what threads of a device do in a kernel that has none.
+/// Rejects an operation of GPU threads in a kernel without them.
 llvm::LogicalResult verifyOnDevice(mlir::Operation *op);
 
 } // namespace ingot::kernel

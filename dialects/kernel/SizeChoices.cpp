@@ -1,4 +1,4 @@
-// Questions about sizes, and choices among them that depend on the run.
+// Comparisons of sizes, and choices among sizes that depend on run-time values.
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/Sizes.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,7 +24,7 @@ std::optional<bool> isLess(const Dim &x, const Dim &y) {
   return distance.most() <= 0 ? std::optional(false) : std::nullopt;
 }
 
-/// The text of a definition, which is the name of the symbol.
+/// Returns the text of a definition, which is the name of the symbol.
 static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
   auto text = [&](size_t i) { return sizeText(operands[i]); };
   auto compared = [&](const char *by) {
@@ -48,7 +48,7 @@ static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
   llvm_unreachable("a symbol that is given has no definition");
 }
 
-/// A symbol for a choice that depends on the run.
+/// Creates a symbol for a choice that is made at run time.
 static Dim choiceOf(SizeChoice choice, ArrayRef<Dim> operands, int64_t least,
                     int64_t most) {
   if (least == most)
@@ -101,7 +101,8 @@ Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
     return b;
   if (auto known = isEqual(x, y))
     return *known ? a : b;
-  // A truth value that is compared with a number is the comparison.
+  // A 0/1 symbol compared with a constant is replaced by the comparison that it
+  // stands for.
   SymbolAttr inner = x.symbols().size() == 1 ? x.symbols()[0] : SymbolAttr();
   if (inner && x == Dim(inner) && y.known() &&
       (inner.getChoice() == SizeChoice::IfLess ||
@@ -117,7 +118,7 @@ Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
 }
 
 Dim floorDiv(const Dim &x, const Dim &y) {
-  // What divides by less is not asked for.
+  // A division by less than 1 never happens at run time.
   if (auto number = y.known())
     return x.floorDiv(std::max<int64_t>(*number, 1));
   if (auto quotient = x.dividedBy(y))

@@ -1,4 +1,5 @@
-// Divisions in sizes, by machines that round towards zero.
+// Divisions in size expressions, for targets whose division truncates towards
+// zero.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZEDIVISION_H
 #define INGOT_DIALECTS_KERNEL_SIZEDIVISION_H
@@ -7,8 +8,9 @@
 
 namespace ingot::kernel {
 
-/// How many times the divisor of `division`, which rounds down (or is its rest), has to be added to what
-/// it divides, so that this is negative in no run: 0 for most.
+/// Returns the multiple of its divisor that has to be added to the dividend of
+/// `division` (a floordiv or its mod) so that the dividend is never negative;
+/// mostly 0.
 int64_t divisorsToAdd(mlir::AffineBinaryOpExpr division,
                       llvm::ArrayRef<SymbolAttr> symbols);
 

@@ -58,14 +58,14 @@ struct Interval {
   int64_t least, most;
 };
 
-/// What linear functions are of: the symbols of an expression, and its parts that are
-/// no linear functions of these, each with its bounds.
+/// The variables of linear functions: the symbols of an expression, and its
+/// nonlinear subexpressions, each with its bounds.
 class Variables {
 public:
   Variables(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
     for (SymbolAttr symbol : symbols)
       bounds.push_back({symbol.getLeast(), symbol.getMost()});
-    // Operands are visited before what they are operands of.
+    // Operands are visited before their users, so their bounds are known first.
     value.walk([&](AffineExpr part) {
       if (!isLinear(part) && places.try_emplace(part, bounds.size()).second)
         bounds.push_back({INT64_MIN, INT64_MAX});
@@ -73,7 +73,7 @@ public:
   }
   size_t count() const { return bounds.size(); }
   Interval boundsOf(size_t place) const { return bounds[place]; }
-  /// The place of a part that is no linear function.
+  /// Returns the index of a nonlinear subexpression and records its range.
   std::optional<unsigned> find(AffineExpr part, Interval range) {
     auto it = places.find(part);
     if (it == places.end())
@@ -95,9 +95,9 @@ private:
   SmallVector<Interval> bounds;
 };
 
-/// What an expression is at least and at most, as linear functions of variables: a
-/// quotient is less than 1 below the fraction. Tells that s0 - s0 floordiv 2 is not
-/// negative, which bounds of the parts do not.
+/// Lower and upper bound of an expression as linear functions of variables; a
+/// floordiv is less than 1 below the exact quotient. Proves that s0 - s0
+/// floordiv 2 is not negative, which interval arithmetic does not.
 struct LinearBounds {
   Linear least, most;
 
@@ -110,7 +110,8 @@ struct LinearBounds {
     bounds.least.factors[position] = bounds.most.factors[position] = 1;
     return bounds;
   }
-  /// Of an operation on what has the bounds x and y; `by` is the number that y is, or 0.
+  /// Bounds of an operation on operands with the bounds x and y; `by` is the
+  /// constant that y is, or 0.
   static std::optional<LinearBounds> of(AffineExprKind kind,
                                         std::optional<LinearBounds> x,
                                         const std::optional<LinearBounds> &y,
@@ -155,17 +156,18 @@ struct LinearBounds {
   }
 };
 
-/// What an expression is at least and at most, and that as functions of variables.
+/// Bounds of an expression: as an interval, and as linear functions of
+/// variables.
 struct Bounds {
   Interval range;
   std::optional<LinearBounds> linear;
 
-  /// By the bounds of the parts, each of which is seen once.
+  /// Computes the bounds from those of the subexpressions, each visited once.
   static Bounds of(AffineExpr value, Variables &variables);
 };
 } // namespace
 
-/// A bound divided by a positive number: what is too large to be known stays so.
+/// Divides a bound by a positive number; an infinite bound stays infinite.
 static int64_t dividedBound(int64_t bound, int64_t by, bool isUp) {
   if (bound == INT64_MIN || bound == INT64_MAX || by < 1)
     return bound;
@@ -173,7 +175,7 @@ static int64_t dividedBound(int64_t bound, int64_t by, bool isUp) {
               : llvm::divideFloorSigned(bound, by);
 }
 
-/// What an operation on parts with the bounds x and y is at least and at most.
+/// Returns the interval of an operation on operands with the intervals x and y.
 static Interval rangeOf(AffineExprKind kind, Interval x, Interval y) {
   switch (kind) {
   case AffineExprKind::Add:

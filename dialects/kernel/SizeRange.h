@@ -1,4 +1,4 @@
-// What an expression of sizes is at least and at most.
+// The range of a size expression.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZERANGE_H
 #define INGOT_DIALECTS_KERNEL_SIZERANGE_H
@@ -7,8 +7,8 @@
 
 namespace ingot::kernel {
 
-/// Sums and products that stay at the largest and the smallest integer where they would
-/// pass it: as bounds these hold all the same.
+/// Add and multiply, saturating at the limits of int64_t; saturated results are
+/// still valid bounds.
 int64_t saturatingAdd(int64_t x, int64_t y);
 int64_t saturatingMul(int64_t x, int64_t y);
 
@@ -16,7 +16,8 @@ struct SizeRange {
   int64_t least, most;
 };
 
-/// Bounds by the bounds of the symbols: exact where each symbol is there once.
+/// Returns bounds computed from those of the symbols: exact if each symbol
+/// occurs once.
 SizeRange rangeOf(mlir::AffineExpr value, llvm::ArrayRef<SymbolAttr> symbols);
 
 } // namespace ingot::kernel

@@ -26,8 +26,8 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
-/// The order of symbols: by name. The name of a symbol that is given may be the text of
-/// another one's definition.
+/// The order of symbols: by name, then by choice, since the name of a given
+/// symbol may equal the text of another one's definition.
 static bool byName(SymbolAttr a, SymbolAttr b) {
   return std::pair(a.getName(), a.getChoice()) <
          std::pair(b.getName(), b.getChoice());
@@ -40,7 +40,8 @@ static bool byName(SymbolAttr a, SymbolAttr b) {
 Dim::Dim(SymbolAttr symbol)
     : Dim(getAffineSymbolExpr(0, symbol.getContext()), {symbol}) {}
 
-/// Takes apart what `kind`, a sum or a product, is made of: a number and the others.
+/// Flattens a sum or product (`kind`): returns its constant, and appends the
+/// other terms.
 static int64_t partsOf(AffineExpr value, AffineExprKind kind,
                        SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
@@ -55,7 +56,7 @@ static int64_t partsOf(AffineExpr value, AffineExprKind kind,
   return kind == AffineExprKind::Mul ? x * y : x + y;
 }
 
-/// Symbols without the printer, which asks all dialects how to print first.
+/// Prints symbols without MLIR's printer, which first initializes all dialects.
 static std::string textOf(AffineExpr value) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return "s" + std::to_string(symbol.getPosition());
@@ -65,8 +66,9 @@ static std::string textOf(AffineExpr value) {
   return text;
 }
 
-/// Sums and products in one order, so that equal ones are one expression: products of
-/// symbols are not affine, and MLIR leaves these as they come.
+/// Sorts the operands of sums and products, so that equal expressions are the
+/// same attribute: products of symbols are not affine, and MLIR does not
+/// canonicalize them.
 static AffineExpr inOrder(AffineExpr value) {
   auto whole = dyn_cast<AffineBinaryOpExpr>(value);
   if (!whole)
@@ -80,8 +82,8 @@ static AffineExpr inOrder(AffineExpr value) {
   int64_t number = partsOf(value, kind, parts);
   for (AffineExpr part : parts) {
     part = inOrder(part);
-    // What all parts of a sum have in common is a factor of its own: MLIR multiplies
-    // numbers into sums, depending on which comes first.
+    // Factors the greatest common divisor out of a sum: whether MLIR
+    // distributes a constant over a sum depends on the order of operations.
     int64_t common = part.getLargestKnownDivisor();
     if (kind == AffineExprKind::Mul && part.getKind() == AffineExprKind::Add &&
         common > 1) {
@@ -99,7 +101,7 @@ static AffineExpr inOrder(AffineExpr value) {
       kind, result, getAffineConstantExpr(number, value.getContext()));
 }
 
-/// Keeps of the symbols those that the expression has.
+/// Drops the symbols that the expression does not contain.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
   SmallVector<AffineExpr> numbers(symbols.size(), value);
@@ -165,7 +167,7 @@ Dim Dim::floorDiv(int64_t divisor) const {
                : Dim(llvm::divideFloorSigned(range.most, divisor));
 }
 
-/// Takes a product apart: into a number, and factors that are none.
+/// Flattens a product: returns its constant, and appends the other factors.
 static int64_t factorsOf(AffineExpr product, SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(product))
     return number.getValue();
@@ -187,7 +189,7 @@ std::optional<Dim> Dim::dividedBy(const Dim &divisor) const {
   if (auto number = divisor.known())
     return this->divisor() % *number == 0 ? std::optional(floorDiv(*number))
                                           : std::nullopt;
-  // The factors of the divisor leave those of the product, which has its symbols.
+  // The divisor's factors are removed from those of the dividend.
   SmallVector<AffineExpr> factors, others;
   if (!value || !llvm::all_of(divisor.used, [&](SymbolAttr symbol) {
         return llvm::is_contained(used, symbol);
@@ -239,7 +241,7 @@ static Dim evaluated(AffineExpr value, ArrayRef<Dim> symbols) {
   }
 }
 
-/// What a symbol is chosen of.
+/// Returns the operands that a symbol's choice is made from.
 static Dims operandsOf(SymbolAttr symbol) {
   return dimsOf(cast<SizesAttr>(symbol.getOperands()));
 }
@@ -320,8 +322,8 @@ Dim Dim::withSymbol(size_t i, const Dim &size) const {
   return Dim(value.replaceSymbols(replacements), symbols);
 }
 
-/// The number that symbol `position` is multiplied by in a sum that has it in one part;
-/// 0 where it is there in another way.
+/// Returns the coefficient of symbol `position` in a sum in which exactly one
+/// term contains it; 0 otherwise.
 static int64_t factorOf(AffineExpr value, unsigned position) {
   auto parts = dyn_cast<AffineBinaryOpExpr>(value);
   bool isSum = parts && value.getKind() == AffineExprKind::Add;
@@ -346,7 +348,7 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // Each choice doubles what is looked at.
+  // The work doubles with each choice.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);
@@ -359,7 +361,7 @@ void Dim::narrowByChoices() {
   Range x = withSymbol(i, operands[isOrder ? 0 : 2]).range,
         y = withSymbol(i, operands[isOrder ? 1 : 3]).range;
   Range either{std::min(x.least, y.least), std::max(x.most, y.most)};
-  // The larger one of two times a positive number is the larger one of the products.
+  // max(x, y) times a positive number is the maximum of the products.
   if (int64_t factor = isOrder ? factorOf(value, i) : 0; factor != 0) {
     if ((choice == SizeChoice::Larger) == (factor > 0))
       either.least = std::max(x.least, y.least);
@@ -376,7 +378,7 @@ std::string sizeText(const Dim &size) {
   std::string expression, text;
   llvm::raw_string_ostream os(expression);
   size.expression().print(os);
-  // Symbols are s0, s1, ...: their names take the places.
+  // Replaces the symbols s0, s1, ... by their names.
   for (StringRef rest = expression; !rest.empty();) {
     size_t number = 0;
     if (rest.consume_front("s") && !rest.consumeInteger(10, number)) {
@@ -393,7 +395,7 @@ std::string sizeText(const Dim &size) {
 // Sizes of tensors
 //===----------------------------------------------------------------------===//
 
-/// What may make a `Dim` of any expression.
+/// Has access to the constructor of `Dim` from any expression.
 class Sizes {
 public:
   static Dim at(SizesAttr sizes, size_t i) {
@@ -402,7 +404,7 @@ public:
   static Dim of(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
     return Dim(expression, symbols);
   }
-  /// Each expression over all the symbols together.
+  /// Renumbers the expressions over the union of their symbols.
   static SizesAttr attr(ArrayRef<Dim> sizes, MLIRContext *context) {
     SmallVector<SymbolAttr> symbols;
     Dim all = 0;
@@ -520,7 +522,7 @@ LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// The shape of the tensor is the most that the sizes can be.
+/// The static shape of the tensor consists of the maximum sizes.
 LogicalResult
 SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {
@@ -555,8 +557,8 @@ static StringRef keywordOf(SizeChoice choice) {
   return "";
 }
 
-/// `"batch" in 1 to 64`, and ` = max <sizes>` of a choice. Where the name is parsed
-/// already, it is `name`.
+/// Parses `"batch" in 1 to 64`, followed by ` = max <sizes>` for a choice. If
+/// the name has already been parsed, it is passed as `name`.
 static SymbolAttr parseSymbol(AsmParser &parser, std::string name) {
   int64_t least, most;
   if ((name.empty() && parser.parseString(&name)) ||
@@ -609,7 +611,8 @@ void SymbolAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// `<"batch" in 1 to 64, "time" in 1 to 9 : s0, s1 * 4, 28>`, and `<28>` of numbers alone
+/// Parses `<"batch" in 1 to 64, "time" in 1 to 9 : s0, s1 * 4, 28>`, or `<28>`
+/// for constants alone.
 Attribute SizesAttr::parse(AsmParser &parser, Type) {
   SmallVector<SymbolAttr> symbols;
   SmallVector<std::string> names;

@@ -1,12 +1,12 @@
-// Sizes that are known only at run time.
+// Dynamic sizes.
 //
-// A `Dim` is the size of one axis: a number, or an expression of symbols, which
-// have bounds. Shape rules compute with it; what they compute is part of the
-// tensors' types.
+// A `Dim` is the size of one axis: a constant, or an expression of symbols,
+// which have bounds. Shape rules compute with it, and the computed sizes are
+// part of the tensors' types.
 //
-// A question about sizes has three answers: yes, no, and unknown (`isEqual`, `isLess`,
-// `Dim::is`). Unknown is never no: code that must not go wrong where a size may be 1
-// asks whether it is surely not 1.
+// A query about sizes has three answers: yes, no, and unknown (`isEqual`,
+// `isLess`, `Dim::is`). Unknown must not be taken for no: code that is wrong
+// for a size of 1 asks whether the size is certainly not 1.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZES_H
 #define INGOT_DIALECTS_KERNEL_SIZES_H
@@ -19,8 +19,8 @@
 
 namespace ingot::kernel {
 
-/// How a symbol follows from its operands x, y (and a, b): the smaller, the larger,
-/// x < y ? a : b, x == y ? a : b, x / y rounded down.
+/// The definition of a symbol by its operands x, y (and a, b): min(x, y),
+/// max(x, y), x < y ? a : b, x == y ? a : b, x / y rounded down.
 enum class SizeChoice { None, Smaller, Larger, IfLess, IfEqual, Quotient };
 
 } // namespace ingot::kernel
@@ -35,46 +35,49 @@ public:
   Dim(int64_t size = 0) : range{size, size} {}
   explicit Dim(SymbolAttr symbol);
 
-  /// The size, if it is a number.
+  /// The size, if it is a constant.
   std::optional<int64_t> known() const {
     return value ? std::nullopt : std::optional(range.most);
   }
-  /// What the size is at least and at most.
+  /// Lower and upper bound of the size.
   int64_t least() const { return range.least; }
   int64_t most() const { return range.most; }
-  /// Symbols s0, s1, ... of `expression`, which is null for a number.
+  /// The symbols s0, s1, ... of `expression`, which is null for a constant.
   llvm::ArrayRef<SymbolAttr> symbols() const { return used; }
   mlir::AffineExpr expression() const { return value; }
 
-  /// The symbols of the expression that are given to the run, also those that other
-  /// symbols follow from.
+  /// Returns the symbols of the expression that are given at run time,
+  /// including those that define other symbols.
   llvm::SmallVector<SymbolAttr> given() const;
 
-  /// Whether both are the same expression: equal whatever the symbols are. That they
-  /// are not does not say that the sizes differ (there is no operator!=): see isEqual.
+  /// Whether both are the same expression, and so equal for all values of the symbols.
+  /// False does not imply that the sizes differ (there is no operator!=): see isEqual.
   friend bool operator==(const Dim &x, const Dim &y) {
     return x.value == y.value && x.used == y.used &&
            (x.value || x.range.most == y.range.most);
   }
-  /// Whether the size is a number; none where that depends on the run.
+  /// Whether the size equals the number; nothing if that depends on the
+  /// symbols.
   std::optional<bool> is(int64_t number) const;
-  /// Whether the size is the number in some run.
+  /// Whether the size may equal the number.
   bool mayBe(int64_t number) const { return is(number).value_or(true); }
   friend Dim operator+(const Dim &x, const Dim &y);
   friend Dim operator-(const Dim &x, const Dim &y);
   friend Dim operator*(const Dim &x, const Dim &y);
   Dim &operator+=(const Dim &y) { return *this = *this + y; }
   Dim &operator*=(const Dim &y) { return *this = *this * y; }
-  /// Divided by a positive number, rounded down.
+  /// Divides by a positive number, rounding down.
   Dim floorDiv(int64_t divisor) const;
-  /// The size that times `divisor` is this one; empty where none is known to be.
+  /// Returns the exact quotient by `divisor`; empty if the size is not known to
+  /// be a multiple.
   std::optional<Dim> dividedBy(const Dim &divisor) const;
-  /// The largest number that is known to divide it; 0 divides by any.
+  /// Returns the largest constant known to divide the size; 0 if the size is 0,
+  /// which every number divides.
   int64_t divisor() const;
 
-  /// The size that it is where symbols are these sizes.
+  /// Substitutes sizes for the symbols.
   Dim with(llvm::function_ref<Dim(SymbolAttr)> sizeOf) const;
-  /// The number that it is where symbols have these values.
+  /// Evaluates the size for given values of the symbols.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
 
 private:
@@ -88,9 +91,9 @@ private:
   static Range rangeOf(mlir::AffineExpr value,
                        llvm::ArrayRef<SymbolAttr> symbols);
   static Dim combine(const Dim &x, const Dim &y, mlir::AffineExprKind kind);
-  /// The size with another one in the place of symbol `i`.
+  /// Substitutes a size for symbol `i`.
   Dim withSymbol(size_t i, const Dim &size) const;
-  /// Narrows the range by what the first symbol that is a choice is chosen of.
+  /// Narrows the range using the operands of the first symbol that is a choice.
   void narrowByChoices();
 
   mlir::AffineExpr value;
@@ -100,45 +103,46 @@ private:
 
 using Dims = llvm::SmallVector<Dim>;
 
-/// Whether two sizes are equal, and whether one is less; none where that depends on the
-/// run.
+/// Whether two sizes are equal, or one is less; nothing if that depends on the
+/// symbols.
 std::optional<bool> isEqual(const Dim &x, const Dim &y);
 std::optional<bool> isLess(const Dim &x, const Dim &y);
-/// Whether nothing shows that two sizes are equal.
+/// Whether two sizes are not known to be equal.
 inline bool mayDiffer(const Dim &x, const Dim &y) { return !(x == y); }
-/// Whether two sizes are equal in no run.
+/// Whether two sizes are certainly different.
 inline bool surelyDiffer(const Dim &x, const Dim &y) {
   return isEqual(x, y) == false;
 }
 
-/// The smaller and the larger of two sizes.
+/// The minimum and the maximum of two sizes.
 Dim smallerOf(const Dim &x, const Dim &y);
 Dim largerOf(const Dim &x, const Dim &y);
-/// `a` where x < y (x == y), else `b`.
+/// `a` if x < y (x == y), otherwise `b`.
 Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
-/// x / y rounded down; y is positive in each run.
+/// x / y rounded down; y must be positive at run time.
 Dim floorDiv(const Dim &x, const Dim &y);
-/// The size that a choice of these operands is.
+/// The size that a choice with these operands selects.
 Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
 
-/// "batch * 4 + 1", with the names of the symbols; "28".
+/// Prints a size with the names of its symbols: "batch * 4 + 1", "28".
 std::string sizeText(const Dim &size);
 
-/// The sizes of a tensor of this type, numbers or not.
+/// Returns the sizes of a tensor of this type, constant or dynamic.
 Dims dimsOf(mlir::RankedTensorType type);
-/// Whether a tensor of these sizes has no gaps in memory that is planned for the
-/// most: of the axes that are not 1, the first alone has a size at run time.
+/// Whether a tensor of these sizes is contiguous in memory that is laid out for
+/// the maximum sizes: of the axes whose size is not 1, only the first may be
+/// dynamic.
 bool isCompact(llvm::ArrayRef<Dim> sizes);
-/// The type of a tensor of these sizes.
+/// Returns the type of a tensor of these sizes.
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<Dim> sizes, mlir::Type element);
-/// These sizes as one attribute.
+/// Returns these sizes as one attribute.
 SizesAttr sizesAttr(llvm::ArrayRef<Dim> sizes, mlir::MLIRContext *context);
 Dims dimsOf(SizesAttr sizes);
-/// Refuses sizes that integers cannot be read as, since there are not as many.
+/// Rejects sizes whose number differs from that of the integers to be read.
 llvm::LogicalResult verifyReadSizes(mlir::Operation *op, int64_t integers,
                                     SizesAttr sizes);
-/// Refuses sizes that are no pairs.
+/// Rejects an odd number of sizes.
 llvm::LogicalResult verifyPairs(mlir::Operation *op, SizesAttr pairs);
 inline bool hasRunTimeSizes(mlir::Type type) {
   return static_cast<bool>(SizesAttr::of(type));

@@ -1,4 +1,4 @@
-// Sizes that are known only at run time, as attributes.
+// Attributes for dynamic sizes.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZES_TD
 #define INGOT_DIALECTS_KERNEL_SIZES_TD
@@ -12,17 +12,17 @@ class Kernel_Attr<string name, string mnemonic_, list<Trait> traits = []>
 }
 
 def Kernel_SymbolAttr : Kernel_Attr<"Symbol", "symbol"> {
-  let summary = "A size that is known only at run time, and its bounds";
+  let summary = "A dynamic size with its bounds";
   let description = [{
-    At least `least` and at most `most`; a model has one symbol of a name.
+    A size from `least` to `most`; in a model, a name denotes one symbol.
 
         #kernel.symbol<"batch" in 1 to 64>
 
-    A symbol that is not given to the run but follows from other sizes in a way that
-    affine expressions cannot state has a choice and its operands: the smaller or the
-    larger of two sizes, one of two sizes by a comparison of two others, or a quotient
-    of two sizes (rounded down). Its name is the text of its definition. Such a symbol
-    may be negative.
+    A symbol that is not given at run time, but follows from other sizes in a way that
+    affine expressions cannot express, has a choice and its operands: the minimum or
+    the maximum of two sizes, one of two sizes depending on a comparison of two
+    others, or the quotient of two sizes (rounded down). Its name is the text of its
+    definition. Such a symbol may be negative.
 
         #kernel.symbol<"max(batch, 4)" in 4 to 64 = max <"batch" in 1 to 64 : s0, 4>>
   }];
@@ -33,7 +33,7 @@ def Kernel_SymbolAttr : Kernel_Attr<"Symbol", "symbol"> {
     return $_get($_ctxt, name, least, most, SizeChoice::None, ::mlir::Attribute());
   }]>];
   let extraClassDeclaration = [{
-    /// Whether the run is given the symbol, by the caller or by a kernel.
+    /// Whether the symbol is given at run time, by the caller or by a kernel.
     bool isGiven() const { return getChoice() == SizeChoice::None; }
   }];
   let hasCustomAssemblyFormat = 1;
@@ -44,21 +44,21 @@ def Kernel_SizesAttr : Kernel_Attr<"Sizes", "sizes", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "Sizes as expressions of symbols";
   let description = [{
-    As the encoding of a tensor's type: how large the tensor is at run time. The
-    shape of the type is then the most that it can be, which memory is planned
-    for; strides follow the shape, so that they stay constants. As an attribute
-    of a kernel or a launch: sizes that are counted or passed.
+    As the encoding of a tensor type: the dynamic sizes of the tensor. The shape
+    of the type then has the maximum sizes, for which memory is planned; strides
+    follow this shape, so they are constant. As an attribute of an operation:
+    sizes that are read, checked or passed.
 
         tensor<64x784xf32, #kernel.sizes<"batch" in 1 to 64 : s0, 784>>
 
-    Symbols are in the order of their names, each is part of some size, and
-    expressions are simplified: equal sizes are equal attributes. (The canonical
-    form is made by `Dim`, and by the parser.)
+    Symbols are sorted by name, each is part of some size, and expressions are
+    simplified: equal sizes are equal attributes. (`Dim` and the parser create
+    this canonical form.)
   }];
   let parameters = (ins ArrayRefParameter<"SymbolAttr">:$symbols,
                         ArrayRefParameter<"::mlir::AffineExpr">:$sizes);
   let extraClassDeclaration = [{
-    /// The sizes that the type of a tensor has; null if they are its shape.
+    /// Returns the sizes of a tensor type; null if its shape is static.
     static SizesAttr of(::mlir::Type type) {
       auto tensor = ::mlir::dyn_cast<::mlir::RankedTensorType>(type);
       return tensor ? ::mlir::dyn_cast_or_null<SizesAttr>(tensor.getEncoding()) : SizesAttr();

@@ -1,4 +1,4 @@
-// Floats of 8 bits, as passes ask of them.
+// Classifies 8-bit floats.
 
 #ifndef INGOT_DIALECTS_KERNEL_SMALLFLOATS_H
 #define INGOT_DIALECTS_KERNEL_SMALLFLOATS_H
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-/// A float of 8 bits of which matrix units make products: f8E4M3FN or f8E5M2. All of
-/// them are numbers of f16, too.
+/// Whether the type is an 8-bit float that matrix units multiply: f8E4M3FN or
+/// f8E5M2. All values of both are exact in f16.
 inline bool isByteOfFloat(mlir::Type type) {
   return mlir::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(type);
 }

@@ -1,22 +1,22 @@
-// Strings inside of kernels.
+// Strings within kernels.
 //
-// A string is the address of its characters, which end with a zero, as C has it: moving
-// one moves an address, and what it points at belongs to the caller, to a constant or to
-// a buffer of the arena. Upstream's `llvm.ptr` would bring the dialect of a machine.
+// A string is a pointer to zero-terminated characters, as in C: moving a string moves
+// the pointer, and the characters belong to the caller, to a constant or to a buffer of
+// the arena. Upstream's `llvm.ptr` would require the LLVM dialect.
 
 #ifndef INGOT_DIALECTS_KERNEL_STRINGOPS_TD
 #define INGOT_DIALECTS_KERNEL_STRINGOPS_TD
 
 def Kernel_String : TypeDef<Kernel_Dialect, "String", [MemRefElementTypeInterface]> {
   let mnemonic = "string";
-  let summary = "The address of characters that end with a zero";
+  let summary = "A pointer to zero-terminated characters";
 }
 
 def Kernel_StringAtOp : Kernel_Op<"string_at", [Pure]> {
-  let summary = "The string that begins at a character of a buffer";
+  let summary = "The string that begins at an element of a character buffer";
   let description = [{
-    Strings of the model are one constant of bytes and the places where each of
-    them begins; strings that a kernel writes are the same in the arena.
+    The strings of a model are a constant of bytes and the positions at which
+    they begin; strings that a kernel writes have the same form in the arena.
 
         %s = kernel.string_at %characters[%i] : memref<64xi8>
   }];
@@ -26,7 +26,7 @@ def Kernel_StringAtOp : Kernel_Op<"string_at", [Pure]> {
 }
 
 def Kernel_EmptyStringOp : Kernel_Op<"empty_string", [Pure]> {
-  let summary = "The string without characters";
+  let summary = "The empty string";
   let results = (outs Kernel_String:$result);
   let assemblyFormat = "attr-dict";
 }
@@ -34,7 +34,7 @@ def Kernel_EmptyStringOp : Kernel_Op<"empty_string", [Pure]> {
 def Kernel_CharacterOp : Kernel_Op<"character", [MemoryEffects<[MemRead]>]> {
   let summary = "A byte of a string";
   let description = [{
-    The position is at most that of the zero that ends the string.
+    The position is at most that of the terminating zero.
 
         %c = kernel.character %s[%i]
   }];
@@ -51,7 +51,7 @@ def Kernel_SameStringOp : Kernel_Op<"same_string", [MemoryEffects<[MemRead]>]> {
 }
 
 def Kernel_StringLengthOp : Kernel_Op<"string_length", [MemoryEffects<[MemRead]>]> {
-  let summary = "The bytes of a string before the zero that ends it";
+  let summary = "The bytes of a string before its terminating zero";
   let arguments = (ins Kernel_String:$string);
   let results = (outs Index:$result);
   let assemblyFormat = "$string attr-dict";

@@ -1,9 +1,9 @@
-// Registers of a processor that hold small matrices, and their products.
+// Matrix tile registers of a CPU, and matrix multiplications of them.
 //
-// A thread has a few such tiles, known by number: no value stands for one, as registers
-// cannot be chosen by compilers of C (their functions take the number as a constant). The
-// vector dialect's two-dimensional vectors, and upstream's operations on tiles, which are
-// such vectors, would have to be allocated to them first.
+// A thread has a few tiles, identified by number: no SSA value represents one, since C++
+// compilers do not allocate them (intrinsics take the number as a constant).
+// Two-dimensional vectors, on which upstream's tile operations work, would have to be
+// allocated to tiles first.
 
 #ifndef INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD
 #define INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD
@@ -15,10 +15,10 @@ include "dialects/kernel/KernelDialect.td"
 def Kernel_Tile : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<15>]>;
 
 def Kernel_ShapeTilesOp : Kernel_Op<"shape_tiles", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Gives tiles their shapes; what they held is lost";
+  let summary = "Configures the shapes of tiles and discards their contents";
   let description = [{
-    Tile i has `rows[i]` rows of `bytes[i]` bytes, a multiple of 4, up to the next such
-    place. Memory that was written before can be loaded into tiles from here on.
+    Tile i has `rows[i]` rows of `bytes[i]` bytes, a multiple of 4, until the next
+    `shape_tiles`. Memory written earlier may be loaded into tiles from here on.
 
         kernel.shape_tiles rows [16, 16, 16] bytes [64, 64, 64]
   }];
@@ -28,19 +28,20 @@ def Kernel_ShapeTilesOp : Kernel_Op<"shape_tiles", [MemoryEffects<[MemRead, MemW
 }
 
 def Kernel_ReleaseTilesOp : Kernel_Op<"release_tiles", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "The tiles have no shapes and take no part in switches of threads any more";
+  let summary = "Releases the tiles: they lose their shapes and are no longer saved on context switches";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 
 def Kernel_ClearTileOp : Kernel_Op<"clear_tile", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Makes all elements of a tile zero";
+  let summary = "Sets all elements of a tile to zero";
   let arguments = (ins Kernel_Tile:$tile);
   let assemblyFormat = "$tile attr-dict";
   let hasVerifier = 1;
 }
 
-/// Reads or writes the buffer and the other way round the tile, which is no operand.
+/// Reads or writes the buffer, and in turn writes or reads the tile, which is not an
+/// operand.
 class Kernel_MoveTileOp<string mnemonic, list<MemoryEffect> ofBuffer>
     : Kernel_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins
@@ -50,7 +51,7 @@ class Kernel_MoveTileOp<string mnemonic, list<MemoryEffect> ofBuffer>
 }
 
 def Kernel_LoadTileOp : Kernel_MoveTileOp<"load_tile", [MemRead]> {
-  let summary = "Loads a tile, whose rows are so many bytes apart";
+  let summary = "Loads a tile whose rows are `pitch` bytes apart in memory";
   let description = [{
         kernel.load_tile 4, %x[%row, %step] pitch 256 : memref<64x256xi8>
   }];
@@ -58,7 +59,7 @@ def Kernel_LoadTileOp : Kernel_MoveTileOp<"load_tile", [MemRead]> {
 }
 
 def Kernel_StoreTileOp : Kernel_MoveTileOp<"store_tile", [MemWrite]> {
-  let summary = "Stores a tile, whose rows will be so many bytes apart";
+  let summary = "Stores a tile whose rows are `pitch` bytes apart in memory";
   let description = [{
         kernel.store_tile 0, %sums[%c0, %c0] pitch 128 : memref<16x32xi32>
   }];
@@ -66,11 +67,12 @@ def Kernel_StoreTileOp : Kernel_MoveTileOp<"store_tile", [MemWrite]> {
 }
 
 def Kernel_MultiplyTilesOp : Kernel_Op<"multiply_tiles", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Adds the product of two tiles to a third one";
+  let summary = "Adds the matrix product of two tiles to a third";
   let description = [{
-    A row of `a` has steps of a row of the matrix; row k of `b` has of each column the
-    steps that are bytes 4 * k to 4 * k + 3 in a row of `a`. Integers, of the sign that the
-    types say, are summed modulo 2^32, floats in f32 in an order that no standard fixes.
+    A row of `a` holds consecutive K elements of a row of the left matrix. Row k of `b`
+    holds, for each column of the right matrix, the K elements that correspond to bytes 4 *
+    k to 4 * k + 3 of a row of `a`. Integers, signed as the types say, are summed modulo
+    2^32; floats in f32, in unspecified order.
 
         kernel.multiply_tiles 0 plus 4 times 6 of ui8, si8
   }];
@@ -79,7 +81,7 @@ def Kernel_MultiplyTilesOp : Kernel_Op<"multiply_tiles", [MemoryEffects<[MemRead
   let assemblyFormat = "$sums `plus` $a `times` $b `of` $left `,` $right attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.multiply_tiles[ui8,si8]".
+    /// The name in a target's table: "kernel.multiply_tiles[ui8,si8]".
     std::string getIntrinsicName();
   }];
 }

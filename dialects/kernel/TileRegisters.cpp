@@ -1,4 +1,5 @@
-// Verifiers of tiles: that they have shapes, and that these fit their products.
+// Verifiers of tile operations: tiles have shapes, and these match their
+// products.
 
 #include "dialects/kernel/TileRegisters.h"
 
@@ -30,9 +31,9 @@ LogicalResult ReleaseTilesOp::verify() {
                   : emitOpError("is in a function that gives tiles no shapes");
 }
 
-/// The shapes that tiles have where `op` is: those set last in front of it or of a loop
-/// around it. Null if there are none, or if a loop or branch on the way may have set
-/// others.
+/// Returns the operation that configures the tiles' shapes at `op`: the last
+/// one before `op` or before an enclosing loop. Null if there is none, or if a
+/// loop or branch in between may have changed the shapes.
 static ShapeTilesOp shapesAt(Operation *op) {
   for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp())
     for (Operation *before = op->getPrevNode(); before;
@@ -50,7 +51,7 @@ static ShapeTilesOp shapesAt(Operation *op) {
   return {};
 }
 
-/// A tile has a shape.
+/// Checks that tiles have shapes.
 static LogicalResult verifyTiles(Operation *op, ArrayRef<int64_t> tiles) {
   ShapeTilesOp shapes = shapesAt(op);
   if (!shapes)

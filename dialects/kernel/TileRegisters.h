@@ -1,4 +1,4 @@
-// Registers of a processor that hold small matrices: see TileRegisterOps.td.
+// Matrix tile registers of a CPU: see TileRegisterOps.td.
 
 #ifndef INGOT_DIALECTS_KERNEL_TILEREGISTERS_H
 #define INGOT_DIALECTS_KERNEL_TILEREGISTERS_H

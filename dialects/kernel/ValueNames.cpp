@@ -47,8 +47,8 @@ void renameValue(Value value, const Twine &name) {
     op->setLoc(named(op->getLoc(), name));
 }
 
-/// Calls `visit` with the first block of each region of an operation that is no
-/// function, whose arguments have locations in the text.
+/// Calls `visit` with the first block of each region of non-function
+/// operations: their arguments lose their locations in printed IR.
 static void
 forLoops(Operation *root,
          llvm::function_ref<void(Operation *, ArrayRef<BlockArgument>)> visit) {

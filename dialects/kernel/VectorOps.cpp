@@ -1,4 +1,4 @@
-// Operations that are instructions on vectors: what they verify and tell.
+// Verifiers and methods of vector operations.
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -56,7 +56,7 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
-/// Of an operation that works in blocks of 128 bits of its operands.
+/// Checks an operation that works on blocks of 128 bits of its operands.
 template <typename Op> static LogicalResult verifyBlocks(Op op) {
   auto type = cast<VectorType>(op.getX().getType());
   if (type.getNumElements() * type.getElementTypeBitWidth() % 128 != 0)
@@ -64,7 +64,7 @@ template <typename Op> static LogicalResult verifyBlocks(Op op) {
   return success();
 }
 
-/// Of narrow_signed and narrow_unsigned.
+/// Checks narrow_signed and narrow_unsigned.
 template <typename Op> static LogicalResult verifyNarrowing(Op op) {
   auto from = cast<VectorType>(op.getX().getType());
   unsigned bits = from.getElementTypeBitWidth();

@@ -1,5 +1,6 @@
-// Operations on vectors that are instructions of some targets. A row of a target says
-// that it has one; without, passes/legalize computes the same by `arith` and `vector`.
+// Vector operations that are single instructions on some targets, if the target's
+// table has an entry for them. Otherwise passes/legalize expands them to `arith` and
+// `vector`.
 
 #ifndef INGOT_DIALECTS_KERNEL_VECTOROPS_TD
 #define INGOT_DIALECTS_KERNEL_VECTOROPS_TD
@@ -12,31 +13,31 @@ def Kernel_Sum : AnyTypeOf<[Kernel_Accumulator, F32, VectorOfRankAndType<[1], [F
 
 def Kernel_DotOp : Kernel_Op<"dot", [
     Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Products of narrow numbers, summed in groups into wide lanes";
+  let summary = "Dot products of groups of narrow elements, accumulated in wide lanes";
   let description = [{
-    Processors multiply narrow integers in groups: one instruction multiplies 64
-    pairs of bytes and adds each four neighbouring products to one of 16 lanes of
-    32 bits. With group = lanes of `a` / lanes of `accumulator` (2, 4, 8 or 16),
+    Processors multiply narrow integers in groups: for example, one instruction
+    multiplies 64 pairs of 8-bit integers and adds each four adjacent products to
+    one of 16 lanes of 32 bits. With group = lanes of `a` / lanes of
+    `accumulator` (2, 4, 8 or 16),
 
         result[i] = accumulator[i] + sum over j < group of
                         extend(a[group * i + j]) * extend(b[group * i + j])
 
-    modulo 2^32: nothing saturates. Elements have no sign in memory, so the
-    operation says how each operand is extended: by its sign, or as `unsigned`.
+    modulo 2^32: nothing saturates. Elements are signless in memory, so the operation
+    states whether each operand is sign-extended or `unsigned`.
 
-    Operands of bf16 are summed in f32. A target may take the products of a group in
-    any order, round once or after each of them, and take subnormal numbers for zeros.
-    Operands of f16 are multiplied lane by lane (a group of 1) and summed in f16, as
-    processors do that have twice as many lanes for them; it is for who asks to widen such
-    sums before they lose too much.
+    Operands of bf16 are accumulated in f32. A target may add the products of a group in
+    any order, round once or after each product, and flush subnormal numbers. Operands of
+    f16 are multiplied lane by lane (a group of 1) and accumulated in f16, as on
+    processors with twice as many lanes for f16; the code that builds the operation has to
+    widen the sums before they lose too much precision.
 
-    Upstream has one operation for each instruction, of one width each, in a dialect
-    for each family of processors, none of which has a form for the others; and
-    `vector.contract`, which names the reduction by affine maps,
-    from which nobody could tell that a group is one instruction. Here a row of the
-    target (`Product` in targets/TargetDescription.h) says that there is an
-    instruction; without a row, `legalize` extends, multiplies and adds with
-    `arith`, which is also the definition that all instructions are tested against.
+    Upstream has one operation per instruction and width, in a dialect per processor
+    family; and `vector.contract`, which describes the reduction by affine maps that do
+    not show that a group is one instruction. Here an entry of the target (`Product` in
+    targets/TargetDescription.h) states that the instruction exists; without it `legalize`
+    extends, multiplies and adds with `arith`, which is also the definition that all
+    instructions are tested against.
 
         %s = kernel.dot unsigned %a, %b, %sum : vector<32xi8>, vector<8xi32>
         %t = kernel.dot %c, %d, %s : vector<16xi16>, vector<8xi32>
@@ -54,28 +55,28 @@ def Kernel_DotOp : Kernel_Op<"dot", [
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Lanes of the accumulator, and neighbouring products that go into each.
+    /// Lanes of the accumulator, and adjacent products added to each.
     int64_t getLanes();
     int64_t getGroup();
-    /// The operands' elements with their sign, as rows of targets name them: "ui8".
+    /// The operands' element types with signedness, as in a target's table: "ui8".
     std::string getTypeOfA();
     std::string getTypeOfB();
-    /// The integer of 32 bits that an operand has in all lanes; null if it is not
-    /// such a vector.
+    /// Returns the 32-bit integer that an operand has in all lanes; null if the
+    /// operand is not such a vector.
     static ::mlir::Value wordInAllLanes(::mlir::Value operand);
   }];
 }
 
 def Kernel_MulHighOp : Kernel_Op<"mul_high", [
     Pure, Commutative, AllTypesMatch<["x", "y", "result"]>]> {
-  let summary = "The upper half of a product of signed integers of 32 bits";
+  let summary = "The upper 32 bits of the 64-bit product of signed integers";
   let description = [{
-    What a scale between integers is: `x * m / 2^32`, rounded down. Processors without
-    (vectors of) floats have an instruction or two for it.
+    Scales integers by fixed-point factors: `x * m / 2^32`, rounded down. Processors
+    without (vectors of) floats have one or two instructions for it.
 
     `arith.mulsi_extended` has both halves as results, of which the lower one would always
-    be dead, and tables of intrinsics describe operations by one result. Without a row of
-    the target, `legalize` multiplies in 64 bits with `arith`.
+    be dead, and tables of intrinsics describe operations with one result. If the target
+    has no entry, `legalize` multiplies in 64 bits with `arith`.
 
         %y = kernel.mul_high %x, %m : vector<32xi32>
   }];
@@ -85,13 +86,12 @@ def Kernel_MulHighOp : Kernel_Op<"mul_high", [
 }
 
 def Kernel_Exp2Op : Kernel_Op<"exp2", [Pure]> {
-  let summary = "2^x, as one instruction of a device has it";
+  let summary = "2^x, by the instruction of a device";
   let description = [{
-    Within two units in the last place; a result that would be subnormal is 0. There is no
-    other way to compute it: whoever makes one has asked the target's table for its row.
-    Not with `--strict`.
+    Accurate to two units in the last place; results that would be subnormal are 0. It has
+    no expansion: only built if the target's table has an entry, and not with `--strict`.
 
-    `math.exp2` is as accurate as all of that dialect, and has an expansion.
+    `math.exp2` guarantees the accuracy of its dialect, and has an expansion.
 
         %y = kernel.exp2 %x : f32
   }];
@@ -104,7 +104,7 @@ class Kernel_NarrowOp<string mnemonic, string range> : Kernel_Op<mnemonic, [
     Pure, AllTypesMatch<["x", "y"]>]> {
   let summary = "Two vectors of integers as one of half their width, saturated";
   let description = [{
-    Of each integer the nearest }] # range # [{ integer of half its width. Blocks
+    Converts each integer to the nearest }] # range # [{ integer of half its width. Blocks
     of 128 bits of `x` and of `y` follow each other in turn, as in what processors with
     wider registers have an instruction for:
 
@@ -149,12 +149,12 @@ def Kernel_ZipLowOp : Kernel_ZipOp<"zip_low", "lower">;
 def Kernel_ZipHighOp : Kernel_ZipOp<"zip_high", "upper">;
 
 def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
-  let summary = "The lowest bits of an integer as a float";
+  let summary = "The lowest bits of an integer, converted to float";
   let description = [{
-    A number of 2 or 4 bits without a sign, whatever is above it. Processors that look up
-    lanes in a register by their lowest bits need one instruction for what otherwise is a
-    mask and a conversion; without a row of the target ("kernel.low_bits[4]"), `legalize`
-    makes these two of it.
+    An unsigned number of 2 or 4 bits; higher bits are ignored. Processors that look up
+    lanes in a register by their lowest bits need one instruction instead of a mask and a
+    conversion; if the target has no entry ("kernel.low_bits[4]"), `legalize` expands it
+    to these two.
 
         %f = kernel.low_bits 4 of %x : vector<16xi32> to vector<16xf32>
   }];
@@ -163,7 +163,7 @@ def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
   let assemblyFormat = "$bits `of` $x attr-dict `:` type($x) `to` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What rows of targets call it.
+    /// The name in a target's table.
     std::string getIntrinsicName();
   }];
 }

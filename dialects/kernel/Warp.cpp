@@ -1,4 +1,4 @@
-// Verifiers of what the threads of a warp, or of a block, do together.
+// Verifiers of operations that the threads of a warp or block execute together.
 
 #include "dialects/kernel/OnDevice.h"
 
@@ -32,8 +32,8 @@ LogicalResult ingot::kernel::verifyOnDevice(Operation *op) {
   return success();
 }
 
-/// Refuses to load from or to store to what the block does not share, or with indices of
-/// another rank.
+/// Rejects accesses to memory that is not shared memory, or with a wrong number
+/// of indices.
 static LogicalResult verifyShared(Operation *op, StringRef access, Value buffer,
                                   ValueRange indices) {
   if (!isShared(buffer))
@@ -162,7 +162,7 @@ ParseResult WarpProductOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-/// Whether the buffer begins at a multiple of 16 bytes.
+/// Whether the buffer is aligned to 16 bytes.
 static bool isAligned(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(bufferRoot(buffer));
   auto function =

@@ -1,20 +1,21 @@
-// What the threads of a warp, or of a block, do together.
+// Operations that the threads of a warp or of a block execute together.
 //
-// Upstream's `nvgpu` has such operations on vectors of two dimensions, `nvvm` on
-// pointers and structures of the LLVM dialect. Neither has a text in C, where a thread
-// holds its part of a matrix in ordinary variables, one for each register: here they are
-// that from the start. Each prints as one function of the target's opening text.
+// Upstream's `nvgpu` has such operations on two-dimensional vectors, `nvvm` on pointers
+// and structures of the LLVM dialect. Neither maps to C++, where a thread holds its
+// fragment of a matrix in ordinary variables, one per register: here fragments are such
+// values from the start. Each operation prints as a call of a function in the prologue
+// of the target's file.
 
 #ifndef INGOT_DIALECTS_KERNEL_WARPOPS_TD
 #define INGOT_DIALECTS_KERNEL_WARPOPS_TD
 
 def Kernel_LoadMatricesOp : Kernel_Op<"load_matrices"> {
-  let summary = "Loads matrices of 8 rows of 16 bytes, each thread a part of each";
+  let summary = "Loads 8x8 matrices of 16-bit elements from shared memory, distributed over a warp (ldmatrix)";
   let description = [{
-    One, two or four matrices in memory that the block shares. Thread 8 * m + r of the warp
-    says where row r of matrix m is: 16 bytes, at a multiple of 16. Thread 4 * r + c gets
-    the bytes from 4 * c on of row r of each; `transposed` (elements of 16 bits), the
-    elements of rows 2 * c and 2 * c + 1 that are in column r.
+    One, two or four matrices of 8 rows of 16 bytes. Thread 8 * m + r of the warp passes
+    the address of row r of matrix m, aligned to 16 bytes. Thread 4 * r + c gets bytes 4 *
+    c to 4 * c + 3 of row r of each matrix; with `transposed` (16-bit elements), the
+    elements in rows 2 * c and 2 * c + 1 of column r.
 
         %a:4 = kernel.load_matrices %tile[%row, %column]
              : memref<64x32xf16, #gpu.address_space<workgroup>> to i32, i32, i32, i32
@@ -27,22 +28,22 @@ def Kernel_LoadMatricesOp : Kernel_Op<"load_matrices"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.load_matrices[4,transposed]".
+    /// The name in a target's table: "kernel.load_matrices[4,transposed]".
     std::string getIntrinsicName();
   }];
 }
 
 def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegments]> {
-  let summary = "A product of two small matrices by a warp, added to sums";
+  let summary = "Multiplies two matrix fragments of a warp and accumulates (mma.sync)";
   let description = [{
-    Matrices of 16 rows and 8 columns, and of 32 bytes of steps, which are spread over the
-    warp. Of thread 4 * g + t, `sums` are elements (g, 2t), (g, 2t + 1), (g + 8, 2t) and
-    (g + 8, 2t + 1); `a` are the bytes from 4t and from 16 + 4t on of rows g and g + 8, in
-    the order (g, 4t), (g + 8, 4t), (g, 16 + 4t), (g + 8, 16 + 4t); `b` are those of
-    column g. It is what `kernel.load_matrices` gives.
+    An MMA tile of 16 rows and 8 columns with 32 bytes along K, distributed over the warp.
+    In thread 4 * g + t, `sums` are elements (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8,
+    2t + 1); `a` are the 4 bytes from 4t and from 16 + 4t on of rows g and g + 8, in the
+    order (g, 4t), (g + 8, 4t), (g, 16 + 4t), (g + 8, 16 + 4t); `b` are those of column g.
+    This is the layout that `kernel.load_matrices` yields.
 
-    Floats are multiplied exactly and summed in f32, in an order that no standard fixes
-    (of 8 bits, f8E4M3FN and f8E5M2, both operands need not be of one kind); integers, of the sign that the types say, modulo 2^32.
+    Floats are multiplied exactly and accumulated in f32, in unspecified order (8-bit operands may
+    be f8E4M3FN and f8E5M2 mixed); integers, signed as the types say, are accumulated modulo 2^32.
 
         %d:4 = kernel.warp_product %a0, %a1, %a2, %a3 times %b0, %b1 plus %c0, %c1, %c2, %c3
              {left = f16, right = f16} : f32
@@ -58,18 +59,19 @@ def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegm
     build($_builder, $_state, ::mlir::TypeRange(sums), a, b, sums, left, right);
   }]>];
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.warp_product[f16,f16]".
+    /// The name in a target's table: "kernel.warp_product[f16,f16]".
     std::string getIntrinsicName();
-    /// The result that is a sum with more added; null for another operand.
+    /// Returns the result that accumulates onto `sum`; null for another
+    /// operand.
     ::mlir::Value resultOf(::mlir::OpOperand &sum);
   }];
 }
 
 def Kernel_RoundPairOp : Kernel_Op<"round_pair", [Pure]> {
-  let summary = "Two numbers rounded to floats of 16 bits, side by side in a word";
+  let summary = "Rounds two f32 to 16-bit floats, packed in a 32-bit word";
   let description = [{
-    `low` is in the lower half, as matrix units take pairs of steps. Two roundings, a shift
-    and an `or` are merged into the one instruction for it by no compiler.
+    `low` is in the lower half, as matrix units expect pairs along K. No compiler merges
+    two roundings, a shift and an `or` into the single instruction for it.
 
         %w = kernel.round_pair %low, %high to bf16
   }];
@@ -78,20 +80,20 @@ def Kernel_RoundPairOp : Kernel_Op<"round_pair", [Pure]> {
   let assemblyFormat = "$low `,` $high `to` $element attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.round_pair[bf16]".
+    /// The name in a target's table: "kernel.round_pair[bf16]".
     std::string getIntrinsicName();
   }];
 }
 
 def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
-  let summary = "Begins to copy 16 bytes into memory that the block shares";
+  let summary = "Starts an asynchronous copy of 16 bytes into shared memory (cp.async)";
   let description = [{
-    They are there when the thread has awaited them (`kernel.await_copies`), and for other
-    threads behind the next barrier. With a condition that does not hold, zeros are
-    written and nothing is read. `to` is at a multiple of 16 bytes.
+    The bytes are visible to the thread after it awaits them (`kernel.await_copies`), and
+    to other threads after the next barrier. If the condition is false, zeros are written
+    and nothing is read. `to` is aligned to 16 bytes.
 
-    `nvgpu.device_async_copy` hands out a token for each copy, a value that a pipeline
-    would have to carry through its loop though no register holds it.
+    `nvgpu.device_async_copy` yields a token per copy, a value that a pipeline would have
+    to carry through its loop although no register holds it.
 
         kernel.copy_ahead %x[%i, %j] to %tile[%r, %c] if %inside
             : memref<256x192xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
@@ -108,12 +110,12 @@ def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
 }
 
 def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
-  let summary = "Stores 16 bytes of numbers at once, rounded to the elements of the buffer";
+  let summary = "Rounds numbers to the element type of the buffer and stores them in one access of 16 bytes";
   let description = [{
-    At a multiple of 16 bytes of memory that the block shares. Of other memory also 4 or 8
-    bytes, one by one where a buffer that is not known to be aligned turns out not to be
-    ("[bf16,unaligned]" in the target's table). Stores of single elements, each rounded by an
-    instruction of its own, are merged by no compiler.
+    Aligned to 16 bytes in shared memory. In other memory also 4 or 8 bytes; element by
+    element if a buffer that is not known to be aligned is misaligned at run time
+    ("[bf16,unaligned]" in the target's table). No compiler merges stores of single elements
+    that are rounded by separate instructions.
 
         kernel.store_piece %a, %b, %c, %d to %tile[%r, %c]
             : memref<64x36xf32, #gpu.address_space<workgroup>>
@@ -123,19 +125,19 @@ def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$values `to` $to `[` $indices `]` attr-dict `:` type($to)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What the target's table calls it: "kernel.store_piece[bf16]".
+    /// The name in a target's table: "kernel.store_piece[bf16]".
     std::string getIntrinsicName();
   }];
 }
 
 def Kernel_CloseCopiesOp : Kernel_Op<"close_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "The copies of this thread since the last such place are a group";
+  let summary = "Makes the copies of this thread since the last such operation a group (cp.async.commit_group)";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 
 def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits for all groups of copies of this thread but the newest ones";
+  let summary = "Waits for all groups of copies of this thread but the newest ones (cp.async.wait_group)";
   let description = [{
         kernel.await_copies but 2
   }];
@@ -145,21 +147,22 @@ def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, Me
 }
 
 def Kernel_AwaitInputsOp : Kernel_Op<"await_inputs", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits for the end of the kernel in front of this one";
+  let summary = "Waits for the end of the previous kernel";
   let description = [{
-    Of kernels that begin early. Before it nothing is read but constants, and nothing is
-    stored to memory of the device.
+    For kernels that start before the previous one ends (programmatic dependent launch).
+    Before this operation, a kernel reads only constants and stores nothing to global
+    memory.
   }];
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 
 def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Adds to a number that all blocks of a launch share";
+  let summary = "Adds to a counter that all blocks of a launch share";
   let description = [{
-    All threads of the block come here, and each gets the number with this block's amount
-    in it. What they have written before is there for the threads of any block that comes
-    later. The numbers are an argument that is cleared in front of the launch.
+    All threads of the block execute it, and each gets the counter's value including this
+    block's amount. Everything they wrote before is visible to the threads of any block
+    that adds later. The counters are an argument that is cleared before the launch.
 
         %n = kernel.count %done[%tile], %strips : memref<28xi32>
   }];

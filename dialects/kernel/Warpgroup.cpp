@@ -1,4 +1,4 @@
-// Verifiers of what warpgroups do, and of copies of whole tiles.
+// Verifiers of warpgroup operations and of copies of whole tiles.
 
 #include "dialects/kernel/Warpgroup.h"
 
@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// A gate is an element of a list of words of 64 bits that the block shares.
+/// Checks that mbarriers are elements of an array of 64-bit words in shared
+/// memory.
 static LogicalResult verifyGates(Operation *op, Value gates) {
   auto type = cast<MemRefType>(gates.getType());
   if (!isShared(gates) || type.getRank() != 1 ||
@@ -19,7 +20,8 @@ static LogicalResult verifyGates(Operation *op, Value gates) {
 }
 LogicalResult InitGateOp::verify() { return verifyGates(*this, getGates()); }
 LogicalResult ExpectBytesOp::verify() { return verifyGates(*this, getGates()); }
-/// Others than its own block are in a cluster with it.
+/// Checks that the kernel has clusters, for operations on other blocks of the
+/// cluster.
 static LogicalResult verifyInCluster(Operation *op) {
   if (auto kernel = op->getParentOfType<FuncOp>();
       !kernel || !kernel.getCluster())
@@ -100,7 +102,7 @@ std::string TileProductOp::getIntrinsicName() {
 
 bool TileProductOp::isLeftWords() { return !isShared(getLeft()); }
 
-/// The rows of a turned tile.
+/// Bytes of a row of a transposed ("turned") tile.
 static constexpr int64_t turnedBytes = 128;
 
 static int64_t distanceIn(Value tile) {
@@ -114,7 +116,8 @@ int64_t TileProductOp::getRightDistance() {
   return getRightTurned() ? distanceIn(getRight()) : 0;
 }
 
-/// Whether a tile is of rows of 64 numbers of 16 bits, for so many rows or columns.
+/// Whether a tile has rows of 64 16-bit elements and covers `count` rows or
+/// columns.
 static bool mayBeTurned(Value tile, int64_t count) {
   constexpr int64_t size = 2, ofRow = turnedBytes / size;
   auto type = cast<MemRefType>(tile.getType());
@@ -158,7 +161,7 @@ LogicalResult TileProductOp::verify() {
   return verifyOnDevice(*this);
 }
 
-/// Sums are arrays of the thread itself.
+/// Checks that accumulators are arrays private to the thread.
 static LogicalResult verifySums(Operation *op, ValueRange sums) {
   for (Value array : sums)
     if (isShared(array))

@@ -5,8 +5,8 @@
 
 namespace ingot::kernel {
 
-/// The row of a target's table that says how an operation of warpgroups prints, as
-/// "kernel.tile_product[f16,f16]"; empty for any other operation.
+/// Returns the name by which a target's table prints a warpgroup operation,
+/// such as "kernel.tile_product[f16,f16]"; empty for any other operation.
 std::string warpgroupIntrinsic(mlir::Operation *op);
 
 } // namespace ingot::kernel

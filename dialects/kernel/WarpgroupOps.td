@@ -1,27 +1,29 @@
-// What warpgroups do (four warps, from a multiple of four on), and copies of whole tiles
-// that gates announce: how some devices multiply large matrices.
+// Operations of warpgroups (four consecutive warps, from a multiple of four on), and copies
+// of whole tiles that mbarriers signal: how recent NVIDIA GPUs multiply large matrices
+// (wgmma, TMA). A "gate" is an mbarrier.
 //
 // Upstream's `nvgpu` has these on descriptors and tokens that become structures of the LLVM
-// dialect; here a gate is a word in shared memory, sums are an array of the thread, and
-// what is in flight is no value, as no register holds it. Each prints as one function of
-// the target's opening text.
+// dialect; here an mbarrier is a word in shared memory, accumulators are an array of the
+// thread, and copies and products in flight are not values, since no register holds them.
+// Each operation prints as a call of a function in the prologue of the target's file.
 
 #ifndef INGOT_DIALECTS_KERNEL_WARPGROUPOPS_TD
 #define INGOT_DIALECTS_KERNEL_WARPGROUPOPS_TD
 
 def Kernel_Tiles : TypeDef<Kernel_Dialect, "Tiles"> {
   let mnemonic = "tiles";
-  let summary = "A map of a tensor, from which whole tiles are copied";
+  let summary = "A tensor map (TMA descriptor), from which whole tiles are copied";
 }
 
 def Kernel_TilesOp : Kernel_Op<"tiles", [Pure]> {
-  let summary = "A map of an argument, which the host makes before the launch";
+  let summary = "The tensor map of an argument, which the host creates before the launch";
   let description = [{
-    The tensor has `sizes`, the last one of neighbouring elements, and `strides` in
-    elements. A copy brings a `box` of it. With `low`, `high` and `steps` (one of each for
-    every axis but the first and last) it brings positions of windows instead: `box` is
-    their number and that of the channels of each; positions go from `low` to `high` by
-    `steps` along an axis, and on along the axis before. What is outside is zero.
+    The tensor has `sizes`, of which the last axis is contiguous, and `strides` in
+    elements. A copy fetches a `box` of it. With `low`, `high` and `steps` (an entry for
+    every axis but the first and last), it fetches window positions instead (im2col mode):
+    `box` is their number and the number of channels of each; positions advance from `low`
+    to `high` by `steps` along an axis, then along the axis before. Elements outside of
+    the tensor are zero.
 
         %t = kernel.tiles %x sizes <256, 192> strides [192, 1] box [128, 64] : memref<256x192xf16>
   }];
@@ -35,20 +37,21 @@ def Kernel_TilesOp : Kernel_Op<"tiles", [Pure]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether it copies positions of windows.
+    /// Whether it copies window positions (im2col mode).
     bool areWindows() { return !getSteps().empty(); }
   }];
 }
 
 def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [AttrSizedOperandSegments]> {
-  let summary = "Begins to copy a tile into memory that the block shares";
+  let summary = "Starts a copy of a tile into shared memory (TMA)";
   let description = [{
-    One thread asks for it. The tile begins `at` an element; a tile of windows, where the
-    window of its first position does, and `shift` is the place in each window. Its rows
-    have 128 bytes (or less in the last axis, of which the others are zero), piece p of 16
-    bytes of row r is at place p ^ (r % 8), and `to` is at a multiple of 1024 bytes. When it
-    is there its bytes are counted at `gate`. With `blocks`, a bit for each block of the
-    cluster, these all get it, and count its bytes, at the same places of their own memory.
+    Executed by one thread. The tile begins at element `at`; a tile of windows begins where
+    the window of its first position does, and `shift` is the position within each window.
+    Its rows have 128 bytes (or fewer along the last axis, then zero-padded); 16-byte chunk
+    p of row r is stored at chunk p ^ (r % 8), and `to` is aligned to 1024 bytes. When the
+    tile has arrived, its bytes are counted at mbarrier `gate`. With `blocks`, a mask of
+    blocks of the cluster, all of these receive the tile and count its bytes, at the same
+    addresses of their own shared memory.
 
         kernel.copy_tile %t[%row, %step] to %tile[%stage, %c0, %c0] at %gates[%stage]
             : memref<4x128x64xf16, #gpu.address_space<workgroup>>, memref<8xi64, #gpu.address_space<workgroup>>
@@ -69,41 +72,41 @@ class Kernel_GateOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic> 
 }
 
 def Kernel_InitGateOp : Kernel_GateOp<"init_gate", (ins ConfinedAttr<I64Attr, [IntPositive]>:$arrivals)> {
-  let summary = "Sets up a gate that opens each time so many threads have arrived";
+  let summary = "Initializes an mbarrier, whose phase completes each time this many threads have arrived";
   let assemblyFormat = "$gates `[` $gate `]` `for` $arrivals attr-dict `:` type($gates)";
 }
 def Kernel_PublishGatesOp : Kernel_Op<"publish_gates", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Shows copies the gates that this thread has set up; others see them behind a barrier";
+  let summary = "Makes mbarriers that this thread has initialized visible to copies; other threads see them after a barrier";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_ExpectBytesOp : Kernel_GateOp<"expect_bytes", (ins ConfinedAttr<I64Attr, [IntPositive]>:$bytes)> {
-  let summary = "Arrives at a gate, which waits for so many bytes of copies as well";
+  let summary = "Arrives at an mbarrier, whose phase also waits for this many bytes of copies";
   let assemblyFormat = "$gates `[` $gate `]` `,` $bytes attr-dict `:` type($gates)";
 }
 def Kernel_ArriveOp : Kernel_GateOp<"arrive", (ins Optional<Index>:$block)> {
-  let summary = "Arrives at a gate: what this thread did before is done";
+  let summary = "Arrives at an mbarrier, after everything that this thread did before";
   let description = [{
-    That of this block, or of the one with that number in its cluster.
+    The mbarrier is that of this block, or of block `block` of the cluster.
   }];
   let assemblyFormat = "$gates `[` $gate `]` (`of` $block^)? attr-dict `:` type($gates)";
 }
 def Kernel_ClusterBarrierOp : Kernel_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits until all threads of all blocks of the cluster are here";
+  let summary = "Waits until all threads of all blocks of the cluster have arrived";
   let description = [{
-    What was written before is seen by all behind it, unless that is not `shown`: gates, which are
-    published, are seen all the same.
+    With `shown`, everything written before is visible to all threads afterwards; without it, only
+    mbarriers, which are published separately.
   }];
   let arguments = (ins UnitAttr:$shown);
   let assemblyFormat = "(`shown` $shown^)? attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_SendOp : Kernel_Op<"send", [AttrSizedOperandSegments]> {
-  let summary = "Begins to store 16 bytes in the shared memory of a block of the cluster";
+  let summary = "Starts a store of 16 bytes into the shared memory of another block of the cluster";
   let description = [{
-    Four numbers of f32 or i32 become an innermost row of `to` in the memory of the block with that
-    number, whose gate counts their bytes when they are there. That block sees them behind the gate's
-    opening; nothing else orders them.
+    Four f32 or i32 become an innermost row of `to` in the shared memory of block `block`, whose
+    mbarrier counts their bytes on arrival. That block sees them once the phase of the mbarrier
+    completes; nothing else orders them.
 
         kernel.send %a, %b, %c, %d to %parts[%rank, %thread, %c0] of %block at %gates[%c8]
             : (f32, f32, f32, f32) to memref<2x128x4xf32, #gpu.address_space<workgroup>>, memref<9xi64, #gpu.address_space<workgroup>>
@@ -117,30 +120,31 @@ def Kernel_SendOp : Kernel_Op<"send", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 def Kernel_AwaitGateOp : Kernel_GateOp<"await_gate", (ins Index:$parity)> {
-  let summary = "Waits until a gate has opened";
+  let summary = "Waits until a phase of an mbarrier has completed";
   let description = [{
-    Openings are numbered from 0 on; it waits for the last one whose number has this
-    parity. Of a gate that has never opened, that of parity 1 counts as done.
+    Phases are numbered from 0; the operation waits for the completion of the latest
+    phase with this parity. Before the first completion, the phase of parity 1
+    counts as completed.
   }];
   let assemblyFormat = "$gates `[` $gate `]` `,` $parity attr-dict `:` type($gates)";
 }
 
 def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]> {
-  let summary = "Begins a product of two tiles by a warpgroup, which is added to sums";
+  let summary = "Starts a matrix multiplication of two tiles by a warpgroup, accumulating (wgmma)";
   let description = [{
-    64 rows, and as many columns as twice the sums of a thread; of both 32 bytes of steps,
-    as `kernel.copy_tile` brings them. Thread 32 * w + 4 * g + t of the warpgroup has element
-    (16 * w + g + 8 * h, 8 * j + 2 * t + s) as number 4 * j + 2 * h + s. The sums are
-    nobody's until they are awaited. The `first` product of a sum takes the place of what
-    was there.
+    64 rows, twice as many columns as a thread has accumulators, and 32 bytes along K, in the
+    layout of `kernel.copy_tile`. Thread 32 * w + 4 * g + t of the warpgroup holds element (16
+    * w + g + 8 * h, 8 * j + 2 * t + s) as accumulator 4 * j + 2 * h + s. Accumulators must
+    not be accessed until they are awaited. With `first`, the product overwrites the
+    accumulators.
 
-    Of 16-bit floats, the left operand may be four words of the thread's own from an index on,
-    which are nobody's until then as well: steps 2 * t and 2 * t + 1 of rows g and g + 8,
-    and the same of steps 2 * t + 8 and 2 * t + 9.
+    For 16-bit floats, the left operand may be four words in registers of the thread, from an
+    index on, which must not be accessed until then either: K elements 2 * t and 2 * t + 1 of
+    rows g and g + 8, and the same of K elements 2 * t + 8 and 2 * t + 9.
 
-    A tile that is `turned` has steps below each other: its rows are of 64 neighbouring
-    numbers of 16 bits, rows of the product on the left and columns on the right. Further
-    64 of them are a place on along the axis before the steps.
+    A tile that is `turned` is transposed (MN-major): each of its rows is one K step and holds
+    64 consecutive 16-bit elements along M (left) or N (right). The next 64 are at the next
+    index of the axis before K.
 
         kernel.tile_product %a[%stage, %row, %step] times %b[%stage, %c0, %step] plus %sums
             of f16, f16 : memref<..>, memref<..>, memref<64xf32>
@@ -159,15 +163,16 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// As the rows of targets name it: "kernel.tile_product[f16,f16]", with ",words", ",turned"
-    /// and ",first" where it is of these.
+    /// The name in a target's table: "kernel.tile_product[f16,f16]", with ",words", ",turned"
+    /// and ",first" for these variants.
     std::string getIntrinsicName();
     /// Whether the left operand is in registers.
     bool isLeftWords();
-    /// Whether warpgroups may get these operands in other ways than as tiles of steps.
+    /// Whether the type allows operands in registers and transposed tiles.
     bool isOfHalves() { return getLeftType().isF16() || getLeftType().isBF16(); }
     bool isTurned() { return getLeftTurned() || getRightTurned(); }
-    /// Bytes from 64 rows or columns of a turned tile to the next 64; 0 if it is not turned.
+    /// Bytes from 64 rows or columns of a transposed tile to the next 64; 0 if it is not
+    /// transposed.
     int64_t getLeftDistance();
     int64_t getRightDistance();
   }];
@@ -177,22 +182,22 @@ class Kernel_SumsOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic, 
   let hasVerifier = 1;
 }
 def Kernel_BeginProductsOp : Kernel_SumsOp<"begin_products"> {
-  let summary = "Hands the sums of this thread, and the words that it multiplies, to products that follow";
+  let summary = "Orders this thread's accesses to its accumulators and operand words before the following products (wgmma.fence)";
   let assemblyFormat = "$sums attr-dict `:` type($sums)";
 }
 def Kernel_CloseProductsOp : Kernel_Op<"close_products", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "The products begun since the last such place are a group";
+  let summary = "Makes the products started since the last such operation a group (wgmma.commit_group)";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_AwaitProductsOp : Kernel_SumsOp<"await_products",
     (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$newest)> {
-  let summary = "Waits for all groups of products but the newest ones; these sums and words may be used then";
+  let summary = "Waits for all groups of products but the newest ones; these accumulators and words may then be accessed";
   let assemblyFormat = "`but` $newest (`:` $sums^ `:` type($sums))? attr-dict";
 }
 
 def Kernel_SetRegistersOp : Kernel_Op<"set_registers", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "From here on each thread of this warpgroup has so many registers";
+  let summary = "Changes the number of registers of each thread of this warpgroup (setmaxnreg)";
   let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<24>, IntMaxValue<240>]>:$count, UnitAttr:$fewer);
   let assemblyFormat = "$count (`fewer` $fewer^)? attr-dict";
   let hasVerifier = 1;

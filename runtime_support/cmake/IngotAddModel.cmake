@@ -5,56 +5,56 @@
 #                 [DIMS batch=1...] [ENTRIES token:seq=1...] [STATES past=present...]
 #                 [OPTIONS --strict...] [DEPENDS weights.bin...])
 #
-# compiles an ONNX model to C++ and makes NAME a library target: link it and
-# include "NAME.h". All names in the generated code begin with NAME. It is
-# compiled again when the model, a file of DEPENDS (external data) or Ingot
-# itself changes. Without WEIGHTS those of a model below a megabyte stand in
-# the source, others in an object file beside it. A model that a step of the
-# build makes needs the source file property GENERATED where it is used.
+# compiles an ONNX model to C++ and makes NAME a library target: link it and include
+# "NAME.h". All names in the generated code begin with NAME. The model is recompiled when
+# the model, a file of DEPENDS (external data) or Ingot itself changes. Without WEIGHTS, the
+# weights are in the source if they are smaller than a megabyte, otherwise in an object file
+# beside it. A model that a build step generates needs the source file property GENERATED in
+# the folder that uses it.
 #
-# NAME may be installed and exported: install(TARGETS NAME EXPORT ...) places the library,
-# and its header where PUBLIC_HEADER, or FILE_SET HEADERS from CMake 3.23 on, says. With
-# OBJECT it is an object library. A weights file is installed by the project, from
+# NAME may be installed and exported: install(TARGETS NAME EXPORT ...) installs the library,
+# and its header as PUBLIC_HEADER or, from CMake 3.23 on, FILE_SET HEADERS says. With OBJECT
+# it is an object library. The project has to install a weights file itself, from
 # INGOT_OUTPUT_DIR.
 #
-# Without TARGET the variable INGOT_TARGET counts, which a toolchain file sets,
-# and without both the target is `native`. In a cross build `native` becomes the
-# plainest target of the machine that the toolchain file describes: by
-# CMAKE_SYSTEM_PROCESSOR, on bare Arm cores by the compiler's -mcpu.
+# The default of TARGET is the variable INGOT_TARGET, which a toolchain file sets, or else
+# `native`. In a cross build `native` becomes the most basic target of the machine that the
+# toolchain file describes: by CMAKE_SYSTEM_PROCESSOR, on bare-metal Arm cores by the
+# compiler's -mcpu.
 #
-# OPTIMIZE size makes the code as small as it can be, at the price of time.
-# MAX_RAM limits arena and stack, MAX_FLASH code and weights, as the project's
-# compiler makes them: a model that takes more fails the build and names what is
-# heaviest. Within them the header has the numbers. ARENA_SECTION puts the arena
-# into the generated code, as NAME_arena in that section of the program.
+# OPTIMIZE size makes the code as small as possible, at the expense of speed. MAX_RAM limits
+# arena and stack, MAX_FLASH code and weights, as measured with the project's compiler: a
+# model that exceeds a limit fails the build with a list of its largest parts. Otherwise the
+# header contains the numbers. ARENA_SECTION defines the arena in the generated code, as
+# NAME_arena in that section of the program.
 #
-# QUANTIZE int8 (int8-weights, int4-weights) computes in small integers, with ranges
-# from the samples of CALIBRATION (a folder, .npz or .npy; or none), within
-# MAX_LOSS (35dB, or 1% of the samples: by LABELS, where they are given). It takes
-# seconds to minutes; `ingot quantize` does it once and writes an ONNX model.
+# QUANTIZE int8 (int8-weights, int4-weights) quantizes the model, with value ranges from the
+# samples of CALIBRATION (a folder, .npz or .npy; or none), within a loss of MAX_LOSS (35dB,
+# or 1% of the samples: judged by LABELS, if given). It takes seconds to minutes; `ingot
+# quantize` does it once and writes an ONNX model.
 #
-# ENTRIES makes a function of its own for each of several sizes of the model, STATES has
-# outputs that the next run gets as inputs live from run to run.
+# ENTRIES makes a separate function for each of several sizes of the model. STATES names
+# inputs whose values are an output of the previous run.
 #
-# With a GPU as the TARGET (sm_80) the text is NAME.cu, for which the project enables the
-# language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++ instead, with
-# a GPU that is emulated within the program.
+# With a GPU as the TARGET (sm_80) the source is NAME.cu, for which the project has to
+# enable the language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++
+# instead, with a GPU that is emulated within the program.
 #
-# The target property INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
+# The target property INGOT_OUTPUT_DIR is the folder of NAME.cpp and NAME.h.
 #
 # ingot_add_model_test(NAME MODEL model.onnx DATA dir ...)
 #
-# makes NAME a program that runs the model on the data sets in a folder
-# (test_data_set_*, as ONNX has them) where it is meant to run, and compares. Other
-# arguments are as above. On a bare machine link it with the start-up code and
-# define INGOT_TEST_PRINT and perhaps INGOT_TEST_MAIN (see ingot_test.h).
+# makes NAME a program that runs the model on the data sets in a folder (test_data_set_*, in
+# ONNX's format) on the target machine, and compares the results. Other arguments are as
+# above. On a bare-metal machine, link it with the start-up code and define INGOT_TEST_PRINT
+# and, if needed, INGOT_TEST_MAIN (see ingot_test.h).
 
 function(ingot_add_model name)
   _ingot_generate(${name} outputs directory ${ARGN})
   list(FILTER outputs EXCLUDE REGEX "\\.weights$")
   cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT" "" "")
   if(ARG_OBJECT)
-    # An object library takes no object as a source: who links it gets that of the weights.
+    # Object files are not sources of an object library: they are linked to its users.
     set(objects ${outputs})
     list(FILTER objects INCLUDE REGEX "\\.weights\\.o$")
     list(REMOVE_ITEM outputs ${objects})
@@ -70,7 +70,7 @@ function(ingot_add_model name)
   _ingot_set_up(${name} "${directory}" ${ARGN})
   set_target_properties(${name} PROPERTIES PUBLIC_HEADER "${directory}/${name}.h")
   if(NOT CMAKE_VERSION VERSION_LESS 3.23)
-    # Private, since targets with public file sets cannot be exported without installing these.
+    # Private, since targets with public file sets cannot be exported without installing them.
     target_sources(${name} PRIVATE FILE_SET HEADERS BASE_DIRS "${directory}" FILES "${directory}/${name}.h")
   endif()
 endfunction()
@@ -86,7 +86,7 @@ function(ingot_add_model_test name)
   _ingot_set_up(${name} "${directory}" ${ARGN})
 endfunction()
 
-# Properties of what is made of generated sources.
+# Sets the properties of targets that consist of generated sources.
 function(_ingot_set_up name directory)
   cmake_parse_arguments(PARSE_ARGV 2 ARG "" "OPTIMIZE;TARGET" "")
   if(NOT ARG_TARGET)
@@ -107,19 +107,22 @@ function(_ingot_set_up name directory)
     _ingot_set_up_gpu(${name} "${directory}/${name}.cu" "${ARG_TARGET}")
   endif()
   target_compile_features(${name} PUBLIC cxx_std_17)
-  # An unoptimized network is of no use, also in a debug build of its user.
+  # Always optimized, also in debug builds: an unoptimized network is too slow
+  # to be useful.
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>
-    # The source itself forbids the other parts of -ffast-math, and to GCC this one too.
+    # The source itself disables the other parts of -ffast-math, and for GCC this one as
+    # well.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fno-finite-math-only>)
   set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
-  # Bare machines have no loader that would need it.
+  # Bare-metal programs have no loader that needs it.
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()
 endfunction()
 
-# The compiler of a model for the GPU `target`: nvcc, or that of C++ with an emulation.
+# Sets the compiler of a model for the GPU `target`: nvcc, or the C++ compiler with an
+# emulation.
 function(_ingot_set_up_gpu name source target)
   if(INGOT_EMULATED_GPU)
     set_source_files_properties("${source}" PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
@@ -134,7 +137,8 @@ function(_ingot_set_up_gpu name source target)
   set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architecture}-real" CUDA_STANDARD 17)
 endfunction()
 
-# The command that compiles a model; which files it writes, and where.
+# Adds the command that compiles a model; returns the files that it writes and
+# their folder.
 function(_ingot_generate name outputs_variable directory_variable)
   cmake_parse_arguments(PARSE_ARGV 3 ARG "OBJECT"
     "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;ENTRIES;STATES;OPTIONS;DEPENDS")
@@ -214,7 +218,7 @@ function(_ingot_generate name outputs_variable directory_variable)
       list(APPEND options "${word}" "${ARG_${option}}")
     endif()
   endforeach()
-  # What counts are the bytes that this project's compiler makes.
+  # Sizes are measured with this project's compiler.
   if((ARG_MAX_RAM OR ARG_MAX_FLASH) AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     set(compiler "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_FLAGS}")
     if(CMAKE_CXX_COMPILER_TARGET)
@@ -251,7 +255,8 @@ function(_ingot_generate name outputs_variable directory_variable)
   set(${directory_variable} "${directory}" PARENT_SCOPE)
 endfunction()
 
-# The target of a cross build; an error that says what to do if it is not known.
+# Returns the target of a cross build, or stops with an error that says how to
+# set it.
 function(_ingot_cross_target name variable)
   string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" processor)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
@@ -278,7 +283,7 @@ function(_ingot_cross_target name variable)
   endif()
   get_target_property(program Ingot::ingot IMPORTED_LOCATION)
   execute_process(COMMAND "${program}" targets OUTPUT_VARIABLE known ERROR_QUIET)
-  # Cores follow after an empty line.
+  # Cores follow the targets after an empty line.
   string(REGEX REPLACE "\n\n.*" "" known "${known}")
   string(REGEX MATCHALL "(^|\n)[^ \n]+" names "${known}")
   list(TRANSFORM names STRIP)

@@ -1,5 +1,5 @@
-# `cmake --install`, and find_package(Ingot) from an installation as well as
-# straight from the build folder (-DIngot_DIR=<build>/cmake).
+# `cmake --install`, and find_package(Ingot) from an installation or from the
+# build folder (-DIngot_DIR=<build>/cmake).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
 set(sources "${PROJECT_SOURCE_DIR}/runtime_support")
-# Toolchain files, for projects that build for another machine.
+# Toolchain files, for projects that cross-compile.
 file(GLOB toolchains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/targets/*/*.cmake")
 
 if(TARGET ingot)
@@ -34,7 +34,7 @@ install(FILES
   ${toolchains}
   DESTINATION "${package}")
 
-# What the package is, the manual, and programs that use it.
+# Licence, documentation, and example programs.
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
   "${PROJECT_SOURCE_DIR}/dialects/graph/OPS.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"

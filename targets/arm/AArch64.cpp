@@ -1,8 +1,8 @@
 // 64-bit Arm in levels.
 //
-// NEON is part of the base: 16-byte vectors, 32 registers, a multiply-add that
-// takes a lane of a register as its factor. The levels above add instructions
-// for integer products and small floats, each to those of the level before.
+// NEON is part of the base level: 16-byte vectors, 32 registers, a multiply-add
+// by one lane of a register. Each further level adds instructions for integer
+// dot products and small floats to those of the previous one.
 
 #include "targets/FeaturePragmas.h"
 #include "targets/arm/Arm.h"
@@ -15,7 +15,7 @@
 
 namespace ingot::targets {
 
-/// A function of all widths; its intrinsics begin with NAME.
+/// A unary function of all widths; its intrinsics begin with NAME.
 #define UNARY(OP, NAME)                                                        \
   {OP, "f32x4", "f32x4", NAME "q_f32({0})"},                                   \
       {OP, "f64x2", "f64x2", NAME "q_f64({0})"},                               \
@@ -23,20 +23,20 @@ namespace ingot::targets {
       {OP, "f32", "f32", "vget_lane_f32(" NAME "_f32(vdup_n_f32({0})), 0)"},   \
       {OP, "f64", "f64", "vget_lane_f64(" NAME "_f64(vdup_n_f64({0})), 0)"}
 
-/// Of two vectors of floats, lane by lane.
+/// A maximum or minimum of two vectors of floats.
 #define EXTREMUM(OP, NAME)                                                     \
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f64x2", "f64x2", NAME "q_f64({0}, {1})"},                          \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
-/// The four bytes of a vector in the lower half of a register. As a word: g++ 12 takes a
-/// vector of four bytes apart, byte by byte.
+/// A vector of four bytes in the lower half of a register. Passed as a word:
+/// g++ 12 takes a four-byte vector apart byte by byte.
 #define FOUR_BYTES(SIGN)                                                       \
   "vreinterpret_" SIGN "8_u32(vcreate_u32(uint32_t({0})))"
 
-/// Vectors of narrow integers as wider ones or as floats, zeros (SIGN u) or signs (SIGN
-/// s) before them. g++ 12 makes a scalar instruction or two for each lane of
-/// __builtin_convertvector.
+/// Vectors of narrow integers widened to integers or floats, zero-extended
+/// (SIGN u) or sign-extended (SIGN s). g++ 12 compiles __builtin_convertvector
+/// to one or two scalar instructions per lane.
 #define WIDEN(EXTEND, TO_FLOAT, SIGN, TYPE)                                    \
   {EXTEND, "i8x4", "i32x4",                                                    \
    "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN                          \
@@ -47,7 +47,8 @@ namespace ingot::targets {
        "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN \
        "8(" FOUR_BYTES(SIGN) "))))"}
 
-/// Two registers of integers as one of half their width, saturated to TO.
+/// Two registers of integers narrowed into one of half their width, saturated
+/// to TO.
 #define NARROW(OP, FUNCTION)                                                   \
   {OP, "i32x4", "i16x8",                                                       \
    FUNCTION "_high_s32(" FUNCTION "_s32(int32x4_t({0})), int32x4_t({1}))"},    \
@@ -90,7 +91,7 @@ static bool hostIsAArch64() {
   return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64();
 }
 
-/// Whether this machine has all of `features`, in LLVM's names.
+/// Whether this machine has all of `features`, by LLVM's names.
 static bool hostHas(std::initializer_list<llvm::StringRef> features) {
   if (!hostIsAArch64())
     return false;
@@ -99,8 +100,8 @@ static bool hostHas(std::initializer_list<llvm::StringRef> features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-// No getauxval: it is a function of the C library. A field of an ID register is
-// four bits wide, 15 in some of them means that there is nothing at all.
+// Not getauxval, which is a function of the C library. A field of an ID
+// register has four bits; in some fields 15 means that the unit does not exist.
 static constexpr llvm::StringLiteral selectText =
     R"(// The level of this processor: 1 with dotprod, 2 with fp16, 3 with i8mm, 4 with bf16 as well. By
 // its ID registers, which programs may read on Linux since 4.11; elsewhere what the compiler

@@ -1,6 +1,5 @@
-// The families of Arm targets.
-//
-// One function a family; each appends its descriptions, least able first.
+// The families of Arm targets: a function for each, which appends its
+// descriptions, least capable first.
 
 #ifndef INGOT_TARGETS_ARM_ARM_H
 #define INGOT_TARGETS_ARM_ARM_H

@@ -1,12 +1,13 @@
-// Cores that run 64-bit Arm.
+// Cores for 64-bit Arm.
 //
-// How many instructions begin in a cycle and how long sums wait: the scheduling models of
-// LLVM 22, asked by llvm-mca for loops of multiply-adds by lane, loads of 16 bytes and
-// additions (November 2026). LLVM's model of Cortex-A72 is that of A57, its model of
-// Cortex-A76 and A78 has one multiply-add in a cycle, which Neoverse N1's, the same core,
-// corrects; that of X1 is Neoverse V1's. Cores in order also wait for loads: a load of 16
-// bytes takes the 64-bit path of Cortex-A53 twice. Sizes of caches: the technical reference
-// manuals of Arm, the middle of what they allow.
+// Throughputs and latencies are those of the scheduling models of LLVM 22,
+// queried with llvm-mca for loops of multiply-adds by lane, loads of 16 bytes
+// and additions (November 2026). LLVM's model of Cortex-A72 is that of A57; its
+// model of Cortex-A76 and A78 has one multiply-add per cycle, which is
+// corrected by that of Neoverse N1, the same core; that of X1 is Neoverse V1's.
+// In-order cores also stall on loads: a 16-byte load occupies the 64-bit path
+// of Cortex-A53 twice. Cache sizes: the middle of the range in Arm's technical
+// reference manuals.
 
 #include "targets/Cores.h"
 

@@ -1,11 +1,11 @@
-// Arm's microcontrollers.
+// Arm's microcontrollers, from the M0+ (no floating point, 16-bit instructions)
+// to the M55 (16-byte vectors).
 //
-// From the M0+ (no floating point, 16-bit instructions) to the M55 (vectors of
-// 16 bytes). None has an operating system: weights stay in flash, programs
-// bring their start-up code, and code size counts.
+// None has an operating system: weights stay in flash, programs include their
+// start-up code, and code size counts.
 //
-// The costs are issue cycles from the cores' technical reference manuals; where
-// floats are emulated, those of the compiler's helper functions.
+// The costs are issue cycles from the cores' technical reference manuals; for
+// software floating point, those of the compiler's helper functions.
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Helium.h"
@@ -15,10 +15,10 @@
 
 namespace ingot::targets {
 
-/// What a program on an emulated board needs before `main`: the vector table,
-/// the floating-point unit switched on, the semihosting channels of the C
-/// library opened. The image lies in RAM as the emulator loads it, so that
-/// there is nothing to copy or to clear.
+/// The code that a program on an emulated board needs before `main`: the vector
+/// table, enabling the floating-point unit, opening the semihosting channels of
+/// the C library. The emulator loads the image into RAM, so nothing has to be
+/// copied or cleared.
 static constexpr llvm::StringLiteral startText =
     R"(extern "C" {
 extern char ingot_stack_top[];
@@ -38,13 +38,13 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 }
 )";
 
-/// The most registers that one load is used for.
+/// The most registers that one load fills.
 static constexpr unsigned mostLoaded = 10;
 
-/// Products of bytes where there are instructions on halves of a register (the DSP
-/// extension): SXTB16 and UXTB16 widen every other byte, SMLAD multiplies pairs of
-/// 16 bits and adds both products. Compilers do not widen the upper bytes in one
-/// instruction.
+/// Products of 8-bit integers with instructions on halves of a register (the
+/// DSP extension): SXTB16 and UXTB16 widen every other byte, SMLAD multiplies
+/// two pairs of 16-bit integers and adds both products. Compilers do not widen
+/// the upper bytes in one instruction.
 #define BYTES_TEXT                                                             \
   R"(// The bytes 0 and 2 of a register, and 1 and 3, as pairs of 16 bits.
 #define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN(uint32_t(X))
@@ -78,7 +78,7 @@ static constexpr unsigned mostLoaded = 10;
   } while (0)
 )"
 
-/// Loads of groups of four bytes.
+/// Loads of words of four bytes.
 static const std::vector<Intrinsic> wordLoads = {
     {"kernel.load_next", "i8", "i8x4", "INGOT_NEXT_WORD({0})"},
     {"kernel.load_next", "i8x4", "i8x8", "INGOT_NEXT_WORDS({0}, {1}, {2})"}};
@@ -115,7 +115,7 @@ static std::vector<Product> dspProducts() {
            preparation}};
 }
 
-/// The pragmas, and loads of several registers as macros: INGOT_LOAD_2(FROM,
+/// Returns the pragmas, and multi-register loads as macros: INGOT_LOAD_2(FROM,
 /// R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
@@ -187,7 +187,7 @@ static constexpr llvm::StringLiteral smallFpuCloseText =
   " -nographic -monitor none -serial none -semihosting-config "                \
   "enable=on,target=native -kernel"
 
-/// Vector table, image, and stack from the top of the board's largest memory.
+/// Vector table, image, and stack top in the board's largest memory.
 #define MEMORY(VECTORS, IMAGE, TOP)                                            \
   "-Wl,--section-start=.vectors=" VECTORS, "-Wl,-Ttext=" IMAGE,                \
       "-Wl,--defsym=ingot_stack_top=" TOP
@@ -206,8 +206,8 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   target.pointerBytes = 4;
   target.bufferAlign = 8;
   target.smallCode = true;
-  // SMULL or SMMUL, and USAT or SSAT, which shifts and limits, beside five to ten
-  // instructions on floats, or calls where there is no unit for them.
+  // SMULL or SMMUL, then USAT or SSAT with shift and saturation, instead of
+  // five to ten float instructions, or calls without an FPU.
   target.scalesIntegers = true;
   target.freestanding = true;
   target.compilers = {"arm-none-eabi-g++"};
@@ -230,7 +230,7 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   return target;
 }
 
-/// Floats by the compiler's functions: the values live in core registers.
+/// Floats by the compiler's functions: values are in core registers.
 static TargetDescription softFloat(TargetDescription target) {
   target.vectorRegisters = 8;
   target.costs = {
@@ -240,7 +240,7 @@ static TargetDescription softFloat(TargetDescription target) {
   return target;
 }
 
-/// A single-precision unit that does one thing at a time, where a fused
+/// A single-precision FPU without overlap of instructions, on which a fused
 /// multiply-add takes longer than a multiplication and an addition.
 static TargetDescription smallFpu(TargetDescription target) {
   target.fma = true;
@@ -251,7 +251,7 @@ static TargetDescription smallFpu(TargetDescription target) {
   static const std::string openText = makeSmallFpuOpenText();
   target.openText = openText;
   target.closeText = smallFpuCloseText;
-  // Those that functions need not preserve.
+  // The caller-saved registers.
   target.loadRegisters = "s";
   target.loadRegisterCount = 16;
   target.intrinsics = severalLoads();
@@ -277,7 +277,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
            {"-mcpu=cortex-m33", "-mfloat-abi=hard"}, EMULATOR("mps2-an505"),
            {MEMORY("0x10000000", "0x10000100", "0x10400000")})));
 
-  // Two instructions a cycle, and caches.
+  // Dual issue, and caches.
   TargetDescription m7 =
       core("cortex-m7", "Arm microcontroller with double-precision floats",
            {"-mcpu=cortex-m7", "-mfloat-abi=hard"}, EMULATOR("mps2-an500"),
@@ -290,7 +290,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m7.products = dspProducts();
   targets.push_back(std::move(m7));
 
-  // The vectors need clang; newlib and the linker are GCC's.
+  // The vectors need clang; newlib and the linker are those of GCC.
   TargetDescription m55 =
       core("cortex-m55", "Armv8.1-M microcontroller with 16-byte vectors",
            {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, EMULATOR("mps3-an547"),
@@ -299,7 +299,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m55.compilers = {"clang++-22 --target=arm-none-eabi",
                    "clang++ --target=arm-none-eabi"};
   m55.linker = "arm-none-eabi-g++";
-  // Kernels are unrolled where that pays.
+  // Kernels are already unrolled where that pays off.
   m55.compilerFlags.push_back("-fno-unroll-loops");
   targets.push_back(std::move(m55));
 }

@@ -1,25 +1,25 @@
-// Vectors of microcontrollers.
+// Helium (MVE), the vectors of Armv8.1-M microcontrollers.
 //
-// MVE has eight vector registers, and a multiply-add that takes its factor from
-// a core register: a scalar is loaded there, with its address moving on, and
-// used without a broadcast. Compilers find both, and the loops without overhead
-// (DLS, LE), in plain C; so the table has little to say.
+// There are eight vector registers, and a multiply-add with a scalar factor
+// from a core register: the scalar is loaded with post-increment and used
+// without a broadcast. Compilers use both, and low-overhead loops (DLS, LE),
+// for plain C++, so the table is short.
 //
-// Vectors flush denormals, and clang compares them with a scalar by LT, which
-// also holds for NaN (`x < 0 ? 0 : x` is 0 for NaN there): casts of either to
-// floats of 8 bits differ from other targets.
+// Vector instructions flush subnormal numbers, and clang compares vectors with
+// a scalar by LT, which also holds for NaN (`x < 0 ? 0 : x` is 0 for NaN):
+// casts of such values to 8-bit floats differ from other targets.
 
 #include "targets/arm/Helium.h"
 
 namespace ingot::targets {
 
 static const std::vector<Intrinsic> intrinsics = {
-    // Cursors whose distance is known are merged by clang, which then computes
-    // each address anew in the inner loop instead of moving it on.
+    // clang merges pointers with a known distance, and then recomputes each
+    // address in the inner loop instead of incrementing it.
     {"kernel.cursor", "f32", "f32", "__asm__(\"\" : \"+r\"({0}))"},
     {"kernel.cursor", "i8", "i8", "__asm__(\"\" : \"+r\"({0}))"},
-    // Of a factor that it knows to be a widened byte, shifted, clang makes products of
-    // 64 bits in several instructions.
+    // If clang knows that a factor is a widened and shifted byte, it multiplies
+    // in 64 bits with several instructions.
     {"kernel.mul_high", "i32", "i32",
      "__extension__({ int32_t ingot_factor = int32_t({0}); __asm__(\"\" : "
      "\"+r\"(ingot_factor)); int32_t((int64_t(ingot_factor) * "
@@ -36,9 +36,9 @@ static const std::vector<Intrinsic> intrinsics = {
   "__builtin_convertvector((" SIGN " char __attribute__((vector_size(8))))" X  \
   ", int16x8_t)"
 
-/// VMLAVA multiplies whole registers and adds all products to a core register; those
-/// of different signs as 16 bits, which loads widen to. The M55 does half a register
-/// in a cycle.
+/// VMLAVA multiplies whole registers and adds all products to a core register;
+/// operands of different signedness are multiplied as 16 bits, to which loads
+/// widen them. The M55 processes half a register per cycle.
 static const std::vector<Product> products = {
     {"si8", "si8", 16, 1, 0.5,
      "vmladavaq_s8({2}, int8x16_t({0}), int8x16_t({1}))"},

@@ -1,4 +1,4 @@
-// Vectors of microcontrollers.
+// Helium (MVE), the vectors of Armv8.1-M microcontrollers.
 
 #ifndef INGOT_TARGETS_ARM_HELIUM_H
 #define INGOT_TARGETS_ARM_HELIUM_H
@@ -7,7 +7,7 @@
 
 namespace ingot::targets {
 
-/// Gives a target the vectors of the M-profile: eight registers of 16 bytes.
+/// Adds Helium to a target: eight vector registers of 16 bytes.
 void addHelium(TargetDescription &target);
 
 } // namespace ingot::targets

@@ -1,15 +1,17 @@
-// Products of narrow numbers on Arm's application cores.
+// Dot products of narrow elements on Arm's application cores.
 //
-// NEON alone multiplies bytes into 16 bits, which hold any product of two bytes of
-// the same sign, and adds neighbouring pairs of those to lanes of 32 bits (VMULL,
-// VPADAL). Two products of signed bytes fit as well where one factor is not -128 (SMLAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates. BFDOT adds
-// two products of bf16 to a float; it rounds to odd and takes subnormal numbers for zeros.
-// FMLA of 16-bit lanes adds a product of f16 to a sum of f16 in each lane, rounded once.
+// Base NEON multiplies 8-bit integers to 16 bits, which hold any product of two
+// operands of the same signedness, and adds adjacent pairs of products to lanes
+// of 32 bits (VMULL, VPADAL). The sum of two products of signed operands fits
+// as well if one factor is not -128 (SMLAL). SDOT, UDOT and USDOT multiply and
+// add groups of four. Nothing saturates. BFDOT adds two products of bf16 to an
+// f32; it rounds to odd and flushes subnormal numbers. FMLA of 16-bit lanes
+// adds an f16 product to an f16 accumulator in each lane, rounded once.
 //
-// What instructions compute: Arm Architecture Reference Manual. How many begin per
-// cycle: the scheduling models of LLVM 22 (llvm-mca), NEON's for Cortex-A72 (multiply
-// long on one pipe, pairwise accumulation on the other), the others for Neoverse N1
-// and N2.
+// Semantics: Arm Architecture Reference Manual. Throughputs: the scheduling
+// models of LLVM 22 (llvm-mca), for base NEON those of Cortex-A72 (widening
+// multiplication on one pipe, pairwise accumulation on the other), for the
+// others Neoverse N1 and N2.
 
 #include "targets/arm/Products.h"
 
@@ -24,7 +26,7 @@ namespace ingot::targets {
    "vpadalq_" LETTER "16(" SIGN "32x4_t({2}), vmull_" LETTER "8(" SIGN         \
    "8x8_t({0}), " SIGN "8x8_t({1})))"}
 
-/// A product of registers of 16 and of 8 bytes.
+/// A dot product on registers of 16 and of 8 bytes.
 #define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
   {A,                                                                          \
    B,                                                                          \
@@ -80,7 +82,7 @@ std::vector<Product> bfdotProducts() {
        "vbfdot_f32(float32x2_t({2}), bfloat16x4_t({0}), bfloat16x4_t({1}))"}};
 }
 
-/// {1} is the vector with the group.
+/// {1} is the vector that contains the group.
 #define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
   {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
    NAME "q_laneq_" SUFFIX "(" SUM "32x4_t({2}), " TYPE_A                       \

@@ -1,4 +1,4 @@
-// Products of narrow numbers on Arm's application cores.
+// Dot products of narrow elements on Arm's application cores.
 
 #ifndef INGOT_TARGETS_ARM_PRODUCTS_H
 #define INGOT_TARGETS_ARM_PRODUCTS_H
@@ -7,18 +7,21 @@
 
 namespace ingot::targets {
 
-/// Pairs of bytes with NEON alone.
+/// Pairs of 8-bit integers with base NEON.
 std::vector<Product> neonProducts();
-/// Of 64 bits alone: products of whole registers, whose lanes are summed in the end.
+/// For 64-bit Arm only: products of whole registers, whose result lanes are
+/// summed at the end.
 std::vector<Intrinsic> acrossLanes();
-/// Groups of four bytes of the same sign (dotprod), and of two signs (i8mm).
+/// Groups of four 8-bit integers: of the same signedness (dotprod), and mixed
+/// (i8mm).
 std::vector<Product> dotprodProducts();
 std::vector<Product> i8mmProducts();
-/// f16, summed as such.
+/// f16, accumulated in f16.
 std::vector<Product> fmlaProducts();
-/// Pairs of bf16.
+/// Pairs of bf16, accumulated in f32.
 std::vector<Product> bfdotProducts();
-/// The same with a group, or one f16, in a lane of a vector; for bf16 with conversions to it.
+/// The same by one lane of a vector, which holds a group or one f16; for bf16
+/// including conversions to bf16.
 std::vector<Intrinsic> dotprodLanes();
 std::vector<Intrinsic> i8mmLanes();
 std::vector<Intrinsic> fmlaLanes();

@@ -1,10 +1,10 @@
 // NVIDIA's GPUs, from Turing to Hopper.
 //
-// A kernel is a function of one thread; nvcc refuses vectors in device code, so all of
-// it is scalar. What is said of a level per second is that of one product: T4 (7.5),
-// A100 40 GB (8.0), A10 (8.6), L4 (8.9), H100 SXM (9.0), from NVIDIA's data sheets;
-// limits of blocks and processors are those of the CUDA C++ Programming Guide, table
-// "Technical Specifications per Compute Capability".
+// A kernel is a function of one thread, and scalar, since nvcc rejects vector
+// types of GCC in device code. Rates of a level are those of one product: T4
+// (7.5), A100 40 GB (8.0), A10 (8.6), L4 (8.9), H100 SXM (9.0), from NVIDIA's
+// data sheets; limits of blocks and multiprocessors are those of the CUDA C++
+// Programming Guide, table "Technical Specifications per Compute Capability".
 
 #include "targets/cuda/Emulation.h"
 #include "targets/cuda/Opening.h"
@@ -20,15 +20,15 @@
 
 namespace ingot::targets {
 
-/// What all levels have in common.
+/// The common part of all levels.
 static TargetDescription base() {
   TargetDescription target;
   target.family = "cuda";
   target.sourceExtension = ".cu";
   target.fma = true;
-  // Lines of the second cache; also what the parts of one allocation begin at.
+  // The line size of L2; also the alignment of buffers within an allocation.
   target.bufferAlign = 128;
-  // What a thread loads and stores at once; allocations begin at multiples of 256.
+  // The largest access of a thread; allocations are aligned to 256 bytes.
   target.tensorAlign = 16;
   target.l1Bytes = 128 << 10;
   target.includes = {"string.h", "cuda_runtime.h"};
@@ -36,7 +36,7 @@ static TargetDescription base() {
       {"gpu.block_id", "", "index", "device::block()"},
       {"gpu.thread_id", "", "index", "device::thread()"},
       {"gpu.barrier", "", "", "device::barrier()"},
-      // The exchange with the thread whose number differs in the bits of {1}.
+      // Exchanges with the thread whose number differs in the bits of {1}.
       {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
       {"arith.maxnumf", "f32", "f32", "device::larger_f32({0}, {1})"},
@@ -44,11 +44,11 @@ static TargetDescription base() {
       {"math.sqrt", "f32", "f32", "device::root_f32({0})"},
       {"math.sqrt", "f64", "f64", "device::root_f64({0})"},
       {"arith.divf[arcp]", "f32", "f32", "device::quotient_f32({0}, {1})"},
-      // The operator is approximate under nvcc's --use_fast_math.
+      // Not the operator, which is approximate under nvcc's --use_fast_math.
       {"arith.divf", "f32", "f32", "device::divide_f32({0}, {1})"},
       {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
       {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},
-      // Functions of several registers: their names alone.
+      // For functions of several registers, only their names.
       {"kernel.load_matrices[4]", "", "", "device::load_matrices"},
       {"kernel.load_matrices[4,transposed]", "", "",
        "device::load_matrices_transposed"},
@@ -67,18 +67,18 @@ static TargetDescription base() {
       {"kernel.close_copies", "", "", "device::close_copies()"},
       {"kernel.await_copies", "", "", "device::await_copies"},
   };
-  // Weights beside the code are linked into the host's program.
+  // Weights outside of the code are linked into the host program.
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());
   target.elf.machine =
       host.isAArch64() ? llvm::ELF::EM_AARCH64 : llvm::ELF::EM_X86_64;
   target.linker = "ld";
   target.emulation = cudaEmulation();
-  // The program emulates the device itself.
+  // The program emulates the GPU itself.
   target.emulator = "env";
   return target;
 }
 
-/// Floats of 8 bits, from 8.9 on.
+/// Products of 8-bit floats, from 8.9 on.
 static std::vector<Intrinsic> ofBytesOfFloats() {
   return {
       {"kernel.warp_product[f8E4M3FN,f8E4M3FN]", "", "",
@@ -94,10 +94,10 @@ static std::vector<Intrinsic> ofBytesOfFloats() {
   };
 }
 
-/// What one processor of 9.0 has besides.
+/// The additional instructions of 9.0.
 static std::vector<Intrinsic> ofWarpgroups() {
   return {
-      // What each kernel begins with.
+      // Called at the beginning of each kernel.
       {"kernel.func", "", "", "device::begin()"},
       {"kernel.await_inputs", "", "", "device::await_inputs()"},
       {"kernel.tiles", "", "", "CUtensorMap"},
@@ -120,7 +120,7 @@ static std::vector<Intrinsic> ofWarpgroups() {
       {"kernel.await_products", "", "", "device::await_products"},
       {"kernel.set_registers", "", "", "device::more_registers"},
       {"kernel.set_registers[fewer]", "", "", "device::fewer_registers"},
-      // Behind these names: how many columns the product has.
+      // The number of columns of the product is appended to these names.
       {"kernel.tile_product[f16,f16]", "", "", "device::product_f16"},
       {"kernel.tile_product[bf16,bf16]", "", "", "device::product_bf16"},
       {"kernel.tile_product[f16,f16,first]", "", "",
@@ -151,7 +151,7 @@ static std::vector<Intrinsic> ofWarpgroups() {
   };
 }
 
-// Where NVIDIA's installer puts it, which is rarely in the path.
+// Where NVIDIA's installer puts nvcc, which is rarely in the path.
 #define COMPILERS(LEVEL)                                                       \
   {"nvcc -arch=" LEVEL, "/usr/local/cuda/bin/nvcc -arch=" LEVEL}
 
@@ -159,7 +159,7 @@ void cuda(std::vector<TargetDescription> &targets) {
   auto add = [&](llvm::StringRef name, llvm::StringRef summary,
                  std::initializer_list<llvm::StringRef> compilers,
                  const Device &device, int64_t l2Bytes) {
-    // As long as allTargets.
+    // Lives as long as allTargets.
     static std::deque<std::string> openings;
     TargetDescription &target = targets.emplace_back(base());
     target.name = name;
@@ -186,7 +186,8 @@ void cuda(std::vector<TargetDescription> &targets) {
     if (device.multipliesByWarpgroups())
       llvm::append_range(target.intrinsics, ofWarpgroups());
     target.openText = openings.emplace_back(cudaOpening(device.level));
-    // Instructions of a level whose name ends in a letter are those of no later one.
+    // Architectures whose name ends in a letter are not supported by later
+    // ones.
     target.selectCondition = openings.emplace_back(
         (llvm::isAlpha(name.back()) ? "level == " : "level >= ") +
         std::to_string(device.level));
@@ -202,12 +203,13 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
     result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
-    // Four warps for each of four schedulers, as an instruction takes four cycles (CUDA C++
-    // Programming Guide, "Multiprocessor Level"); one for each where it is a product.
+    // Four warps for each of four schedulers, since an instruction takes four
+    // cycles (CUDA C++ Programming Guide, "Multiprocessor Level"); one warp for
+    // each if the instructions are matrix products.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
     // A kernel of 2.9 us takes 3.4 in a graph ("Getting Started with CUDA Graphs", NVIDIA,
-    // 2019, on V100); one such wait where a branch begins, and one where it ends.
+    // 2019, on V100); one such delay where a branch begins, and one where it ends.
     result.branchSeconds = 1e-6;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
@@ -221,19 +223,21 @@ void cuda(std::vector<TargetDescription> &targets) {
       device(86, 99 << 10, 72, 1536, 600, 31.2, 125), 6 << 20);
   add("sm_89", "NVIDIA GPU, Ada (L4, RTX 40)", COMPILERS("sm_89"),
       device(89, 99 << 10, 58, 1536, 300, 30.3, 121), 48 << 20);
-  // nvcc 13.0 takes -arch=sm_90a for 9.0 without these instructions as well.
+  // With -arch=sm_90a, nvcc 13.0 also compiles for 9.0, which lacks these
+  // instructions.
 #define HOPPER "nvcc -gencode=arch=compute_90a,code=sm_90a"
   Device hopper = device(90, 227 << 10, 132, 2048, 3350, 66.9, 989);
-  // mma.sync reaches 62.9 % of the data sheet's rate on H100, wgmma from 64 columns on
-  // all of it (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU
-  // Architecture", 2024). The second cache yields 7.9 to 8.4 TB/s where much is read once, and
-  // about 12 to products of 8 strips and more: 2048 x 2048 x 2048 by tiles of 128 x 192 takes
-  // 34 us, 1024 x 1024 x 1024 by 128 x 64, 4.6, and a convolution of 3 x 3 by 98 blocks of
-  // 128 x 128, 13.4 (H100 SXM and H200, November 2026).
+  // mma.sync reaches 62.9 % of the data sheet's rate on H100; wgmma all of it,
+  // with at least 64 columns (Luo and others, "Benchmarking and Dissecting the
+  // Nvidia Hopper GPU Architecture", 2024). L2 yields 7.9 to 8.4 TB/s if most
+  // data is read once, and about 12 to products with at least 8 K tiles: 2048 x
+  // 2048 x 2048 in tiles of 128 x 192 takes 34 us, 1024 x 1024 x 1024 in tiles
+  // of 128 x 64 takes 4.6 us, and a 3 x 3 convolution by 98 blocks of 128 x 128
+  // takes 13.4 us (H100 SXM and H200, November 2026).
   hopper.ofWarps = 0.629;
   hopper.cacheBytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;
-  // Kernels begin before the one in front of them ends, which branches would prevent.
+  // Kernels start before the previous one ends, which branches would prevent.
   hopper.branchSeconds = 0;
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)",
       {HOPPER, "/usr/local/cuda/bin/" HOPPER}, hopper, 50 << 20);

@@ -5,8 +5,9 @@
 
 namespace ingot::targets {
 
-/// How a .cu becomes a program of the host: with a header (emulation/cuda_runtime.h)
-/// that has the functions of CUDA's run-time interface which generated code calls.
+/// Returns how a .cu becomes a host program: with a header
+/// (emulation/cuda_runtime.h) that implements the functions of the CUDA runtime
+/// that generated code calls.
 Emulation cudaEmulation();
 
 } // namespace ingot::targets

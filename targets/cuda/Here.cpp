@@ -1,4 +1,4 @@
-// Asks NVIDIA's driver, where there is one, for its first device.
+// Queries NVIDIA's driver, if installed, for its first GPU.
 
 #include "targets/DeviceHere.h"
 #include "targets/TargetDescription.h"
@@ -11,9 +11,9 @@
 
 namespace ingot {
 
-/// Ten times its compute capability; 0 without a device.
+/// Returns ten times the GPU's compute capability; 0 without a GPU.
 static int levelHere() {
-  // Of cuda.h, which need not be installed.
+  // Enumerators of cuda.h, which need not be installed.
   constexpr int major = 75, minor = 76;
   auto driver = llvm::sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1");
   if (!driver.isValid())
@@ -37,7 +37,8 @@ bool isDeviceHere(const TargetDescription &target) {
     return false;
   static const int here = levelHere();
   int level = int(target.device.level);
-  // Code for 9.0a runs on 9.0 alone; other code a driver compiles for later devices.
+  // Code for 9.0a runs on 9.0 only; other code is compiled by the driver for
+  // later GPUs.
   bool runs = llvm::isAlpha(target.name.back()) ? here == level : here >= level;
   return runs && llvm::any_of(target.compilers, [](llvm::StringRef command) {
            return bool(llvm::sys::findProgramByName(command.split(' ').first));

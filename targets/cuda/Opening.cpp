@@ -7,8 +7,9 @@
 
 namespace ingot::targets {
 
-/// LEVEL is a number. Members of a template, as a file need not call all of them: of
-/// other functions in an anonymous namespace compilers demand that.
+/// LEVEL is replaced by a number. The functions are members of a template
+/// because compilers warn about unused functions in an anonymous namespace, and
+/// a file need not call all of them.
 static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
@@ -185,8 +186,9 @@ using device = device_functions<>;
 } // namespace
 )";
 
-/// What C++ has no words for: instructions of a whole warp, and copies that arrive later.
-/// Registers are laid out as `kernel.load_matrices` and `kernel.warp_product` say.
+/// Operations that C++ cannot express: instructions of a whole warp, and
+/// asynchronous copies. Registers are laid out as in `kernel.load_matrices` and
+/// `kernel.warp_product`.
 static constexpr llvm::StringLiteral instructions =
     R"(// Single instructions; the emulated device has functions in their place.
 #ifdef INGOT_EMULATED_CUDA_RUNTIME_H
@@ -366,8 +368,9 @@ static constexpr llvm::StringLiteral earlyStart =
     config.numAttrs = 1;
 )";
 
-/// A function of one product. Before 8.0 it takes several instructions of less: halves of
-/// the steps, and of bytes those of the rows.
+/// Returns the function of one warp product (mma.sync). Before 8.0 it consists
+/// of several smaller instructions: for halves of K and, for 8-bit integers,
+/// halves of the rows.
 static std::string productFunction(unsigned level, llvm::StringRef name,
                                    llvm::StringRef left,
                                    llvm::StringRef right) {
@@ -421,8 +424,8 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
   return text + "  }\n";
 }
 
-/// The function that stores 16 bytes of narrow floats, and the one that rounds two numbers
-/// to a word, which is one instruction from 8.0 on.
+/// Returns the functions that store 16 bytes of narrow floats, and that round
+/// two numbers into a 32-bit word, which is one instruction from 8.0 on.
 static std::string pieceFunction(unsigned level, const std::string &type) {
   std::string text = "  static __device__ uint32_t pair_" + type +
                      "(float low, float high) {\n";
@@ -476,8 +479,9 @@ static constexpr llvm::StringLiteral narrowBFloat =
   }
 )";
 
-/// A float of 8 bits is one of 16 first, exactly: e5m2 is the upper half of one, the
-/// exponent of e4m3 is 8 less, and its only NaN has all bits.
+/// Returns the conversion of 8-bit floats, by way of f16, which represents them
+/// exactly: e5m2 is the upper half of an f16; the exponent bias of e4m3 is 8
+/// less, and its only NaN has all bits set.
 static std::string widenByte(llvm::StringRef type) {
   std::string onHost =
       type == "e5m2"
@@ -530,7 +534,7 @@ std::string cudaOpening(unsigned level) {
   replaceAll(result, "PIECES\n",
              pieceFunction(level, "f16") +
                  (level >= 80 ? pieceFunction(level, "bf16") : ""));
-  // Instructions of this very level: later ones have others.
+  // Instructions of exactly this level; later ones have others.
   WarpgroupText ofWarpgroups;
   if (level == 90)
     ofWarpgroups = warpgroupText();

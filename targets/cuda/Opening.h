@@ -7,12 +7,13 @@
 
 namespace ingot::targets {
 
-/// The text before the kernels of a .cu: what they and the host program ask of the
-/// device, as functions with names. `level` is the least compute capability that the
-/// kernels need, 80 for 8.0.
+/// Returns the prologue of a .cu, before the kernels: all instructions and
+/// driver calls that kernels and the host program use, as named functions.
+/// `level` is the lowest compute capability that the kernels need, 80 for 8.0.
 std::string cudaOpening(unsigned level);
 
-/// What it has from 9.0 (sm_90a) on: functions of instructions, and of the host.
+/// The part of the prologue for 9.0 (sm_90a): functions for instructions, and
+/// for the host.
 struct WarpgroupText {
   std::string instructions, maps;
 };

@@ -1,10 +1,10 @@
-// The program that times the launches of a source.
+// The text of the program that times the launches of a source.
 //
-// Calls of the run time that start a kernel, or clear memory for one, are calls of its own
-// functions, which put an event in front of a launch and another one behind. All of them are
-// on one stream. Before each launch as much memory is written as the second cache holds, so
-// that weights come from where they come from in a network, and so that the device has
-// something to do until the launch is on the stream.
+// It redirects the runtime calls that launch a kernel, or clear memory for one,
+// to functions that record an event before and after the launch. All launches
+// are on one stream. Before each launch, as much memory as the L2 cache holds
+// is written, so that weights are as cold as in a network, and so that the GPU
+// is busy until the launch is on the stream.
 
 #include "targets/LaunchTiming.h"
 

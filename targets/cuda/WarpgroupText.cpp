@@ -1,6 +1,6 @@
-// The functions of Hopper's own instructions, for the opening text: gates (mbarrier),
-// copies of whole tiles (cp.async.bulk.tensor), products of warpgroups (wgmma), and how
-// the host makes the maps of tensors that such copies take.
+// The functions for Hopper's own instructions, for the prologue: mbarriers,
+// copies of whole tiles (cp.async.bulk.tensor), warpgroup products (wgmma), and
+// the creation of tensor maps on the host.
 
 #include "targets/cuda/Opening.h"
 
@@ -204,7 +204,7 @@ private:
   }
 )";
 
-/// "%3, %4, %5".
+/// Returns "%3, %4, %5".
 static std::string registers(unsigned first, unsigned count) {
   std::string text;
   for (unsigned i = first; i < first + count; ++i)
@@ -212,7 +212,8 @@ static std::string registers(unsigned first, unsigned count) {
   return text;
 }
 
-/// A copy of a tile of so many axes, or of windows; for several blocks of a cluster.
+/// Returns the function that copies a tile of this rank, or of windows;
+/// optionally to several blocks of a cluster.
 static std::string copyFunction(unsigned rank, bool areWindows,
                                 bool areForBlocks) {
   std::string places, inputs, numbers, shifts, shiftInputs, shiftNumbers;
@@ -255,12 +256,14 @@ static std::string copyFunction(unsigned rank, bool areWindows,
   return text;
 }
 
-/// How a product gets its operands, and whether it takes the place of its sums. Tiles of
-/// numbers of 16 bits may be turned: those that have a distance from 64 rows or columns to
-/// the next; with them the left operand may be words of the thread.
+/// How a product gets its operands, and whether it overwrites its accumulators.
+/// Tiles of 16-bit elements may be transposed ("turned"): such tiles have a
+/// distance from 64 rows or columns to the next 64; the left operand may then
+/// also be words in registers.
 enum class Form { Tiles, First, Turned, WordsTurned };
 
-/// A product of 64 rows and as many columns as twice the sums.
+/// Returns the function for a product of 64 rows and twice as many columns as a
+/// thread has accumulators.
 static std::string productFunction(unsigned count, llvm::StringRef left,
                                    llvm::StringRef right, unsigned steps,
                                    Form form = Form::Tiles) {
@@ -277,7 +280,7 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
                      left.str() +
                      (steps == 32 ? "_" + right.str() : std::string()) + "_" +
                      std::to_string(2 * count);
-  // Printed where it is called.
+  // Printed only if it is called.
   std::string text =
       "//? " + name + (areTurned ? "<" : "(") +
       (areTurned ? "\n  template <unsigned left_distance, unsigned "
@@ -294,7 +297,8 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
   for (unsigned i = 0; i < count; i += 16)
     text +=
         registers(i, 16) + (i + 16 < count ? ", \"\n                 \"" : "");
-  // Signs are kept; floats may also be of tiles the other way round.
+  // The factors 1 keep the operands' signs; 16-bit floats also have flags for
+  // transposed tiles.
   unsigned ofLeft = areWords ? 4 : 1, next = count + ofLeft;
   text += "}, \"\n                 \"" +
           (areWords ? "{" + registers(count, ofLeft) + "}"

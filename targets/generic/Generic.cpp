@@ -1,7 +1,7 @@
 // Portable scalar C++.
 //
 // The reference that every other target is compared with: no vectors, no
-// intrinsics, no assumption about the machine but IEEE floats and wrapping
+// intrinsics, no assumptions about the machine except IEEE floats and wrapping
 // conversions to signed integers.
 
 #include "targets/TargetDescription.h"
@@ -12,7 +12,7 @@
 
 namespace ingot::targets {
 
-/// Its objects are for the machine that the compiler runs on.
+/// The ELF identity of the machine that the compiler runs on.
 static ElfIdentity hostElf() {
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());
   ElfIdentity elf;

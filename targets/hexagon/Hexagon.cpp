@@ -1,9 +1,9 @@
 // Qualcomm's Hexagon DSPs with HVX.
 //
-// 32 vector registers of 128 bytes, which hold integers of 8, 16 and 32 bits. There
-// are no vectors of floats (v68 and later have approximate ones): floats are computed
-// one by one. A packet is what the processor begins in a cycle, up to four
-// instructions, which the compiler chooses.
+// 32 vector registers of 128 bytes, for integers of 8, 16 and 32 bits. Vectors
+// of floats are not used (v68 and later have approximate ones): floats are
+// computed one by one. A packet is the group of up to four instructions that
+// the processor issues in a cycle; the compiler forms packets.
 
 #include "targets/hexagon/LinuxProgram.h"
 #include "targets/hexagon/Products.h"
@@ -68,8 +68,8 @@ static constexpr llvm::StringLiteral closeText =
   "__builtin_HEXAGON_V6_vshuffvdd_128B(ingot_hvx({1}), ingot_hvx({0}), " STEP  \
   ")"
 
-// VDEAL of two registers, whose one half has the even groups of bytes and the other one the
-// odd ones.
+// VDEAL of two registers: one half of the result has the even groups of bytes,
+// the other the odd ones.
 #define EACH_SECOND(BYTES)                                                     \
   {"vector.shuffle[even " BYTES "]", "i8x128", "i8x128", DEALT("lo", BYTES)},  \
   {                                                                            \
@@ -80,7 +80,7 @@ static constexpr llvm::StringLiteral closeText =
   "_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx({1}), ingot_hvx({0}), "  \
   "-" BYTES "))"
 
-/// What all levels have in common.
+/// The common part of all levels.
 static TargetDescription base() {
   TargetDescription target;
   target.vectorBytes = {128};
@@ -89,19 +89,20 @@ static TargetDescription base() {
   target.vectorFloats = false;
   target.vectorIntegerBits = 32;
   target.wholeRegisters = true;
-  // VMPYE and VMPYO of words; a float takes a packet and more for each step.
+  // VMPYE and VMPYO of words; for floats each step takes at least a packet.
   target.scalesIntegers = true;
   target.intrinsics = {
-      // How many times as long as their type vectors are, which compilers of targets with
-      // one length know. Clang 22 is not to know the distances that are multiples of it: it
-      // makes unaligned vectors of aligned ones wherever it can, and of two stores far apart
-      // all those between them, which store nothing.
+      // The length of vectors as a multiple of their type, which compilers of
+      // targets with fixed length know to be 1. It hides from clang 22
+      // distances that are multiples of it: clang turns aligned vector accesses
+      // into unaligned ones where it can, and fills the range between two
+      // distant stores with stores that store nothing.
       {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
       // VLUT32, eight times.
       {"vector.gather", "", "i8x128", "INGOT_LOOKUP({2}, {0})"},
-      // VSHUFF of two registers, in steps of one and two bytes; clang 22 takes up to ten
-      // instructions for its own shuffles.
+      // VSHUFF of two registers, in units of one and two bytes; clang 22 takes
+      // up to ten instructions for its own shuffles.
       {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},
       {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")},
       EACH_SECOND("2"),
@@ -113,22 +114,22 @@ static TargetDescription base() {
   target.alignedAccess = true;
   target.bufferAlign = 128;
   target.nearMemory = "vtcm";
-  // Groups of bytes are read as words, which the processor loads at multiples of
-  // four bytes only.
+  // Groups of four 8-bit integers are read as words, for which the processor
+  // requires an alignment of four bytes.
   target.tensorAlign = 4;
   target.pointerBytes = 4;
-  // The scheduling model of LLVM 22: two multipliers, one vector load, four
-  // instructions per packet; a multiply-add of floats takes four cycles, and the
-  // next VRMPY takes the sum of the one before without waiting.
+  // From the scheduling model of LLVM 22: two multipliers, one vector load,
+  // four instructions per packet; a float multiply-add takes four cycles, and
+  // consecutive VRMPY accumulate without a stall.
   target.rates.multiplyAddLatency = 4;
   target.rates.dotLatency = 1;
   target.rates.multiplyAdds = 2;
   target.rates.loads = 1;
   target.rates.instructions = 4;
-  // Vectors come from the second cache.
+  // Vector loads bypass L1 and read from L2.
   target.l1Bytes = 32 << 10;
   target.l2Bytes = 512 << 10;
-  // Vectors of weights come from there, and nothing else fetches ahead.
+  // Vectors of weights are read from L2, and there is no hardware prefetcher.
   target.prefetchText = "INGOT_PREFETCH({0}, {1});";
   target.products = hvxProducts();
   target.openText = openText;
@@ -137,9 +138,9 @@ static TargetDescription base() {
   target.libraryText = linuxLibraryText;
   target.programText = linuxProgramText;
   target.emulator = "qemu-hexagon -cpu v67";
-  // qemu-hexagon 7.2 may give a load what was in memory before a store in the same packet
-  // (where an earlier packet cancelled an instruction of that slot): registers that are
-  // spilled and read back there were lost.
+  // qemu-hexagon 7.2 can execute a load before an earlier store in the same
+  // packet (if an earlier packet cancelled an instruction of that slot), which
+  // corrupts registers that are spilled and reloaded there.
   target.compilerFlags = {"-mllvm", "-slot1-store-slot0-load=false"};
   target.elf.machine = llvm::ELF::EM_HEXAGON;
   target.elf.is64Bit = false;
@@ -164,7 +165,7 @@ void hexagon(std::vector<TargetDescription> &targets) {
     target.emulator = emulator;
     targets.push_back(std::move(target));
   };
-  // The emulator has the instructions of v67, with those of the levels before.
+  // The emulator supports v67 and earlier levels.
   constexpr llvm::StringLiteral emulator = "qemu-hexagon -cpu v67";
   level("hexagon-v65", "Hexagon DSP with 128-byte vectors (Snapdragon 845)",
         {COMPILER("v65")}, llvm::ELF::EF_HEXAGON_MACH_V65, emulator);

@@ -1,10 +1,10 @@
-// What programs on an emulated Hexagon need in place of a C library.
+// The replacement for a C library in programs for an emulated Hexagon.
 //
-// Debian has no C library for Hexagon and no compiler runtime. A program under
-// qemu-hexagon talks to Linux by trap0(#1), with the call's number in r6. Clang calls
-// functions of its runtime for divisions, which the processor has no instruction for,
-// and for doubles on levels that lack them; they are computed bit by bit here, since
-// nothing is timed.
+// Debian has neither a C library nor a compiler runtime for Hexagon. A program
+// under qemu-hexagon calls Linux by trap0(#1), with the number of the call in
+// r6. clang calls its runtime for divisions, which the processor has no
+// instruction for, and for doubles on levels that lack them; these are computed
+// bit by bit here, since such programs are not timed.
 
 #include "targets/hexagon/LinuxProgram.h"
 

@@ -1,4 +1,4 @@
-// What programs on an emulated Hexagon need in place of a C library.
+// The replacement for a C library in programs for an emulated Hexagon.
 
 #ifndef INGOT_TARGETS_HEXAGON_LINUXPROGRAM_H
 #define INGOT_TARGETS_HEXAGON_LINUXPROGRAM_H
@@ -7,7 +7,7 @@
 
 namespace ingot::targets {
 
-/// Files and memory by system calls, and the divisions that compilers call; and the
+/// Files and memory by system calls, the divisions that compilers call, and the
 /// entry point.
 extern const llvm::StringLiteral linuxLibraryText, linuxProgramText;
 

@@ -1,13 +1,14 @@
-// Products of narrow integers on Hexagon's vectors.
+// Dot products of narrow integers on Hexagon's vectors.
 //
-// VRMPY multiplies groups of four bytes and adds the four products to a lane of 32
-// bits, which wraps. Of two vectors it takes both multipliers of a packet. Where one
-// operand is the same group in all lanes, it comes from a scalar register: that form
-// takes one multiplier, so that a packet holds two, and nothing is copied to all
-// lanes first. The vector is unsigned there, the word of either sign.
+// VRMPY multiplies groups of four 8-bit integers and adds the four products to
+// a lane of 32 bits, which wraps. With two vector operands it occupies both
+// multipliers of a packet. If one operand is the same group in all lanes, it
+// comes from a scalar register: that form occupies one multiplier, so that a
+// packet holds two of them, and needs no broadcast. Its vector operand is
+// unsigned, the word of either signedness.
 //
-// What instructions compute and how many a packet holds: Qualcomm Hexagon V67 HVX
-// Programmer's Reference Manual; the assembler of LLVM 22 accepts such packets only.
+// Semantics and packets: Qualcomm Hexagon V67 HVX Programmer's Reference
+// Manual; the assembler of LLVM 22 accepts only valid packets.
 
 #include "targets/hexagon/Products.h"
 
@@ -19,8 +20,9 @@ namespace ingot::targets {
 
 std::vector<Product> hvxProducts() {
   constexpr unsigned group = 4, lanes = 32;
-  // Copying a word to all lanes takes a multiplier, too: half a packet for each row
-  // of a tile, beside one for each of its vectors, of which there are one to four.
+  // Broadcasting a word occupies a multiplier as well: half a packet for each
+  // row of a tile, in addition to one for each of the row's one to four
+  // vectors.
   constexpr double ofVectors = 0.75, ofWords = 2;
   return {
       {"ui8", "si8", group, lanes, ofVectors, VECTORS("vrmpybusv"),

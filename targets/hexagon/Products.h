@@ -1,4 +1,4 @@
-// Products of narrow integers on Hexagon's vectors.
+// Dot products of narrow integers on Hexagon's vectors.
 
 #ifndef INGOT_TARGETS_HEXAGON_PRODUCTS_H
 #define INGOT_TARGETS_HEXAGON_PRODUCTS_H
@@ -7,7 +7,7 @@
 
 namespace ingot::targets {
 
-/// Groups of four bytes of any signs, in vectors of 128 bytes.
+/// Groups of four 8-bit integers of any signedness, in vectors of 128 bytes.
 std::vector<Product> hvxProducts();
 
 } // namespace ingot::targets

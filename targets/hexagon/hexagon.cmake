@@ -1,11 +1,12 @@
-# A toolchain file for Hexagon DSPs without their SDK, freestanding:
+# A toolchain file for Hexagon DSPs without Qualcomm's SDK, freestanding:
 #   cmake -DCMAKE_TOOLCHAIN_FILE=.../hexagon.cmake -DINGOT_TARGET=hexagon-v67
-# Clang compiles and lld links. There is no C library; programs bring what they use.
+# clang compiles and lld links. There is no C library; programs have to include
+# replacements.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR hexagon)
 set(INGOT_TARGET hexagon-v67 CACHE STRING "The processor, as `ingot targets` calls it")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES INGOT_TARGET)
-# There is nothing to link a test program with.
+# There is no C library to link a test program with.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 find_program(clang_c NAMES clang-22 clang REQUIRED)

@@ -1,22 +1,23 @@
-// Products of narrow numbers on x86-64.
+// Dot products of narrow elements on x86-64.
 //
-// PMADDWD multiplies signed integers of 16 bits and adds pairs of products into 32
-// bits; the only sum that can overflow is that of two (-2^15)^2, which wraps. It
-// does not accumulate, so each row is a product and a sum. VPDPBUSD multiplies
-// unsigned by signed bytes and adds four products to the accumulator without
-// saturation (VPDPBUSDS is the form that saturates). There is no row for
-// PMADDUBSW: it saturates sums of two products to 16 bits. VDPBF16PS adds two products
-// of bf16 to a float. It rounds to nearest even, takes subnormal operands for zeros and
-// gives zeros for subnormal sums, whatever MXCSR says. VFMADD of 16-bit lanes adds a product
-// of f16 to a sum of f16 in each lane, rounded once.
+// PMADDWD multiplies signed 16-bit integers and adds pairs of products into 32
+// bits; the only sum that can overflow is that of two (-2^15)^2, which wraps.
+// It does not accumulate, so each entry is a product and an addition. VPDPBUSD
+// multiplies unsigned by signed 8-bit integers and adds four products to the
+// accumulator without saturation (VPDPBUSDS is the saturating form). PMADDUBSW
+// has no entry, since it saturates sums of two products to 16 bits. VDPBF16PS
+// adds two products of bf16 to an f32. It rounds to nearest even and flushes
+// subnormal operands and sums to zero, whatever MXCSR says. VFMADD of 16-bit
+// lanes adds an f16 product to an f16 accumulator in each lane, rounded once.
 //
-// What instructions compute: Intel 64 and IA-32 Architectures Software Developer's
-// Manual, volume 2. How many begin per cycle: the scheduling models of LLVM 22
-// (llvm-mca) for Nehalem, Skylake, Skylake-X, Cascade Lake and, for AVX-VNNI, Alder
-// Lake. VDPBF16PS: as many as multiply-adds of f32, as measured on Zen 4 at 3.67 GHz:
-// 3.65 G/s of 64 bytes (there one in a cycle, of each of the two) and 6.87 G/s of 32; a sum
-// is ready after 6 cycles (November 2026). On Emerald Rapids a quarter of those of f32: 1.35
-// G/s of 64 bytes beside 5.54 of VFMADD of f32 and 5.90 of f16 (November 2026).
+// Semantics: Intel 64 and IA-32 Architectures Software Developer's Manual,
+// volume 2. Throughputs: the scheduling models of LLVM 22 (llvm-mca) for
+// Nehalem, Skylake, Skylake-X, Cascade Lake and, for AVX-VNNI, Alder Lake.
+// VDPBF16PS has the throughput of f32 multiply-adds, as measured on Zen 4 at
+// 3.67 GHz: 3.65 G/s of 64 bytes (where either issues once per cycle) and 6.87
+// G/s of 32, with a latency of 6 cycles (November 2026). On Emerald Rapids a
+// quarter of that of f32: 1.35 G/s of 64 bytes, against 5.54 for VFMADD of f32
+// and 5.90 for f16 (November 2026).
 
 #include "targets/x86/Products.h"
 

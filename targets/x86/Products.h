@@ -1,4 +1,4 @@
-// Products of narrow numbers on x86-64.
+// Dot products of narrow elements on x86-64.
 
 #ifndef INGOT_TARGETS_X86_PRODUCTS_H
 #define INGOT_TARGETS_X86_PRODUCTS_H
@@ -7,14 +7,14 @@
 
 namespace ingot::targets {
 
-/// Pairs of 16 bits (pmaddwd): SSE2, AVX2, AVX-512 BW.
+/// Pairs of 16-bit integers (pmaddwd): SSE2, AVX2, AVX-512 BW.
 std::vector<Product> pairProducts128();
 std::vector<Product> pairProducts256();
 std::vector<Product> pairProducts512();
-/// Groups of four bytes (vpdpbusd): AVX-512 VNNI, and AVX-VNNI.
+/// Groups of four 8-bit integers (vpdpbusd): AVX-512 VNNI, and AVX-VNNI.
 std::vector<Product> vnniProducts();
 std::vector<Product> avxVnniProducts();
-/// f16, summed as such (vfmadd132ph): AVX-512 FP16.
+/// f16, accumulated in f16 (vfmadd132ph): AVX-512 FP16.
 std::vector<Product> halfProducts();
 /// Pairs of bf16 (vdpbf16ps): AVX-512 BF16.
 std::vector<Product> bfloatProducts(double perCycle = 2);

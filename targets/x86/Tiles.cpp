@@ -1,16 +1,19 @@
-// AMX: eight registers of 16 rows of 64 bytes, and their products.
+// AMX: eight matrix tile registers of 16 rows of 64 bytes, and their products.
 //
-// TDPBUSD and its three siblings multiply bytes of either sign and sum four of them in
-// each lane of 32 bits, without saturation; TDPBF16PS takes pairs of bf16. It sums the
-// even steps of a tile apart from the odd ones, each multiply-add rounded once to nearest
-// even, and adds both to a sum in f32; subnormal operands and results are zeros, whatever
-// MXCSR says (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
+// TDPBUSD and its three siblings multiply 8-bit integers of either signedness
+// and sum four products in each lane of 32 bits, without saturation; TDPBF16PS
+// takes pairs of bf16. It sums the even K elements of a tile separately from
+// the odd ones, each multiply-add rounded once to nearest even, and adds both
+// to an accumulator in f32; subnormal operands and results are flushed to zero,
+// whatever MXCSR says (Intel 64 and IA-32 Architectures Software Developer's
+// Manual, volume 2).
 //
-// Cycles: Intel 64 and IA-32 Architectures Optimization Reference Manual, the chapter on
-// AMX, for Sapphire Rapids: a product begins every 16 cycles and is ready after 52, loads
-// begin every 8 cycles, stores every 16. It says nothing of LDTILECFG, which writes all
-// state of the tiles; taken for 64 cycles here. LLVM 22 has no model of these instructions.
-// No machine of ours has them: nothing of this was measured.
+// Cycles: Intel 64 and IA-32 Architectures Optimization Reference Manual,
+// chapter on AMX, for Sapphire Rapids: a product issues every 16 cycles with a
+// latency of 52, loads every 8 cycles, stores every 16. It does not document
+// LDTILECFG, which writes the state of all tiles; assumed to take 64 cycles.
+// LLVM 22 has no model of these instructions. None of these figures was
+// measured, for lack of a machine with AMX.
 
 #include "targets/x86/Tiles.h"
 

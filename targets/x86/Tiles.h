@@ -1,4 +1,4 @@
-// AMX: eight registers of 16 rows of 64 bytes, and their products.
+// AMX: eight matrix tile registers of 16 rows of 64 bytes, and their products.
 
 #ifndef INGOT_TARGETS_X86_TILES_H
 #define INGOT_TARGETS_X86_TILES_H
@@ -10,10 +10,10 @@ namespace ingot::targets {
 TileRegisters tileRegisters();
 std::vector<Intrinsic> tileIntrinsics();
 
-/// What of them is a macro in generated text, and how that asks for the permission to use
-/// them.
+/// The macros of tile instructions in generated code, and the code that
+/// requests the permission to use tiles from the operating system.
 extern const llvm::StringLiteral tileFunctions, tilePermissionText;
-/// Asks for this very process.
+/// Requests the permission for this process and returns whether it was granted.
 bool mayUseTiles();
 
 } // namespace ingot::targets

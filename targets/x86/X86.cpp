@@ -1,10 +1,10 @@
-// X86-64 in the levels of its psABI.
+// x86-64 in the levels of its psABI.
 //
 // x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
 // FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
-// vectors, 32 registers). Products of bytes came to either on its own:
-// x86-64-v3+avxvnni, x86-64-v4+vnni. Those of bf16 and of f16 are levels above, and tiles
-// (Tiles.cpp).
+// vectors, 32 registers). Dot products of 8-bit integers are further levels of
+// either: x86-64-v3+avxvnni, x86-64-v4+vnni. Above the latter are products of
+// bf16 and of f16, and tiles (Tiles.cpp).
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
@@ -19,9 +19,9 @@
 
 namespace ingot::targets {
 
-// The same features four times: for each compiler's pragma (which take string
-// literals only), for the question whether this machine has them, and for the
-// selector in generated code.
+// The features in four uses: the pragma of each compiler (which takes only
+// string literals), the query whether this machine has them, and the selector
+// in generated code.
 #define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
 #define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
 #define V3_VNNI_FEATURES V3_FEATURES ",avxvnni"
@@ -39,7 +39,7 @@ static bool hostHas(llvm::StringRef features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-/// Where `cpuid` tells of a feature, and which registers the operating system
+/// Where `cpuid` reports a feature, and which registers the operating system
 /// must save for it (a mask of XCR0).
 struct CpuidFeature {
   llvm::StringRef name;
@@ -82,7 +82,7 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
 
-// No __builtin_cpu_supports: it needs the compiler's runtime library.
+// Not __builtin_cpu_supports, which needs the compiler's runtime library.
 static constexpr llvm::StringLiteral selectText =
     R"(struct Cpuid { uint32_t a, b, c, d; };
 
@@ -109,7 +109,7 @@ inline bool has(uint32_t basic, uint32_t more, uint32_t extended, uint32_t saved
 }
 )";
 
-/// The call of `has` that asks for all of `features`.
+/// Returns the call of `has` that tests for all of `features`.
 static std::string selectCondition(llvm::StringRef features) {
   unsigned words[6] = {}, saved = 0;
   for (llvm::StringRef wanted : llvm::split(features, ',')) {
@@ -124,7 +124,7 @@ static std::string selectCondition(llvm::StringRef features) {
   };
   std::string condition = "has(" + hex(words[0]) + ", " + hex(words[1]) + ", " +
                           hex(words[2]) + ", " + hex(saved) + ")";
-  // These are asked for with features of leaf 7, which is there then.
+  // These are tested together with features of leaf 7, which then exists.
   auto addWord = [&](llvm::StringRef found, CpuidFeature::Word word) {
     if (words[word])
       condition += (" && (" + found + " & " + hex(words[word]) +
@@ -137,8 +137,8 @@ static std::string selectCondition(llvm::StringRef features) {
   return condition;
 }
 
-/// Square roots, roundings, extrema (max is a > b ? a : b, min likewise) of one
-/// vector width; `prefix` is _mm or _mm256.
+/// Square roots, roundings, extrema (max is a > b ? a : b, min likewise) for
+/// one vector width; `prefix` is _mm or _mm256.
 #define ROWS(PREFIX, LANES32, LANES64)                                         \
   {"max", "f32x" LANES32, "f32x" LANES32, PREFIX "_max_ps({0}, {1})"},         \
       {"max", "f64x" LANES64, "f64x" LANES64, PREFIX "_max_pd({0}, {1})"},     \
@@ -159,19 +159,20 @@ static std::string selectCondition(llvm::StringRef features) {
       {"math.trunc", "f64x" LANES64, "f64x" LANES64,                           \
        PREFIX "_round_pd({0}, 11)"}
 
-/// A scalar operation, done in the lowest lane.
+/// A scalar operation, computed in the lowest lane of a vector.
 #define SCALAR(OP, NAME, TAIL)                                                 \
   {OP, "f32", "f32",                                                           \
    "_mm_cvtss_f32(" NAME "_ss(_mm_set_ss({0}), _mm_set_ss({0})" TAIL "))"},    \
       {OP, "f64", "f64",                                                       \
        "_mm_cvtsd_f64(" NAME "_sd(_mm_set_sd({0}), _mm_set_sd({0})" TAIL "))"}
 
-/// A row of two registers.
+/// An entry with two register operands.
 #define OF_TWO(OP, FROM, TO, FUNCTION, REGISTER)                               \
   {OP, FROM, TO, FUNCTION "(" REGISTER "({0}), " REGISTER "({1}))"}
 
-/// In blocks of 128 bits: two registers of integers as one of half their width,
-/// saturated; bytes of two registers in turn, and pairs of them.
+/// In blocks of 128 bits: two registers of integers narrowed into one of half
+/// their width, saturated; interleaved bytes, and pairs of bytes, of two
+/// registers.
 #define BLOCKS(PREFIX, REGISTER, I32, I16, I8)                                 \
   OF_TWO("kernel.narrow_signed", I32, I16, PREFIX "_packs_epi32", REGISTER),   \
       OF_TWO("kernel.narrow_unsigned", I32, I16, PREFIX "_packus_epi32",       \
@@ -185,16 +186,16 @@ static std::string selectCondition(llvm::StringRef features) {
       OF_TWO("kernel.zip_low", I16, I16, PREFIX "_unpacklo_epi16", REGISTER),  \
       OF_TWO("kernel.zip_high", I16, I16, PREFIX "_unpackhi_epi16", REGISTER)
 
-/// Integers as wider ones, zeros or signs before them. g++ 12 takes a vector apart that gets
-/// four times as wide, where these are one instruction, and one that gets twice as wide
-/// into halves.
+/// Integers zero- or sign-extended to wider ones. g++ 12 splits a vector that
+/// becomes four times as wide, although this is one instruction, and halves one
+/// that becomes twice as wide.
 #define WIDEN(FROM, TO, FUNCTION, FROM_BITS, TO_BITS, VALUE)                   \
   {"arith.extui", FROM, TO,                                                    \
    FUNCTION "epu" FROM_BITS "_epi" TO_BITS "(" VALUE ")"},                     \
       {"arith.extsi", FROM, TO,                                                \
        FUNCTION "epi" FROM_BITS "_epi" TO_BITS "(" VALUE ")"}
 
-/// Vectors of 4 and of 8 bytes as the lower part of a register.
+/// Vectors of 4 and 8 bytes as the lower part of a register.
 #define WORD "_mm_cvtsi32_si128(int32_t({0}))"
 #define TWO_WORDS "_mm_cvtsi64_si128(int64_t({0}))"
 
@@ -224,8 +225,8 @@ static const std::vector<Intrinsic> v3Intrinsics = {
     {"arith.truncf", "f32x8", "f16x8", "_mm256_cvtps_ph({0}, 0)"},
 };
 
-// With a mask of all lanes: the plain forms make g++ 12 warn of a variable that
-// its own header leaves uninitialized.
+// With a mask of all lanes, since g++ 12 warns about an uninitialized variable
+// in its own header for the unmasked forms.
 static const std::vector<Intrinsic> v4Intrinsics = {
     BLOCKS("_mm512", "__m512i", "i32x16", "i16x32", "i8x64"),
     WIDEN("i8x16", "i32x16", "_mm512_maskz_cvt", "8", "32",
@@ -238,7 +239,7 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtepi32_epi8(0xFFFF, __m512i({0}))"},
     {"arith.trunci", "i32x8", "i8x8",
      "_mm_cvtsi128_si64(_mm256_maskz_cvtepi32_epi8(0xFF, __m256i({0})))"},
-    // VPERMPS looks lanes up by their lowest four bits.
+    // VPERMPS selects lanes by the lowest four bits of the index.
     {"kernel.low_bits[4]", "i32x16", "f32x16",
      "_mm512_permutexvar_ps(__m512i({0}), _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, "
      "7, 8, 9, 10, 11, 12, 13, 14, 15))"},
@@ -273,7 +274,8 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
 
-// Subnormal numbers become zeros. Four lanes and one are the lower part of a register.
+// Subnormal numbers are flushed to zero. Four lanes, or one, are the lower part
+// of a register.
 static const std::vector<Intrinsic> bfloatIntrinsics = {
     {"arith.truncf", "f32", "bf16",
      "uint16_t(_mm_cvtsi128_si32(__m128i(_mm_cvtneps_pbh(_mm_set_ss({0})))))",
@@ -310,10 +312,11 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.l1Bytes = 32 << 10;
   v2.l1WayBytes = 4 << 10;
   v2.l2Bytes = 256 << 10;
-  // 0.12 us with runtime_support/ingot_thread_pool.h where both spin, and as long again
-  // because the parts do not end together (Zen 4 at 3.7 GHz, November 2026).
+  // 0.12 us with runtime_support/ingot_thread_pool.h while both threads spin,
+  // and as long again because workers do not finish together (Zen 4 at 3.7 GHz,
+  // November 2026).
   v2.forkCycles = 1000;
-  // 44 to 48 GB/s at 4.3 GHz, where weights are not read for the first time.
+  // 44 to 48 GB/s at 4.3 GHz, for weights that have been read before.
   v2.rates.memoryBytes = 11;
   v2.intrinsics = v2Intrinsics;
   v2.products = pairProducts128();
@@ -351,7 +354,7 @@ void x86(std::vector<TargetDescription> &targets) {
   append(v3Vnni.products, avxVnniProducts());
   v3Vnni.openText = INGOT_OPEN_FEATURES(V3_VNNI_FEATURES);
   v3Vnni.selectCondition = conditions[3];
-  // The emulator knows AVX2, not AVX-VNNI.
+  // The emulator supports AVX2, but not AVX-VNNI.
   v3Vnni.emulator = "";
   v3Vnni.runsOnThisHost = [] { return hostHas(V3_VNNI_FEATURES); };
 
@@ -367,7 +370,7 @@ void x86(std::vector<TargetDescription> &targets) {
   append(v4.products, pairProducts512());
   v4.openText = INGOT_OPEN_FEATURES(V4_FEATURES);
   v4.selectCondition = conditions[2];
-  // The emulator knows AVX2, not AVX-512.
+  // The emulator supports AVX2, but not AVX-512.
   v4.emulator = "";
   v4.runsOnThisHost = [] { return hostHas(V4_FEATURES); };
 

@@ -1,4 +1,4 @@
-// Matrix products and convolutions.
+// Definitions of matrix multiplications and convolutions.
 
 #include "dialects/graph/ops/Contraction.h"
 #include "dialects/graph/ExprNames.h"
@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The shape of a product; empty if the batch axes do not broadcast.
+/// Returns the shape of a matrix product; empty if the batch axes do not
+/// broadcast.
 static std::optional<Dims> productShape(ArrayRef<Dim> a, ArrayRef<Dim> b) {
   auto shape = broadcastShapes({a.drop_back(2), b.drop_back(2)});
   if (shape)
@@ -24,8 +25,8 @@ RankedTensorType MatMulOp::typeOf(Value a, Value b) {
   return tensorOf(*productShape(dimsOf(a), dimsOf(b)), elementOf(a));
 }
 
-/// Refuses a zero point unless it is one number or broadcasts to `operand` with
-/// one place on the axis of the steps, `steps` axes before the end.
+/// Rejects a zero point unless it is a scalar or broadcasts to `operand` with
+/// size 1 along K, which is axis `steps` from the end.
 static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                                size_t steps, StringRef name) {
   if (elementOf(zero) != elementOf(operand))
@@ -42,8 +43,8 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                           (steps == 1 ? "row" : "column"));
 }
 
-/// Refuses operands and a sum that are neither of one type nor narrow numbers and a
-/// wide sum; integers may have zero points.
+/// Rejects element types other than one common type, or narrow operands with a
+/// wide sum; only integers may have zero points.
 static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
                                      bool hasZeros) {
   auto isNarrow = [](Type type) {
@@ -84,8 +85,9 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(*shape, sum);
 }
 
-/// The rule of convolutions: weights [kernel..., inputs, outputs], of which
-/// those of one group are a part, the inputs' or the outputs'.
+/// The type rule of convolutions. Weights are [kernel..., inputs, outputs];
+/// with groups, either `inputs` or (transposed) `outputs` counts the channels
+/// of one group.
 template <typename OpAdaptor>
 static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
   Dims x = dimsOf(op.getX()), w = dimsOf(op.getW());
@@ -133,7 +135,7 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     return i;
   };
   Type type = elementOf(getResult());
-  // A zero point that all columns share is one number in all lanes.
+  // A zero point that all columns share is a scalar, broadcast to all lanes.
   auto zeroAt = [&](Value zero, Expr row, Expr column) {
     ArrayRef<int64_t> shape = shapeOf(zero);
     Exprs i;
@@ -180,7 +182,7 @@ bool ConvOp::isWidening() {
 
 bool ConvOp::isCheap() { return false; }
 bool ConvOp::passesLanes() {
-  // Lanes are output channels: one group, or each channel its own.
+  // Lanes are output channels: with one group, or depthwise.
   int64_t outputs = shapeOf(getResult()).back(),
           inputs = shapeOf(getW()).drop_back().back();
   return getGroups() == 1 ||
@@ -200,7 +202,7 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       x = convert(x, type);
       w = convert(w, type);
     }
-    // Less what it would be outside, which all positions begin with.
+    // Subtracts the padding value, so that padding contributes 0.
     int64_t moved = getXZero() + getXOutside();
     if (moved != 0)
       x = x - double(moved);
@@ -278,8 +280,8 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     std::string name = spatialAxisName(axis, kernel.size());
     return b.reduce(kernel[axis], acc, [&](Expr i, Expr acc) {
       named(i, "kernel_" + name);
-      // i * stride = o + low - k * dilation must be a multiple inside the
-      // input.
+      // i * stride = o + low - k * dilation: the right side must be a multiple
+      // of the stride, with i inside the input.
       Expr scaled = idx[1 + axis] + static_cast<double>(getLow()[axis]) -
                     i * static_cast<double>(getDilations()[axis]);
       named(scaled, "spread_" + name);
@@ -303,7 +305,7 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 //===----------------------------------------------------------------------===//
-// Weights of few bits
+// Weights of 2, 4 or 8 bits
 //===----------------------------------------------------------------------===//
 
 LogicalResult NarrowMatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
@@ -360,7 +362,7 @@ Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
   if (place > 0)
     word = word >>
            word.builder->constantInt(place * int64_t(getBits()), word.type);
-  // The last number has nothing above it.
+  // The last number of a byte has no bits above it to mask.
   if (place + 1 == perByte())
     return convert(word, elementOf(getResult()));
   ElementBuilder &b = *word.builder;
@@ -392,8 +394,8 @@ Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 namespace {
-/// The steps of a matrix (all axes but the last) in groups along the last `axes` of
-/// their axes.
+/// The steps (K) of a weight matrix, which are all axes but the last, divided
+/// into groups along the last `axes` of these axes.
 struct GroupedSteps {
   GroupedSteps(ArrayRef<int64_t> matrix, int64_t group, int64_t axes)
       : grouped(matrix.drop_back().take_back(axes)),
@@ -402,15 +404,16 @@ struct GroupedSteps {
     count = product(groups);
   }
 
-  /// The sizes of the axes that groups are along.
+  /// The sizes of the axes that are divided into groups.
   ArrayRef<int64_t> grouped;
-  /// The sizes of those before, and the number of groups.
+  /// The sizes of the axes before these, then the number of groups.
   SmallVector<int64_t> groups;
   int64_t together, count = 1;
 };
 } // namespace
 
-/// The number of elements of a packed matrix; none if it cannot be packed so.
+/// Returns the number of elements of a packed matrix; none if the panels do not
+/// fit it.
 static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
                                          int64_t panel, int64_t tail,
                                          int64_t group, int64_t axes) {

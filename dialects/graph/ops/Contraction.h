@@ -1,4 +1,4 @@
-// What passes ask of convolutions and matrix products alike.
+// Queries common to convolutions and matrix multiplications.
 
 #ifndef INGOT_GRAPH_OPS_CONTRACTION_H
 #define INGOT_GRAPH_OPS_CONTRACTION_H
@@ -7,9 +7,9 @@
 
 namespace ingot::graph {
 
-/// Whether it is known when compiling how many products each element of the result is the
-/// sum of: the sizes of a convolution's weights, or the last of a matrix product's left
-/// operand.
+/// Whether K, the number of products that each element of the result sums, is
+/// known when compiling: the weights of a convolution have constant sizes, or
+/// the last axis of a matmul's left operand does.
 bool hasKnownSteps(mlir::Operation *op);
 
 } // namespace ingot::graph

@@ -1,24 +1,24 @@
-// Matrix products and convolutions.
+// Matrix multiplications and convolutions.
 
 class Graph_Contraction<string mnemonic, Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>],
                       types>;
 
-/// A contraction over windows.
+/// A contraction over sliding windows: a convolution.
 class Graph_WindowProduct<string mnemonic> : Graph_Contraction<mnemonic, Graph_StatedTypes> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
                    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups);
 }
 
 def Graph_MatMulOp : Graph_Contraction<"matmul", Graph_StatedTypes> {
-  let summary = "Matrix product with broadcast batch axes";
+  let summary = "Matrix multiplication with broadcast batch axes";
   let description = [{
-    [..., M, K] x [..., K, N] -> [..., M, N]; both operands have at least two axes. All
-    types are one; or the operands are both bf16, both f16, or each f8E4M3FN or f8E5M2, and the
-    result is f32; or the operands are integers of at most 16 bits, of any sign, and the result is si32. Then `zeros`, both or none, are the zero points of a and b, of the
-    type of their operand: the sums are of (a - a_zero) * (b - b_zero), modulo 2^32. A
-    zero point has no axes, or broadcasts to its operand with one value for each row of
-    a ([..., M, 1]) or each column of b ([..., 1, N]).
+    [..., M, K] x [..., K, N] -> [..., M, N]; both operands have at least two axes. All types are
+    equal; or the operands are both bf16, both f16, or each f8E4M3FN or f8E5M2, and the result is
+    f32; or the operands are integers of at most 16 bits, signed or unsigned, and the result is
+    si32. In the last case `zeros` may hold the zero points of a and b (both or none), of the type
+    of their operand: the result sums (a - a_zero) * (b - b_zero) modulo 2^32. A zero point is a
+    scalar, or has one value for each row of a ([..., M, 1]) or each column of b ([..., 1, N]).
 
         %y = graph.matmul %a, %b, %a_zero, %b_zero
              : (tensor<3x8xui8>, tensor<8x5xsi8>, tensor<ui8>, tensor<1x5xsi8>) -> tensor<3x5xsi32>
@@ -33,12 +33,13 @@ def Graph_MatMulOp : Graph_Contraction<"matmul", Graph_StatedTypes> {
     }]>,
   ];
   let extraClassDeclaration = [{
-    /// Returns the type of a product of operands of one type, which fit.
+    /// Returns the result type for operands of one element type whose shapes
+    /// match.
     static ::mlir::RankedTensorType typeOf(::mlir::Value a, ::mlir::Value b);
-    /// The zero points of the operands; null where there are none.
+    /// The zero points of the operands; null if there are none.
     ::mlir::Value getAZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[0]; }
     ::mlir::Value getBZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[1]; }
-    /// Whether narrow numbers are multiplied and summed in a wider type.
+    /// Whether narrow operands are accumulated in a wider type.
     bool isWidening();
   }];
 }
@@ -50,15 +51,16 @@ def Graph_ConvOp : Graph_WindowProduct<"conv"> {
     input positions o * stride - low + k * dilation; positions outside count as zero. The padding at the high end
     follows from the result's shape.
 
-    All types are one; or x and w are both bf16, both f16, or each f8E4M3FN or f8E5M2, and bias and result are f32; or x and w are integers of at
-    most 16 bits, of any sign, and bias and result are si32. Then the sums are of (x - x_zero) * w, modulo 2^32, and
-    positions outside count as the zero point and `x_outside` more.
+    All types are equal; or x and w are both bf16, both f16, or each f8E4M3FN or f8E5M2, and bias
+    and result are f32; or x and w are integers of at most 16 bits, signed or unsigned, and bias and
+    result are si32. In the last case the result sums (x - x_zero) * w modulo 2^32, and positions
+    outside have the value x_zero + `x_outside`.
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
                    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups,
                    DefaultValuedAttr<I64Attr, "0">:$x_zero, DefaultValuedAttr<I64Attr, "0">:$x_outside);
   let extraClassDeclaration = [{
-    /// Whether narrow numbers are multiplied and summed in a wider type.
+    /// Whether narrow operands are accumulated in a wider type.
     bool isWidening();
   }];
 }
@@ -72,41 +74,45 @@ def Graph_ConvTransposeOp : Graph_WindowProduct<"conv_transpose"> {
 }
 
 def Graph_NarrowMatMulOp : Graph_Contraction<"narrow_matmul"> {
-  let summary = "Matrix product with weights of 2, 4 or 8 bits";
+  let summary = "Matrix multiplication with weights of 2, 4 or 8 bits";
   let description = [{
     [..., M, K] x [K, N] -> [..., M, N], where the element (k, n) of the weights is
 
         (w[k, n] - zeros[k / block, n]) * scales[k / block, n]
 
-    in the type of a and the result. Neighbouring steps of a column share a byte, the
-    first in the lowest `bits`: `w` is [K / (8 / bits), N], and its numbers have no sign
-    unless they have 8 bits. Without `zeros`, which have the type of `w` and one number a
-    byte, the zero points are 0. K is a multiple of `block`, and `block` fills whole bytes.
+    in the type of a and the result. Consecutive rows k of a column are packed into one
+    byte, the first in the lowest `bits`: `w` is [K / (8 / bits), N]. Its integers are
+    unsigned unless they have 8 bits. `zeros` have the type of `w`, one value per byte;
+    without them the zero points are 0. K is a multiple of `block`, and `block` fills whole
+    bytes.
   }];
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$w, Graph_Floats:$scales, Optional<Graph_Tensor>:$zeros,
                    I64Attr:$bits, I64Attr:$block);
   let extraClassDeclaration = [{
-    /// The numbers in a byte.
+    /// The number of weights in a byte.
     int64_t perByte() { return 8 / getBits(); }
-    /// A byte of weights, or a vector of them, in words of 32 bits.
+    /// Returns a byte of weights, or a vector of them, zero-extended to 32-bit
+    /// words.
     Expr wordOf(Expr byte);
-    /// The number at `place` in the byte that a word is, or each of a vector, as a float.
+    /// Returns weight `place` of the byte in `word` (a word or a vector of words) as a
+    /// float.
     Expr numberIn(Expr word, Expr place);
     Expr numberIn(Expr word, int64_t place);
   }];
 }
 
 def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
-  let summary = "Weights in the order a kernel reads them";
+  let summary = "Weights in the order in which a kernel reads them";
   let description = [{
-    The matrix [steps, columns] (all but the last axis of the operand are steps) cut into panels of `panel` columns;
-    in each panel the columns of one step lie side by side. The columns left over form a last panel of `tail`
-    columns, filled up with zeros. The result has one axis.
+    The matrix [steps, columns] (all axes of the operand but the last are steps, the K dimension)
+    cut into panels of `panel` columns; within a panel the columns of one step are adjacent.
+    Left-over columns form a last panel of `tail` columns, padded with zeros. The result is
+    one-dimensional.
 
-    With a `group`, that many neighbouring steps of a column lie side by side, as
-    kernel.dot reads them: the order is panel, leading axes, group of steps, column, step
-    in the group. Groups are of steps along the last of their axes, or along the last
-    `axes` of them as if these were one, filled up with zeros to whole groups.
+    With a `group`, that many consecutive steps of a column are adjacent, as kernel.dot
+    reads them: the order is panel, leading axes, group of steps, column, step in the
+    group. Groups run along the last axis of the steps, or along the last `axes` of them
+    merged into one, padded with zeros to whole groups.
   }];
   let arguments = (ins Graph_Tensor:$w, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group,
                        DefaultValuedAttr<I64Attr, "1">:$axes);
@@ -114,21 +120,22 @@ def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMetho
 
 def Graph_UnpackPanelsOp
     : Graph_ElementOp<"unpack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>], Graph_StatedTypes> {
-  let summary = "The weights that were packed: the inverse of pack_panels";
+  let summary = "The original weights: the inverse of pack_panels";
   let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group,
                        DefaultValuedAttr<I64Attr, "1">:$axes);
 }
 
 def Graph_SampleKernelOp : Graph_ElementOp<"sample_kernel", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
-  let summary = "Weights as Winograd's algorithm multiplies by them";
+  let summary = "Weights transformed for Winograd convolution";
   let description = [{
-    The weights [3, 3, C, O] as polynomials, by their values at the (size + 2)^2 points at which `size` x `size`
-    outputs are computed together: [points, C, O]. See dialects/graph/ops/Winograd.h.
+    The transformed weights of a 3x3 convolution [3, 3, C, O] -> [points, C, O]: the values of the
+    weights as polynomials at the (size + 2)^2 points of a tile of `size` x `size` outputs. See
+    dialects/graph/ops/Winograd.h.
   }];
   let arguments = (ins Graph_Tensor:$w, I64Attr:$size);
 }
 
 def Graph_RestoreKernelOp : Graph_ElementOp<"restore_kernel", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
-  let summary = "Weights from the values of their polynomials: the inverse of sample_kernel";
+  let summary = "The original weights: the inverse of sample_kernel";
   let arguments = (ins Graph_Tensor:$values, I64Attr:$size);
 }

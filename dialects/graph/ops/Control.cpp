@@ -1,6 +1,5 @@
-// Operators that run functions of the module.
-//
-// What a function takes and returns follows from the operator's own types.
+// Operators that call functions of the module. The types of the function's
+// arguments and results follow from those of the operator.
 
 #include "dialects/graph/GraphDialect.h"
 
@@ -9,7 +8,7 @@
 using namespace mlir;
 using namespace ingot::graph;
 
-/// Checks that `body` names a private function of these types.
+/// Checks that `body` names a private function with these types.
 static LogicalResult checkBody(Operation *op, FlatSymbolRefAttr body,
                                TypeRange arguments, TypeRange results,
                                SymbolTableCollection &symbols) {
@@ -62,7 +61,7 @@ LogicalResult LoopOp::verify() {
   return success();
 }
 
-/// The type of the part x[i] of a tensor.
+/// Returns the type of the slice x[i] of a tensor.
 static Type partOf(Value whole) {
   Dims sizes = dimsOf(whole);
   return tensorOf(ArrayRef(sizes).drop_front(), elementOf(whole));

@@ -1,8 +1,8 @@
-// Operators that are one scalar function.
+// Elementwise operators: each applies one scalar function.
 //
 // A regular operator is one record here and nothing else: its ONNX name, the
-// scalar function on `x` (and `y`, `z`), its attributes. Import, shape rule,
-// broadcasting, fusion, vectors, documentation follow from the record.
+// scalar function of `x` (and `y`, `z`), its attributes. Import, shape rule,
+// broadcasting, fusion, vectorization and documentation follow from the record.
 
 /// `scalar` is the C++ body of a function that gets ElementBuilder &b and the
 /// operands' elements `x`, `y`, `z` (as many as there are) and returns an Expr.
@@ -12,9 +12,10 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
     : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
                                  DeclareOpInterfaceMethods<ElementwiseOpInterface>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types> {
-  /// The operands that have one element type.
+  /// The operands that must have the same element type.
   string alike = "op.getOperands()";
-  /// A further part of the rule for types: statements that return or go on.
+  /// A further part of the type rule: statements that return failure or fall
+  /// through.
   code typeRule = "";
   string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
                        "resultElement(::llvm::map_to_vector(op.getOperands(), elementOf))");
@@ -54,7 +55,7 @@ class Graph_Unary<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
-/// As Graph_Unary, of floats only.
+/// As Graph_Unary, for floats only.
 class Graph_Function<string mnemonic, string onnx, code body, dag attrs = (ins)>
     : Graph_Elementwise<mnemonic, onnx, (ins Graph_Floats:$x)> {
   let scalar = body;
@@ -70,13 +71,13 @@ class Graph_Binary<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
-/// The bits of integers, or truth values.
+/// Bitwise operators on integers and booleans.
 class Graph_Bits<string mnemonic, string onnx, code body, dag attrs = (ins)>
     : Graph_Elementwise<mnemonic, onnx, (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = body;
   let attributes = attrs;
 }
-/// With an element type that the builder gives.
+/// Conversions, whose builder is given the element type of the result.
 class Graph_Conversion<string mnemonic, dag operands, code body, dag attrs = (ins)>
     : Graph_Elementwise<mnemonic, "", operands, "in[0]", Graph_StatedTypes> {
   let scalar = body;
@@ -88,7 +89,7 @@ class Graph_Compare<string mnemonic, string onnx, code body>
   let scalar = body;
 }
 
-// ONNX's attributes; each has its default.
+// ONNX attributes with their defaults.
 class Graph_Float<string byDefault> : DefaultValuedAttr<F32Attr, byDefault # "f">;
 class Graph_Int<string byDefault> : DefaultValuedAttr<I64Attr, byDefault>;
 class Graph_Text<string byDefault, list<string> names> : DefaultValuedStrAttr<Graph_Choice<names>, byDefault>;
@@ -104,7 +105,7 @@ def Graph_DivOp : Graph_Binary<"div", "Div", [{ return x / y; }]>;
 def Graph_ModOp : Graph_Binary<"mod", "Mod",
     [{ return getFmod() ? x % y : floorMod(x, y); }], (ins Graph_Int<"0">:$fmod)>;
 def Graph_PowOp : Graph_Binary<"pow", "Pow", [{ return power(x, y); }]> {
-  let alike = "{}"; // the exponent has a type of its own
+  let alike = "{}"; // the exponent may have another type
 }
 def Graph_MaximumOp : Graph_Binary<"maximum", "", [{ return max(x, y); }]>;
 def Graph_MinimumOp : Graph_Binary<"minimum", "", [{ return min(x, y); }]>;
@@ -165,16 +166,17 @@ def Graph_SeluOp : Graph_Function<"selu", "Selu", [{
       double gamma = getGamma().convertToDouble();
       return select(x > 0.0, x * gamma, expm1(x) * (gamma * getAlpha().convertToDouble()));
     }], (ins Graph_Float<"1.67326319217681884765625">:$alpha, Graph_Float<"1.05070102214813232421875">:$gamma)>;
-// log(1 + e^x) where e^x can overflow.
+// log(1 + e^x), in a form in which e^x cannot overflow.
 def Graph_SoftplusOp : Graph_Function<"softplus", "Softplus", [{ return max(x, 0.0) + log1p(exp(-abs(x))); }]>;
 def Graph_SoftsignOp : Graph_Function<"softsign", "Softsign", [{ return x / (abs(x) + 1.0); }]>;
-// tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2), which is 1 from x = 20 on.
+// With e = e^x: tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2), which is 1 for
+// x >= 20.
 def Graph_MishOp : Graph_Function<"mish", "Mish", [{
       Expr e = exp(min(x, 20.0));
       Expr n = e * (e + 2.0);
       return x * (n / (n + 2.0));
     }]>;
-// (1 + tanh(u)) / 2 = 1 / (1 + e^-2u) saves the tanh.
+// (1 + tanh(u)) / 2 = 1 / (1 + e^-2u) avoids tanh.
 def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
       if (getApproximate() == "tanh")
         return timesSigmoid(x, (x + x * x * x * 0.044715) * (2.0 * 0.79788456080286535588));
@@ -182,7 +184,7 @@ def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
     }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
       double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();
-      // Integers are compared and moved as numbers, then lose their fraction.
+      // Integers are compared and shifted as f64, then truncated.
       if (!isa<FloatType>(x.type)) {
         Expr wide = convert(x, b.builder.getF64Type());
         if (bias == 0)
@@ -209,16 +211,16 @@ def Graph_IsInfOp : Graph_UnaryTest<"is_inf", "IsInf", [{
       return getDetectNegative() ? equal(x, -infinity)
            : getDetectPositive() ? equal(x, infinity) : b.constant(0, b.builder.getI1Type());
     }], (ins Graph_Int<"1">:$detect_negative, Graph_Int<"1">:$detect_positive)>;
-// These serve BitwiseAnd etc. too.
+// Also used for BitwiseAnd, BitwiseOr and BitwiseXor.
 def Graph_AndOp : Graph_Bits<"and", "And", [{ return x & y; }]>;
 def Graph_OrOp : Graph_Bits<"or", "Or", [{ return x | y; }]>;
 def Graph_XorOp : Graph_Bits<"xor", "Xor", [{ return x ^ y; }]>;
 def Graph_NotOp : Graph_Elementwise<"not", "Not", (ins Graph_Integers:$x)> { let scalar = [{ return ~x; }]; }
 def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
-// The upper half of a product that has twice the width: a factor below 1 of `x`, in units of 2^-32.
-/// The nearest number that an f32 of 10 bits of fraction is.
+/// Rounds an f32 to tf32 (10 bits of mantissa).
 def Graph_RoundToTf32Op : Graph_Function<"round_to_tf32", "", [{ return roundToTf32(x); }]>;
+/// The upper 32 bits of a 64-bit product: scales `x` by y * 2^-32, a factor below 1.
 def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = [{ return mulHigh(x, y); }];
   let typeRule = [{
@@ -254,7 +256,7 @@ def Graph_BitCastOp : Graph_Conversion<"bit_cast", (ins Graph_Tensor:$x),
         return rule.refuse("changes the width of elements");
     }];
 }
-// Operands: the tensor, the scale, the zero point, which broadcast.
+// Operands: the tensor, the scale and the zero point, which broadcast.
 def Graph_QuantizeOp : Graph_Elementwise<"quantize", "", (ins Graph_Tensor:$x, Graph_Floats:$scale, Graph_Tensor:$zero), "in[2]"> {
   let alike = "{}";
   let scalar = [{ return quantize(x, y, z, getSaturate()); }];

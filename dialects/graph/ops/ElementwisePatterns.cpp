@@ -1,4 +1,4 @@
-// Fewer elementwise operators.
+// Canonicalization of elementwise operators.
 
 #include "dialects/graph/ops/Patterns.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 //===----------------------------------------------------------------------===//
-// Constants of one number
+// Uniform constants
 //===----------------------------------------------------------------------===//
 
 static DenseElementsAttr uniformElements(Value v) {
@@ -65,7 +65,7 @@ namespace {
 
 /// x * 1, x / 1, x + 0, x - 0, x ^ 1 -> x
 ///
-/// The zero that changes nothing is -0.0 in a sum of floats: -0.0 + 0.0 is 0.0.
+/// The neutral element of a float sum is -0.0, since -0.0 + 0.0 is 0.0.
 struct DropNeutral : RewritePattern {
   explicit DropNeutral(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -115,7 +115,7 @@ LogicalResult multiplyByInverse(DivOp op, PatternRewriter &rewriter) {
 }
 
 //===----------------------------------------------------------------------===//
-// Repeated functions
+// Repeated and inverse functions
 //===----------------------------------------------------------------------===//
 
 /// f(f(x)) -> f(x)
@@ -154,23 +154,23 @@ LogicalResult dropSign(AbsOp op, PatternRewriter &rewriter) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bounds
+// Clamps
 //===----------------------------------------------------------------------===//
 
-/// An operator that bounds `x` by one number.
+/// An operator that clamps `x` on one side by a constant.
 struct Bound {
   Operation *op = nullptr;
-  unsigned operand = 0; ///< which one `x` is
+  unsigned operand = 0; ///< the index of `x` among the operands
   bool isLower = false;
   double number = 0;
 
   Value x() const { return op->getOperand(operand); }
   Value result() const { return op->getResult(0); }
-  /// Whether what this bound lets through is within `other`, of the same side.
+  /// Whether this bound implies `other`, a bound on the same side.
   bool isWithin(const Bound &other) const {
     return isLower ? number >= other.number : number <= other.number;
   }
-  /// Zeros of unlike sign are no equal bounds.
+  /// Bounds of 0.0 and -0.0 are not treated as equal.
   bool isOrderedWith(const Bound &other) const {
     return number != other.number ||
            std::signbit(number) == std::signbit(other.number);
@@ -220,7 +220,7 @@ struct MergeBounds : RewritePattern {
     double low = last->isLower ? first->number : inner->number,
            high = last->isLower ? inner->number : first->number;
     if (first->isWithin(*last)) {
-      // Crossed bounds yield the last of them.
+      // If the bounds cross, the result is that of the outer one.
       if (low > high)
         return failure();
       rewriter.replaceOp(op, inner->result());
@@ -234,8 +234,9 @@ struct MergeBounds : RewritePattern {
   }
 };
 
-/// quantize(relu(x), scale, 0) -> quantize(x, scale, 0) where 0 is the least of the
-/// integers: a scale is positive, and a NaN is quantized to the least, too.
+/// quantize(relu(x), scale, 0) -> quantize(x, scale, 0) if 0 is the lowest
+/// value of the integer type: scales are positive, and NaN is quantized to the
+/// lowest value, too.
 LogicalResult dropBoundOfQuantized(QuantizeOp op, PatternRewriter &rewriter) {
   std::optional<Bound> bound = Bound::of(op.getX().getDefiningOp());
   auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
@@ -256,7 +257,7 @@ LogicalResult dropBoundOfQuantized(QuantizeOp op, PatternRewriter &rewriter) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Whether each value of `from` is one of `to`.
+/// Whether `to` represents every value of `from`.
 bool holdsAll(Type from, Type to) {
   auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
   if (fromFloat && toFloat)
@@ -276,7 +277,7 @@ bool holdsAll(Type from, Type to) {
   return toInt.getWidth() > width && (isUnsigned || !toInt.isUnsigned());
 }
 
-/// cast(cast(x)) -> cast(x), or x, where the first conversion loses nothing.
+/// cast(cast(x)) -> cast(x), or x, if the first conversion is lossless.
 LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
   Value x = op->getOperand(0);
   if (x.getType() == op.getType()) {
@@ -294,7 +295,7 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
     rewriter.replaceOp(op, source);
     return success();
   }
-  // Integers that do not fit convert otherwise than floats that do not.
+  // Out-of-range integers wrap, out-of-range floats saturate.
   if (!from.isInteger(1) &&
       isa<FloatType>(from) != isa<FloatType>(elementOf(x)))
     return failure();
@@ -306,7 +307,7 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
 // Broadcasting
 //===----------------------------------------------------------------------===//
 
-/// add(x, expand(y)) -> add(x, y), where x has the shape already.
+/// add(x, expand(y)) -> add(x, y), if x already has the shape.
 struct DropExpand : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOpInterface op,

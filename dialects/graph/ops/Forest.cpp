@@ -1,4 +1,4 @@
-// Definition of ensembles of decision trees.
+// Definitions of ensembles of decision trees.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// What all forests have a table of: for each decision, and for each weight of a leaf.
+/// Checks the tables that all forests have: per decision node, and per weight
+/// of a leaf.
 template <typename Adaptor>
 static LogicalResult checkTables(Adaptor op, TypeRule &rule, int64_t decisions,
                                  int64_t weights) {
@@ -45,14 +46,15 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds the walks of one row.
+/// Builds the tree walks of one row.
 class WalkBuilder {
 public:
   WalkBuilder(BodyBuilder &b, ForestOp op, Expr row)
       : b(b), op(op), row(row), type(elementOf(op.getResult())) {}
 
-  /// Walks down so many trees from `firstTree` on, side by side: each step of a walk
-  /// waits for the one before. Then adds what their leaves contribute, in order.
+  /// Walks down `count` trees from `firstTree` on, interleaved: each step of a
+  /// walk depends on the previous one. Then adds the contributions of the
+  /// leaves in order.
   void walk(Expr firstTree, int64_t count) {
     Expr steps;
     Exprs roots;
@@ -77,7 +79,7 @@ public:
     return op.getAggregate() == "SUM" || op.getAggregate() == "AVERAGE";
   }
 
-  /// What sums and extrema begin with.
+  /// Returns the initial value of the aggregation.
   Expr start() {
     return b.constant(adds()                       ? 0
                       : op.getAggregate() == "MIN" ? INFINITY
@@ -122,9 +124,9 @@ private:
 void ForestOp::emitBody(BodyBuilder &b) {
   int64_t trees = shapeOf(getRoots())[0], targets = shapeOf(getResult())[1];
   Type type = elementOf(getResult());
-  // Cores with vectors have that many steps in flight; on others it is only more code.
-  // Of 200 trees, 8 at a time take 3.5 us and 12 take 2.9 on Zen 4; 16, which clang++ 22
-  // makes vectors of, 7.0.
+  // The number of trees walked at once, on cores with vectors; on others it
+  // would only add code. With 200 trees on Zen 4, 8 at a time take 3.5 us, 12
+  // take 2.9 us and 16 take 7.0 us, since clang++ 22 vectorizes them.
   constexpr int64_t most = 12;
   int64_t together = std::min(trees, b.vectorLanes > 1 ? most : 1);
   b.forIndependent(dimsOf(getX())[0], [&](ArrayRef<Expr> row) {
@@ -144,7 +146,7 @@ void ForestOp::emitBody(BodyBuilder &b) {
       Expr sum = b.loadOutput(0, type, {row[0], target[0]});
       if (getAggregate() == "AVERAGE")
         sum = sum / static_cast<double>(trees);
-      // The extremum of nothing is 0, as ONNX Runtime has it.
+      // The extremum of no contributions is 0, as in ONNX Runtime.
       if (!walks.adds())
         sum = select(equal(sum, walks.start()), b.constant(0, type), sum);
       b.store(0, sum + convert(b.load(getBase(), target), type),
@@ -173,14 +175,14 @@ LogicalResult ForestMasksOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds what rows have in common that are computed together.
+/// Builds the code for a block of rows that are computed together.
 class MasksBuilder {
 public:
   MasksBuilder(BodyBuilder &b, ForestMasksOp op)
       : b(b), op(op), targets(shapeOf(op.getResult())[1]),
         type(elementOf(op.getResult())), bits(elementOf(op.getKept())) {}
 
-  /// The rows from `first` on, one for each lane of the builder.
+  /// Emits the rows from `first` on, one per lane of the builder.
   void emit(Expr first) {
     lanes = b.lanes();
     if (lanes > 1) {
@@ -193,7 +195,7 @@ public:
 private:
   int64_t trees() { return shapeOf(op.getWordsOf())[0] - 1; }
 
-  /// Sums that stay in registers.
+  /// Sums for a single target, which stay in registers.
   void addToOne(Expr first) {
     Expr none = b.broadcast(b.constant(0, type), lanes);
     Expr sum = b.loop(trees(), {none}, [&](Expr tree, ArrayRef<Expr> carried) {
@@ -240,7 +242,8 @@ private:
     });
   }
 
-  /// Calls `body` with each row, its lane and the leaf that it reaches in a tree.
+  /// Calls `body` with each row, its lane, and the leaf that it reaches in a
+  /// tree.
   void forEachLeaf(Expr tree, Expr first,
                    llvm::function_ref<void(Expr, Expr, Expr)> body) {
     named(tree, "tree");
@@ -257,7 +260,7 @@ private:
     return convert(b.loadScalar(table, {at}), b.builder.getIndexType());
   }
 
-  /// One row after the other.
+  /// Calls `body` for one row after the other.
   void forEachRow(Expr first, llvm::function_ref<void(Expr, Expr)> body) {
     b.withLanes(1, [&]() -> Expr {
       b.forEach({lanes}, [&](ArrayRef<Expr> lane) {
@@ -267,8 +270,8 @@ private:
     });
   }
 
-  /// The first leaf that all nodes of a tree leave: words are seen from the last one to
-  /// the first.
+  /// Returns the first leaf of a tree that no node rules out. Words are visited
+  /// from the last to the first, so that the first nonzero word wins.
   Expr reachedLeaf(Expr tree, Expr row) {
     Expr begin = indexAt(op.getWordsOf(), tree),
          end = indexAt(op.getWordsOf(), tree + 1.0);
@@ -283,7 +286,7 @@ private:
     })[0];
   }
 
-  /// The bits of a word that all its nodes leave.
+  /// Returns the bits of a word's leaves that no node rules out.
   Expr leftBits(Expr word, Expr row) {
     Expr all = b.broadcast(b.constantInt(-1, bits), lanes);
     return b.loop(
@@ -304,7 +307,8 @@ private:
         })[0];
   }
 
-  /// The number of the lowest bit: the exponent of the float that is this bit alone.
+  /// Returns the index of the lowest set bit: the exponent of that bit
+  /// converted to float.
   Expr firstBit(Expr mask) {
     constexpr int64_t mantissaBits = 23, exponentBits = 255, bias = 127;
     auto number = [&](int64_t value) { return b.constantInt(value, bits); };
@@ -318,7 +322,7 @@ private:
   ForestMasksOp op;
   int64_t targets, lanes = 1;
   Type type, bits;
-  /// The leaf that each row reaches, and its weight, where rows are lanes.
+  /// Per lane, the leaf that the row reaches, and its weight.
   Value reached, terms;
 };
 
@@ -339,7 +343,7 @@ void ForestMasksOp::emitBody(BodyBuilder &b) {
     return b.forIndependent(whole, [&](ArrayRef<Expr> block) {
       inLanes(named(block[0] * double(lanes), "first_row"));
     });
-  // The last rows, which do not fill a vector, come one by one.
+  // The last rows, which do not fill a vector, are computed one by one.
   b.forIndependent(whole + 1, [&](ArrayRef<Expr> block) {
     Expr first = named(block[0] * double(lanes), "first_row"),
          end = b.size(rows);

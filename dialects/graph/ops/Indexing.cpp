@@ -1,4 +1,4 @@
-// Definitions of operators whose indices are data.
+// Definitions of operators whose indices are computed at run time.
 
 #include "dialects/graph/ops/Movement.h"
 
@@ -10,8 +10,8 @@ namespace ingot::graph {
 // Gathering
 //===----------------------------------------------------------------------===//
 
-/// Whether `part` is no longer than `whole` on any axis but `axis`, whatever sizes
-/// that are known only at run time are.
+/// Whether `part` is no longer than `whole` on any axis but `axis`, for all
+/// values of dynamic sizes.
 static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
   return part.size() == whole.size() &&
          llvm::all_of(llvm::enumerate(part), [&](auto size) {
@@ -150,7 +150,8 @@ LogicalResult AppendOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!isBeside(state) || !isBeside(rows) ||
       (all[axis] - dimsOf(rows)[axis]).most() < 0)
     return rule.refuse("has rows that do not fit");
-  // Another size must not move what is stored.
+  // The strides must be the same for every size, so that stored rows stay in
+  // place.
   bool hasKnownStrides =
       dimsOf(state)[axis] == all[axis]
           ? llvm::all_of(ArrayRef(all).drop_front(axis + 1),
@@ -177,7 +178,7 @@ void AppendOp::emitBody(BodyBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions of the index
+// Elements computed from their index
 //===----------------------------------------------------------------------===//
 
 LogicalResult OneHotOp::inferTypes(Adaptor op, TypeRule &rule) {
@@ -254,7 +255,7 @@ Expr Col2ImOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> block = getBlock(), counts = getCounts();
   Expr zero = b.constant(0, elementOf(getX()));
   return b.reduce(block, zero, [&](ArrayRef<Expr> k, Expr sum) {
-    // Which block has this pixel at place k, if any.
+    // The block that covers this pixel with its position k, if any.
     Exprs at(block.size());
     Expr inside;
     for (size_t axis = 0; axis < block.size(); ++axis) {
@@ -289,7 +290,7 @@ static void copyThrough(BodyBuilder &b, Value x) {
             [&](ArrayRef<Expr> idx) { b.store(0, b.load(x, idx), idx); });
 }
 
-/// Runs `body` unless there is no element along one of `axes` to combine anything with.
+/// Runs `body` only if all of `axes` have elements.
 static void ifAny(BodyBuilder &b, ArrayRef<Dim> axes,
                   llvm::function_ref<void()> body) {
   if (Expr any = haveElements(b, axes))
@@ -392,7 +393,8 @@ LogicalResult TopKOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// One row of results as a binary heap with the worst element at the root.
+/// One row of the result, kept as a binary heap with the worst element at the
+/// root.
 struct WorstFirstHeap {
   TopKOp op;
   BodyBuilder &b;
@@ -413,7 +415,7 @@ struct WorstFirstHeap {
     b.store(1, item.position, at);
   }
 
-  /// Whether `x` comes before `y` whatever their positions.
+  /// Whether value `x` ranks before value `y`, positions aside.
   Expr precedes(Expr x, Expr y) {
     if (!op.getLargest())
       std::swap(x, y);
@@ -425,10 +427,10 @@ struct WorstFirstHeap {
            (~precedes(y.value, x.value) & (x.position < y.position));
   }
 
-  /// Puts `item` into the hole at `slot` and moves it down to where it belongs
-  /// in the heap of the first `size` slots.
+  /// Moves `item` down from the hole at `slot` to its position in the heap of
+  /// the first `size` slots.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The cursor is where the hole is, or `size` once the item has its place.
+    // The cursor is the index of the hole, or `size` once the item is placed.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {
@@ -477,7 +479,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
         b.when(heap.precedes(next.value, heap.load(zero).value),
                [&] { heap.sift(next, zero, full, most); });
       });
-    // The worst goes last, again and again.
+    // Heap sort: repeatedly moves the worst remaining element to the end.
     if (most > 1)
       b.forRange(b.index(1), full, [&](Expr i) {
         Expr last = full - i;
@@ -486,7 +488,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
         heap.sift(item, zero, last, most);
       });
   };
-  // A heap without a slot has no worst element.
+  // With k = 0 the heap has no worst element to compare with.
   b.forIndependent(
       outer, [&](ArrayRef<Expr> row) { ifAny(b, k, [&] { select(row); }); });
 }
@@ -521,7 +523,7 @@ void DetOp::emitBody(BodyBuilder &b) {
     Expr det =
         b.loop(b.index(0), end, 1, {b.constant(1, real)},
                [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-                 // The row with the largest element in column k comes to the
+                 // Swaps the row with the largest element in column k to the
                  // top.
                  Expr pivotRow =
                      b.loop(k + 1.0, end, 1, {k, abs(load(k, k))},

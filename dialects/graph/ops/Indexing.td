@@ -1,49 +1,49 @@
-// Operators whose indices are data.
+// Operators whose indices are computed at run time.
 //
-// Indices may be negative, then they count from the end; any other index out of
-// range is clamped, so that no memory outside of an operand is ever touched.
+// Negative indices count from the end. Any other index out of range is clamped,
+// so that no memory outside of an operand is accessed.
 
-/// Movers that compute so much for an element that it is not done twice.
+/// Movers whose elements are too expensive to be computed twice.
 class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes, list<Trait> traits = []>
     : Graph_ElementOp<mnemonic,
                       !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits),
                       types>;
 
 def Graph_GatherElementsOp : Graph_Move<"gather_elements", [Graph_RunTimeSizes]> {
-  let summary = "result[i] = x[i with indices[i] in place of axis]";
+  let summary = "result[i] = x[i with component `axis` replaced by indices[i]]";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$axis);
 }
 
 def Graph_GatherNDOp : Graph_Move<"gather_nd", [Graph_RunTimeSizes]> {
-  let summary = "The last axis of `indices` says where in `x`, after `batch_dims` axes in common";
+  let summary = "Slices of `x` at the index tuples in the last axis of `indices`, after `batch_dims` common axes";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$batch_dims);
 }
 
 def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence", [Graph_RunTimeSizes]> {
-  let summary = "The first lengths[batch] elements of an axis in reverse";
+  let summary = "Reverses the first lengths[batch] elements of an axis";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
 }
 
 def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_RunTimeSizes]> {
-  let summary = "`past` with `update` in it from position[batch] on along an axis";
+  let summary = "`past` with `update` stored into it from position[batch] on along an axis";
   let description = [{
-    The batch is axis 0; a position that does not leave room is clamped, or with
-    `circular` what does not fit goes to the beginning.
+    The batch is axis 0. A position that leaves too little room is clamped; with
+    `circular`, the elements that do not fit wrap around to the beginning.
   }];
   let arguments = (ins Graph_Tensor:$past, Graph_Tensor:$update, Graph_Integers:$position, I64Attr:$axis,
                    UnitAttr:$circular);
 }
 
 def Graph_AppendOp : Graph_BodyOp<"append", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "A state in which rows are stored in place, from a position on along an axis";
+  let summary = "Stores rows in place into a state, from a position on along an axis";
   let description = [{
-    The result has the memory of `state`: an argument of the function that lives from run
-    to run (`kernel.state`), or the result of another `append`, which nothing else reads.
-    Only `rows` are stored, from position `at` on along `axis`, where -1 is the last
-    position and a position that leaves no room for them is clamped. Along `axis` the
-    result may be longer than the state; elements that were never stored are those that
-    the memory has. Sizes of the axes before `axis` are numbers, and if its size is not,
-    they are 1.
+    The result shares the memory of `state`: an argument of the function that persists
+    between runs (`kernel.state`), or the result of another `append` without other
+    readers. Only `rows` are stored, from position `at` on along `axis`; -1 is the last
+    position, and a position that leaves too little room is clamped. Along `axis` the
+    result may be longer than the state; elements that were never stored are undefined.
+    The sizes of axes after `axis` are constant. If the result is longer than the state,
+    axes before `axis` have size 1.
 
         graph.append %past, %rows, %at {axis = 0} : (tensor<63x192xf32, #kernel.sizes<"n" in 0 to 63 : s0, 192>>,
             tensor<1x192xf32>, tensor<si64>) -> tensor<64x192xf32, #kernel.sizes<"n" in 0 to 63 : s0 + 1, 192>>
@@ -53,22 +53,23 @@ def Graph_AppendOp : Graph_BodyOp<"append", [Graph_RunTimeSizes], Graph_StatedTy
 }
 
 def Graph_OneHotOp : Graph_Move<"one_hot", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "values[1] where the index along `axis` is the one that `indices` says, else values[0]";
+  let summary = "values[1] where the index along `axis` equals the element of `indices`, values[0] elsewhere";
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, I64Attr:$axis);
 }
 
 def Graph_TriluOp : Graph_Move<"trilu", [Graph_RunTimeSizes]> {
-  let summary = "The upper or lower triangle of the last two axes from diagonal k on, else 0";
+  let summary = "The upper or lower triangle of the last two axes, bounded by diagonal k; 0 elsewhere";
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, UnitAttr:$upper);
 }
 
 def Graph_Col2ImOp : Graph_Compute<"col2im", Graph_StatedTypes> {
-  let summary = "Adds up overlapping blocks: (N, C * block, count of blocks) to (N, C, image)";
+  let summary = "Adds overlapping blocks: (N, C * block, number of blocks) to (N, C, image)";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$counts,
                    DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low);
 }
 
-/// `reduction`: none, add, mul, max or min; combines with what is there.
+/// `reduction` combines an update with the existing element: none, add, mul,
+/// max or min.
 class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes]> {
   let arguments = !con((ins Graph_Tensor:$x, Graph_Integers:$indices, Graph_Tensor:$updates,
                             Graph_Text<"none", ["none", "add", "mul", "max", "min"]>:$reduction), attributes);
@@ -76,31 +77,32 @@ class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic, [G
 }
 
 def Graph_ScatterElementsOp : Graph_Scatter<"scatter_elements", (ins I64Attr:$axis)> {
-  let summary = "`x` with updates[i] at [i with indices[i] in place of axis]";
+  let summary = "`x` with updates[i] stored at [i with component `axis` replaced by indices[i]]";
 }
 
 def Graph_ScatterNDOp : Graph_Scatter<"scatter_nd", (ins)> {
-  let summary = "`x` with slices of `updates` where the last axis of `indices` says";
+  let summary = "`x` with slices of `updates` stored at the index tuples in the last axis of `indices`";
 }
 
 def Graph_TopKOp : Graph_BodyOp<"topk", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The k largest or smallest elements along an axis, best first, and their indices";
   let description = [{
-    Of equal elements the first comes first; NaN counts as larger than any number.
-    A heap of the k best is kept in the results themselves.
+    Equal elements keep their order; NaN is larger than any number. A heap of the
+    k best is kept in the results themselves.
   }];
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, UnitAttr:$largest);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
 
 def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "The best boxes of each class that overlap no better one too much";
+  let summary = "The best boxes of each class, without those that overlap a better one too much";
   let description = [{
-    boxes [N, B, 4] and scores [N, C, B] -> `selected` [most, 3] of image, class and box, of which the first `count` are
-    written, and `state` [3, B], which nobody reads afterwards. Of each class at most `limit` boxes are taken, those with
-    the highest scores above `score_threshold` first; one that has been taken rules out all others of its class whose
-    intersection with it is more than `iou_threshold` of their union. Boxes are two corners (y and x), or with
-    `center` the centre and the size (x and y).
+    boxes [N, B, 4] and scores [N, C, B] -> `selected` [most, 3] of image, class and box, of which
+    the first `count` rows are written, and `state` [3, B], scratch memory. At most `limit` boxes
+    are selected per class, in order of descending score above `score_threshold`. A selected box
+    suppresses all others of its class whose intersection over union with it exceeds
+    `iou_threshold`. Boxes are two corners (y and x), or with `center` the centre and the size (x
+    and y).
   }];
   let arguments = (ins Graph_Floats:$boxes, Graph_Floats:$scores, StaticShapeTensorOf<[SI64]>:$limit,
                        Graph_Floats:$iou_threshold, Graph_Floats:$score_threshold, UnitAttr:$center);

@@ -15,7 +15,8 @@ static RankedTensorType withShape(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// `op` itself with permuted operands; the caller permutes the attributes.
+/// Returns a copy of `op` on permuted operands; the caller permutes the
+/// attributes.
 template <typename OpT>
 static OpT clonePermuted(OpT op, OpBuilder &builder, ArrayRef<int64_t> perm,
                          ValueRange operands) {
@@ -220,7 +221,7 @@ LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis();
-  // A tree of branches, so that many operands do not nest deeply.
+  // A balanced tree of branches limits the nesting for many operands.
   std::function<Expr(OperandRange, Dim)> from = [&](OperandRange inputs,
                                                     Dim offset) -> Expr {
     if (inputs.size() == 1) {
@@ -320,8 +321,8 @@ LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(to, elementOf(op.getX()));
 }
 
-/// The operand's index for index `i` (counted from the operand's first element)
-/// of an axis that is padded by repeating.
+/// Returns the operand's index for index `i`, relative to the operand's first
+/// element, on an axis padded in mode `reflect`, `edge` or `wrap`.
 static Expr repeatedIndex(ElementBuilder &b, Expr i, const Dim &size,
                           int64_t low, int64_t high, StringRef mode) {
   Expr last = b.size(size - 1), zero = b.index(0);
@@ -338,7 +339,7 @@ static Expr repeatedIndex(ElementBuilder &b, Expr i, const Dim &size,
       r = r + static_cast<double>(llvm::alignTo(low, known));
     return r % static_cast<double>(known);
   }
-  // Bounces back and forth more than once.
+  // Reflects more than once: the index is periodic.
   int64_t period = 2 * known - 2;
   Expr r = (i + static_cast<double>(llvm::alignTo(low, period))) %
            static_cast<double>(period);
@@ -407,8 +408,8 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, sizes));
 }
 
-/// Whether an axis of the operand has a size, known only at run time, that is 1 or
-/// that of the result.
+/// Whether an axis of the operand has a dynamic size, so that it may be 1 or
+/// the size of the result.
 static bool growsInRun(const Dim &from, const Dim &to) {
   return !from.known() && !(from == to);
 }

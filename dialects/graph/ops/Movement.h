@@ -1,4 +1,4 @@
-// Questions about operators that move elements.
+// Queries and builders for operators that move elements.
 
 #ifndef INGOT_GRAPH_OPS_MOVEMENT_H
 #define INGOT_GRAPH_OPS_MOVEMENT_H
@@ -9,35 +9,36 @@ namespace ingot::graph {
 
 class OnnxNode;
 
-/// Whether `op` moves only axes of size 1, so that it is a reshape.
+/// Whether `op` moves only axes of size 1 and so is a reshape.
 bool isReshapeLike(TransposeOp op);
 
-/// Where axis `axis` is after permuting by `perm`.
+/// Returns the position of axis `axis` after permuting by `perm`.
 int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
 
-/// The index of the element that ONNX means by `i` along an axis of `size`:
-/// negative counts from the end, anything else out of range is clamped.
+/// Converts an ONNX index along an axis of `size`: negative values count from
+/// the end, anything else out of range is clamped.
 Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size);
-/// Whether there are elements along all of these axes; null if there always are. Where
-/// there are none, no index is that of an element.
+/// Returns the condition that all of these axes have elements, without which no
+/// index is valid; null if they always have.
 Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
-/// The element at `at`; 0 where a run has none along one of `axes`.
+/// Returns the element at `at`, or 0 if one of `axes` is empty at run time.
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
-/// Whether graph.pad can repeat an axis of this size: one that only the run knows where
-/// nothing is repeated twice.
+/// Whether graph.pad supports an axis of this size: a dynamic one only in modes
+/// and paddings that never reflect or wrap more than once.
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 
-/// The part of `x` along one axis; `x` itself if it is all of it.
+/// Returns the slice of `x` along one axis; `x` itself if the slice is all of
+/// it.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   int64_t axis, int64_t start, int64_t size, int64_t step = 1);
 
 /// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
 mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x, llvm::ArrayRef<int64_t> perm);
-/// Builds a reshape of `x`; a refill where elements move in memory.
+/// Builds a reshape of `x`, or a `refill` if elements move in memory.
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value x, llvm::ArrayRef<int64_t> shape);
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
@@ -48,31 +49,31 @@ inline mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
   return buildReshape(builder, loc, x, llvm::ArrayRef<int64_t>(shape));
 }
 
-/// Builds transpose(reshape(x)) for a reshape of transpose(x), which nobody else reads,
-/// where all axes that the reshape merges or splits follow one another in x as well; null
-/// where they do not.
+/// Builds transpose(reshape(x)) for a reshape of transpose(x), if the transpose
+/// has no other reader and all axes that the reshape merges or splits are
+/// adjacent in x as well; otherwise returns null.
 mlir::Value reshapedBeforeTranspose(mlir::OpBuilder &builder, ReshapeOp op);
 
-/// A run of axes of `from` that a reshape makes of a run of axes of `to`.
+/// Consecutive axes of `from` that a reshape turns into consecutive axes of
+/// `to`.
 struct AxisRun {
   size_t from, fromCount, to, toCount;
 };
 
-/// Cuts a reshape into its runs of axes with equal numbers of elements, each as
-/// short as can be, so that only axes that are really merged or split cost
-/// divisions. None if axes of size 0 leave that open.
+/// Divides a reshape into its shortest runs of axes with equal numbers of
+/// elements, so that only axes that are really merged or split need divisions.
+/// Empty if this is ambiguous because of axes of size 0.
 llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<Dim> from,
                                     llvm::ArrayRef<Dim> to);
 inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,
                                            llvm::ArrayRef<int64_t> to) {
   return axisRuns(Dims(from.begin(), from.end()), Dims(to.begin(), to.end()));
 }
-/// Whether one reshape makes a tensor of the sizes `to` of one of `from`, at
-/// whatever sizes the caller names at run time, and elements keep their places in
-/// memory.
+/// Whether a reshape turns a tensor of sizes `from` into one of sizes `to`, for
+/// all values of dynamic sizes, without moving elements in memory.
 bool isOneReshape(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to);
 
-/// A constant of float element type `type`.
+/// Builds a constant of float element type `type`.
 mlir::Value floatConstant(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
                           llvm::ArrayRef<double> values, mlir::Type type);
 

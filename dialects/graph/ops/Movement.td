@@ -1,15 +1,16 @@
 // Operators that only move elements.
 //
 // Every element of the result is an element of an operand (or a fill value):
-// the definitions map indices. Attributes are in the axes of the result and
-// fully resolved: no negative axes, no clipped bounds, no defaults from ONNX.
+// the definitions map indices. Attributes refer to the axes of the result and
+// are fully resolved: no negative axes, unclipped bounds or ONNX defaults
+// remain.
 
 class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),
                       types>;
 
-/// Movers whose axes are independent of each other: permuting axes permutes
-/// their attributes.
+/// Movers whose axes are independent: permuting the axes permutes the
+/// attributes.
 class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
                  types>;
@@ -21,7 +22,7 @@ def Graph_TransposeOp : Graph_Move<"transpose", [Graph_RunTimeSizes]> {
 }
 
 def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "The same elements in row-major order with the shape of the result";
+  let summary = "The same elements in row-major order, with the shape of the result";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>,
                   OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::graph::Dim>":$sizes)>];
@@ -29,10 +30,10 @@ def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_RunTimeSizes], Graph_StatedTy
 }
 
 def Graph_RefillOp : Graph_Move<"refill", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "The same elements in row-major order with the shape of the result, at other places in memory";
+  let summary = "The same elements in row-major order, with the shape of the result, moved in memory";
   let description = [{
-    A reshape that merges or splits axes by a size that is known only at run time:
-    memory is planned for the most, so that elements move.
+    A reshape that merges or splits axes of dynamic size: memory is laid out for
+    the maximum sizes, so the elements move.
 
         graph.refill %x : (tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>)
             -> tensor<512xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 8>>
@@ -43,10 +44,10 @@ def Graph_RefillOp : Graph_Move<"refill", [Graph_RunTimeSizes], Graph_StatedType
 }
 
 def Graph_WithRoomOp : Graph_BodyOp<"with_room", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "The operand's elements, and behind them room that nothing is written to";
+  let summary = "The operand's elements, followed by uninitialized memory up to a fixed size";
   let description = [{
-    For a value that is as large as the run makes it where a type of one size is needed (what
-    one of two branches results in): only what is there is copied. Nothing may read the room.
+    Converts a value of dynamic size to a type of constant size (for example the result of
+    one of two branches). Only the actual elements are copied; nothing may read the rest.
 
         graph.with_room %x : (tensor<64xf32, #kernel.sizes<"n" in 0 to 64 : s0>>) -> tensor<300xf32>
   }];
@@ -65,13 +66,13 @@ def Graph_SliceOp : Graph_AxisMove<"slice", [Graph_RunTimeSizes], Graph_StatedTy
 }
 
 def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_RunTimeSizes]> {
-  let summary = "The operands one after another along an axis";
+  let summary = "Concatenation of the operands along an axis";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
   let hasFolder = 1;
 }
 
 def Graph_PadOp : Graph_AxisMove<"pad", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "The operand from low[k] on in each axis k, around it what `mode` says";
+  let summary = "The operand, from low[k] on in each axis k, padded around as `mode` says";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
     `value`), `reflect` (without repeating the edge), `edge`, `wrap`.
@@ -86,8 +87,8 @@ def Graph_PadOp : Graph_AxisMove<"pad", [Graph_RunTimeSizes], Graph_StatedTypes>
 def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The operand broadcast to the shape of the result by NumPy's rule";
   let description = [{
-    A size of the operand that is known only at run time may be 1 or that of the
-    result: the program checks that it is one of the two.
+    A dynamic size of the operand may be 1 or the size of the result; the
+    program checks that it is one of the two.
   }];
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>,
@@ -96,11 +97,11 @@ def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_Stated
 }
 
 def Graph_TileOp : Graph_AxisMove<"tile", [Graph_RunTimeSizes], Graph_StatedTypes> {
-  let summary = "The operand repeated along each axis until the result is full";
+  let summary = "The operand repeated along each axis up to the size of the result";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::kernel::Dim>":$sizes)>];
   let extraClassDeclaration = [{
-    /// Whether a size is known to be a multiple of another one.
+    /// Whether a size is known to be a multiple of another.
     static bool isMultiple(const ::ingot::kernel::Dim &tiled, const ::ingot::kernel::Dim &size);
   }];
   let hasFolder = 1;
@@ -110,9 +111,9 @@ def Graph_GatherOp : Graph_AxisMove<"gather", [Graph_RunTimeSizes]> {
   let summary = "Slices of the operand at `indices` along an axis";
   let description = [{
     The result has the axes of `indices` in place of `axis`. Negative indices
-    count from the end; any other index out of range is clamped, so that memory
-    outside of the operand is never touched. `in_range` states that all indices
-    are known to be in [0, size).
+    count from the end; any other index out of range is clamped, so that no
+    memory outside of the operand is accessed. `in_range` states that all
+    indices are known to be in [0, size).
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$axis, UnitAttr:$in_range);
 }

@@ -1,4 +1,4 @@
-// Fewer movements of elements.
+// Canonicalization of operators that move elements.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ops/Movement.h"
@@ -13,15 +13,15 @@ namespace {
 // Slices and concatenations
 //===----------------------------------------------------------------------===//
 
-/// Whether all that is joined along `axis` has a known size there.
+/// Whether all operands have constant sizes along `axis`.
 bool isKnownAlong(ConcatOp op, int64_t axis) {
   return llvm::all_of(op.getInputs(), [&](Value part) {
     return dimsOf(part)[axis].known().has_value();
   });
 }
 
-/// slice(concat(a, b, c)) -> slice(b), or slice(concat(a, b)), where the slice
-/// takes nothing of the others.
+/// slice(concat(a, b, c)) -> slice(b), or slice(concat(a, b)), if the slice
+/// does not read the other operands.
 LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
   auto concat = op.getX().getDefiningOp<ConcatOp>();
   if (!concat || op.getType().getNumElements() == 0 ||
@@ -43,7 +43,7 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
     }
     offset = end;
   }
-  // A concatenation that somebody else reads as well is not made twice.
+  // A concatenation that has other readers is not duplicated.
   if (parts.size() == concat.getInputs().size() ||
       (parts.size() > 1 && !concat->hasOneUse()))
     return failure();
@@ -61,7 +61,7 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
 struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  /// Whether `next` goes on in the same tensor where `slice` ends.
+  /// Whether `next` continues in the same tensor where `slice` ends.
   static bool goesOn(SliceOp slice, SliceOp next, int64_t axis) {
     if (!slice || !next || slice.getX() != next.getX() ||
         slice.getSteps() != next.getSteps())
@@ -105,7 +105,7 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
 // Reshapes around other movements
 //===----------------------------------------------------------------------===//
 
-/// The axes of some size.
+/// Returns the axes whose size is not 1.
 SmallVector<int64_t> longAxes(ArrayRef<Dim> sizes) {
   SmallVector<int64_t> axes;
   for (auto [axis, size] : llvm::enumerate(sizes))
@@ -114,8 +114,9 @@ SmallVector<int64_t> longAxes(ArrayRef<Dim> sizes) {
   return axes;
 }
 
-/// reshape(transpose(x)) -> transpose(reshape(x)): transposes meet, and move with their
-/// readers, while a reshape of what is stored is a view.
+/// reshape(transpose(x)) -> transpose(reshape(x)): a reshape of a stored tensor
+/// is a view, and the transpose can be merged with others or moved into its
+/// readers.
 LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
   Value moved = reshapedBeforeTranspose(rewriter, op);
   if (!moved)
@@ -124,13 +125,13 @@ LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// add(reshape(product), y) -> reshape(add(product, reshape(y))), where the
-/// reshape adds and drops axes of size 1 only: the sum can be computed with the
-/// product, and `y` is seen in another shape.
+/// add(reshape(product), y) -> reshape(add(product, reshape(y))), if the
+/// reshape adds and drops axes of size 1 only: the addition can then be fused
+/// with the product, and reshaping `y` is a view.
 struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  /// The reshape of something that is computed for it alone.
+  /// Returns the reshape that computes `v` if it has no other reader.
   static ReshapeOp sinkable(Value v, Value result) {
     auto reshape = v.getDefiningOp<ReshapeOp>();
     if (!reshape || !reshape->hasOneUse() || dimsOf(v) != dimsOf(result))
@@ -140,7 +141,8 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
         !producer->hasOneUse())
       return {};
     Dims from = dimsOf(reshape.getX()), to = dimsOf(v);
-    // The last axis stays the last one for operands that have no other.
+    // The last axis must stay the last one, since operands may have only that
+    // axis.
     return !from.empty() && !to.empty() && from.back() == to.back() &&
                    permuted(from, longAxes(from)) == permuted(to, longAxes(to))
                ? reshape
@@ -180,8 +182,7 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   }
 };
 
-/// slice(transpose(x)) -> transpose(slice(x)), so that a part of a tensor is
-/// all that is moved.
+/// slice(transpose(x)) -> transpose(slice(x)), so that only the slice is moved.
 LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
   auto transpose = op.getX().getDefiningOp<TransposeOp>();
   if (!transpose ||
@@ -196,10 +197,10 @@ LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// reshape(slice(x)) -> slice(reshape(x)), where the first axis of a run is all
-/// that is sliced of it: the reshape is a view of what is stored, and the slice
-/// can be read in place, with the movements behind it. Not where the reshape
-/// adds and drops axes of size 1 only: that splits nothing.
+/// reshape(slice(x)) -> slice(reshape(x)), if only the first axis of a run is
+/// sliced: the reshape becomes a view of the stored tensor, and the slice is
+/// read in place, fused with later movements. Not applied if the reshape adds
+/// and drops axes of size 1 only, since it then splits nothing.
 LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getX().getDefiningOp<SliceOp>();
   if (!slice || !slice->hasOneUse())
@@ -214,7 +215,7 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
     return failure();
   SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
   Dims viewed(sizes);
-  // What is left is of size 1.
+  // The remaining axes have size 1.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
   for (const AxisRun &run : runs) {
@@ -234,7 +235,7 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
       continue;
     if (!known)
       return failure();
-    // Only axes of size 1 may be in front of the one that is sliced.
+    // Only axes of size 1 may precede the sliced one.
     int64_t before = 1, inner = 1;
     for (size_t i = run.from; i < run.from + run.fromCount; ++i)
       (i < *sliced ? before : inner) *= i == *sliced ? 1 : from[i];
@@ -262,9 +263,10 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// A gather of constant indices that are equally far apart is a slice. An index
-/// that drops the axis needs a reshape on top: where that would not be a view
-/// of what is stored, the gather can do more, as part of its reader's kernel.
+/// Turns a gather of equidistant constant indices into a slice. If the index
+/// drops the axis, a reshape is needed as well; where that would not be a view
+/// of a stored tensor, the gather stays, since it can be fused into its
+/// reader's kernel.
 LogicalResult gatherOfRange(GatherOp op, PatternRewriter &rewriter) {
   Value given = op.getIndices();
   auto constant = given.getDefiningOp<ConstantOp>();

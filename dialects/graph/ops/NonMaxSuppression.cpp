@@ -1,10 +1,11 @@
-// The best boxes of each class that overlap no better one too much.
+// Non-maximum suppression: the best boxes of each class, without those that
+// overlap a better one too much.
 //
-// A heap hands out the boxes of a class from the best to the worst. Each is compared with
-// those that were taken before, and only where these can reach it: the range of the
-// boxes' lower corners along one axis is cut into cells, and a cell lists the boxes taken
-// whose corner is in it. So the time is that of sorting and of comparing neighbours,
-// however many boxes are taken.
+// A heap yields the boxes of a class from the best to the worst. Each is
+// compared only with selected boxes near it: the range of the boxes' lower
+// corners along the first axis is divided into cells, and each cell lists the
+// selected boxes whose corner lies in it. The time is that of sorting and of
+// comparing neighbours, however many boxes are selected.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
@@ -34,7 +35,7 @@ LogicalResult NonMaxSuppressionOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// A box as two corners, the lower ones first.
+/// A box as two corners, the lower one first.
 struct Corners {
   Expr low[2], high[2];
 
@@ -63,7 +64,7 @@ struct Corners {
   }
 };
 
-/// How much of the union of two boxes both have is more than `threshold`.
+/// Whether the intersection over union of two boxes exceeds `threshold`.
 Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
               Expr threshold) {
   Expr common;
@@ -77,7 +78,8 @@ Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
   return (common > 0.0) & (all > 0.0) & (common / all > threshold);
 }
 
-/// One class of an image. Boxes are known by their numbers.
+/// Selects the boxes of one class of an image. Boxes are given by their
+/// numbers.
 class Suppression {
 public:
   Suppression(NonMaxSuppressionOp op, BodyBuilder &b, ArrayRef<Expr> at)
@@ -122,11 +124,11 @@ public:
   }
 
 private:
-  /// The rows of `state`: the heap of those still to be looked at, the best one first; of
-  /// each cell the box taken last; and of each box taken the one before it in its cell. A
-  /// list ends with -1.
+  /// The rows of `state`: the heap of boxes still to be examined, the best
+  /// first; for each cell the box selected last; for each selected box the one
+  /// before it in its cell. Lists end with -1.
   enum Row { Heap, First, Next };
-  /// Enough to tell the parts of an image, and few enough to walk over.
+  /// Enough cells to separate regions of an image, few enough to scan.
   static constexpr int64_t mostCells = 256;
 
   Expr load(Row row, Expr i) {
@@ -142,10 +144,10 @@ private:
     return (own > other) | (equal(own, other) & (x < y));
   }
 
-  /// Puts `box` into the hole at `slot` and moves it down to where it belongs in the heap
-  /// of the first `size` slots.
+  /// Moves `box` down from the hole at `slot` to its position in the heap of
+  /// the first `size` slots.
   void sink(Expr box, Expr slot, Expr size) {
-    // The cursor is where the hole is, or `size` once the box has its place.
+    // The cursor is the index of the hole, or `size` once the box is placed.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {
@@ -166,7 +168,7 @@ private:
     store(Heap, box, end[0]);
   }
 
-  /// Of those whose score is above the least one; how many these are.
+  /// Forms the heap of boxes that score above the threshold; returns its size.
   Expr formHeap() {
     Expr zero = b.index(0),
          least = named(b.loadScalar(op.getScoreThreshold(), {}), "least");
@@ -186,12 +188,13 @@ private:
     return size;
   }
 
-  /// Cells without boxes, and what is needed to find the one of a box.
+  /// Empties the cells and computes the range that maps a box to a cell.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                           // What is not a number overlaps nothing and is left out.
+                           // NaN overlaps nothing and is ignored by the
+                           // comparisons.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");
@@ -212,8 +215,8 @@ private:
                [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
-  /// Never less for a larger place; the first one for what is not a number, which is what
-  /// infinite corners and a range without a length lead to.
+  /// Returns the cell of a coordinate, monotonically. Cell 0 for NaN, which
+  /// infinite corners and an empty range lead to.
   Expr cellOf(Expr place) {
     Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
@@ -221,11 +224,11 @@ private:
     return named(min(cell, cells - 1.0), "cell");
   }
 
-  /// Whether `box` may be taken, by those that were.
+  /// Whether no selected box suppresses `box`.
   Expr isFree(const Corners &box, Expr overlap) {
     Expr low = convert(box.low[0], real);
-    // Who reaches up to `low` begins at most the largest length before it, or a few
-    // roundings earlier.
+    // Boxes that reach `low` start at most the largest extent before it; the
+    // tolerance covers rounding.
     Expr before =
         named(low - longest - (abs(low) + abs(longest)) * 1e-6, "before");
     Expr last = cellOf(box.high[0]);
@@ -254,8 +257,9 @@ private:
   Expr image, kind;
   Type number, real;
   Expr boxes;
-  /// Of the lower corners along the first axis, the least; how many cells; cells per
-  /// length; and of the boxes along that axis, the largest length.
+  /// The lowest of the lower corners along the first axis, the number of cells,
+  /// the cells per unit of length, and the largest extent of a box along that
+  /// axis.
   Expr lowest, cells, scale, longest;
 };
 } // namespace

@@ -12,8 +12,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Loops along one axis of a tensor, at a place on the others: in lanes along
-/// the axis if it is the last one, else whatever the mode around is.
+/// Loops along one axis of a tensor, at a fixed index on the others: in lanes
+/// if it is the last axis, otherwise in the mode of the surrounding code.
 class AxisLoops {
 public:
   AxisLoops(BodyBuilder &b, Dim size, bool isLast)
@@ -37,8 +37,8 @@ private:
 };
 } // namespace
 
-/// `body` for every place on the axes other than `axis`; `at` is a whole index
-/// whose entry for `axis` is left to the body.
+/// Calls `body` for every index on the axes other than `axis`; `at` is a full
+/// index, whose entry for `axis` the body sets.
 static void forRows(
     BodyBuilder &b, Type type, const Dims &shape, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops)> body) {
@@ -57,7 +57,7 @@ static void forRows(
 }
 
 static Expr plus(Expr x, Expr y) { return named(x + y, "sum"); }
-/// A NaN is ignored: the sum of exponentials will find it.
+/// Ignores NaN; the sum of exponentials propagates it.
 static Expr larger(Expr x, Expr y) {
   return named(select(y > x, y, x), "largest");
 }
@@ -69,13 +69,13 @@ static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
       larger);
 }
 
-/// As it would be if it had been stored.
+/// Rounds to the storage type, as storing the value would.
 static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }
 
-/// The rows of an exponential function: `emit` gets a row's loops, its elements, and
-/// the largest of them.
+/// Runs over the rows of a softmax-like operator: `emit` gets a row's loops,
+/// its elements and their maximum.
 static void overRowsOfPowers(
     BodyBuilder &b, Value input, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
@@ -99,8 +99,8 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
       b, getInput(), axis,
       [&](MutableArrayRef<Expr> at, AxisLoops loops,
           llvm::function_ref<Expr(Expr)> load, Expr top) {
-        // The result waits as the terms of the sum. In a narrow type terms
-        // and sum are rounded, as the operator's definition has it.
+        // The result buffer holds the terms of the sum until they are scaled.
+        // In a narrow type, terms and sum are rounded as ONNX defines.
         Expr sum = loops.reduce(
             b.constant(0, type),
             [&](Expr i, Expr acc) {
@@ -130,7 +130,7 @@ void LogSoftmaxOp::emitBody(BodyBuilder &b) {
               return plus(acc, expOrZero(load(i) - top));
             },
             plus);
-        // x - top is exact where it matters, so it comes first.
+        // x - top is exact where it matters, so it is computed first.
         Expr logSum = named(log(sum), "log_of_sum");
         loops.each([&](Expr i) { b.store(0, load(i) - top - logSum, at); });
       });
@@ -161,7 +161,7 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 void LayerNormOp::emitBody(BodyBuilder &b) {
-  // Rows of a narrow type may have a wide scale and bias.
+  // Rows of a narrow type may have scale and bias of a wider type.
   Type type = computeType(elementOf(getInput()));
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
@@ -178,8 +178,7 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
           Expr x = loadAs(getInput(), at);
           return getCenter() ? named(x - mean, "centered") : x;
         };
-        // The mean comes first: a difference of large squares would lose all
-        // digits.
+        // Computes the mean first: a difference of large squares would cancel.
         if (getCenter())
           mean = named(meanOf(loops.reduce(
                                   zero,
@@ -221,7 +220,7 @@ LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis(), channels = shapeOf(getInput())[axis];
-  // A window that is wider than all channels together has these in it.
+  // A window wider than the channels covers all of them.
   int64_t before = std::min<int64_t>((getSize() - 1) / 2, channels - 1);
   int64_t behind = std::min<int64_t>(getSize() / 2, channels - 1);
   Exprs at(idx);

@@ -1,7 +1,8 @@
 // Softmax and normalizations.
 //
-// Only what gains from one kernel is an operator here; batch, instance, group
-// normalization and their like are built of others when imported.
+// Only normalizations that gain from a kernel of their own are operators;
+// batch, instance and group normalization are built from other operators when
+// imported.
 
 class Graph_SoftmaxLike<string mnemonic, dag more = (ins)>
     : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
@@ -20,7 +21,7 @@ def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax", (ins UnitAttr:$zero_nan)> {
 def Graph_LogSoftmaxOp : Graph_SoftmaxLike<"log_softmax">;
 
 def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_RunTimeSizes]> {
-  let summary = "Rows (along the last axis) scaled to variance 1";
+  let summary = "Rows (along the last axis), each scaled to variance 1";
   let description = [{
     With `center`, the row's mean is subtracted first (layer normalization);
     without, the row is divided by its root mean square. `affine` is empty, a
@@ -32,6 +33,6 @@ def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_RunTimeSizes]> {
 
 def Graph_LRNOp : Graph_ElementOp<"lrn", [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                           DeclareOpInterfaceMethods<PermuteOpInterface>]> {
-  let summary = "Each element divided by a power of the squares around it along `axis`";
+  let summary = "Each element divided by a power of the sum of squares of its neighbours along `axis`";
   let arguments = (ins Graph_Floats:$input, I64Attr:$axis, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta, F32Attr:$bias);
 }

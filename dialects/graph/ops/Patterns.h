@@ -1,9 +1,9 @@
-// Rewrites that make operators fewer, by family.
+// Canonicalization patterns, by family of operators.
 //
-// Registered as the dialect's canonicalization patterns. All of them keep
-// every bit of the result (but which NaN it is, and signs of zeros where a
-// comment says so), so they hold under --strict as well; what changes
-// rounding belongs to a pass of the stage `simplify` that --strict leaves out.
+// All patterns keep every bit of the result (except which NaN it is, and the
+// sign of zeros where a comment says so), so they also apply with --strict.
+// Rewrites that change rounding belong to a pass of the `simplify` stage that
+// --strict disables.
 
 #ifndef INGOT_GRAPH_OPS_PATTERNS_H
 #define INGOT_GRAPH_OPS_PATTERNS_H
@@ -13,25 +13,26 @@
 
 namespace ingot::graph {
 
-/// Arithmetic with neutral elements, repeated functions, bounds, conversions,
-/// operands that are broadcast anyway.
+/// Neutral elements, repeated functions, clamps, conversions, redundant
+/// expansions.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
-/// Parts of concatenations, gathers of ranges, transposes around reshapes.
+/// Slices of concatenations, gathers of ranges, transposes and reshapes.
 void populateMovementPatterns(mlir::RewritePatternSet &patterns);
 /// Reductions over axes of size 1.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
-/// Explicit padding in front of convolutions and pools.
+/// Explicit padding before convolutions and pools.
 void populateWindowPatterns(mlir::RewritePatternSet &patterns);
 
-/// Returns the number that every element of the constant `v` is, seen through
-/// reshapes and expansions: nothing if `v` is no such constant.
+/// Returns the number that all elements of the constant `v` have, looking
+/// through reshapes and expansions; nothing if `v` is not such a constant.
 std::optional<llvm::APFloat> uniformFloat(mlir::Value v);
 /// The same as a double, for integers as well.
 std::optional<double> uniformNumber(mlir::Value v);
-/// Builds such a constant of floats.
+/// Builds a constant whose elements are all `number`.
 mlir::Value uniformConstant(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::RankedTensorType type, double number);
-/// Whether `v` is such a constant of `number`, and a zero of its sign.
+/// Whether `v` is a constant whose elements are all `number`, with the sign of
+/// a zero.
 bool isUniform(mlir::Value v, double number);
 
 } // namespace ingot::graph

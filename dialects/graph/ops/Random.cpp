@@ -1,4 +1,4 @@
-// Numbers that look random.
+// Pseudo-random numbers.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "dialects/graph/GraphDialect.h"
@@ -20,7 +20,7 @@ LogicalResult RandomBitsOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// Philox 4x32-10 on expressions. The names are those of the paper.
+/// Philox 4x32-10 on expressions, with the names of the paper.
 class Philox {
 public:
   Philox(ElementBuilder &b, Expr key)
@@ -31,7 +31,7 @@ public:
   Expr lowOf(Expr x) { return convert(x, word); }
   Expr highOf(Expr x) { return convert(x >> b.constantInt(32, wide), word); }
 
-  /// The first two of the four words; the first one is the upper half.
+  /// Returns the first two of the four words, the first as the upper half.
   Expr block(Expr position, uint64_t stream) {
     Exprs counter{lowOf(position), highOf(position),
                   b.constantInt(static_cast<uint32_t>(stream), word),

@@ -11,14 +11,14 @@ namespace ingot::graph {
 
 namespace {
 
-/// What the three cells have in common.
+/// The code that RNN, GRU and LSTM share.
 template <typename OpT> class Recurrence {
 public:
   Recurrence(OpT op, BodyBuilder &b)
       : op(op), b(b), hidden(shapeOf(op.getH0())[1]), scratch(b.outputs.back()),
         real(elementOf(op.getScratch())) {}
 
-  /// Calls `cell(t, batch)` for each step that a sequence has, in its order.
+  /// Calls `cell(t, batch)` for each step of each sequence, in its direction.
   void steps(llvm::function_ref<void(Expr, Expr)> cell) {
     Dim time = dimsOf(op.getGates())[0], batch = dimsOf(op.getGates())[1];
     b.forRange(b.index(0), b.size(time), [&](Expr step) {
@@ -62,7 +62,7 @@ public:
   Expr input(Expr t, Expr batch, Expr column) {
     return convert(b.load(op.getGates(), {t, batch, column}), real);
   }
-  /// Gate `gate` of element `i` in the row of gates.
+  /// Returns gate `gate` of hidden element `i` from the row of gates.
   Expr gate(int64_t gate, Expr i) {
     return b.loadFrom(scratch, real, {column(gate, i)});
   }
@@ -72,14 +72,14 @@ public:
                              "column_" + llvm::Twine(gate));
   }
 
-  /// Row of gates [first, first + count) = start(column) + sum over k of
-  /// x(k) * r[k, column], at step `t`.
+  /// Computes scratch[column] = start(column) + sum over k of x(k) * r[k,
+  /// column] for the columns of gates [first, first + count), at step `t`.
   void product(Expr t, int64_t first, int64_t count,
                llvm::function_ref<Expr(Expr)> start,
                llvm::function_ref<Expr(Expr)> x) {
     int64_t lanes = b.vectorLanes, block = lanes * BodyBuilder::sumsAtOnce,
             begin = first * hidden, blocks = count * hidden / block;
-    // Where they are packed for these loops, weights are read in their order.
+    // Weights that were packed in panels of this width are read contiguously.
     auto packed = op.getR().template getDefiningOp<UnpackPanelsOp>();
     bool inPanels = packed && int64_t(packed.getPanel()) == block &&
                     begin % block == 0 && count * hidden % block == 0;
@@ -116,7 +116,8 @@ public:
         b.store(scratch, sums[v], {offset(v)});
     };
     auto panels = [&] {
-      // Threads keep their panels from step to step, and each of them alternates.
+      // Each thread keeps its panels from step to step, and reverses their
+      // order every other step.
       b.forShared(blocks, [&](Expr from, Expr to) {
         b.forRange(from, to, [&](Expr panel) {
           named(panel, "panel");
@@ -148,7 +149,7 @@ public:
 
   Expr activate(unsigned which, Expr x) {
     double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
-    // As ONNX Runtime does, not where an LSTM squashes its cell.
+    // As ONNX Runtime does: not for the activation of an LSTM's cell state.
     if (op.getClip() && which < 2) {
       double clip = op.getClip()->convertToDouble();
       x = min(max(x, -clip), clip);
@@ -192,13 +193,13 @@ public:
 
 } // namespace
 
-/// The activations that `Recurrence::activate` knows.
+/// The activations that `Recurrence::activate` supports.
 static constexpr StringLiteral activationNames[] = {
     "Sigmoid",         "Tanh",       "Relu",        "Affine", "LeakyRelu",
     "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",    "Softsign",
     "Softplus"};
 
-/// Refuses `x` unless it has these sizes; null is an absent operand.
+/// Rejects `x` unless it has these sizes; null is an absent operand.
 static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
                               StringRef what) {
   if (!x || ArrayRef<Dim>(dimsOf(x)) == sizes)
@@ -209,7 +210,7 @@ static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
       llvm::join(llvm::map_range(sizes, kernel::sizeText), ", ") + "]");
 }
 
-/// The rule of a cell with `gates` gates and `activations` functions.
+/// The type rule of a cell with `gates` gates and `activations` functions.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                                size_t activations, bool hasCell = false) {
@@ -280,7 +281,8 @@ void GRUOp::emitBody(BodyBuilder &b) {
     auto state = [&](Expr k) { return r.scalarState(batch, k); };
     r.product(t, 0, 2, input(t, batch), state);
     if (getBias()) {
-      // The sum alone; what comes from the input joins after the reset gate.
+      // The recurrent part alone; the input's part is added after the reset
+      // gate.
       r.product(
           t, 2, 1,
           [&](Expr column) {
@@ -290,7 +292,7 @@ void GRUOp::emitBody(BodyBuilder &b) {
           },
           state);
     } else {
-      // The row of the reset gate turns into the reset state.
+      // The row of the reset gate is overwritten with the reset state.
       b.forLanes(r.hidden, [&](Expr i) {
         b.store(r.scratch, r.activate(0, r.gate(1, i)) * r.state(batch, i),
                 {r.column(1, i)});

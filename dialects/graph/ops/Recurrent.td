@@ -1,11 +1,11 @@
 // One direction of recurrent layers.
 //
-// What does not depend on the previous step is a matrix product over all steps
-// at once, outside: the operands are its result, gates [time, batch, gates *
-// hidden], the transposed weights r [hidden, gates * hidden], and the first
-// state. Results: the state after each step and after the last one; a sequence
-// shorter than the longest (`lengths`) yields zeros behind its end. `scratch` is
-// nobody's: one row of gates.
+// The part that does not depend on the previous step is a matrix multiplication
+// over all steps outside of the operator. Operands: its result, gates [time,
+// batch, gates * hidden], the transposed weights r [hidden, gates * hidden], and
+// the initial state. Results: the state after each step and after the last one;
+// sequences shorter than the longest (`lengths`) are padded with zeros.
+// `scratch` is temporary memory for one row of gates.
 
 class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
     : Graph_BodyOp<mnemonic, !listconcat([Graph_RunTimeSizes], traits)> {
@@ -22,7 +22,7 @@ def Graph_RNNOp : Graph_Recurrent<"rnn", (ins), (ins), (outs)> {
 
 def Graph_GRUOp : Graph_Recurrent<"gru", (ins Optional<Graph_Floats>:$bias), (ins), (outs),
                                   [AttrSizedOperandSegments]> {
-  let summary = "Gates z, r, h; with `bias` [hidden] the reset gate multiplies (h r + bias), else h";
+  let summary = "Gates z, r, h; with `bias` [hidden] the reset gate multiplies (h r + bias), otherwise h";
 }
 
 def Graph_LSTMOp : Graph_Recurrent<"lstm", (ins Graph_Floats:$c0, Optional<Graph_Floats>:$peepholes),

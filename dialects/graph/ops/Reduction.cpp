@@ -1,4 +1,4 @@
-// Positions of extremes, scans.
+// Definitions of argmax, argmin and scans.
 
 #include "dialects/graph/GraphDialect.h"
 
@@ -24,7 +24,7 @@ static Expr emitArg(OpT op, ElementBuilder &b, ArrayRef<Expr> idx,
                 [&](Expr i, ArrayRef<Expr> best) -> Exprs {
                   at[axis] = i;
                   Expr x = b.broadcast(b.load(input, at), b.lanes());
-                  // As "not worse", so that NaN wins, once.
+                  // Negated comparisons, so that NaN wins, and only once.
                   Expr better = op.getLast()
                                     ? ~(largest ? x < best[0] : x > best[0])
                                     : ~(largest ? x <= best[0] : x >= best[0]);
@@ -64,7 +64,8 @@ Operation *ArgMinOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
 // Scans
 //===----------------------------------------------------------------------===//
 
-/// Serial along the axis; in lanes along the last one, if that is another.
+/// A scan is sequential along its axis, and vectorized along the last axis if
+/// that is another.
 template <typename OpT>
 static void emitScan(OpT op, BodyBuilder &b, double identity,
                      llvm::function_ref<Expr(Expr, Expr)> combine) {

@@ -1,8 +1,8 @@
 // Reductions and scans.
 //
-// A reduction is one record: how it begins, how it takes an element, how two
-// partial results join, how it ends. Reduced axes keep size 1 (a reshape drops
-// them), so that layouts can be moved through.
+// A reduction is one record: the initial value, how it takes an element, how
+// two partial results are merged, how it finishes. Reduced axes keep size 1 (a
+// reshape drops them), so that layout changes can be moved through.
 
 /// The codes are C++ bodies that get ElementBuilder &b and: `init` the element
 /// type `type`; `combine` the accumulator `acc` and the element `x`; `merge`
@@ -69,8 +69,8 @@ def Graph_ReduceLogSumOp : Graph_Reduction<"reduce_log_sum", [{ return b.constan
       return convert(log(convert(acc, b.builder.getF64Type())), acc.type);
     }]>;
 
-/// The position of the extreme element along `axis`, which keeps size 1; of
-/// equal ones the first, or the last. NaN is more extreme than all.
+/// The position of the extreme element along `axis`, which keeps size 1; the
+/// first of equal ones, or the last. NaN counts as the most extreme.
 class Graph_ArgReduction<string mnemonic>
     : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
@@ -89,8 +89,8 @@ class Graph_ArgReduction<string mnemonic>
 def Graph_ArgMaxOp : Graph_ArgReduction<"arg_max">;
 def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
 
-/// Running sums or products along `axis`; `exclusive` leaves out the element
-/// itself, `reverse` begins at the end.
+/// Running sums or products along `axis`; `exclusive` omits the element itself,
+/// `reverse` starts at the end.
 class Graph_Scan<string mnemonic>
     : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);

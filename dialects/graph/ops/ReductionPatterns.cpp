@@ -1,4 +1,4 @@
-// Reductions of nothing but single elements.
+// Canonicalization of reductions over axes of size 1.
 
 #include "dialects/graph/ops/Patterns.h"
 
@@ -7,8 +7,8 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// Over axes of size 1 the element is its own sum, mean, product, maximum and
-/// minimum; beside others such an axis has nothing to add.
+/// Drops reduced axes of size 1: alone, they make a sum, mean, product, maximum
+/// or minimum the element itself.
 struct DropSingleAxes : OpInterfaceRewritePattern<ReductionOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ReductionOpInterface op,

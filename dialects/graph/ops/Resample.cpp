@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Toggles between loops and straight code: few steps are unrolled.
+/// Sums `count` terms: unrolled if they are few, otherwise in a loop.
 static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
                 llvm::function_ref<Expr(Expr)> term) {
   if (count > 4)
@@ -83,7 +83,7 @@ bool ResampleOp::permutesOperand(unsigned i) { return i == 0; }
 // GridSample
 //===----------------------------------------------------------------------===//
 
-/// A size and a number as an element of a type of floats.
+/// Returns size + `more` in the float type `real`.
 static Expr realSize(ElementBuilder &b, const Dim &size, double more,
                      Type real) {
   if (auto known = size.known())
@@ -108,7 +108,7 @@ struct SampledAxis {
     return sized(alignCorners ? low() - 1 : low(), like);
   }
 
-  /// Mirrors at both borders until inside.
+  /// Reflects `x` at both borders until it is inside.
   Expr reflect(Expr x) const {
     Expr lowest = x * 0.0 + low(), range = sized(alignCorners ? -1 : 0, x);
     if (alignCorners && size == 1)
@@ -123,14 +123,14 @@ struct SampledAxis {
                : inside;
   }
 
-  /// From -1 to 1 to positions of elements.
+  /// Converts a grid value in [-1, 1] to a position among the elements.
   Expr coordinate(Expr normalized) const {
     Expr n = sized(0, normalized), last = sized(-1, normalized);
     Expr x = alignCorners ? (normalized + 1.0) * 0.5 * last
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
-    // Cubic at the border clamps its elements, not the position.
+    // Cubic mode at the border clamps the taps, not the position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));
@@ -146,8 +146,8 @@ struct SampledAxis {
     Expr position, inside, weight;
   };
 
-  /// The element at `x`, a whole number; where it is outside, what stands for
-  /// it.
+  /// Returns the element at the whole number `x`, or its substitute outside of
+  /// the input.
   Tap tap(Expr x, Expr weight) const {
     Expr last = sized(-1, x);
     Expr inside;
@@ -268,7 +268,7 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto toReal = [&](Expr i) { return convert(convert(i, i64), real); };
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
-  // Per axis (y, x): where the bin begins, its size, and how many samples.
+  // Per axis (y, x): the start of the bin, its size, and the number of samples.
   struct Bin {
     Expr start, size, count, countReal;
   } bins[2];

@@ -1,4 +1,4 @@
-// Reshapes: which axes become which.
+// Reshapes: the mapping between the axes of operand and result.
 
 #include "dialects/graph/ops/Movement.h"
 
@@ -46,8 +46,8 @@ SmallVector<AxisRun> axisRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {
 bool isOneReshape(ArrayRef<Dim> from, ArrayRef<Dim> to) {
   if (mayDiffer(product(from), product(to)))
     return false;
-  // An element keeps its place in memory only if what a size at run time
-  // multiplies is outside of everything that is merged or split.
+  // Memory is laid out for the maximum sizes: elements stay in place only if each
+  // run of merged or split axes has no dynamic size but its outermost one.
   return llvm::all_of(axisRuns(from, to), [&](const AxisRun &run) {
     ArrayRef<Dim> x = from.slice(run.from, run.fromCount),
                   y = to.slice(run.to, run.toCount);
@@ -64,16 +64,16 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   SmallVector<AxisRun> runs = axisRuns(from, to);
   if (runs.empty())
     return {};
-  // What is left is of size 1.
+  // The remaining axes have size 1.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
-  // Axes of size 1 can be anywhere: the places of the others count.
+  // Axes of size 1 can be anywhere; only the order of the others matters.
   SmallVector<int64_t> placeOf;
   int64_t places = 0;
   for (const Dim &size : x)
     placeOf.push_back(size == 1 ? -1 : places++);
-  SmallVector<std::pair<int64_t, size_t>>
-      ordered; // First place and number of runs.
+  // For each run, the position of its first axis in x, and the run's number.
+  SmallVector<std::pair<int64_t, size_t>> ordered;
   for (auto [number, run] : llvm::enumerate(runs)) {
     int64_t first = -1, last = -1;
     for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
@@ -88,7 +88,7 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
     ordered.push_back({first, number});
   }
   llvm::sort(ordered);
-  // The axes of size 1 that the result has come first in the view.
+  // In the view, the result's axes of size 1 come first.
   SmallVector<int64_t> perm(to.size());
   Dims sizes;
   for (auto [i, size] : llvm::enumerate(to))
@@ -119,7 +119,7 @@ LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(to, elementOf(op.getX()));
 }
 
-/// The element of `x` that is at `idx` of a reshape of it.
+/// Returns the element of `x` at index `idx` of its reshape.
 static Expr loadReshaped(ElementBuilder &b, Value result, Value x,
                          ArrayRef<Expr> idx) {
   Dims fromSizes = dimsOf(result), toSizes = dimsOf(x);
@@ -146,7 +146,7 @@ bool ReshapeOp::passesLanes() {
   ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
   if (from.empty() || from.back() == 0)
     return true;
-  // Elements of one row stay in one row.
+  // Lanes of one row of the result are in one row of the operand.
   return !to.empty() && to.back() % from.back() == 0;
 }
 
@@ -185,7 +185,7 @@ Expr RefillOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 bool RefillOp::passesLanes() {
   Dims from = dimsOf(getResult()), to = dimsOf(getX());
   SmallVector<AxisRun> runs = axisRuns(from, to);
-  // Elements of one row stay in one row.
+  // Lanes of one row of the result are in one row of the operand.
   return !runs.empty() && runs.back().toCount == 1 &&
          runs.back().from + runs.back().fromCount == from.size() &&
          runs.back().to + 1 == to.size();

@@ -39,7 +39,7 @@ static Expr characterOf(ElementBuilder &b, Expr string, Expr position) {
 
 Value buildStrings(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                    ArrayRef<std::string> values) {
-  // The characters of all, each string once.
+  // The characters of all strings, each distinct string once.
   SmallVector<uint8_t> characters;
   SmallVector<int32_t> begins;
   llvm::StringMap<int32_t> known;
@@ -124,9 +124,9 @@ Expr MatchStringOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 namespace {
 
-/// Writes characters one behind the other into result 0, as far as there is room. The
-/// last byte of the room is a zero from the start, so that strings that do not fit end,
-/// too.
+/// Writes characters one after the other into result 0, as far as there is
+/// room. The last byte of the room is zero from the start, so that truncated
+/// strings are terminated as well.
 class Writer {
 public:
   Writer(BodyBuilder &b, Value characters)
@@ -139,12 +139,12 @@ public:
     b.when(at < double(room - 1), [&] { b.store(0u, character, {at}); });
   }
   void end(Expr at) { put(at, zero()); }
-  /// Where a string begins that is written at `at`, in the type of the places.
+  /// Returns the stored position of a string that is written at `at`.
   Expr begin(Expr at) { return number(min(at, b.index(room - 1))); }
-  /// A place or a count as it is stored.
+  /// Converts a position or a count to the type in which it is stored.
   Expr number(Expr at) { return convert(at, si64(b.builder.getContext())); }
-  /// Copies the characters [from, to) of a string to `at`, and a zero behind them;
-  /// returns the place behind that.
+  /// Copies the characters [from, to) of a string to `at`, followed by a zero;
+  /// returns the position after the zero.
   Expr copy(Expr string, Expr from, Expr to, Expr at) {
     Expr count = to - from;
     b.forRange(b.index(0), count,
@@ -223,19 +223,20 @@ LogicalResult MapLettersOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Takes strings to code points, and writes these in other letters.
+/// Decodes strings to code points and writes the mapped code points.
 class LetterMap {
 public:
   LetterMap(BodyBuilder &b, Writer &writer, Value ranges)
       : b(b), writer(writer), ranges(ranges),
         si32(b.builder.getIntegerType(32, /*isSigned=*/true)) {}
 
-  /// Writes the character that begins at `i` of a string of `length` bytes to `place`;
-  /// returns how many bytes it has, and the place behind what was written.
+  /// Writes the mapped character that begins at byte `i` of a string of
+  /// `length` bytes to `place`; returns the number of its bytes, and the
+  /// position after the written ones.
   std::pair<Expr, Expr> map(Expr string, Expr length, Expr i, Expr place) {
     Expr c[4];
     for (unsigned k = 0; k < 4; ++k)
-      // The zero at the end goes on no character.
+      // The terminating zero is not a continuation byte.
       c[k] = named(
           convert(characterOf(b, string, min(i + double(k), length)), si32),
           "byte_" + Twine(k));
@@ -251,7 +252,7 @@ public:
          four = named(bits(0, 0x07, 18) | bits(1, 0x3f, 12) | bits(2, 0x3f, 6) |
                           bits(3, 0x3f, 0),
                       "code_of_4");
-    // Longer forms of short codes are no UTF-8.
+    // Overlong encodings are not valid UTF-8.
     Expr isTwo = (c[0] >= 0xc2) & (c[0] < 0xe0) & goesOn(1),
          isThree = (c[0] >= 0xe0) & (c[0] < 0xf0) & goesOn(1) & goesOn(2) &
                    (three >= 0x800),
@@ -272,7 +273,7 @@ public:
                      select(letter < 0x800, b.index(2),
                             select(letter < 0x10000, b.index(3), b.index(4)))),
               "written");
-    // The first byte, then those that go on, the highest bits first.
+    // Writes the lead byte, then the continuation bytes, highest bits first.
     for (int64_t count = 1; count <= 4; ++count)
       b.when(equal(written, double(count)), [&] {
         constexpr int64_t lead[] = {0, 0xc0, 0xe0, 0xf0};
@@ -295,7 +296,7 @@ private:
     return b.load(ranges, {range, b.index(column)});
   }
 
-  /// What becomes of a code point: that of the last range that begins at or below it.
+  /// Maps a code point by the last range that begins at or below it.
   Expr mapped(Expr code) {
     int64_t count = shapeOf(ranges)[0];
     double half = double(llvm::PowerOf2Ceil(uint64_t(count))) / 2;
@@ -333,12 +334,14 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
         b.store(1u, writer.begin(carried[0]), at);
         Expr string = b.load(getX(), at),
              length = named(lengthOf(b, string), "length");
-        // Carried: the next place, and where the next character begins.
+        // Carried: the next output position, and the start of the next
+        // character.
         Expr end = b.loop(b.index(0), length, 1, {carried[0], b.index(0)},
                           [&](Expr j, ArrayRef<Expr> s) -> Exprs {
                             Expr place = named(s[0], "place"),
                                  begin = named(s[1], "begin");
-                            // Both in one number: up to four bytes were read.
+                            // Both results in one number: at most four bytes
+                            // were read.
                             Expr next = b.ifElse(
                                 equal(j, begin),
                                 [&] {
@@ -355,7 +358,7 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
   b.store(2u, writer.number(used), {b.index(0)});
 }
 
-/// Of an operator that takes strings to pieces.
+/// The type rule of operators that split strings.
 static LogicalResult inferPieces(Value x, TypeRule &rule) {
   if (failed(rule.require(holdsStrings(x), "splits no strings")) ||
       failed(requireRoom(rule)))
@@ -379,16 +382,16 @@ LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// The places of one string's pieces.
+/// The output positions of the pieces of one string.
 struct Pieces {
-  /// The string `nothing` begins at all of them.
+  /// Sets all entries to the string that begins at `nothing`.
   void clear(Expr nothing) {
     b.forEach({room}, [&](ArrayRef<Expr> piece) {
       b.store(1u, writer.number(nothing), at(piece[0]));
     });
   }
-  /// Writes the characters [from, to) of the string to `place`, as piece `count`;
-  /// returns the place behind them.
+  /// Writes the characters [from, to) of the string to `place`, as piece
+  /// `count`; returns the position after them.
   Expr write(Expr string, Expr from, Expr to, Expr count, Expr place) {
     b.when(count < double(room),
            [&] { b.store(1u, writer.begin(place), at(count)); });
@@ -408,7 +411,7 @@ struct Pieces {
 
 } // namespace
 
-/// Whether there is a delimiter at `i` of a string of `length` bytes.
+/// Whether a delimiter begins at byte `i` of a string of `length` bytes.
 static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
                         StringRef delimiter) {
   if (delimiter.empty()) {
@@ -416,7 +419,7 @@ static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
     return ((c >= double('\t')) & (c <= double('\r'))) |
            ((c >= 28.0) & (c <= double(' ')));
   }
-  // Behind the first byte that differs nothing is read.
+  // Stops at the first byte that differs.
   return b.ifElse(
       i + double(delimiter.size()) <= length,
       [&] {
@@ -431,17 +434,17 @@ static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
       [&] { return b.constantInt(0, b.builder.getI1Type()); });
 }
 
-/// A string that is cut, and where its pieces are written from.
+/// A string to split, and the output position of its first piece.
 struct CutString {
   Expr string, length, place;
 };
-/// How many pieces there are, and where the next ones are written.
+/// The number of pieces, and the next output position.
 struct Cut {
   Expr count, place;
 };
 
-/// Cuts each string of `x`, writing from `place` on; stores the counts, the largest of
-/// them and the place behind all.
+/// Splits each string of `x`, writing from `place` on; stores the counts, the
+/// largest count and the end position.
 static void emitPieces(BodyBuilder &b, Writer &writer, Value x, Value begins,
                        Expr place,
                        llvm::function_ref<Cut(Pieces &, CutString)> cut) {
@@ -468,7 +471,7 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
   bool spaces = getDelimiter().empty();
   int64_t width = spaces ? 1 : getDelimiter().size();
   Expr none = b.index(0);
-  // The first character is an empty string, behind the pieces of each.
+  // Character 0 is the empty string, which fills the unused entries.
   b.store(0u, b.constantInt(0, byte(getContext())), {none});
   auto cut = [&](Pieces &pieces, CutString from) -> Cut {
     Expr string = from.string, length = from.length;
@@ -476,9 +479,9 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
       return splits < 0 ? b.constantInt(1, b.builder.getI1Type())
                         : count < double(splits);
     };
-    // Carried: where the piece begins (with white space as the delimiter, where none
-    // has begun: length + 1), how many there are, where the next one is written, and up
-    // to where characters belong to a delimiter.
+    // Carried: the start of the current piece (length + 1 if none has begun,
+    // when splitting at white space), the number of pieces, the next output
+    // position, and the end of the last delimiter.
     Expr outside = length + 1.0;
     Exprs state = b.loop(
         none, length, 1, {spaces ? outside : none, none, from.place, none},
@@ -519,8 +522,8 @@ LogicalResult FindTokensOp::inferTypes(Adaptor op, TypeRule &rule) {
   return inferPieces(op.getX(), rule);
 }
 
-/// Up to where the longest token reaches that begins at `from` of a string of `length`
-/// bytes; `from` itself where none does.
+/// Returns the end of the longest token that begins at `from` of a string of
+/// `length` bytes; `from` itself if there is none.
 static Expr endOfToken(BodyBuilder &b, FindTokensOp op, Expr string,
                        Expr length, Expr from) {
   Type index = b.builder.getIndexType();
@@ -543,7 +546,8 @@ static Expr endOfToken(BodyBuilder &b, FindTokensOp op, Expr string,
       })[2];
 }
 
-/// Whether [from, to) has that many characters: bytes that do not go on with one.
+/// Whether [from, to) has at least `least` characters: bytes other than UTF-8
+/// continuation bytes.
 static Expr hasCharacters(BodyBuilder &b, Expr string, Expr from, Expr to,
                           int64_t least) {
   if (least <= 1)
@@ -568,8 +572,8 @@ void FindTokensOp::emitBody(BodyBuilder &b) {
   writer.end(b.index(pad.size()));
   auto cut = [&](Pieces &pieces, CutString from) -> Cut {
     Expr string = from.string, length = from.length;
-    // Carried: how many tokens there are, where the next one is written, and up to where
-    // characters belong to the last one.
+    // Carried: the number of tokens, the next output position, and the end of
+    // the last token.
     Exprs state = b.loop(
         none, length, 1, {none, from.place, none},
         [&](Expr i, ArrayRef<Expr> s) -> Exprs {

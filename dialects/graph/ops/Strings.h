@@ -1,4 +1,4 @@
-// Building strings.
+// Builders for string constants.
 
 #ifndef INGOT_GRAPH_OPS_STRINGS_H
 #define INGOT_GRAPH_OPS_STRINGS_H
@@ -10,7 +10,7 @@ namespace ingot::graph {
 /// Whether elements of this type are strings.
 bool isString(mlir::Type type);
 
-/// A constant of strings; none has a zero inside.
+/// Builds a constant of strings, which must not contain zero bytes.
 mlir::Value buildStrings(mlir::OpBuilder &builder, mlir::Location loc,
                          llvm::ArrayRef<int64_t> shape,
                          llvm::ArrayRef<std::string> values);

@@ -1,4 +1,4 @@
-// Pooling.
+// Definitions of pooling operators.
 
 #include "dialects/graph/ops/Window.h"
 #include "dialects/graph/ExprNames.h"
@@ -25,7 +25,8 @@ bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
 
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size) {
-  // max(0, -start) first: truncating division rounds like ceil only from 0 up.
+  // max(0, -start) first: the division by ceilDivide is right from 0 upwards
+  // only.
   ElementBuilder &b = *start.builder;
   Expr zero = b.index(0);
   Expr before = named(max(named(zero - start, "to_first"), zero), "outside");
@@ -85,7 +86,7 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       getStrides(), getDilations(), getLow(), lowest(b, elementOf(getX())),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);
-        // Of a number and a NaN the number.
+        // The maximum of a number and a NaN is the number.
         return named(isa<FloatType>(elementOf(getX())) ? select(x > acc, x, acc)
                                                        : max(acc, x),
                      "best");
@@ -93,14 +94,14 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  // Carries the best value through the loops of overWindow as the position of
-  // that value, and reads the value again: positions are what is asked for.
+  // Carries the position of the best value through the loops of overWindow, and
+  // reloads that value for comparison.
   Dims shape = dimsOf(getX());
   Dims spatial(shape.begin() + 1, shape.end() - 1);
   Type signedI64 = elementOf(getResult());
   auto positionOf = [&](ArrayRef<Expr> at) {
-    // Batch and channel of the channels-first tensor, then the spatial axes,
-    // first one fastest if the storage order is column major.
+    // Batch and channel of the channels-first tensor, then the spatial axes;
+    // the first one varies fastest if the storage order is column-major.
     Exprs order{at.front(), at.back()};
     Dims sizes{shape.front(), shape.back()};
     Exprs inner(at.begin() + 1, at.end() - 1);
@@ -155,8 +156,8 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                  [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                    return named(acc + b.load(getX(), at), "sum");
                  });
-  // The number of positions is a product over the axes; constant without
-  // padding.
+  // The number of positions is a product over the axes, constant where no
+  // window is clipped.
   int64_t all = 1;
   Expr count;
   for (size_t i = 0; i < getKernel().size(); ++i) {
@@ -178,7 +179,7 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   }
   if (!count)
     return sum * b.constant(1.0 / static_cast<double>(all), type);
-  // A window that lies in the padding altogether has no mean: 0 / 0.
+  // A window entirely in the padding has no mean: 0 / 0.
   return sum / convert(count * static_cast<double>(all), type);
 }
 

@@ -1,4 +1,4 @@
-// What convolutions and pools share: the kernel positions inside the input.
+// Code shared by convolutions and pools: the kernel positions inside the input.
 
 #ifndef INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
 #define INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
@@ -7,17 +7,18 @@
 
 namespace ingot::graph {
 
-/// Whether no window along an axis reaches into padding: the first one begins at `low`
-/// positions in front of the input, the others in steps of `stride`.
+/// Whether no window along an axis reaches into padding. The first window
+/// begins `low` positions before the input, the others follow in steps of
+/// `stride`.
 bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
                   int64_t stride, int64_t dilation, int64_t low);
 
-/// The kernel positions [lo, hi) of one axis that lie inside an input of `size`
-/// when the window starts at `start` (which may be negative).
+/// Returns the kernel positions [lo, hi) of one axis that lie inside an input
+/// of `size`, for a window that begins at `start` (which may be negative).
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size);
 
-/// A loop over the inside positions of all axes at output position `idx`
+/// Emits loops over the inside positions of all axes at output position `idx`
 /// (batch, spatial..., channel); `body` gets the kernel and input positions.
 Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
                 llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> outputShape,

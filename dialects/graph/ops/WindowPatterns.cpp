@@ -1,9 +1,9 @@
-// Explicit padding becomes padding of the window that reads it.
+// Folds explicit padding into the window operator that reads it.
 //
 //   conv(pad(x, 0, low), w) {low = l}  ->  conv(x, w) {low = l + low}
 //
-// Also where a transpose to channels last is between the two. The size of the
-// result stays, so the padding at the high end follows.
+// Also with a transpose to channels last in between. The shape of the result
+// stays, which determines the padding at the high end.
 
 #include "dialects/graph/ops/Patterns.h"
 
@@ -12,14 +12,14 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// Spatial padding with one number, in the axes of the operand that it pads.
+/// Spatial padding by a constant, in the axes of the padded operand.
 struct Padding {
   PadOp pad;
   TransposeOp transpose; ///< between the padding and its reader, or null
   SmallVector<int64_t> low, high;
 
-  /// Matches `x` if nobody else reads it and batch and channels have no
-  /// padding.
+  /// Matches `x` if it has no other reader and batch and channels are not
+  /// padded.
   static std::optional<Padding> of(Value x) {
     Padding found;
     found.transpose = x.getDefiningOp<TransposeOp>();
@@ -51,7 +51,7 @@ struct Padding {
     return ArrayRef(high).drop_front().drop_back();
   }
 
-  /// What the reader reads instead.
+  /// Returns the operand that replaces the padded one.
   Value unpadded(OpBuilder &builder) {
     if (!transpose)
       return pad.getX();
@@ -72,7 +72,7 @@ bool isZero(Value v) {
   return number && *number == 0;
 }
 
-/// The number that a maximum over no elements is.
+/// Whether `v` is the identity of max: the lowest number of its type.
 bool isLowest(Value v) {
   std::optional<double> number = uniformNumber(v);
   if (!number)
@@ -87,7 +87,7 @@ bool isLowest(Value v) {
   return *number == (isUnsigned ? 0 : -std::ldexp(1, integer.getWidth() - 1));
 }
 
-/// Whether no element of `v` is less than zero.
+/// Whether all elements of `v` are non-negative.
 bool isNonNegative(Value v) {
   Operation *op = v.getDefiningOp();
   if (isa_and_nonnull<ReluOp, SigmoidOp>(op))
@@ -102,7 +102,7 @@ bool isNonNegative(Value v) {
   return isa<MaximumOp>(op) ? x || y : x && y;
 }
 
-/// Zeros add nothing to the sums of a convolution or a norm.
+/// Zeros add nothing to the sums of a convolution or a p-norm.
 template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op,
@@ -119,9 +119,9 @@ template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   }
 };
 
-/// Padding with the lowest number is what the pool itself pads with. So are
-/// zeros around elements that are not negative, but for windows without any
-/// element; the zero that is the maximum may be of the other sign.
+/// The pool itself pads with the lowest number. Zeros around non-negative
+/// elements give the same maximum, unless a window lies entirely in the
+/// padding; a zero maximum may differ in sign.
 struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -161,8 +161,8 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   }
 };
 
-/// A mean counts the explicit padding: as its own, if it counts all of its own
-/// or has none.
+/// A mean counts explicit padding, so it can be folded if the pool counts its
+/// own padding or has none.
 LogicalResult padIntoAveragePool(AveragePoolOp op, PatternRewriter &rewriter) {
   std::optional<Padding> padding = Padding::of(op.getX());
   if (!padding || !isZero(padding->pad.getValue()))

@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The coefficients, from the constant one on, of the polynomial that has these
-/// roots and the leading coefficient 1.
+/// Returns the coefficients, constant term first, of the monic polynomial with
+/// these roots.
 static Winograd::Row withRoots(ArrayRef<double> roots) {
   Winograd::Row polynomial{1};
   for (double root : roots) {
@@ -45,8 +45,9 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
     weights.push_back(powers);
     for (int64_t k = 0; k < size; ++k)
       output[k][i] = power(finite[i], k);
-    // The weights are the polynomial's coefficients: its value at 0, half of the
-    // difference between 1 and -1, and the value at infinity.
+    // The weights are recovered as the coefficients of the polynomial: its
+    // value at 0, half of the difference between 1 and -1, and the value at
+    // infinity.
     if (i == 0)
       restore[0][i] = scale;
     else if (i <= 2)
@@ -58,12 +59,12 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
   restore.back().back() = 1;
 }
 
-/// The sum of the values by these factors, of those that `takes`; null if all of
-/// them are 0.
+/// Returns the weighted sum of the values whose index `takes` accepts; null if
+/// all of their factors are 0.
 static Expr weighted(ArrayRef<double> factors, ArrayRef<Expr> values,
                      llvm::function_ref<bool(size_t)> takes) {
   Expr sum;
-  // What is not multiplied first.
+  // Terms with factor 1 come first.
   for (bool plain : {true, false})
     for (auto [i, factor] : llvm::enumerate(factors)) {
       if (factor == 0 || !takes(i) || (factor == 1) != plain)
@@ -87,7 +88,7 @@ static bool isEven(size_t i) { return i % 2 == 0; }
 Exprs Winograd::sampled(ArrayRef<Expr> x) const {
   auto all = [](size_t) { return true; };
   Exprs values{weighted(input.front(), x, all)};
-  // The even and the odd terms are the same for a point and its negative.
+  // The even and the odd terms of a pair p, -p are shared.
   for (size_t i = 1; i < finite.size(); i += 2) {
     Row odd(input[i]);
     for (double &factor : odd)
@@ -106,8 +107,7 @@ Exprs Winograd::sampled(ArrayRef<Expr> x) const {
 }
 
 Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
-  // Even powers of a point and its negative are the same, odd ones are not but for
-  // the sign.
+  // For a pair p, -p, even powers are equal and odd ones differ in sign only.
   Exprs sums{products.front()}, differences{products.front()};
   for (size_t i = 1; i < finite.size(); i += 2) {
     sums.push_back(named(products[i] + products[i + 1], "pair_sum"));
@@ -158,8 +158,8 @@ LogicalResult RestoreKernelOp::inferTypes(Adaptor op, TypeRule &rule) {
                      elementOf(op.getValues()));
 }
 
-/// An element of matrix * x * transposed matrix, at a row and a column that may be
-/// known at run time only: x(i, j).
+/// Returns element (row, column) of matrix * x * transpose(matrix), where row
+/// and column may be dynamic and x(i, j) yields the elements of x.
 static Expr transformed(ElementBuilder &b, const Winograd::Matrix &matrix,
                         Expr row, Expr column, Type type,
                         llvm::function_ref<Expr(int64_t, int64_t)> x) {

@@ -1,15 +1,15 @@
-// Winograd's algorithm for windows of three.
+// Winograd's minimal filtering for 3-tap windows.
 //
-// `size` neighbouring outputs of a convolution with three weights along an axis are
-// coefficients of a product of two polynomials, which is known once its values at
-// size + 2 points are: one multiplication for each point instead of three for each
-// output. The values of the input are `input` * x, those of the weights `weights` *
-// w, and the outputs are `output` * their products. Along two axes the matrices are
-// applied to rows and then to columns.
+// `size` neighbouring outputs of a 3-tap convolution along an axis are
+// coefficients of a product of two polynomials, which is determined by its
+// values at size + 2 points: one multiplication per point instead of three per
+// output. The values of the input are `input` * x, those of the weights
+// `weights` * w, and the outputs are `output` * (the products of both). In two
+// dimensions the matrices are applied to rows and then to columns.
 //
 // The points are 0, pairs p and -p, and infinity. Points of different magnitude
-// lose digits where the outputs are put together: 3/4 and 3/2 lose a fifth of what
-// the common 1 and 2 do, and all products of theirs are exact.
+// lose precision when the outputs are computed: 3/4 and 3/2 lose a fifth of
+// what the common 1 and 2 do, and all products with them are exact.
 
 #ifndef INGOT_DIALECTS_GRAPH_OPS_WINOGRAD_H
 #define INGOT_DIALECTS_GRAPH_OPS_WINOGRAD_H
@@ -19,7 +19,7 @@
 namespace ingot::graph {
 
 struct Winograd {
-  /// Outputs along an axis that are computed together: 2 or 4.
+  /// `size` outputs along an axis are computed together: 2 or 4.
   explicit Winograd(int64_t size);
   static bool hasSize(int64_t size) { return size == 2 || size == 4; }
 
@@ -28,15 +28,15 @@ struct Winograd {
 
   static constexpr int64_t window = 3;
   int64_t size, points;
-  /// 0, p, -p, ...; the last point, infinity, is not among them.
+  /// The points 0, p, -p, ... without the last one, infinity.
   Row finite;
   Matrix input, weights, output;
-  /// The weights from their values: the inverse of `weights`.
+  /// Recovers the weights from their values: the inverse of `weights`.
   Matrix restore;
 
-  /// The values of `x`, one for each row of `input`, at all points.
+  /// Returns the values of `x` at all points, one for each row of `input`.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
-  /// The outputs of products at all points.
+  /// Returns the outputs, given the products at all points.
   Exprs outputsOf(llvm::ArrayRef<Expr> products) const;
 };
 

@@ -3,10 +3,10 @@
 
 Usage: make_letter_cases.py > LetterCases.def
 
-A simple mapping takes one character to one character. Python knows the full mappings;
-where a full one is longer, the simple one is that of title case, of which Greek letters
-with iota below have one, or there is none. The one full mapping of lower case that is
-longer (U+0130) has the simple mapping i.
+A simple mapping maps one character to one character. Python only has the full mappings.
+If the full upper case of a character is longer than one character, the simple mapping is
+that of title case (for Greek letters with iota subscript), or there is none. The only
+longer full mapping to lower case (U+0130) has the simple mapping i.
 """
 import sys
 import unicodedata
@@ -22,7 +22,7 @@ def upper(c):
 
 
 def ranges(mapping):
-    """[first, last, step, distance], ascending; letters of alternating case have step 2."""
+    """Returns [first, last, step, distance], ascending; step is 2 where cases alternate."""
     found = []
     for code in range(sys.maxunicode + 1):
         if 0xD800 <= code < 0xE000:

@@ -1,11 +1,12 @@
-// Threads of the emulated GPU, each with a stack of its own where they wait for each other.
-// Included by cuda_runtime.h.
+// Threads of the emulated GPU, each with its own stack if they wait for each
+// other. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_BLOCK_H
 #define INGOT_EMULATED_BLOCK_H
 
-// A block of threads. They run one after the other until one of them has to wait; those
-// that wait go on when all of their block, or of their warp, wait as well.
+// A block of threads. Threads run one after the other until one has to wait;
+// waiting threads continue when all of their block, or of their warp, wait as
+// well.
 class EmulatedBlock {
 public:
   static constexpr unsigned warp = 32;
@@ -19,13 +20,13 @@ public:
     current() = this;
     while (next < threads) {
       resume(take());
-      // All have begun: who waits for whom?
+      // All threads have started: resolve the waits.
       while (next == threads && !waiting.empty())
         release();
     }
     current() = outer;
   }
-  /// Waits until all threads of the warp or of the block are here.
+  /// Waits until all threads of the warp or of the block have arrived.
   void wait(bool isWarp) {
     EmulatedKernelCode pause(false);
     Fiber *self = running;
@@ -34,7 +35,7 @@ public:
     emulated_go_on(self->place);
     emulated_passed(isWarp);
   }
-  /// Waits until a gate has opened for the last time whose number has this parity.
+  /// Waits for the completion of the mbarrier's latest phase with this parity.
   void waitAtGate(const int64_t *gate, unsigned parity) {
     if (isOpen(gate, parity))
       return;
@@ -47,7 +48,7 @@ public:
     static thread_local EmulatedBlock *block = nullptr;
     return block;
   }
-  // What threads of a warp show each other.
+  // Values that threads of a warp exchange.
   uint64_t shown[emulated_most_threads];
 
 private:
@@ -70,7 +71,7 @@ private:
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
-  /// Lets those go on who wait for nobody any more.
+  /// Lets threads continue whose wait has ended.
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)
@@ -93,7 +94,7 @@ private:
       bool isBlock = waiting.size() == threads;
       for (const Waiting &one : waiting)
         isBlock &= !one.isWarp && !one.gate;
-      // Nobody can go on: now copies arrive.
+      // No thread can continue: complete asynchronous copies.
       auto isAwaited = [&](const int64_t *gate) {
         for (const Waiting &one : waiting)
           if (one.gate == gate)
@@ -136,7 +137,7 @@ private:
     emulated_stack(fiber->stack.data(), fiber->stack.size());
     swapcontext(&scheduler, &fiber->context);
   }
-  /// A stack on which threads begin that have not begun yet.
+  /// Returns a stack for threads that have not started yet.
   Fiber *take() {
     Fiber *fiber;
     if (idle.empty()) {

@@ -1,11 +1,12 @@
-// Gates of the emulated GPU (mbarrier), and copies of whole tiles that they announce
-// (cp.async.bulk.tensor): such a copy arrives when nothing else can go on any more.
-// Included by cuda_runtime.h.
+// mbarriers of the emulated GPU ("gates"), and copies of whole tiles that
+// signal them (cp.async.bulk.tensor): such a copy completes when no thread can
+// continue otherwise. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_GATES_H
 #define INGOT_EMULATED_GATES_H
 
-// What the driver makes of a tensor for such copies, of 128 bytes as on the device.
+// The tensor map that the driver encodes for such copies, of 128 bytes as on
+// the device.
 struct alignas(64) CUtensorMap {
   const char *tensor;
   uint64_t sizes[5], distances[5];
@@ -15,7 +16,7 @@ struct alignas(64) CUtensorMap {
 };
 static_assert(sizeof(CUtensorMap) == 128, "a map of 128 bytes");
 
-// The word of a gate.
+// The word of an mbarrier.
 struct EmulatedGate {
   uint16_t arrivals, left;
   int32_t bytes : 31;
@@ -28,7 +29,7 @@ struct EmulatedGate {
       fail("a gate is used that nobody has set up");
     return gate;
   }
-  // After an arrival or a copy: the gate opens when all is there.
+  // After an arrival or a copy: completes the phase if nothing is missing.
   void put(int64_t *word) {
     if (left == 0 && bytes == 0) {
       left = arrivals;
@@ -53,12 +54,13 @@ public:
     char *to;
     int64_t *gate;
     unsigned thread, clock;
-    // The blocks of the cluster that get it, and how far their memory is from here.
+    // The blocks of the cluster that receive the copy, and the distances of
+    // their memory.
     unsigned blocks;
     ptrdiff_t distances[emulated_most_blocks];
 
-    // Calls `body` with each 16 bytes of shared memory and where they come from: null
-    // outside of the tensor, in each block.
+    // Calls `body`, in each block, with each 16 bytes of shared memory and
+    // their source address, which is null outside of the tensor.
     template <typename Body> void forEachPiece(const Body &body) const {
       for (unsigned block = 0; block < blocks; ++block)
         forEachPiece(to + distances[block], body);
@@ -100,7 +102,7 @@ public:
     }
 
   private:
-    // The position behind `place`, in the box or among those of windows.
+    // Advances to the next position of the box or of the windows.
     void next(int64_t *place) const {
       for (unsigned axis = 1; axis < map.rank; ++axis) {
         bool isOuter = axis + 1 == map.rank;
@@ -147,7 +149,7 @@ public:
     emulated_release(word);
     gate.put(word);
   }
-  // So many bytes that this thread has written have arrived.
+  // Counts bytes that this thread has written.
   void count(int64_t *word, unsigned bytes) {
     EmulatedGate gate = EmulatedGate::of(word);
     gate.bytes -= int32_t(bytes);
@@ -169,8 +171,8 @@ public:
     copy.clock = emulated_issue();
     copies.push_back(copy);
   }
-  // Lets one copy arrive, the newest of those whose gates are waited for; false if there
-  // is none.
+  // Completes one copy, the newest of those whose mbarriers are awaited;
+  // returns false if there is none.
   template <typename IsAwaited> bool arriveLate(const IsAwaited &isAwaited) {
     if (copies.empty())
       return false;
@@ -206,7 +208,8 @@ public:
     emulated_go_on(running);
     return true;
   }
-  // A copy that arrives behind the end of its block would write into the next one's memory.
+  // A copy that completes after the end of its block would overwrite memory of
+  // the next one.
   void endBlock() {
     if (!copies.empty())
       EmulatedGate::fail("a block ends before a copy of its own is there");
@@ -218,7 +221,7 @@ private:
   std::vector<std::pair<int64_t *, unsigned>> unpublished;
 };
 
-// The driver's functions for maps, with the driver's demands.
+// The driver's functions for tensor maps, with the driver's requirements.
 typedef uint64_t cuuint64_t;
 typedef uint32_t cuuint32_t;
 enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
@@ -271,7 +274,7 @@ inline CUresult cuTensorMapEncodeTiled(
     if (box[axis] == 0 || box[axis] > 256)
       return CUDA_ERROR_INVALID_VALUE;
   }
-  // Rows of the tile have the bytes among which pieces are exchanged.
+  // With the 128-byte swizzle, rows of the tile must have 128 bytes.
   return result == CUDA_SUCCESS && map->box[0] * map->element != 128
              ? CUDA_ERROR_INVALID_VALUE
              : result;
@@ -290,7 +293,7 @@ inline CUresult cuTensorMapEncodeIm2col(
   map->areWindows = 1;
   map->box[0] = uint16_t(channels);
   map->box[1] = uint16_t(positions);
-  // 16 bits of a corner are divided among the axes.
+  // Corner coordinates share 16 bits.
   int most = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
   for (unsigned axis = 0; axis + 2 < rank; ++axis) {
     map->low[axis] = int16_t(low[axis]);

@@ -1,5 +1,5 @@
-// Streams, events and graphs of the emulated GPU: what is recorded runs node by node, in an
-// order that the edges of its nodes allow. Included by cuda_runtime.h.
+// Streams, events and graphs of the emulated GPU: a captured graph runs node by
+// node, in an order that its dependencies allow. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_GRAPH_H
 #define INGOT_EMULATED_GRAPH_H
@@ -19,7 +19,7 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
                                           cudaStreamCaptureMode) {
-  // The default stream cannot be recorded.
+  // The default stream cannot be captured.
   if (!stream || stream->recorded)
     return cudaErrorInvalidValue;
   stream->recorded = new CUgraph_st;
@@ -33,7 +33,8 @@ inline cudaError_t cudaStreamEndCapture(cudaStream_t stream,
   *graph = stream->recorded;
   if (!*graph || (*graph)->streams.front() != stream)
     return cudaErrorInvalidValue;
-  // All streams have to have come back: a node for which none waits is at this one's end.
+  // All other streams must have joined: a node that no other depends on must be
+  // the last one of this stream.
   std::vector<bool> isAwaited((*graph)->nodes.size());
   for (const CUgraph_st::Node &node : (*graph)->nodes)
     for (size_t before : node.after)
@@ -58,7 +59,7 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->time = std::chrono::steady_clock::now();
   return cudaSuccess;
 }
-// What the emulation took, which says nothing of a GPU.
+// The time of the emulation, which says nothing about a GPU.
 inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
                                         cudaEvent_t end) {
   *milliseconds =
@@ -67,7 +68,7 @@ inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                        unsigned) {
-  // What is done at once is done.
+  // Operations that were executed immediately are complete.
   if (!event->recorded)
     return stream && stream->recorded ? cudaErrorInvalidValue : cudaSuccess;
   if (!stream || (stream->recorded && stream->recorded != event->recorded))
@@ -96,7 +97,7 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec,
 }
 inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                        cudaGraphExecUpdateResultInfo *) {
-  // Another number of nodes is another graph, and so are others that they wait for.
+  // A graph with other nodes or dependencies cannot be updated.
   if (exec->nodes.size() != graph->nodes.size())
     return cudaErrorInvalidValue;
   for (size_t i = 0; i < graph->nodes.size(); ++i)
@@ -105,11 +106,11 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   exec->nodes = graph->nodes;
   return cudaSuccess;
 }
-// Runs the nodes one after the other, each behind those that it waits for: the first that
-// may run, or backwards the last one.
+// Runs the nodes one after the other, each after its dependencies: always the
+// first one that is ready, or with `backwards` the last one.
 inline void emulated_run_graph(const CUgraph_st &graph) {
   size_t count = graph.nodes.size();
-  // Of each node, those that are done when it begins, whatever the order.
+  // For each node, the nodes that complete before it in any order.
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
   for (size_t i = 0; i < count; ++i)
     for (size_t from : graph.nodes[i].after) {
@@ -117,7 +118,7 @@ inline void emulated_run_graph(const CUgraph_st &graph) {
       for (size_t j = 0; j < from; ++j)
         before[i][j] = before[i][j] || before[from][j];
     }
-  // The launches of each node that is done, from one number to another.
+  // The range of launch numbers of each completed node.
   std::vector<std::pair<size_t, size_t>> launches(count);
   std::vector<bool> isDone(count);
   auto mayRun = [&](size_t i) {

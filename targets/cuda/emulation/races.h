@@ -1,17 +1,18 @@
-// Who reads and writes what between two barriers, on the emulated GPU: a debug mode.
-// Included by cuda_runtime.h.
+// A debug mode of the emulated GPU that detects races: it records reads and
+// writes between barriers. Included by cuda_runtime.h.
 //
 //     clang++ -DEMULATED_GPU_CHECK -fsanitize-coverage=func,trace-loads,trace-stores
 //             -fsanitize=bounds -fsanitize-trap=bounds -fno-sanitize-link-runtime
 //             -std=c++17 -x c++ net.cu ...
 //
-// Clang then calls a function for each access of a kernel. Two threads that use one byte,
-// one of them writing, with no barrier of both in between, are a race, also where they are
-// of launches in two branches of a graph, and so is using what a copy that is not awaited
-// may still write; an address that is neither of the device, nor shared, nor the thread's
-// own, is out of bounds. (Within
-// shared memory -fsanitize=bounds traps what leaves its array.) The program says which
-// threads and aborts. Clang's own runtime would take the place of these functions.
+// clang then inserts a call for each memory access of a kernel. It is a race if
+// two threads access the same byte, at least one of them writing, without a
+// barrier of both in between, also between launches in two branches of a graph;
+// and if a thread accesses memory that a copy which has not been awaited may
+// still write. An address that is neither in device memory, nor in shared
+// memory, nor on the thread's stack, is out of bounds. (Within shared memory,
+// -fsanitize=bounds traps accesses outside of an array.) The program reports
+// the threads and aborts. These functions replace clang's own runtime.
 
 #ifndef INGOT_EMULATED_RACES_H
 #define INGOT_EMULATED_RACES_H
@@ -45,7 +46,7 @@ inline void emulated_begin_launch() {}
 #include <algorithm>
 #include <unordered_map>
 
-// This thread has stored to sums of products.
+// Called when this thread stores to accumulators of warpgroup products.
 inline void emulated_changed_sums();
 
 extern "C" {
@@ -56,10 +57,10 @@ extern char __executable_start[], _end[];
 
 class EmulatedRaces {
 public:
-  // Spelled out, so that its own accesses are not looked at.
+  // Not defaulted, so that its own accesses are not checked.
   EmulatedRaces() {}
 
-  // Whether the code that runs is that of a kernel.
+  // Whether the running code is part of a kernel.
   bool isKernel = false;
   const char *stackBegin = nullptr, *stackEnd = nullptr;
   unsigned blockEpochs[emulated_most_threads] = {},
@@ -89,17 +90,19 @@ public:
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
 
-  // Launches that may run at the same time as those that come next; null: none.
+  // Ranges of launches that may run concurrently with the next ones; null:
+  // none.
   const std::vector<std::pair<size_t, size_t>> *beside = nullptr;
 
-  // One more copy of 16 bytes is on its way there, or one less.
+  // Adds or removes a pending copy of 16 bytes to this address.
   void changePending(void *to, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<char *>(to) + i).pending += by;
   }
 
-  // Gates order what threads do: what one of them has done before it arrived is known to
-  // those that have waited for the opening behind that. Each thread counts its arrivals.
+  // mbarriers order threads: everything that a thread did before it arrived is
+  // known to threads that have waited for the completion of that phase. Each
+  // thread counts its arrivals.
   void beginBlock(bool isEarly) {
     gates.clear();
     knownBlocks.clear();
@@ -115,7 +118,7 @@ public:
       return cellOf(&byte).written.launch != 0;
     });
   }
-  // This thread has waited for the kernel in front.
+  // This thread has waited for the previous kernel.
   void begun() { mayBegin[emulated_thread()] = true; }
   void release(const void *gate) {
     unsigned thread = emulated_thread();
@@ -135,7 +138,8 @@ public:
   }
   unsigned issue() { return clocks[emulated_thread()]++; }
 
-  // Sums that products of this thread add to, in the background or no more.
+  // Registers accumulators of this thread's products, as in flight or
+  // completed.
   void changeSums(void *first, size_t bytes, bool isInFlight) {
     const char *begin = static_cast<const char *>(first);
     for (Sums &one : sums[emulated_thread()])
@@ -146,7 +150,7 @@ public:
     sums[emulated_thread()].push_back({begin, begin + bytes, isInFlight});
   }
 
-  // Blocks that have counted before at the same place have done so behind what they wrote.
+  // Blocks that added to the same counter earlier did so after their writes.
   void counted(const void *number) {
     for (const auto &other : countsAt[number])
       join(knownBlocks, other.first, other.second);
@@ -154,7 +158,7 @@ public:
   }
   void beginLaunch() { countsAt.clear(); }
 
-  // One more product that is not awaited reads 16 bytes there, or one less.
+  // Adds or removes a pending product that reads 16 bytes at this address.
   void changeReading(const void *from, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<const char *>(from) + i).reading += by;
@@ -181,13 +185,13 @@ private:
     for (size_t i = 0; i < of.size(); ++i)
       to[i] = std::max(to[i], of[i]);
   }
-  // The epoch up to which what a block has done is known.
+  // The epoch up to which a block's accesses are known to have completed.
   typedef std::unordered_map<unsigned, unsigned> Blocks;
   static void join(Blocks &to, unsigned block, unsigned epoch) {
     unsigned &known = to[block];
     known = std::max(known, epoch);
   }
-  // Two readers: one of them is not the thread that writes.
+  // Two readers, since one of them may be the thread that writes.
   struct Cell {
     Access written, read[2];
     int pending, reading;
@@ -205,7 +209,7 @@ private:
     return first + bytes <= behind->first + behind->second.bytes;
   }
 
-  // Whether the threads cannot have done both at the same time.
+  // Whether two accesses are ordered by barriers, and so not concurrent.
   bool areOrdered(const Access &before, const Access &now,
                   bool isShared) const {
     if (before.launch != now.launch) {
@@ -227,7 +231,7 @@ private:
             known[now.thread][before.thread] > before.clock);
   }
 
-  // Memory of the thread itself.
+  // Checks an access to memory of the thread itself.
   void useOwn(const char *first, size_t bytes, bool isWrite) {
     for (const Sums &one : sums[emulated_thread()]) {
       if (first < one.begin || first >= one.end)
@@ -319,7 +323,7 @@ inline void emulated_read(const void *address, size_t bytes) {
 inline void emulated_write(void *address, size_t bytes) {
   emulated_use(address, bytes, true);
 }
-// While it lives, the code that runs is a kernel's, or is not.
+// During its lifetime, marks the running code as part of a kernel, or not.
 struct EmulatedKernelCode {
   explicit EmulatedKernelCode(bool is) : before(EmulatedRaces::all().isKernel) {
     EmulatedRaces::all().isKernel = is;
@@ -327,8 +331,8 @@ struct EmulatedKernelCode {
   ~EmulatedKernelCode() { EmulatedRaces::all().isKernel = before; }
   bool before;
 };
-// Launches numbered from behind the first to the second of two may run at the same time as
-// those that come next.
+// Sets the ranges of launches, from after the first to the second number, that
+// may run concurrently with the next ones.
 inline void
 emulated_beside(const std::vector<std::pair<size_t, size_t>> *launches) {
   EmulatedRaces::all().beside = launches;

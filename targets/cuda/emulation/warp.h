@@ -1,11 +1,11 @@
-// What the threads of a warp do together, and copies that arrive later, on the emulated
-// GPU: registers are laid out as PTX documents it (ldmatrix, mma.m16n8k8 to m16n8k32,
+// Operations of a warp, and asynchronous copies, on the emulated GPU: registers
+// are laid out as PTX documents it (ldmatrix, mma.m16n8k8 to m16n8k32,
 // cp.async). Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_WARP_H
 #define INGOT_EMULATED_WARP_H
 
-// Copies arrive as late as the kernel allows: when they are awaited.
+// Copies complete as late as the kernel allows: when they are awaited.
 class EmulatedCopies {
 public:
   void clear() {
@@ -62,7 +62,7 @@ private:
   OfThread copies[1024];
 };
 
-// The value of a small float.
+// Returns the value of an f16 or bf16.
 inline float emulated_value(uint16_t bits, bool isBFloat) {
   uint32_t word = uint32_t(bits) << 16;
   float value;
@@ -71,7 +71,8 @@ inline float emulated_value(uint16_t bits, bool isBFloat) {
     if (rest >= 0x7c00u) {
       word = sign | 0x7f800000u | (rest & 0x3ffu) << 13;
     } else {
-      // Moved to f32's place, an exponent is 112 too low; denormals come out right.
+      // With the bits shifted to f32's position, the exponent is 112 too low;
+      // this also holds for subnormal numbers.
       word = rest << 13;
       memcpy(&value, &word, sizeof value);
       value *= 0x1p112f;
@@ -83,7 +84,7 @@ inline float emulated_value(uint16_t bits, bool isBFloat) {
   return value;
 }
 
-// Of the block's threads, what they show each other in registers.
+// The registers that the threads of a block exchange.
 struct EmulatedRegisters {
   uint32_t words[1024][6];
   const void *addresses[1024];
@@ -112,7 +113,7 @@ struct emulated_instructions {
     typedef uint16_t Bits;
     static float value(uint16_t bits) { return emulated_value(bits, true); }
   };
-  // The hardware does not look at the lowest 13 bits.
+  // The hardware ignores the lowest 13 bits.
   struct Tf32 {
     typedef uint32_t Bits;
     static float value(uint32_t bits) {
@@ -122,7 +123,8 @@ struct emulated_instructions {
       return value;
     }
   };
-  // Of 8 bits: e5m2 is the upper half of an f16, e4m3 has no infinities and one NaN.
+  // 8-bit floats: e5m2 is the upper half of an f16; e4m3 has no infinities and
+  // one NaN.
   struct E5m2 {
     typedef uint8_t Bits;
     static float value(uint8_t bits) {
@@ -134,7 +136,8 @@ struct emulated_instructions {
     static float value(uint8_t bits) {
       if ((bits & 0x7fu) == 0x7fu)
         return emulated_value(0x7fff, false);
-      // Moved to f16's place, an exponent is 8 too low; denormals come out right.
+      // With the bits shifted to f16's position, the exponent is 8 too low;
+      // this also holds for subnormal numbers.
       unsigned sign = bits & 0x80u, rest = bits & 0x7fu;
       return emulated_value(static_cast<uint16_t>(sign << 8 | rest << 7),
                             false) *
@@ -171,15 +174,15 @@ struct emulated_instructions {
   static float widen_e4m3(uint8_t bits) { return E4m3::value(bits); }
   static float widen_e5m2(uint8_t bits) { return E5m2::value(bits); }
   static float larger_f32(float x, float y) { return x != x || y > x ? y : x; }
-  // As wrong as the device may be.
+  // Has the largest error that the device may have.
   static float quotient_f32(float x, float y) {
     return x / y * (1 + 1.1920929e-7f);
   }
   static float divide_f32(float x, float y) { return x / y; }
   static float root_f32(float x) { return __builtin_sqrtf(x); }
   static double root_f64(double x) { return __builtin_sqrt(x); }
-  // As wrong as the device may be: two units in the last place up, or down, or neither, by
-  // the bits of x.
+  // Has the largest errors that the device may have: two units in the last
+  // place up, down, or none, depending on the bits of x.
   static float exp2_f32(float x) {
     float power = __builtin_exp2f(x);
     constexpr float leastNormal = 1.17549435e-38f;
@@ -201,7 +204,7 @@ struct emulated_instructions {
     uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
     if (rest > 0x7f800000u)
       return 0x7fff;
-    // From 65520 on: infinity. Below 2^-14: units of 2^-24, which adding 0.5 leaves in
+    // Infinity from 65520 on. Below 2^-14, adding 0.5 leaves units of 2^-24 in
     // the lowest bits.
     if (rest >= 0x477ff000u)
       return static_cast<uint16_t>(sign | 0x7c00u);
@@ -316,7 +319,8 @@ private:
     EmulatedBlock::current()->wait(/*isWarp=*/true);
   }
 
-  // Part `at` of the 32 bytes of a row or column, from the thread that has it.
+  // Returns element `at` of the 32 bytes of a row or column, from the thread
+  // that holds it.
   template <typename Type>
   static auto element(unsigned thread, unsigned low, unsigned high,
                       unsigned at) {

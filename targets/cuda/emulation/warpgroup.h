@@ -1,6 +1,7 @@
-// What four warps of the emulated GPU do together: products of tiles in shared memory,
-// which are computed when they are awaited (wgmma), their tiles and sums laid out as PTX
-// documents it. Included by cuda_runtime.h.
+// Operations of warpgroups on the emulated GPU: matrix multiplications of tiles
+// in shared memory, which are computed when they are awaited (wgmma), with
+// tiles and accumulators laid out as PTX documents it. Included by
+// cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_WARPGROUP_H
 #define INGOT_EMULATED_WARPGROUP_H
@@ -12,15 +13,16 @@ public:
     void (*read)(const Product &, int);
     void *sums;
     size_t bytes;
-    // What a descriptor says of a tile: where it is, and of one whose rows are those of
-    // steps, the bytes from 64 rows or columns of the product to the next.
+    // The contents of a matrix descriptor: the tile's address and, for a
+    // transposed tile, the bytes from 64 rows or columns of the product to the
+    // next 64.
     struct Tile {
       const char *at;
       unsigned distance;
     } left, right;
-    // Four of the thread, in place of a left tile.
+    // Four words in registers of the thread, instead of a left tile.
     const int32_t *words;
-    // Whether the sums are replaced.
+    // Whether the product overwrites the accumulators.
     bool isFirst;
     unsigned group, number;
   };
@@ -37,7 +39,7 @@ public:
       if ((reinterpret_cast<uintptr_t>(tile.at) &
            (tile.distance ? 0x3ffu : 0x38fu)) != 0)
         EmulatedGate::fail("a tile begins at no multiple of 1024 bytes");
-      // 14 bits of a descriptor, in units of 16 bytes.
+      // A descriptor has 14 bits for it, in units of 16 bytes.
       if (tile.distance % 1024 != 0 || tile.distance >> 18 != 0)
         EmulatedGate::fail(
             "columns of a tile are at no multiple of 1024 bytes");
@@ -48,7 +50,8 @@ public:
     setInFlight(product, true);
     product.read(product, 1);
   }
-  // The words of another thread of the warp in the same product, which it has begun.
+  // Returns the operand words of another thread of the warp for the same
+  // product, which that thread has started.
   const int32_t *wordsOf(unsigned thread, const Product &product) {
     for (const Product &other : threads[thread].pending)
       if (other.number == product.number)
@@ -65,8 +68,8 @@ public:
       areWords |= of.pending[done].words != nullptr;
       ++done;
     }
-    // Words of other threads are read: all of these have begun the products, and go on
-    // together.
+    // Words of other threads are read: all of them have started the products,
+    // and continue together.
     if (areWords)
       EmulatedBlock::current()->wait(/*isWarp=*/true);
     for (size_t i = 0; i < done; ++i) {
@@ -80,7 +83,7 @@ public:
     for (const Product &product : of.pending)
       setInFlight(product, true);
   }
-  // This thread has stored to sums of its own: they have to be handed over anew.
+  // This thread has stored to its accumulators: wgmma.fence is needed again.
   void changed() { mine().isBegun = false; }
   void endBlock() {
     for (OfThread &of : threads) {
@@ -135,7 +138,7 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(gate, 0);
   }
-  // The blocks of a cluster have the same at the same places.
+  // The blocks of a cluster have the same memory layout.
   static void arrive_at(int64_t *gate, ptrdiff_t block) {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(
@@ -207,7 +210,7 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedProducts::ofBlock().await(newest);
   }
-  // Registers are no matter here.
+  // The emulation does not limit registers.
   template <unsigned> static void more_registers() {}
   template <unsigned> static void fewer_registers() {}
 
@@ -274,7 +277,7 @@ private:
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
-  // Innermost first: the place, then for windows the shift.
+  // Coordinates are innermost first: the position, then for windows the shift.
   static void copy(void *to, const CUtensorMap &map, int64_t *gate,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
                    bool areWindows, ptrdiff_t blocks) {
@@ -308,17 +311,17 @@ private:
                                      read<columns>, sums, sizeof sums, left,
                                      right, words, isFirst, 0, 0});
   }
-  // 16 bytes of a row: pieces are exchanged by the address.
+  // Returns a 16-byte chunk of a row, at its swizzled address.
   static const char *pieceOf(const char *tile, unsigned row, unsigned piece) {
     uintptr_t byte = reinterpret_cast<uintptr_t>(tile) + row * 128 + piece * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
-  // 8 rows or columns of a step.
+  // Returns 8 rows or columns of one K element of a transposed tile.
   static const char *turnedPiece(const Tile &tile, unsigned step,
                                  unsigned row) {
     return pieceOf(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
   }
-  // The numbers of all steps of a row or column.
+  // Converts all K elements of a row or column.
   template <typename Type, typename Value>
   static void decode(const Tile &tile, unsigned row, Value *values) {
     typedef typename Type::Bits Bits;
@@ -337,7 +340,7 @@ private:
       }
     }
   }
-  // The same of a row whose numbers four threads have in words.
+  // The same for a row that four threads hold in registers.
   template <typename Type, typename Value>
   static void decodeWords(const EmulatedProducts::Product &product,
                           unsigned half, Value *values) {
@@ -352,7 +355,8 @@ private:
                   uint32_t(words[word]) >> 16 * second));
     }
   }
-  // A warp reads as one: from the begin of the product on until it is awaited.
+  // A warp's reads are recorded once, from the start of the product until it is
+  // awaited.
   template <unsigned columns>
   static void read(const EmulatedProducts::Product &product, int by) {
     if (threadIdx.x % 32 != 0)
