@@ -1,44 +1,39 @@
-// Threads that go through the kernels of a run together.
+// A team of worker threads that executes consecutive kernels in one parallel_for call.
 // SPDX-License-Identifier: MIT-0
 //
-// Each thread that the caller lends is a member of the team, and all do the same steps in
-// the same order: of a shared step a member takes parts as long as there are any, and goes
-// on when all are done. One word says where the team is, so that no member waits for a
-// thread that has not come: one that comes late finds earlier steps done and goes on, and
-// one alone does everything. Parts are taken from both ends, so that a member mostly reads
-// what it has written.
+// Every thread that executes the body is a member, and all members execute the same steps in
+// the same order. The iterations of a step are divided into parts: a member takes parts until
+// none is left, and continues with the next step when all parts are done. The progress of the
+// team is one atomic word. A member never waits for a thread that has not started: a late
+// thread skips the steps that are done, and a single thread executes everything. Members take
+// parts from both ends, so that each mostly reads the data that it has written itself.
 
-// The thread that runs a model by itself.
+// Replaces a team where the model runs on one thread.
 struct Alone {
-  template <typename Body>
-  void share(ptrdiff_t extent, const Body &body) const {
-    body(0, extent);
-  }
+  template <typename Body> void share(ptrdiff_t extent, const Body &body) const { body(0, extent); }
   template <typename Body> void once(const Body &body) const { body(); }
 };
 
-// Where a team is: the number of the step, and of its parts those taken from the front,
-// those taken from the back, and those that are done.
+// The progress of a team. Bits of `word`, from the highest: the number of the current step
+// (28), and the numbers of its parts that are taken from the front, taken from the back, and
+// done (12 each).
 struct TeamProgress {
   static constexpr uint64_t most_parts = 0xfff, finished = ~uint64_t(0);
 
   alignas(64) uint64_t word = 0;
   alignas(64) uint64_t members = 0;
 
-  static uint64_t load(const uint64_t &from) {
-    return __atomic_load_n(&from, __ATOMIC_ACQUIRE);
-  }
+  static uint64_t load(const uint64_t &from) { return __atomic_load_n(&from, __ATOMIC_ACQUIRE); }
   uint64_t load() const { return load(word); }
   void store(uint64_t next) { __atomic_store_n(&word, next, __ATOMIC_RELEASE); }
 #if defined(__aarch64__)
-  // By instructions, where compilers would call their library.
+  // Inline instructions: the default is a call of the compiler's library.
   __attribute__((target("no-outline-atomics"), noinline))
 #endif
   static bool exchange(uint64_t &at, uint64_t &now, uint64_t next) {
-    return __atomic_compare_exchange_n(&at, &now, next, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+    return __atomic_compare_exchange_n(&at, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   }
-  // Changes the number of members; returns what it was.
+  // Adds to the number of members; returns the previous number.
   uint64_t count(uint64_t more) {
     uint64_t now = load(members);
     while (!exchange(members, now, now + more))
@@ -54,12 +49,12 @@ struct TeamProgress {
 // A member of a team.
 class Team {
 public:
-  // So many members may come soon.
+  // `members` is the number of members that are expected.
   Team(TeamProgress &shared, uint64_t members)
       : progress(shared), expected(members), number(shared.count(1)) {}
   Team(const Team &) = delete;
   Team &operator=(const Team &) = delete;
-  // Has to be called behind the last step.
+  // Must be called after the last step.
   void finish() {
     if (leads)
       progress.store(progress.finished);
@@ -82,30 +77,28 @@ private:
 
   TeamProgress &progress;
   uint64_t expected, number, step = 0;
-  // All parts of the step before are done, and no other member knows: nobody else changes
-  // the word.
+  // This member completed the previous step and has not published that: the other members
+  // still wait, so that it may write `word` without an atomic exchange.
   bool leads = false;
-  // Another member has kept this one waiting for too long: it leaves the rest to others,
-  // as its processor may be the one that they need.
+  // This member waited too long for another one and has left the team: the other member
+  // may need its processor.
   bool left = false;
 };
 
-[[gnu::noinline]] void Team::share_parts(ptrdiff_t extent, ingot_body body,
-                                         void *argument) {
-  // 10 to 50 us: longer than any step of a team where all members have a processor.
+[[gnu::noinline]] void Team::share_parts(ptrdiff_t extent, ingot_body body, void *argument) {
+  // 10 to 50 us: longer than a step takes if each member has a processor.
   constexpr unsigned most_waits = 1000;
   if (extent <= 0 || left)
     return;
   const uint64_t here = step++, rows = uint64_t(extent),
-                 parts =
-                     rows < progress.most_parts ? rows : progress.most_parts;
+                 parts = rows < progress.most_parts ? rows : progress.most_parts;
   const bool from_back = number % 2 != 0;
   uint64_t members = progress.load(progress.members);
-  // In the first step others are on their way.
+  // In the first step, other members may still be starting.
   const uint64_t least = here == 0 && expected > 2 ? expected : 2;
   members = members < least ? least : members;
-  // At first a fair share, but half of one where there are many parts, which may take
-  // unequal times; then a share of what is left.
+  // First an equal share of the parts, or half of that if there are many, since parts may
+  // take different times; later an equal share of the remaining parts.
   const uint64_t fair = parts / members;
   uint64_t share = fair < 16 ? fair : fair / 2, done = 0;
   uint64_t now = leads ? here << 36 : progress.load();
@@ -143,10 +136,9 @@ private:
     leads = false;
     done = taken;
     if (taken > 0) {
-      // The parts that are one row longer lie evenly among the others.
-      const uint64_t first = from_back ? parts - back - taken : front,
-                     last = first + taken, length = rows / parts,
-                     longer = rows % parts;
+      // The parts that have one row more are distributed evenly.
+      const uint64_t first = from_back ? parts - back - taken : front, last = first + taken,
+                     length = rows / parts, longer = rows % parts;
       body(argument, ptrdiff_t(first * length + first * longer / parts),
            ptrdiff_t(last * length + last * longer / parts));
     }
@@ -155,9 +147,8 @@ private:
   }
 }
 
-// Calls body(team) on each thread that the caller lends, or alone.
-template <typename Body>
-inline void in_team(const ingot_context *context, const Body &body) {
+// Calls body(team) on each thread that the caller provides, or on this one alone.
+template <typename Body> inline void in_team(const ingot_context *context, const Body &body) {
   if (!context || !context->parallel_for) {
     Alone alone;
     body(alone);
@@ -167,8 +158,8 @@ inline void in_team(const ingot_context *context, const Body &body) {
     const Body &body;
     TeamProgress progress;
   } shared = {body, {}};
-  // More than there are threads: who comes last finds nothing to do. Half of a fair share
-  // is what hooks often give a thread at first, which tells how many there are.
+  // More than the number of threads: the last ones find nothing to do. Thread pools often
+  // give a thread half of an equal share first, from which the number of threads follows.
   constexpr ptrdiff_t most_members = 64;
   const ingot_body member = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
     Run &run = *static_cast<Run *>(argument);

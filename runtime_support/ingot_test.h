@@ -66,8 +66,8 @@ inline double readHalf(const unsigned char *at, bool isBrain) {
     const uint32_t sign = uint32_t(bits & 0x8000) << 16, rest = bits & 0x7fff;
     if (rest < 0x400) // zero or subnormal: a multiple of 2^-24
       return (sign ? -1.0 : 1.0) * double(rest) / 16777216.0;
-    wide = sign | (rest >= 0x7c00 ? 0x7f800000 | (rest & 0x3ff) << 13
-                                  : (rest << 13) + (112u << 23));
+    wide =
+        sign | (rest >= 0x7c00 ? 0x7f800000 | (rest & 0x3ff) << 13 : (rest << 13) + (112u << 23));
   }
   float value;
   __builtin_memcpy(&value, &wide, sizeof value);
@@ -208,8 +208,8 @@ public:
     return false;
   }
 
-  void output(const char *name, const void *got, const void *want, Type type,
-              size_t elements, double relative, double absolute) {
+  void output(const char *name, const void *got, const void *want, Type type, size_t elements,
+              double relative, double absolute) {
     double largest = 0;
     size_t bad = 0, firstBad = 0;
     for (size_t i = 0; i < elements; ++i) {
@@ -284,15 +284,13 @@ private:
 
   void compare(const Node &node, const Signature &want) {
     Summing got;
-    const void *data =
-        static_cast<const unsigned char *>(node.buffer) + node.offset;
+    const void *data = static_cast<const unsigned char *>(node.buffer) + node.offset;
     const size_t *n = node.sizes, *s = node.strides;
     for (size_t a = 0; a < n[0]; ++a)
       for (size_t b = 0; b < n[1]; ++b)
         for (size_t c = 0; c < n[2]; ++c)
           for (size_t d = 0; d < n[3]; ++d)
-            got.add(element(data, node.type,
-                            a * s[0] + b * s[1] + c * s[2] + d * s[3]));
+            got.add(element(data, node.type, a * s[0] + b * s[1] + c * s[2] + d * s[3]));
     double largest = 0;
     for (int k = 0; k < 4; ++k)
       if (magnitude(got.sums[k] - want.sums[k]) > largest)

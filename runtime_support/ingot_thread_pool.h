@@ -46,8 +46,7 @@ public:
 
   ingot_context context() {
     ingot_context result = {};
-    result.parallel_for = [](void *pool, ptrdiff_t extent, ingot_body body,
-                             void *argument) {
+    result.parallel_for = [](void *pool, ptrdiff_t extent, ingot_body body, void *argument) {
       static_cast<ThreadPool *>(pool)->parallelFor(extent, body, argument);
     };
     result.user = this;
@@ -71,10 +70,8 @@ public:
     ++generation;
     ticket.store(uint64_t(generation) << 36 | uint64_t(parts) << 24);
     wake();
-    unfinished.fetch_sub(runParts(/*fromBack=*/false),
-                         std::memory_order_acquire);
-    for (unsigned spins = 0; unfinished.load(std::memory_order_acquire) != 0;
-         ++spins)
+    unfinished.fetch_sub(runParts(/*fromBack=*/false), std::memory_order_acquire);
+    for (unsigned spins = 0; unfinished.load(std::memory_order_acquire) != 0; ++spins)
       pause(spins);
     busy.store(false);
   }
@@ -110,8 +107,8 @@ private:
         return done;
       ptrdiff_t share = parts / (2 * ptrdiff_t(size()));
       ptrdiff_t left = parts - front - back, taken = done > 0 || share < 1 ? 1
-                                                     : share < left ? share
-                                                                    : left;
+                                                     : share < left        ? share
+                                                                           : left;
       ptrdiff_t first = fromBack ? parts - back - taken : front;
       ingot_body body = job.body.load(std::memory_order_relaxed);
       void *argument = job.argument.load(std::memory_order_relaxed);
@@ -120,10 +117,8 @@ private:
       if (!ticket.compare_exchange_weak(now, now + step))
         continue;
       // The parts that are one step longer lie evenly among the others.
-      ptrdiff_t length = extent / parts, rest = extent % parts,
-                end = first + taken;
-      body(argument, first * length + first * rest / parts,
-           end * length + end * rest / parts);
+      ptrdiff_t length = extent / parts, rest = extent % parts, end = first + taken;
+      body(argument, first * length + first * rest / parts, end * length + end * rest / parts);
       done += taken;
       now = ticket.load(std::memory_order_acquire);
     }

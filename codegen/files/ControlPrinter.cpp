@@ -31,7 +31,7 @@ void ControlPrinter::forEachLaunch(
 void ControlPrinter::printHelpers() {
   if (!interface.madeSizes.empty()) {
     madeSizesType = names.unique("made_sizes");
-    out.comment("Sizes that a run makes.");
+    out.comment("Sizes that depend on data.");
     out.open("struct " + madeSizesType + " {");
     for (const InterfaceSize &size : interface.madeSizes)
       out.line("ptrdiff_t " + size.field + ";");

@@ -88,15 +88,16 @@ std::string recordedText(const Interface &interface, StringRef number) {
 void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
                        TextWriter &out) {
   const std::string &macro = interface.sharedMacro;
-  out.blockComment("Memory of the device, and page-locked memory of the host, "
-                   "that a handle takes.");
+  out.blockComment("Device memory and page-locked host memory that a handle "
+                   "allocates.");
   out.line("#define " + macro + "_DEVICE_BYTES " +
            Twine(memory.memory + memory.state) + "u");
   out.line("#define " + macro + "_STAGING_BYTES " + Twine(memory.staging) +
            "u");
   if (memory.state == 0)
     return;
-  out.blockComment("Those of the device that live from run to run.");
+  out.blockComment("The part of the device memory that keeps values between "
+                   "runs.");
   out.line("#define " + macro + "_STATE_BYTES " + Twine(memory.state) + "u");
 }
 
@@ -116,8 +117,9 @@ static void printHandle(ArrayRef<Interface> interfaces, const Device &device,
   const std::string &name = interfaces.front().sharedName;
   int64_t phases = phasesOf(interfaces);
   bool hasState = interfaces.front().stateBytes > 0;
-  out.blockComment("What one run at a time takes. The fields are the model's "
-                   "own.");
+  out.blockComment(
+      "The resources of a run; one run at a time may use them. The "
+      "fields are private.");
   out.open("typedef struct " + name + "_handle {");
   out.line("const unsigned char *constants;");
   out.line(std::string("unsigned char *memory, *staging") +
@@ -156,9 +158,9 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
   if (llvm::any_of(interfaces, graphsOf))
     out.line(device.graph + ";");
   out.blank();
-  out.blockComment("The constants of the model in the memory of a device. Any "
-                   "number of handles may share them; they have to outlive "
-                   "these.");
+  out.blockComment("The constants of the model in device memory. Any number of "
+                   "handles may share them; they must exist longer than the "
+                   "handles.");
   out.open("typedef struct " + name + "_constants {");
   out.line("unsigned char *memory;");
   out.line("int device" + target);
@@ -170,26 +172,26 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
       "Copies the constants to the current device" +
       std::string(isFile ? ", from a weights file that was mapped or read"
                          : "") +
-      ". When it returns they are there. With an error nothing is left "
-      "allocated.");
+      ". The copy is complete when the function returns. After an "
+      "error, nothing is left allocated.");
   out.line("ingot_status " + name + "_upload(" + name +
            "_constants *constants, " + (isFile ? "const void *file, " : "") +
            stream + ");");
-  out.blockComment("Frees them, once no handle uses them any more.");
+  out.blockComment("Frees the constants. No handle may use them any more.");
   out.line("ingot_status " + name + "_release(" + name +
            "_constants *constants);");
   out.blank();
-  out.blockComment("Allocates all that runs need on the device of the "
-                   "constants, which has to be the current one. With an error "
-                   "nothing is left allocated.");
+  out.blockComment("Allocates the resources of a run on the device of the "
+                   "constants, which must be the current device. After an "
+                   "error, nothing is left allocated.");
   out.line("ingot_status " + name + "_create(" + name +
            "_handle *handle, const " + name + "_constants *constants, " +
            stream + ");");
-  out.blockComment("Frees it, once its last run is over.");
+  out.blockComment("Frees the handle. Its last run must be complete.");
   out.line("ingot_status " + name + "_destroy(" + name + "_handle *handle);");
   if (interface.stateBytes > 0) {
-    out.blockComment("Sets what lives from run to run to zeros, as it is when "
-                     "a handle is new, behind what is on the stream.");
+    out.blockComment("Enqueues the reset of the state to zeros, the state of a "
+                     "new handle.");
     out.line("ingot_status " + name + "_reset(" + name + "_handle *handle, " +
              stream + ");");
     printStateDeclarations(interfaces, out);
@@ -206,8 +208,9 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
               "where they are until the stream is done.";
     if (&entry == &interface || entry.isDecided())
       out.blockComment(
-          "Runs the model once, behind what is on the stream. With tensors in "
-          "the memory of the host it returns when the outputs are there. " +
+          "Enqueues one run of the model on the stream. If the tensors "
+          "are in host memory, the function returns when the outputs "
+          "are complete. " +
           device +
           " The handle serves one stream at a time. Several handles may run at "
           "once.");
@@ -217,9 +220,10 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
   }
   if (isFile) {
     out.blank();
-    out.blockComment("Reads all `bytes` of a weights file and compares its "
-                     "checksum with the one of this model; " +
-                     name + "_upload itself looks at the file's header only.");
+    out.blockComment(
+        "Compares the checksum of all `bytes` of a weights file with "
+        "the one of this model: INGOT_OK, or INGOT_ERROR_WEIGHTS. " +
+        name + "_upload itself checks the header of the file only.");
     out.line("ingot_status " + name +
              "_check_weights(const void *weights, size_t bytes);");
   }

@@ -11,8 +11,8 @@ namespace ingot {
 void DevicePrinter::printLaunches() {
   printHelpers();
   NameScope outside = names;
-  out.comment("Puts all kernels on a stream. Tensors of `io` are in the "
-              "memory of the device.");
+  out.comment("Enqueues all kernels on a stream. The tensors of `io` are "
+              "in device memory.");
   out.open("ingot_status " + interface.localName("launch") + "(const " +
            interface.name + "_io *io, unsigned char *memory, " +
            stateParameters() + "const unsigned char *constants, " +
@@ -266,9 +266,8 @@ bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
 /// Prints the function that is recorded as a graph: the launches and, for
 /// tensors in host memory, the copies from and to staging memory.
 void DevicePrinter::printEnqueue() {
-  out.comment(
-      "Puts a whole run on a stream. `staging` is null where the caller's "
-      "tensors are in the memory of the device already.");
+  out.comment("Enqueues a whole run on a stream. `staging` is null if the "
+              "caller's tensors are in device memory.");
   out.open("ingot_status " + interface.localName("enqueue") + "(const " +
            interface.name +
            "_io *io, unsigned char *memory, unsigned char *staging, " +
@@ -334,7 +333,8 @@ std::string DevicePrinter::bytesOf(unsigned number) const {
 }
 
 void DevicePrinter::printInputs() {
-  out.comment("Through the handle's own memory, and where kernels find it.");
+  out.comment("Copies through the handle's own memory, where the kernels "
+              "read and write it.");
   out.line("staging = handle->staging;");
   for (auto [number, tensor] : llvm::enumerate(interface.tensors)) {
     if (!isOfCaller(tensor))

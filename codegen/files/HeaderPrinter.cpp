@@ -3,6 +3,7 @@
 // model needs no other header.
 
 #include "codegen/files/DeviceInterface.h"
+#include "codegen/files/HeaderText.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
@@ -10,7 +11,9 @@
 #include "codegen/kernel/Names.h"
 #include "codegen/kernel/TextWriter.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -29,25 +32,27 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
   const Interface &interface = interfaces.front();
   const std::string &macro = interface.sharedMacro;
   if (interfaces.size() > 1 && !interface.isDevice) {
-    out.blockComment("Scratch memory that is enough for a call of any of the "
+    out.blockComment("Scratch memory that suffices for a call of any of the "
                      "functions.");
     printArenaMacros(macro, largestArena(interfaces), interface.arenaAlign,
                      out);
   }
   printStateMacros(interfaces, out);
-  if (interface.weightsMode == WeightsMode::File)
-    out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
-             "u");
   bool isFile = interface.weightsMode == WeightsMode::File;
   int64_t weightBytes =
       isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
   for (const Weight &weight : weights.all())
     weightBytes += isFile ? 0 : weight.bytes;
-  out.blockComment(isFile ? "The weights file."
-                          : "Constants of the model; they are only read.");
+  out.blockComment(isFile ? "The weights file: its size, and the alignment of "
+                            "the memory that has it."
+                          : "Constants of the model, which are read only.");
   out.line("#define " + macro + "_WEIGHTS_BYTES " + Twine(weightBytes) + "u");
+  if (isFile)
+    out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
+             "u");
   if (options.measured) {
-    out.blockComment("As measured: code and constants; the stack of a call.");
+    out.blockComment("Measured in the compiled object: code and constants; "
+                     "stack of a call.");
     out.line("#define " + macro + "_FLASH_BYTES " +
              Twine(options.measured->flash) + "u");
     out.line("#define " + macro + "_STACK_BYTES " +
@@ -62,8 +67,8 @@ static void printMacros(const Interface &interface, TextWriter &out) {
     printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
   }
   if (interface.nearBytes) {
-    out.blockComment("Scratch memory that vectors read fastest, beside the "
-                     "arena.");
+    out.blockComment("Scratch memory in the vector memory of the processor, in "
+                     "addition to the arena.");
     out.line("#define " + interface.nearMacro + "_BYTES " +
              Twine(interface.nearBytes) + "u");
     out.line("#define " + interface.nearMacro + "_ALIGN " +
@@ -71,16 +76,15 @@ static void printMacros(const Interface &interface, TextWriter &out) {
   }
   if (interface.tensorAlign > 1) {
     out.blockComment(interface.isDevice
-                         ? "Inputs and outputs in the memory of the device are "
-                           "at multiples of so many bytes."
-                         : "Inputs and outputs are at multiples of so many "
-                           "bytes.");
+                         ? "Alignment in bytes of inputs and outputs in device "
+                           "memory."
+                         : "Alignment in bytes of inputs and outputs.");
     out.line("#define " + macro + "_TENSOR_ALIGN " +
              Twine(interface.tensorAlign) + "u");
   }
   NameScope names;
   if (!interface.sizes.empty())
-    out.blockComment("Bounds of the sizes that differ from run to run.");
+    out.blockComment("Bounds of the dynamic sizes.");
   for (const InterfaceSize &size : interface.sizes) {
     std::string field = names.unique(StringRef(size.field).upper());
     out.line("#define " + macro + "_" + field + "_LEAST " +
@@ -105,19 +109,30 @@ static std::string fieldType(const InterfaceTensor &tensor) {
   return (tensor.isOutput ? "" : "const ") + tensor.cType + " *";
 }
 
+/// Whether the type of an element has all letters of one of `names` in front.
+static bool hasElements(const Interface &interface,
+                        std::initializer_list<StringRef> names) {
+  return llvm::any_of(interface.tensors, [&](const InterfaceTensor &tensor) {
+    return !tensor.slots && llvm::any_of(names, [&](StringRef name) {
+      return StringRef(tensor.type).starts_with(name);
+    });
+  });
+}
+
 static void printIo(const Interface &interface, TextWriter &out) {
-  if (llvm::any_of(interface.tensors, [](const InterfaceTensor &tensor) {
-        return tensor.isOfStrings();
-      }))
-    out.blockComment(
-        "Strings are UTF-8 and end with a zero. Those of inputs are only read; "
-        "those that a run puts into outputs belong to inputs, to the constants "
-        "of the model or to the arena, and are valid until that is written "
-        "again or given back.");
-  out.blockComment("Row-major, without padding. No output may overlap another "
-                   "tensor. float16, bfloat16 and float8 are their bits, bool "
-                   "is 0 or 1 in a byte, narrower types are the low bits of a "
-                   "byte.");
+  std::string text = "The tensors of a call: row-major, without padding, "
+                     "owned by the caller.";
+  if (hasElements(interface, {"float16", "bfloat16", "float8"}))
+    text += " Elements of float16, bfloat16 and float8 are their bits.";
+  if (hasElements(interface, {"bool"}))
+    text += " An element of bool is a byte with the value 0 or 1.";
+  if (hasElements(interface, {"int4", "uint4", "int2", "uint2", "float4"}))
+    text += " An element of less than 8 bits is in the low bits of a byte.";
+  if (hasElements(interface, {"string"}))
+    text += " A string is UTF-8 and ends with a zero byte. Strings of outputs "
+            "belong to the inputs, to the constants of the model or to the "
+            "arena: they are valid until that memory is written or freed.";
+  out.blockComment(text);
   out.open("typedef struct " + interface.name + "_io {");
   SmallVector<std::pair<std::string, std::string>> fields;
   if (interface.isDevice)
@@ -179,28 +194,101 @@ static void printIo(const Interface &interface, TextWriter &out) {
   out.blank();
 }
 
+/// "A", "A and B", "A, B and C".
+static std::string listed(ArrayRef<std::string> parts) {
+  if (parts.size() < 2)
+    return parts.empty() ? "" : parts.front();
+  return llvm::join(parts.drop_back(), ", ") + " and " + parts.back();
+}
+
+/// The values that <name>_run can return besides INGOT_OK.
+static std::string errorsOf(const Interface &interface,
+                            ArrayRef<Variant> variants) {
+  kernel::ProgramOp main = interface.main;
+  auto has = [&](auto op) {
+    return main->walk([](decltype(op)) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  };
+  bool isFile = interface.weightsMode == WeightsMode::File;
+  bool selects =
+      variants.size() > 1 || !variants.front().target->permissionText.empty();
+  SmallVector<std::string> errors{"INGOT_ERROR_NULL"};
+  if (interface.arenaBytes > 0 || interface.nearBytes || isFile ||
+      interface.tensorAlign > 1 || !interface.stateField.empty())
+    errors.push_back("INGOT_ERROR_ALIGNMENT");
+  if (has(kernel::RequireEqualOp()))
+    errors.push_back("INGOT_ERROR_SPECIALIZED");
+  if (isFile)
+    errors.push_back("INGOT_ERROR_WEIGHTS");
+  if (selects)
+    errors.push_back("INGOT_ERROR_TARGET");
+  if (!interface.sizes.empty() || has(kernel::ReadSizesOp()) ||
+      has(kernel::CheckSizesOp()))
+    errors.push_back("INGOT_ERROR_SHAPE");
+  return listed(errors);
+}
+
+/// What a caller of <name>_run has to know: the contract that a reviewer signs.
+static void printRunContract(const Interface &interface,
+                             ArrayRef<Variant> variants, TextWriter &out) {
+  const std::string &macro = interface.macro;
+  bool hasArena = interface.arenaBytes > 0;
+  // Sizes that data determine are checked between kernels.
+  bool checksLate =
+      interface.main
+          ->walk([](Operation *op) {
+            return isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(op)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  std::string text = "Runs the model once.\n\n";
+  text += "io: the tensors; not null. Inputs may overlap each other; an output "
+          "may not overlap any other tensor. ";
+  text += interface.tensorAlign > 1
+              ? "Tensors are at multiples of " + macro + "_TENSOR_ALIGN bytes."
+              : "Each tensor is aligned as its element type.";
+  text += "\narena: ";
+  text += hasArena ? "scratch memory of " + macro +
+                         "_ARENA_BYTES at a multiple of " + macro +
+                         "_ARENA_ALIGN. It needs no initialization, and its "
+                         "contents mean nothing after the call."
+                   : "not used; may be null.";
+  text += "\ncontext: threads and hooks of the caller; may be null.\n\n";
+  text += "Returns INGOT_OK, or one of " + errorsOf(interface, variants) + ". ";
+  text += checksLate
+              ? "After INGOT_ERROR_SHAPE, outputs may be partly written; after "
+                "any other error they are unchanged."
+              : "After an error, outputs are unchanged.";
+  if (!variants.front().target->permissionText.empty() && variants.size() == 1)
+    text += " The first call requests the use of special registers from the "
+            "operating system; INGOT_ERROR_TARGET means that the system or "
+            "the machine does not provide them.";
+  text += "\n\nConcurrent calls are safe if each has its own ";
+  SmallVector<std::string> own;
+  if (hasArena)
+    own.push_back("arena");
+  if (interface.hasState)
+    own.push_back("state");
+  own.push_back("outputs");
+  text += listed(own) + ". Equal inputs give equal outputs, with any number of "
+                        "threads.";
+  out.blockComment(text);
+}
+
 static void printFunctions(const Interface &interface,
                            const CodegenOptions &options,
                            ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
-  bool asks =
-      variants.size() == 1 && !variants.front().target->permissionText.empty();
-  out.blockComment("Runs the model once. `arena` is " + interface.macro +
-                   "_ARENA_BYTES of scratch memory; two threads may run at "
-                   "once with an arena each. `context` may be null." +
-                   (asks ? " The first run asks the operating system for "
-                           "registers that a process may not use otherwise; "
-                           "INGOT_ERROR_TARGET where it or the machine has "
-                           "none."
-                         : ""));
+  printRunContract(interface, variants, out);
   std::string start = "ingot_status " + name + "_run(";
   out.line(start + "const " + name + "_io *io, void *arena,");
   out.line(std::string(start.size(), ' ') + "const ingot_context *context);");
   if (options.trace && variants.size() == 1) {
     out.blank();
-    out.line("/* What the kernel with this number computes, as "
-             "ingot_context's trace gets it; null");
-    out.line(" * if there is none. */");
+    out.blockComment("Returns what the kernel with the number that "
+                     "ingot_context's trace receives computes; null if there "
+                     "is no such kernel.");
     out.line("const char *" + name + "_kernel_name(int32_t kernel);");
   }
 }
@@ -221,38 +309,36 @@ static void printSharedFunctions(const Interface &interface,
   const std::string &name = interface.sharedName;
   if (variants.size() > 1) {
     out.blank();
-    out.blockComment("The target whose code " + interface.name +
-                     "_run calls on this machine. Null if it runs none of "
-                     "them; " +
-                     interface.name + "_run then returns INGOT_ERROR_TARGET.");
+    out.blockComment("Returns the name of the target whose code " +
+                     interface.name +
+                     "_run executes on this machine; null if the machine "
+                     "supports none of them, and " +
+                     interface.name + "_run returns INGOT_ERROR_TARGET.");
     out.line("const char *" + name + "_target(void);");
   }
   if (interface.weightsMode == WeightsMode::File) {
     out.blank();
     out.blockComment(
-        "Reads all `bytes` of a weights file and compares its checksum with "
-        "the one of this model; " +
-        interface.name + "_run itself looks at the file's header only.");
+        "Compares the checksum of all `bytes` of a weights file with the one "
+        "of this model: INGOT_OK, or INGOT_ERROR_WEIGHTS. " +
+        interface.name + "_run itself checks the header of the file only.");
     out.line("ingot_status " + name +
              "_check_weights(const void *weights, size_t bytes);");
   }
 }
 
-/// Closes the extern "C" block.
-static void printEndOfC(TextWriter &out) {
-  out.line("#ifdef __cplusplus");
-  out.line("} /* extern \"C\" */");
-}
-
 static void printWrapper(const Interface &interface, TextWriter &out) {
   const std::string &name = interface.name, &macro = interface.macro;
+  // The functions of an entry point are in a namespace inside the model's.
+  std::string space = interface.sharedName;
+  if (StringRef entry = name; entry.consume_front(space) && !entry.empty())
+    space += "::" + toIdentifier(entry.ltrim('_'));
   out.blank();
-  out.line("namespace " + name + " {");
+  out.line("namespace " + space + " {");
   out.line("using io = ::" + name + "_io;");
   out.line("inline constexpr size_t arena_bytes = " + macro + "_ARENA_BYTES;");
   out.line("inline constexpr size_t arena_align = " + macro + "_ARENA_ALIGN;");
-  out.blockComment("Memory for one call at a time, to be placed by the "
-                   "caller.");
+  out.blockComment("The scratch memory of a call.");
   out.line("struct alignas(arena_align) arena {");
   out.line("  unsigned char bytes[arena_bytes > 0 ? arena_bytes : 1];");
   out.line("};");
@@ -260,7 +346,7 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("                        const ingot_context *context = nullptr) {");
   out.line("  return ::" + name + "_run(&tensors, scratch.bytes, context);");
   out.line("}");
-  out.line("} // namespace " + name);
+  out.line("} // namespace " + space);
 }
 
 /// Returns the memory that a handle allocates so that it suffices for each of
@@ -276,27 +362,15 @@ static DeviceMemory largestOf(ArrayRef<Variant> variants,
   return largest;
 }
 
-void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
-                 llvm::raw_ostream &os) {
-  Weights weights(variants);
-  std::vector<Interface> interfaces =
-      interfacesOf(variants.back(), options, weights);
-  const Interface &interface = interfaces.front();
+/// Everything between the runtime's types and the end of the include guard.
+static std::string declarations(ArrayRef<Variant> variants,
+                                ArrayRef<Interface> interfaces,
+                                const CodegenOptions &options,
+                                const Weights &weights) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
   TextWriter out(os);
-  auto [file, hash] = StringRef(interface.model).split(" (SHA-256 ");
-  out.blockComment(
-      file.str() + ", compiled by " + options.producer + " for " +
-      targetNames(variants) + "." +
-      (hash.empty() ? ""
-                    : "\nSHA-256 of the model: " + hash.drop_back().str()) +
-      "\n\nGenerated; edit the model, not this file. Text that is not of the "
-      "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
-  std::string guard = interface.sharedMacro + "_H";
-  out.line("#ifndef INGOT_MODEL_" + guard);
-  out.line("#define INGOT_MODEL_" + guard);
-  out.blank();
-  os << kRuntimeHeaderText;
-  out.blank();
+  const Interface &interface = interfaces.front();
   out.line("#ifdef __cplusplus");
   out.line("extern \"C\" {");
   out.line("#endif");
@@ -322,12 +396,81 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
     printDeviceFunctions(interfaces, variants, out);
     out.blank();
   }
-  printEndOfC(out);
-  if (!interface.isDevice)
-    for (const Interface &entry : interfaces)
-      printWrapper(entry, out);
+  out.line("#ifdef __cplusplus");
+  out.line("} /* extern \"C\" */");
   out.line("#endif");
-  out.line("#endif /* INGOT_MODEL_" + guard + " */");
+  if (interface.isDevice)
+    return text;
+  out.blank();
+  out.blockComment(
+      "The same functions for C++17; define INGOT_NO_NAMESPACES to "
+      "leave them out.");
+  out.line("#if !defined(INGOT_NO_NAMESPACES) && defined(__cplusplus) && \\");
+  out.line("    (__cplusplus >= 201703L || (defined(_MSVC_LANG) && "
+           "_MSVC_LANG >= 201703L))");
+  for (const Interface &entry : interfaces)
+    printWrapper(entry, out);
+  out.line("#endif");
+  return text;
+}
+
+static std::string idOf(StringRef declarations) {
+  return "0x" +
+         llvm::utohexstr(uint32_t(llvm::xxh3_64bits(declarations)),
+                         /*LowerCase=*/true, /*Width=*/8) +
+         "u";
+}
+
+std::string headerId(ArrayRef<Variant> variants,
+                     const CodegenOptions &options) {
+  Weights weights(variants);
+  return idOf(declarations(variants,
+                           interfacesOf(variants.back(), options, weights),
+                           options, weights));
+}
+
+/// The hash of the model's file, which `model` has after its name.
+static std::pair<StringRef, StringRef> fileAndHash(const Interface &interface) {
+  auto [file, hash] = StringRef(interface.model).split(" (SHA-256 ");
+  return {file, hash.empty() ? hash : hash.drop_back()};
+}
+
+std::string fileComment(const Interface &interface, ArrayRef<Variant> variants,
+                        const CodegenOptions &options) {
+  auto [file, hash] = fileAndHash(interface);
+  return file.str() + ", compiled by " + options.producer + " for " +
+         targetNames(variants) + "." +
+         (hash.empty() ? "" : "\nSHA-256 of the model: " + hash.str()) +
+         "\n\nGenerated file: edit the model instead. The license covers all "
+         "text that does not come from the model.\n"
+         "SPDX-License-Identifier: MIT-0";
+}
+
+void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
+                 llvm::raw_ostream &os) {
+  Weights weights(variants);
+  std::vector<Interface> interfaces =
+      interfacesOf(variants.back(), options, weights);
+  const Interface &interface = interfaces.front();
+  const std::string &macro = interface.sharedMacro;
+  std::string text = declarations(variants, interfaces, options, weights);
+  TextWriter out(os);
+  out.blockComment(fileComment(interface, variants, options));
+  out.line("#ifndef INGOT_MODEL_" + macro + "_H");
+  out.line("#define INGOT_MODEL_" + macro + "_H");
+  out.blank();
+  os << kRuntimeHeaderText;
+  out.blank();
+  out.blockComment("The compiler, the model, and a number that the source "
+                   "compares: it does not compile with another header.");
+  out.line("#define " + macro + "_INGOT_VERSION \"" +
+           StringRef(options.producer).split(" (").first + "\"");
+  if (StringRef hash = fileAndHash(interface).second; !hash.empty())
+    out.line("#define " + macro + "_MODEL_SHA256 \\\n  \"" + hash + "\"");
+  out.line("#define " + macro + "_HEADER_ID " + idOf(text));
+  out.blank();
+  os << text;
+  out.line("#endif /* INGOT_MODEL_" + macro + "_H */");
 }
 
 } // namespace ingot

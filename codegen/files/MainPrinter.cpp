@@ -62,8 +62,8 @@ void MainPrinter::printOther(Operation *op) {
 
 void MainPrinter::printParallel(StringRef parallel, bool called,
                                 TextWriter &out) {
-  out.line("// Runs body(begin, end) over [0, extent), on the caller's threads "
-           "if it lends any.");
+  out.line("// Executes body(begin, end) for ranges that cover [0, "
+           "extent), on the caller's threads if any.");
   out.line("template <typename Body>");
   out.open((called ? "[[gnu::noinline]] void " : "inline void ") + parallel +
            "(const ingot_context *context, ptrdiff_t "

@@ -34,9 +34,10 @@ void Selector::printNumber(TextWriter &out) const {
         out.blank();
         break;
       }
-  out.comment("The ablest target that this machine runs, from 1 on; 0: none. "
-              "Kept, for asking can take longer than running a small model; "
-              "threads that ask at once get the same answer.");
+  out.comment("Returns the number of the most capable target that this "
+              "machine supports, counted from 1; 0 if it supports none. "
+              "The result is kept, since the query can take longer than a "
+              "small model. Concurrent calls return the same number.");
   out.open("inline int number() {");
   out.line("static int known = -1;");
   out.line("int result = __atomic_load_n(&known, __ATOMIC_RELAXED);");
@@ -65,8 +66,8 @@ std::string Selector::passCondition(size_t number) const {
 }
 
 void Selector::printDeviceNumber(TextWriter &out) const {
-  out.comment("The ablest target that the device of this thread runs, from 1 "
-              "on.");
+  out.comment("Stores the number of the most capable target that the "
+              "current device supports, counted from 1.");
   out.open("inline ingot_status number(int *result) {");
   out.line("int device = 0, level = 0;");
   out.line("ingot_status status = " + namespaces.back() +

@@ -16,6 +16,7 @@
 
 #include "codegen/files/DeviceHandlePrinter.h"
 #include "codegen/files/DevicePrinter.h"
+#include "codegen/files/HeaderText.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/MainPrinter.h"
 #include "codegen/files/RuntimeHeader.h"
@@ -588,18 +589,11 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
         "_release", "_create", "_destroy", "_reset"})
     names.reserve(interface.sharedName + suffix);
 
-  auto [file, hash] = StringRef(interface.model).split(" (SHA-256 ");
-  out.comment(
-      file.str() + ", compiled by " + options.producer + " for " +
-      targetNames(variants) + "." +
-      (hash.empty() ? ""
-                    : "\nSHA-256 of the model: " + hash.drop_back().str()) +
-      "\n\nGenerated; edit the model, not this file. Text that is not of the "
-      "model is Ingot's.\nSPDX-License-Identifier: MIT-0");
+  out.comment(fileComment(interface, variants, options));
   out.blank();
   if (interface.isDevice && variants.size() > 1) {
-    out.comment("Kernels of each target have a body in the pass of the "
-                "compiler that is for it.");
+    out.comment("Each kernel has a body only in the compilation pass of its "
+                "own target.");
     out.line("#define INGOT_CHOOSES_TARGET 1");
   }
   // The GPU compiler has its own floating-point options.
@@ -613,6 +607,13 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     out.blank();
   }
   printIncludes(variants, options.headerName, out);
+  std::string id = interface.sharedMacro + "_HEADER_ID";
+  out.line("#if !defined(" + id + ") || " + id +
+           " != " + headerId(variants, options));
+  out.line("#error \"" + options.headerName +
+           " was generated for another version of this file\"");
+  out.line("#endif");
+  out.blank();
   // After them, since the rest of the program calls the same functions.
   if (keepsFloats) {
     out.raw() << preciseFloats("functions");

@@ -53,8 +53,9 @@ void printStateMacros(ArrayRef<Interface> interfaces, TextWriter &out) {
   const Interface &interface = interfaces.front();
   if (interface.stateBytes == 0 || interface.isDevice)
     return;
-  out.blockComment("Memory that lives from run to run. One run at a time may "
-                   "use it; zeros are a state to begin with.");
+  out.blockComment(
+      "The state: memory that keeps values between calls. One call "
+      "at a time may use it. All zeros is a valid initial state.");
   out.line("#define " + interface.sharedMacro + "_STATE_BYTES " +
            Twine(interface.stateBytes) + "u");
   out.line("#define " + interface.sharedMacro + "_STATE_ALIGN " +
@@ -66,13 +67,13 @@ void printStateDeclarations(ArrayRef<Interface> interfaces, TextWriter &out) {
     const InterfaceTensor &tensor = *value.tensor;
     out.blank();
     out.blockComment(
-        "What the next run reads as \"" +
+        "Returns the value that the next call reads as \"" +
         toCommentText(StringRef(tensor.slots->state).take_front(200)) + "\": " +
         tensor.type + " " + value.interface->shapeText(tensor.sizes) + "." +
-        (value.interface->isDevice ? " In the memory of the device, once the "
-                                     "stream has come to the end of the run "
-                                     "before."
-                                   : ""));
+        (value.interface->isDevice
+             ? " It is in device memory, and valid when the stream has "
+               "completed the previous run."
+             : ""));
     out.line(tensor.cType + " *" + value.function + "(" +
              parameterOf(*value.interface) + ");");
   }

@@ -26,8 +26,9 @@ public:
   void print(StringRef headerName, ArrayRef<TestCase> cases) {
     out.comment(StringRef(interface.model).split(" (").first.str() +
                 ": a program that runs it on " + std::to_string(cases.size()) +
-                " data set(s) and compares.\n\nGenerated; link it with the "
-                "model that was written beside it.");
+                " data set(s) and compares the outputs with the expected "
+                "ones.\n\nGenerated; link it with the model that was written "
+                "with it.");
     out.blank();
     out.line("#include \"" + headerName + "\"");
     out.blank();

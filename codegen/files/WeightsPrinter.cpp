@@ -64,7 +64,7 @@ void printWeightArray(memref::GlobalOp global, StringRef name,
 static void printWeightsCheck(const Interface &interface,
                               const Weights &weights, TextWriter &out) {
   const std::string &name = interface.sharedName;
-  out.line("// See the layout of weights files: magic, version, sizes, "
+  out.line("// Header of a weights file: magic number, version, sizes, "
            "checksum of the payload.");
   out.open("static bool " + name + "_is_header(const void *weights) {");
   out.line("const unsigned char *bytes = static_cast<const unsigned char "
@@ -98,7 +98,8 @@ static void printWeightsCheck(const Interface &interface,
       "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
       "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
   out.line("const uint64_t *words = static_cast<const uint64_t *>(weights);");
-  out.line("// Each fourth word is hashed in a chain of its own.");
+  out.line("// Four FNV-1a chains: chain i hashes the words i, i + 4, i "
+           "+ 8, ...");
   out.line("const uint64_t basis = 0xcbf29ce484222325u;");
   out.line("uint64_t chains[4] = {basis, basis, basis, basis}, hash = basis;");
   out.open("for (size_t word = " + Twine(kWeightsHeaderBytes / 8) +
@@ -120,7 +121,8 @@ void printWeightsElsewhere(const Interface &interface, const Weights &weights,
     printWeightsCheck(interface, weights, out);
   if (interface.weightsMode != WeightsMode::Object)
     return;
-  out.line("// In the object file beside this source.");
+  out.line("// Defined in the .weights.o file that was written with "
+           "this source; link both.");
   out.line("extern \"C\" __attribute__((visibility(\"hidden\"))) const "
            "unsigned char " +
            interface.sharedName + "_weights[" + Twine(weights.payloadBytes()) +

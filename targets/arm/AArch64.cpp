@@ -103,9 +103,8 @@ static bool hostHas(std::initializer_list<llvm::StringRef> features) {
 // Not getauxval, which is a function of the C library. A field of an ID
 // register has four bits; in some fields 15 means that the unit does not exist.
 static constexpr llvm::StringLiteral selectText =
-    R"(// The level of this processor: 1 with dotprod, 2 with fp16, 3 with i8mm, 4 with bf16 as well. By
-// its ID registers, which programs may read on Linux since 4.11; elsewhere what the compiler
-// was told of it.
+    R"(// Returns the level of this processor: 1 has dotprod, 2 also fp16, 3 also i8mm, 4 also bf16. On
+// Linux (4.11 or later) the ID registers tell; elsewhere the macros of the compiler do.
 inline int level() {
   uint64_t isar0 = 0, isar1 = 0, pfr0 = 0;
 #if defined(__linux__) || !__STDC_HOSTED__

@@ -46,7 +46,7 @@ static constexpr unsigned mostLoaded = 10;
 /// two pairs of 16-bit integers and adds both products. Compilers do not widen
 /// the upper bytes in one instruction.
 #define BYTES_TEXT                                                             \
-  R"(// The bytes 0 and 2 of a register, and 1 and 3, as pairs of 16 bits.
+  R"(// Extend the bytes 0 and 2, or 1 and 3, of a register to two 16-bit integers.
 #define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN(uint32_t(X))
 #define INGOT_ODD_BYTES(WIDEN, X) \
   __extension__({ \
@@ -54,12 +54,12 @@ static constexpr unsigned mostLoaded = 10;
     __asm__(#WIDEN " %0, %1, ror #8" : "=r"(odd) : "r"(uint32_t(X))); \
     odd; \
   })
-// SUM and the products of four bytes by four.
+// Adds the dot product of four 8-bit integers to SUM.
 #define INGOT_DOT(WIDEN_A, A, WIDEN_B, B, SUM) \
   __builtin_arm_smlad(INGOT_ODD_BYTES(WIDEN_A, A), INGOT_ODD_BYTES(WIDEN_B, B), \
                       __builtin_arm_smlad(INGOT_EVEN_BYTES(WIDEN_A, A), INGOT_EVEN_BYTES(WIDEN_B, B), SUM))
-// A word at FROM, which moves on, and two, which are at a multiple of four bytes: compilers
-// keep one address for several loads and move it on in an instruction of its own.
+// Load one word, or two aligned words, at FROM and increment FROM in the same instruction.
+// Compilers use a separate instruction for the increment.
 #define INGOT_NEXT_WORD(FROM) \
   __extension__({ \
     uint32_t word; \
@@ -119,9 +119,9 @@ static std::vector<Product> dspProducts() {
 /// R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
-      R"(// On these cores a product and a sum are faster than one fused multiply-add. GCC is also kept from
-// scheduling before it gives out registers and from carrying elements from trip to trip, which takes
-// more registers than there are, and from making loops calls of memset.
+      R"(// On these cores, a multiplication and an addition are faster than a fused multiply-add. The other
+// options keep GCC from scheduling before register allocation and from carrying elements over
+// iterations, which need more registers than the core has, and from turning loops into memset.
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #else

@@ -23,28 +23,28 @@ static constexpr llvm::StringLiteral text =
 namespace {
 
 INSTRUCTIONS
-// What is asked of the device and its driver.
+// Queries of the device and its driver.
 template <typename = void> struct device_functions : device_instructions {
-  // The place of a thread.
+  // The indices of a thread and its block.
   static __device__ ptrdiff_t block() { return static_cast<ptrdiff_t>(blockIdx.x); }
   static __device__ ptrdiff_t thread() { return static_cast<ptrdiff_t>(threadIdx.x); }
-  // Waits for all threads of the block, and sees what they have written.
+  // Waits for all threads of the block; their stores are visible afterwards.
   static __device__ void barrier() { __syncthreads(); }
-  // The value of the thread of this warp whose number differs in the bits of `mask`.
+  // Returns the value of the thread of this warp whose lane number is this one's XOR `mask`.
   template <typename Value> static __device__ Value exchange(Value value, int32_t mask) {
     return __shfl_xor_sync(0xffffffffu, value, mask);
   }
 
   static ingot_status status(cudaError_t error) {
     if (error == cudaSuccess) return INGOT_OK;
-    // What is read here is not left for the next call to find.
+    // Reading the error also resets it, so that a later call does not report it again.
     (void)cudaGetLastError();
     if (error == cudaErrorMemoryAllocation) return INGOT_ERROR_CAPACITY;
     if (error == cudaErrorNoKernelImageForDevice) return INGOT_ERROR_TARGET;
     return INGOT_ERROR_DEVICE;
   }
 
-  // The device of this thread, and its compute capability as one number.
+  // The current device, and its compute capability as one number (90 for 9.0).
   static ingot_status current(int *number, int *level) {
     int major = 0, minor = 0;
     ingot_status result = status(cudaGetDevice(number));
@@ -55,7 +55,7 @@ template <typename = void> struct device_functions : device_instructions {
     *level = 10 * major + minor;
     return result;
   }
-  // The device of this thread, if it runs these kernels.
+  // The current device, if it supports these kernels.
   static ingot_status current(int *number) {
     int level = 0;
     ingot_status result = current(number, &level);
@@ -77,7 +77,7 @@ template <typename = void> struct device_functions : device_instructions {
   static ingot_status release(void *memory) { return status(cudaFree(memory)); }
   static ingot_status release_staging(void *memory) { return status(cudaFreeHost(memory)); }
 
-  // Whether the device may read and write there.
+  // Whether the device can access this address.
   static bool holds(const void *pointer) {
     cudaPointerAttributes attributes;
     if (status(cudaPointerGetAttributes(&attributes, pointer)) != INGOT_OK) return false;
@@ -91,13 +91,13 @@ template <typename = void> struct device_functions : device_instructions {
   }
   static ingot_status wait(cudaStream_t stream) { return status(cudaStreamSynchronize(stream)); }
 
-  // Starts a kernel behind what is on the stream already.
+  // Enqueues a kernel on the stream.
   template <typename... Parameters, typename... Arguments>
   static ingot_status start(void (*kernel)(Parameters...), ptrdiff_t blocks, unsigned threads,
                             cudaStream_t stream, Arguments... arguments) {
     return start_sharing(kernel, blocks, threads, 0, stream, arguments...);
   }
-  // The same with so many bytes of shared memory beside those that the kernel declares.
+  // The same, with `shared` bytes of dynamic shared memory.
   template <typename... Parameters, typename... Arguments>
   static ingot_status start_sharing(void (*kernel)(Parameters...), ptrdiff_t blocks,
                                     unsigned threads, unsigned shared, cudaStream_t stream,
@@ -116,7 +116,7 @@ EARLY    config.stream = stream;
     return status(cudaLaunchKernelEx(&config, kernel, arguments...));
   }
 
-  // Has a stream go on behind what is on another one so far.
+  // Makes a stream wait for the work that another stream has so far.
   static ingot_status follow(cudaStream_t stream, cudaStream_t other) {
     cudaEvent_t event = nullptr;
     ingot_status result = status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -125,14 +125,14 @@ EARLY    config.stream = stream;
     if (event) (void)cudaEventDestroy(event);
     return result;
   }
-  // The first streams go on beside each other behind what is on the first one.
+  // Makes the other streams wait for the work of the first one; then all run concurrently.
   static ingot_status fork(const cudaStream_t *streams, unsigned count) {
     ingot_status result = INGOT_OK;
     for (unsigned i = 1; i < count && result == INGOT_OK; ++i)
       result = follow(streams[i], streams[0]);
     return result;
   }
-  // What comes next on the first stream waits for all of them.
+  // Makes the first stream wait for the work of all of them.
   static ingot_status join(const cudaStream_t *streams, unsigned count) {
     ingot_status result = INGOT_OK;
     for (unsigned i = 1; i < count && result == INGOT_OK; ++i)
@@ -140,13 +140,13 @@ EARLY    config.stream = stream;
     return result;
   }
 
-  // What `enqueue` puts on a stream becomes one graph, in the place of the one before.
+  // Captures the work that `enqueue` puts on a stream as a graph, which replaces the previous one.
   template <typename Enqueue>
   static ingot_status record(cudaGraphExec_t *graph, const Enqueue &enqueue) {
     return record_branches<1>(
         graph, [&](const cudaStream_t *streams) { return enqueue(streams[0]); });
   }
-  // The same on several streams, which all begin and end with the first one.
+  // The same for several streams, which fork from the first one and join it again.
   template <unsigned Streams, typename Enqueue>
   static ingot_status record_branches(cudaGraphExec_t *graph, const Enqueue &enqueue) {
     cudaStream_t streams[Streams] = {};
@@ -190,12 +190,12 @@ using device = device_functions<>;
 /// asynchronous copies. Registers are laid out as in `kernel.load_matrices` and
 /// `kernel.warp_product`.
 static constexpr llvm::StringLiteral instructions =
-    R"(// Single instructions; the emulated device has functions in their place.
+    R"(// Single instructions; the emulation has functions with the same names.
 #ifdef INGOT_EMULATED_CUDA_RUNTIME_H
 using device_instructions = EMULATED;
 #else
 template <typename = void> struct instructions {
-  // Matrices of 8 rows of 16 bytes; thread 8 m + r says where row r of matrix m is.
+  // Loads matrices of 8 rows of 16 bytes; thread 8 m + r passes the address of row r of matrix m.
   static __device__ void load_matrices(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
                                        const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -207,9 +207,9 @@ template <typename = void> struct instructions {
                  : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(shared_address(row)) : "memory");
   }
 
-  // A product of 16 rows and 8 columns, added to sums.
+  // Adds a matrix product of 16 rows and 8 columns to the accumulators.
 PRODUCTS
-  // One instruction; of a number and a NaN the number.
+  // One instruction; returns the number if the other operand is NaN.
   static __host__ __device__ float larger_f32(float x, float y) {
 #ifdef __CUDA_ARCH__
     return fmaxf(x, y);
@@ -217,7 +217,7 @@ PRODUCTS
     return x != x || y > x ? y : x;
 #endif
   }
-  // Within two units in the last place, unless y is above 2^126.
+  // Within 2 ULP, unless y is above 2^126.
   static __host__ __device__ float quotient_f32(float x, float y) {
 #ifdef __CUDA_ARCH__
     float reciprocal;
@@ -235,7 +235,7 @@ PRODUCTS
     return x / y;
 #endif
   }
-  // Square roots, each bit as IEEE wants it.
+  // Correctly rounded square roots.
   static __host__ __device__ float root_f32(float x) {
 #ifdef __CUDA_ARCH__
     return __fsqrt_rn(x);
@@ -250,20 +250,20 @@ PRODUCTS
     return __builtin_sqrt(x);
 #endif
   }
-  // 2^x within two units in the last place; what would be subnormal is 0.
+  // 2^x within 2 ULP; subnormal results become 0.
   static __device__ float exp2_f32(float x) {
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
     return power;
   }
-  // Kernels that run on the host call these as well.
+  // Kernels on the host call these functions, too.
   static __host__ __device__ float widen_f16(uint16_t bits) {
     float value;
 #ifdef __CUDA_ARCH__
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
 #else
     uint32_t sign = uint32_t(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-    // Moved to f32's place, an exponent is 112 too low; denormals come out right.
+    // In the position of f32's exponent, f16's is 112 too low; this also converts subnormals.
     uint32_t word = rest >= 0x7c00u ? 0x7f800000u | (rest & 0x3ffu) << 13 : rest << 13;
     memcpy(&value, &word, sizeof value);
     if (rest < 0x7c00u) value *= 5.192296858534828e33f; // 2^112
@@ -283,7 +283,7 @@ PRODUCTS
     if (rest > 0x7f800000u) return 0x7fff;
     if (rest >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);
     if (rest < 0x38800000u) {
-      // Units of 2^-24, which adding 0.5 leaves in the lowest bits.
+      // Subnormals: the addition of 0.5 leaves multiples of 2^-24 in the lowest bits.
       float small;
       memcpy(&small, &rest, sizeof small);
       small += 0.5f;
@@ -295,8 +295,8 @@ PRODUCTS
 #endif
   }
 
-  // Adds to a number that all blocks share. What the block has written is there for blocks
-  // that come later.
+  // Adds to a number that all blocks share. The stores of this block are visible to the blocks
+  // that read the new number.
   static __device__ ptrdiff_t count(int32_t *number, ptrdiff_t amount) {
     __shared__ int32_t total;
     __threadfence();
@@ -308,8 +308,8 @@ PRODUCTS
     return total;
   }
 
-  // Stores numbers side by side at once, up to 16 bytes; to a tensor that may not be aligned
-  // perhaps one by one.
+  // Stores adjacent numbers with one access of up to 16 bytes; one by one if the address is not
+  // aligned.
   static __device__ void store_f32(float *to, float x0, float x1) {
     *reinterpret_cast<float2 *>(to) = make_float2(x0, x1);
   }
@@ -322,8 +322,8 @@ PRODUCTS
   }
 PIECES
 
-  // 16 bytes for the block, zeros where nothing is inside. Bytes from an address that is
-  // no multiple of 16 come one by one.
+  // Copies 16 bytes to shared memory, zeros where `inside` is false. From an address that is not
+  // a multiple of 16, the bytes are copied one by one.
   static __device__ void copy_ahead(void *to, const void *from, bool is_inside) {
     if (!is_inside) from = nullptr;
     if ((reinterpret_cast<uintptr_t>(from) & 15u) != 0) {
@@ -360,7 +360,7 @@ static constexpr llvm::StringLiteral copiesAtOnce =
   template <unsigned newest> static __device__ void await_copies() {)";
 
 static constexpr llvm::StringLiteral earlyStart =
-    R"(    // Its blocks may be there when the kernel in front of it ends: they wait in begin().
+    R"(    // Its blocks may start before the previous kernel ends: they wait in begin().
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;

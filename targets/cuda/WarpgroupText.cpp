@@ -10,21 +10,21 @@ namespace ingot::targets {
 
 static constexpr llvm::StringLiteral gates =
     R"(
-  // A kernel may begin before the one in front of it ends, and has the next one begin.
+  // A kernel may start before the previous one ends, and allows the next one to start.
   static __device__ void begin() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   }
-  // What the kernel in front has read and stored is waited for here. Before that a kernel
-  // reads constants alone.
+  // Waits until the previous kernel has completed. Before this call, a kernel reads constants
+  // only.
   static __device__ void await_inputs() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-  // Shared memory beyond what a kernel may declare.
+  // Dynamic shared memory.
   template <typename Shared> static __device__ Shared &shared_memory() {
     extern __shared__ __align__(1024) unsigned char memory[];
     return *reinterpret_cast<Shared *>(memory);
   }
 
-  // Gates: they open when all have arrived and all bytes are there.
+  // mbarriers: a phase completes when all threads have arrived and all bytes were copied.
   static __device__ void init_gate(int64_t *gate, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                  :: "r"(shared_address(gate)), "r"(arrivals) : "memory");
@@ -48,11 +48,11 @@ static constexpr llvm::StringLiteral gates =
                  :: "r"(shared_address(gate)), "r"(static_cast<unsigned>(parity)) : "memory");
   }
 
-  // Copies of tiles, the place in a tensor innermost first.
+  // Copies of tiles by TMA; coordinates are innermost first.
 TILES
 //? arrive_at(
-  // The same for a gate of another block of the cluster, at the same place of its memory. It
-  // says that this thread has read, not that others see what it wrote: no fence.
+  // Arrives at the mbarrier at the same address in another block of the cluster. The arrival
+  // reports that this thread has read its data. Others read none of its stores: no fence.
   static __device__ void arrive_at(int64_t *gate, ptrdiff_t block) {
     asm volatile("{\n\t.reg .b32 its_gate;\n\t"
                  "mapa.shared::cluster.u32 its_gate, %0, %1;\n\t"
@@ -61,20 +61,20 @@ TILES
   }
 //?
 //? cluster_barrier(
-  // All threads of all blocks of the cluster wait for each other. What they see of each other
-  // are gates, which are published.
+  // Waits for all threads of all blocks of the cluster. They share mbarriers only, which are
+  // fenced.
   static __device__ void cluster_barrier() {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
   }
 //?
 //? cluster_barrier_shown(
-  // The same, and what they have told each other's gates has arrived.
+  // The same; arrivals at the mbarriers of other blocks are complete afterwards.
   static __device__ void cluster_barrier_shown() {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
   }
 //?
 //? send(
-  // 16 bytes for the memory of another block of the cluster, whose gate counts them.
+  // Stores 16 bytes in the shared memory of another block, whose mbarrier counts them.
   static __device__ void send(int32_t *to, int64_t *gate, ptrdiff_t block, int32_t a, int32_t b, int32_t c,
                               int32_t d) {
     asm volatile("{\n\t.reg .b32 its_place, its_gate;\n\t"
@@ -90,8 +90,8 @@ TILES
          __float_as_int(d));
   }
 //?
-  // Products of warpgroups. Sums are held in registers from their last use before the
-  // products to the first one behind them.
+  // Matrix products of warpgroups. The accumulators stay in the same registers from their last
+  // use before the products to their first use after them.
   template <unsigned count> static __device__ void hold(float (&sums)[count]) {
     INGOT_UNROLLED for (unsigned i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i]) :: "memory");
   }
@@ -115,9 +115,9 @@ TILES
   template <unsigned count> static __device__ void fewer_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count));
   }
-  // A tile with rows of 128 bytes whose pieces of 16 are exchanged by row: its address,
-  // 1024 bytes from 8 rows to the next 8, and the way in which they are exchanged. Where rows
-  // are those of steps, `distance` bytes are from 64 rows or columns of the product to the next.
+  // Returns the descriptor of a tile with rows of 128 bytes in the 128-byte swizzle: its address,
+  // a stride of 1024 bytes between groups of 8 rows, and the swizzle mode. If K is not contiguous,
+  // `distance` is the stride in bytes between groups of 64 rows or columns of the product.
   static __device__ uint64_t tile_at(const void *tile, unsigned distance = 0) {
     return (shared_address(tile) & 0x3ffffu) >> 4 | uint64_t(distance ? distance >> 4 : 1) << 16 |
            uint64_t(64) << 32 | uint64_t(1) << 62;
@@ -127,7 +127,7 @@ PRODUCTS)";
 static constexpr llvm::StringLiteral maps =
     R"(
 //? cluster_barrier(
-  // Starts a kernel of which so many blocks run together.
+  // Enqueues a kernel in clusters of this number of blocks.
   template <typename... Parameters, typename... Arguments>
   static ingot_status start_clusters(void (*kernel)(Parameters...), ptrdiff_t blocks,
                                      unsigned threads, unsigned shared, unsigned cluster,
@@ -152,8 +152,8 @@ static constexpr llvm::StringLiteral maps =
     return status(cudaLaunchKernelEx(&config, kernel, arguments...));
   }
 //?
-  // Describes a tensor to copies of its tiles: sizes, distances in bytes and the tile, all
-  // innermost first.
+  // Creates the TMA descriptor of a tensor: sizes, strides in bytes and the tile, all innermost
+  // first.
   template <unsigned rank>
   static ingot_status map_tiles(CUtensorMap *map, unsigned element, const void *tensor,
                                 const cuuint64_t (&sizes)[rank], const cuuint64_t (&distances)[rank],
@@ -168,8 +168,8 @@ static constexpr llvm::StringLiteral maps =
                                      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   }
-  // The same to copies of positions of windows, which go from `low` to `high` past the
-  // last one, by `steps`.
+  // The same for copies of window positions (im2col): from `low` to `high` past the last
+  // position, in steps of `steps`.
   template <unsigned rank>
   static ingot_status map_windows(CUtensorMap *map, unsigned element, const void *tensor,
                                   const cuuint64_t (&sizes)[rank], const cuuint64_t (&distances)[rank],
@@ -186,7 +186,7 @@ static constexpr llvm::StringLiteral maps =
   }
 
 private:
-  // A function of the driver, which nothing is linked with.
+  // A function of the driver, looked up at run time instead of linked.
   static void *driver_function(const char *name) {
     void *found = nullptr;
     cudaDriverEntryPointQueryResult result;

@@ -13,27 +13,27 @@
 namespace ingot::targets {
 
 static constexpr llvm::StringLiteral openText =
-    R"(// Clang takes the vectors of Hexagon from its command line only.
+    R"(// Clang enables Hexagon's vectors by its command line only.
 #if !defined(__HVX__) || __HVX_LENGTH__ != 128
 #error "call clang with -mhvx -mhvx-length=128B and the processor, such as -mv67"
 #endif
-// A fused multiply-add would round once where other targets round a product and a sum: networks
-// of integers, whose scales are floats, give the same bits everywhere.
+// A fused multiply-add would round once where other targets round twice. Integer networks with
+// float scales give the same bits on all targets.
 #pragma clang fp contract(off)
-// Bytes on their way to the second cache: rows of 1024 bytes, one behind the other.
+// Prefetches contiguous rows of 1024 bytes into the L2 cache.
 #define INGOT_PREFETCH(POINTER, BYTES) \
   __builtin_HEXAGON_Y5_l2fetch(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(POINTER)), \
                                int64_t(1024) << 32 | int64_t(1024) << 16 | ((BYTES) + 1023) / 1024)
 typedef int32_t ingot_hvx __attribute__((vector_size(128)));
-// The number 1, without the compiler knowing.
+// Returns 1; the compiler cannot fold it.
 #define INGOT_ONE() \
   __extension__({ \
     ptrdiff_t one = 1; \
     __asm__("" : "+r"(one)); \
     one; \
   })
-// Bytes of a table of 256. The instruction takes 32 of these at a time, from every second
-// byte of a register.
+// Looks up bytes in a table of 256. An instruction covers 32 entries, which it takes from every
+// second byte of a register.
 #define INGOT_LOOKUP_NEXT(FOUND, BYTES, HALF, NUMBER) \
   __builtin_HEXAGON_V6_vlutvvb_oracci_128B(FOUND, BYTES, HALF, NUMBER)
 #define INGOT_LOOKUP(X, TABLE) \
@@ -52,7 +52,7 @@ typedef int32_t ingot_hvx __attribute__((vector_size(128)));
     found = INGOT_LOOKUP_NEXT(found, table_bytes, table_high, 6); \
     INGOT_LOOKUP_NEXT(found, table_bytes, table_high, 7); \
   })
-// The upper halves of the products of integers of 32 bits.
+// The upper 32 bits of the 64-bit products of 32-bit integers.
 #define INGOT_MUL_HIGH(X, Y) \
   __extension__({ \
     const int32_t __attribute__((vector_size(128))) x_words = X, y_words = Y; \

@@ -53,8 +53,8 @@ std::vector<Intrinsic> tileIntrinsics() {
 }
 
 const llvm::StringLiteral tileFunctions =
-    R"(// Shapes of tiles 0 to 7: bytes of a row of each, then rows of each. What was stored before is in
-// memory then, since g++'s functions do not say that loads of tiles read it.
+    R"(// Configures tiles 0 to 7: the bytes of a row, then the rows of each. It is also a barrier for
+// earlier stores, since g++'s intrinsics do not declare that tile loads read memory.
 #define INGOT_SHAPE_TILES(b0, b1, b2, b3, b4, b5, b6, b7, r0, r1, r2, r3, r4, r5, r6, r7) \
   do { \
     alignas(64) static const uint8_t shapes[64] = { \
@@ -67,8 +67,8 @@ const llvm::StringLiteral tileFunctions =
 )";
 
 const llvm::StringLiteral tilePermissionText =
-    R"(// Whether the process may use tiles. Linux has to be asked for each process: arch_prctl (158) of
-// ARCH_REQ_XCOMP_PERM (0x1023), component 18. Of other systems nothing is known.
+    R"(// Whether the process may use tiles. A process on Linux requests this with the system call
+// arch_prctl (158), ARCH_REQ_XCOMP_PERM (0x1023), component 18. Other systems: unknown.
 inline bool may_use_tiles() {
 #if defined(__linux__)
   long result = 158;

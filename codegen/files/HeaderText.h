@@ -1,0 +1,23 @@
+// Text that header and source have in common.
+
+#ifndef INGOT_CODEGEN_FILES_HEADERTEXT_H
+#define INGOT_CODEGEN_FILES_HEADERTEXT_H
+
+#include "codegen/files/Interface.h"
+
+namespace ingot {
+
+/// Returns the first comment of a file: model, producer, targets, hash and license.
+std::string fileComment(const Interface &interface,
+                        llvm::ArrayRef<Variant> variants,
+                        const CodegenOptions &options);
+
+/// Returns a number in C that differs between headers with other declarations. The
+/// header defines it, and the source compares it, so that files of different
+/// compilations are not built together.
+std::string headerId(llvm::ArrayRef<Variant> variants,
+                     const CodegenOptions &options);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_FILES_HEADERTEXT_H
