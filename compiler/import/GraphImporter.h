@@ -391,7 +391,8 @@ private:
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
-  // CarriedValues.cpp: sequences and optional values that bodies take and return.
+  // CarriedValues.cpp: sequences and optional values that bodies take and
+  // return.
   /// The tensors that represent all values of one form.
   struct CarriedForm {
     /// For a sequence: its form. For a tensor, `tensor` is its type instead.
