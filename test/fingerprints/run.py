@@ -33,10 +33,10 @@ TARGETS = ["generic", "x86-64-v3", "x86-64-v4+amx", "armv8-a", "cortex-m4", "cor
 SIZES = ["fixed", "open"]
 FOLDERS = [os.path.join(MODELS, "graphs"), os.path.join(MODELS, "large")]
 OPEN = "1..4"
-# The line that begins a function, and the one that ends it.
+# The first line of a function, and its last one.
 FUNCTION = re.compile(r"[\w\[].*?(\w+)\(")
 END = "}"
-# What differs from commit to commit.
+# The version line, which differs from commit to commit.
 COMMIT = re.compile(r" \(commit [0-9a-f]+\)")
 
 
@@ -45,7 +45,8 @@ def networks():
 
 
 def fill(name, work):
-    """The path of the network with seeded weights, and the open axes of its inputs."""
+    """Returns the path of the network with seeded weights, and the dynamic axes of
+    its inputs."""
     path = os.path.join(work, name + ".onnx")
     folder = next(f for f in FOLDERS if os.path.exists(os.path.join(f, name + ".onnx")))
     model = models.load_filled(name, folder)
@@ -67,7 +68,7 @@ def short(text):
 
 
 def hashes_of(source):
-    """Hashes by function; `-` is what stands outside of functions."""
+    """Returns a hash per function; `-` is the text outside of functions."""
     found, outside, lines = collections.OrderedDict(), [], []
     name = None
     for line in source.splitlines():
@@ -89,7 +90,7 @@ def hashes_of(source):
 
 
 def fingerprint(options, target, name, sizes, path, dims):
-    """The hashes of one output, as an ordered dictionary."""
+    """Returns the hashes of one output, as an ordered dictionary."""
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
         folder = os.path.join(options.texts, target, sizes) if options.texts else scratch
         os.makedirs(folder, exist_ok=True)
@@ -137,7 +138,7 @@ def write_table(target, table):
 
 
 def describe(before, now):
-    """What differs, by names."""
+    """Returns the differences, by function names."""
     if before is None:
         return "is not recorded"
     if "error" in before or "error" in now:
