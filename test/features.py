@@ -11,7 +11,8 @@ import re
 import subprocess
 
 NATIVE = "on this processor"
-# What `ingot targets` says of a target at the end of its line; nothing where it runs here.
+# The remark at the end of a line of `ingot targets`; empty for targets that run on this
+# processor.
 REMARK = re.compile(r"\((native|runs under [\w-]+|emulated[^()]*|does not run on this machine)\)$")
 
 
@@ -21,7 +22,7 @@ def main():
     options = parser.parse_args()
     listed = subprocess.run([options.ingot, "targets"], check=True, capture_output=True, text=True).stdout
     ways = {NATIVE: []}
-    # Cores follow after an empty line.
+    # The list of cores follows after an empty line.
     for line in listed.split("\n\n")[0].splitlines():
         remark = REMARK.search(line)
         way = remark[1] if remark and remark[1] != "native" else NATIVE

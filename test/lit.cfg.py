@@ -1,8 +1,8 @@
-# lit's view of test/: every .mlir and .test file with RUN lines is a test.
+# lit's configuration for test/: every .mlir and .test file with RUN lines is a test.
 #
-# Substitutions: %ingot, %ingot-opt, %ingot-translate, FileCheck, not, split-file, %python (with
-# onnx and numpy), %models (networks; feature `models`), %examples, %runtime, %cxx (the
-# system compiler, g++), %clangxx, %without-tiles (runs a program without AMX), and lit's own %s, %t, %S.
+# Substitutions: %ingot, %ingot-opt, %ingot-translate, FileCheck, not, split-file, %python (with onnx and
+# numpy), %models (networks; feature `models`), %examples, %runtime, %cxx (the system compiler, g++),
+# %clangxx, %without-tiles (runs a program without AMX), and lit's own %s, %t, %S.
 import os
 import shutil
 
@@ -12,11 +12,11 @@ config.name = "Ingot"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.test_source_root = os.path.join(config.ingot_source, "test")
-# Data and helpers of the other suites are no tests, whatever their suffix.
+# Data and helpers of other suites are not tests, whatever their suffix.
 config.excludes = ["unit", "Inputs", "models"]
 
 config.substitutions += [
-    # The longer name first: lit replaces one after the other.
+    # Longer names first: lit replaces one substitution after the other.
     ("%ingot-fuzz", os.path.join(config.ingot_bin, "ingot-fuzz")),
     ("%ingot-opt", os.path.join(config.ingot_bin, "ingot-opt")),
     ("%ingot-translate", os.path.join(config.ingot_bin, "ingot-translate")),
@@ -30,7 +30,7 @@ config.substitutions += [
 ]
 path = [config.llvm_bin, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
-# The same bytes whatever the user's locale and terminal.
+# The output must not depend on the user's locale and terminal.
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
@@ -43,12 +43,12 @@ for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64", "
                 "arm-none-eabi-g++", "qemu-system-arm"):
     if shutil.which(program):
         config.available_features.add(program)
-# Instruction sets of this machine, for tests that run what they compile.
+# The instruction sets of this machine, for tests that run their code.
 try:
     with open("/proc/cpuinfo") as cpuinfo:
         flags = next((l for l in cpuinfo if l.startswith("flags")), "").split()
     config.available_features.update("cpu-" + flag for flag in flags)
 except OSError:
     pass
-# A processor without tiles: this one, or an emulated one.
+# Runs a program on a processor without AMX: this one, or an emulated one.
 config.substitutions.append(("%without-tiles", "qemu-x86_64" if "cpu-amx_tile" in config.available_features else ""))

@@ -13,7 +13,7 @@ using llvm::Twine;
 using VisitNode = llvm::function_ref<void(onnx::NodeProto &)>;
 using VisitName = llvm::function_ref<void(std::string &)>;
 
-/// Calls `visit` with each node of a list, and of the graphs in them.
+/// Calls `visit` for each node of a list and of the graphs nested in it.
 template <typename Nodes>
 static void forEachNode(Nodes &nodes, VisitNode visit) {
   for (onnx::NodeProto &node : nodes) {
@@ -47,7 +47,7 @@ static void forEachNameInNodes(Nodes &nodes, VisitName visit) {
   }
 }
 
-/// Calls `visit` with each name of a value or a node, and of a dimension.
+/// Calls `visit` for each name of a value, a node or a dimension.
 static void forEachName(onnx::GraphProto &graph, VisitName visit) {
   auto ofValues = [&](auto &values) {
     for (onnx::ValueInfoProto &value : values) {
@@ -89,7 +89,8 @@ static bool hasControlCharacter(StringRef name) {
                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// Equal names stay equal, and others different.
+/// Escapes control characters; equal names stay equal and different names stay
+/// different.
 static void escapeNames(onnx::ModelProto &model) {
   bool any = false;
   forEachName(model,
@@ -114,7 +115,7 @@ static void escapeNames(onnx::ModelProto &model) {
 }
 
 namespace {
-/// The opsets that one list of nodes is under.
+/// The opset imports of the model or of one function.
 class Imports {
 public:
   Imports(google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list,

@@ -1,4 +1,5 @@
-// What models in the wild say beside ONNX's text, where it has one meaning only.
+// Accepts common deviations from the ONNX specification whose meaning is
+// unambiguous.
 
 #ifndef INGOT_COMPILER_IMPORT_ACCEPTEDFORMS_H
 #define INGOT_COMPILER_IMPORT_ACCEPTEDFORMS_H
@@ -8,14 +9,16 @@
 
 namespace ingot {
 
-/// Rewrites a model as it was read to the form that the text asks for, and warns of what
-/// is assumed:
-///   - nodes of com.microsoft without an opset import: version 1 is imported, the only one
-///     there is
-///   - LayerNormalization of the default domain before opset 17, as ONNX Runtime's
-///     optimizer writes it: it stays, and has a schema (FurtherOperators.def)
-///   - names with control characters, which PyTorch makes of source lines: the characters
-///     are escaped, so that the names can be printed anywhere
+/// Rewrites a model, as parsed, to the form that the specification requires,
+/// and warns about each assumption:
+///
+///   - nodes of com.microsoft without an opset import: version 1 is imported,
+///     the only one that exists
+///   - LayerNormalization of the default domain before opset 17, as ONNX
+///     Runtime's optimizer writes it: the node stays; its schema is in
+///     FurtherOperators.def
+///   - names with control characters, which PyTorch derives from source lines:
+///     the characters are escaped, so that the names can be printed anywhere
 void acceptForms(onnx::ModelProto &model, Diagnostics &diagnostics);
 
 } // namespace ingot

@@ -1,4 +1,4 @@
-// Bodies of If, Loop and Scan as functions of their own.
+// Imports the bodies of If, Loop and Scan as functions.
 //
 //   If(c) { then: y = -x } { else: y = x }
 //     ->
@@ -6,10 +6,12 @@
 //   func.func private @if_then(%x) { %y = graph.neg %x; return %y }
 //   func.func private @if_else(%x) { return %x }
 //
-// A body sees the values around it. While it is imported its function reads them where
-// they are. Afterwards constants, and what is computed from them, have a copy in the
-// function, so that weights are packed and folded there; every other value becomes an
-// argument. What cannot be a function has to be known when compiling.
+// A body can use the values of the enclosing graphs. During its import, the
+// function uses them directly. Afterwards, constants and the operations
+// computed only from constants are cloned into the function, so that weights
+// are packed and folded there; every other outer value becomes an argument. If
+// a body cannot become a function, its condition or trip count must be known at
+// compile time.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -24,7 +26,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// A name for the function of a body that nothing in the module has.
+/// Returns a name for the function of a body that is unique in the module.
 static std::string nameOfBody(ModuleOp module, const onnx::NodeProto &node,
                               StringRef body) {
   std::string base = node.name().empty() ? node.op_type() : node.name();
@@ -54,7 +56,7 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
   Block *block = made.function.addEntryBlock();
   builder.setInsertionPointToStart(block);
   SmallVector<Binding> inputs = bind(*block);
-  // Names from the model for what is printed.
+  // ONNX names of the arguments, for the printed output.
   for (auto [binding, input] : llvm::zip(inputs, body->input()))
     binding.forEachValue([&, &input = input](Value &value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -76,8 +78,9 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
   return made;
 }
 
-/// The operations that compute `value` from constants alone, operands first; empty if
-/// it depends on anything else, or on a lot, or is random numbers, which nothing folds.
+/// Returns the operations that compute `value` from constants alone, operands
+/// first. Empty if it depends on anything else or on more than 200 operations,
+/// or is random, which is never folded.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
   llvm::SetVector<Operation *> cone;
@@ -87,7 +90,8 @@ static SmallVector<Operation *> constantCone(Value value) {
     if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
         cone.size() > mostOperations)
       return {};
-    // Those that are found again are operands of something later.
+    // An operation that is found again moves back in the list: it is also an
+    // operand of a later one.
     cone.remove(op);
     cone.insert(op);
     llvm::append_range(pending, op->getOperands());
@@ -96,14 +100,14 @@ static SmallVector<Operation *> constantCone(Value value) {
 }
 
 namespace {
-/// Makes what a function reads around it its own.
+/// Replaces a function's uses of outer values by values of its own.
 class Isolation {
 public:
   explicit Isolation(func::FuncOp function)
       : function(function),
         copies(OpBuilder::atBlockBegin(&function.getBody().front())) {}
 
-  /// Copies constants into the function; returns the other values around it.
+  /// Clones constants into the function; returns the other outer values.
   llvm::SetVector<Value> copyConstants() {
     llvm::SetVector<Value> others;
     forEachOutside([&](OpOperand &operand) {
@@ -218,7 +222,7 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   for (Block *block : {builder.getInsertionBlock(), &main.getBody().front()})
     ends.push_back({block, block->empty() ? nullptr : &block->back()});
   size_t wholesBefore = wholes.size();
-  // A body may read what has failed already, and was reported then.
+  // A body may use values that have failed already and were reported then.
   bool wasPoisoned = std::exchange(at.poisoned, false);
   NodeResults results = build();
   if (succeeded(results) && diagnostics.size() == before.size() && !at.poisoned)
@@ -228,7 +232,8 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   timesMade = std::move(timesBefore);
   checked = std::move(checkedBefore);
   at.poisoned |= wasPoisoned;
-  // Bodies of bodies come later, and are read by nothing else.
+  // The functions of nested bodies come later in the module and have no other
+  // users.
   SmallVector<func::FuncOp> made(
       llvm::drop_begin(module.getOps<func::FuncOp>(), functions));
   for (func::FuncOp function : llvm::reverse(made))
@@ -240,7 +245,7 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
       forget([&](Value value) { return value.getDefiningOp() == op; });
       op->erase();
     }
-  // What is made where a run begins is still there.
+  // Sizes that are computed at the start of the run are kept.
   size_t number = 0;
   llvm::erase_if(wholes, [&](const Whole &whole) {
     return number++ >= wholesBefore && !whole.isFirst;
@@ -303,7 +308,8 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
                         {condition});
       return failure();
     }
-    // A size that a branch makes is known outside as what the branch has made.
+    // If a branch computes a size, it is not known outside: the result is
+    // passed as a box, which has its sizes.
     for (auto [body, result] :
          {std::pair(bodies[0].function, x), std::pair(bodies[1].function, y)})
       if (form->tensor && result.kind == Binding::Known &&

@@ -1,9 +1,10 @@
-// Sequences and optional values between a body and what runs it.
+// Passes sequences and optional values into and out of bodies.
 //
-// Functions have tensors only: such a value is a few of them (RunTimeSequence.h, and
-// whether it is there). All values that a loop carries, or that two branches result in,
-// have one form, with room for each. So has a tensor that is not always of one shape: it
-// is carried as a sequence of one.
+// Functions take and return only tensors, so such a value is split into
+// tensors: those of RunTimeSequence.h, and whether it is present. All values of
+// one loop state, or the results of both branches, share one form that has room
+// for each of them. A tensor of varying shape is passed as a sequence with one
+// element.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -102,7 +103,7 @@ std::optional<GraphImporter::CarriedForm>
 GraphImporter::formOfEither(const Binding &a, const Binding &b) {
   bool hasPresent = a.kind == Binding::Absent || b.kind == Binding::Absent;
   auto x = formOf(a), y = formOf(b);
-  // An empty list has room in any sequence.
+  // An empty list fits into any sequence form.
   auto isEmpty = [](const Binding &binding) {
     return binding.kind == Binding::Absent ||
            (binding.isList() && binding.elements.empty());
@@ -131,7 +132,7 @@ bool GraphImporter::appendTensors(NodePlace &at, const Binding &binding,
     if (packed->shapes)
       values.push_back(packed->shapes);
   } else if (form.isBox) {
-    // As small as it can be.
+    // The smallest tensor that the form allows.
     const SequenceForm &box = *form.sequence;
     SmallVector<int64_t> least;
     for (SizeRange size : box.sizes)

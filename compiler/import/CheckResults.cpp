@@ -1,4 +1,4 @@
-// Whether what a node has become is what ONNX's own rules infer.
+// Checks that the results of a node have the types that ONNX's own rules infer.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"
@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The static shape that ONNX's rule infers, if it infers all of it.
+/// Returns the static shape that ONNX's rule infers; nullopt unless it infers
+/// all of it.
 static std::optional<SmallVector<int64_t>>
 staticShape(const onnx::TypeProto &type) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape())
@@ -21,13 +22,16 @@ staticShape(const onnx::TypeProto &type) {
   return shape;
 }
 
-/// Whether ONNX's rule may infer another shape than the operator's text says. Of pools
-/// with `ceil_mode` it counted windows that begin behind the input until opset 22, which
-/// text, reference and ONNX Runtime leave out; of a LinearClassifier it counts the
-/// intercepts, which may be left out; of a ConvTranspose it ends half-way where
-/// output_shape is smaller than the input, and with auto_pad it adds output_padding
-/// behind the size that auto_pad gives; of an Einsum it takes the first size of a
-/// letter, which NumPy and ONNX Runtime broadcast where it is 1.
+/// Whether ONNX's shape rule may differ from the specification of the operator:
+///
+/// - Pools with `ceil_mode`: until opset 22 it counts windows that begin after
+///   the input, which the specification, the reference and ONNX Runtime omit.
+/// - LinearClassifier: it counts the intercepts, which are optional.
+/// - ConvTranspose: it stops half-way if output_shape is smaller than the
+///   input; with auto_pad it adds output_padding to the size that auto_pad
+///   determines.
+/// - Einsum: it uses the first size of a letter; NumPy and ONNX Runtime
+///   broadcast it if it is 1.
 static bool isInferredWrong(const NodePlace &at) {
   auto attribute = [&](StringRef name) {
     return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {
@@ -44,7 +48,8 @@ static bool isInferredWrong(const NodePlace &at) {
       (attribute("output_shape") != none ||
        (attribute("auto_pad") != none && attribute("output_padding") != none)))
     return true;
-  // Negative axes before there were any: models and ONNX Runtime have them.
+  // Models and ONNX Runtime use negative axes also in opsets that do not allow
+  // them.
   constexpr int64_t withNegativeAxes = 11;
   if ((type == "Squeeze" || type == "Unsqueeze") && at.opset < withNegativeAxes)
     return true;
@@ -85,8 +90,7 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     }
     if (i >= int(at.inferred.size()))
       continue;
-    // ONNX's rule is a second opinion; where the two differ, one of us is
-    // wrong.
+    // ONNX's rule is a second opinion: if it differs from ours, one is wrong.
     int64_t dataType = at.inferred[i].tensor_type().elem_type();
     auto shape = staticShape(at.inferred[i]);
     if (isInferredWrong(at))
@@ -94,16 +98,16 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     bool differs =
         (dataType && dataType != onnxDataType(type.getElementType())) ||
         (shape && ArrayRef(*shape) != type.getShape());
-    // A shape rule that says less than the operator's text: parameters that
-    // would broadcast the input.
+    // The shape rules of these operators are less strict than their
+    // specification: they accept parameters that would broadcast the input.
     static const llvm::StringSet<> unidirectional{"PRelu",
                                                   "BatchNormalization",
                                                   "InstanceNormalization",
                                                   "LayerNormalization",
                                                   "RMSNormalization",
                                                   "GroupNormalization"};
-    // ONNX's own body of an operator can only contradict ONNX's shape rule if
-    // the operands contradict each other.
+    // ONNX's own function body can only contradict ONNX's shape rule if the
+    // shapes of the operands contradict each other.
     if (differs &&
         (at.isExpanded || unidirectional.contains(at.node.op_type()))) {
       report(DiagnosticId::InvalidNode,

@@ -1,8 +1,9 @@
-// Operators that disappear on import.
+// Operators that are resolved during import.
 //
-// Identity, Constant, Shape, Size, and If with a known condition become values
-// that exist already, or constants. Any other If has functions (BodyFunctions.cpp);
-// Loop and Scan have one, or become their bodies, once for each iteration.
+// Identity, Constant, Shape, Size, and If with a known condition become
+// existing values or constants. Any other If becomes functions
+// (BodyFunctions.cpp). Loop and Scan are unrolled, or their body becomes a
+// function.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

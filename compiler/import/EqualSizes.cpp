@@ -1,17 +1,19 @@
-// Sizes that a model needs to be equal.
+// Assumes that dynamic sizes are equal where the model requires it.
 //
-// An exporter may name the batch of one input `batch` and that of another `N`, and join
-// the two. The program is built as if there were one size; the interface keeps both,
-// and a run in which they differ is refused before anything is written.
+// An exporter may name the batch size of one input `batch` and that of another
+// `N`, and concatenate both. The program is built as if there were one size.
+// The interface keeps both, and a call in which they differ is rejected before
+// anything is written.
 //
-// A size may also have to be a number (the channels of a convolution), a multiple of one,
-// or a multiple of another size (the heads that it is divided into). Nothing is assumed of
-// sizes that may broadcast, since each may be 1: see MadeSizes.cpp. With --dim N=2..64 the
-// user says that one cannot be.
+// A size may also have to be a number (the channels of a convolution), a
+// multiple of a number, or a multiple of another size (of the number of heads).
+// Nothing is assumed about sizes that may broadcast, since each of them may be
+// 1: see MadeSizes.cpp. With --dim N=2..64 the user excludes 1.
 //
-// Within a branch of `If` nothing is assumed: what the branch needs, a run of the other one
-// does not. There, and where no symbol can be taken to be what makes two sizes equal, an
-// operand is restated: it gets the other size, and the run checks that this is its own.
+// In a branch of `If` nothing is assumed, since a run that takes the other
+// branch need not satisfy it. In that case, and if no symbol can be replaced so
+// that two sizes become equal, the operand is restated: its type gets the other
+// size, and the run checks that both are equal.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -24,14 +26,15 @@ using namespace ingot::graph;
 
 namespace ingot {
 
-/// The symbol that a size is; null if it is a number or computed from symbols.
+/// Returns the symbol that a size consists of; null if the size is a number or
+/// an expression.
 static kernel::SymbolAttr symbolOf(const Dim &size) {
   bool isOne = size.symbols().size() == 1 && size.symbols().front().isGiven() &&
                size == Dim(size.symbols().front());
   return isOne ? size.symbols().front() : kernel::SymbolAttr();
 }
 
-/// The symbol within narrower bounds; empty where no size is in them.
+/// Returns the symbol with narrower bounds; nullopt if no size is within them.
 static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
                                    int64_t most) {
   least = std::max(least, symbol.getLeast());
@@ -42,14 +45,15 @@ static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
                                      least, most));
 }
 
-/// The symbol of a size that grows with it, where the size is between two numbers; empty
-/// if that is not known of it.
+/// Given a size that grows monotonically with `symbol`, returns the symbol with
+/// bounds for which the size is between `least` and `most`; nullopt if there
+/// are none.
 static std::optional<Dim> boundedBy(kernel::SymbolAttr symbol, const Dim &size,
                                     int64_t least, int64_t most) {
   auto at = [&](int64_t value) {
     return size.at([&](kernel::SymbolAttr) { return value; });
   };
-  // The first value from which on the size is as large.
+  // The smallest value of the symbol for which the size is at least `wanted`.
   auto firstWith = [&](int64_t wanted) {
     int64_t low = symbol.getLeast(), high = symbol.getMost() + 1;
     while (low < high) {
@@ -76,11 +80,13 @@ bool GraphImporter::isMade(kernel::SymbolAttr symbol) const {
 
 bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   kernel::SymbolAttr a = symbolOf(x), b = symbolOf(y);
-  // What a branch needs, a run of the other branch does not.
+  // A run that takes the other branch need not satisfy what this branch
+  // requires.
   if (!a || !b || branchDepth > 0)
     return false;
-  // Both are what comes first by name, within the bounds of both; or what the caller
-  // gives, which is known from the beginning.
+  // Both become the symbol that is first in alphabetical order, within the
+  // bounds of both; but a size given by the caller, which is known from the
+  // start, is preferred to a data-dependent one.
   auto rank = [&](kernel::SymbolAttr symbol) {
     return isMade(symbol) + madeInBodies.contains(symbol.getName());
   };
@@ -95,7 +101,7 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   return true;
 }
 
-/// The two symbols that sizes differ by: n and m of k + n and k + m.
+/// Returns the two symbols in which sizes differ: n and m for k + n and k + m.
 static std::optional<std::pair<Dim, Dim>> apartBy(const Dim &x, const Dim &y) {
   Dim difference = x - y;
   if (difference.symbols().size() != 2 || difference.given().size() != 2)
@@ -125,7 +131,7 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
     takeAs({{a, y}});
     return true;
   }
-  // A size that the run makes is not known to the checks at its beginning.
+  // A data-dependent size is not known to the checks at the start of the run.
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   SmallVector<kernel::SymbolAttr> given = y.given();
   if (llvm::any_of(given, isOfRun))
@@ -137,7 +143,7 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
     takeAs({{a, y}});
     return true;
   }
-  // Where it follows from one symbol, that has narrower bounds.
+  // If y is computed from one symbol, that symbol gets narrower bounds.
   if (given.size() != 1)
     return false;
   kernel::SymbolAttr b = given.front();
@@ -150,7 +156,7 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
 }
 
 bool GraphImporter::solve(const Dim &size, int64_t number) {
-  // More values are not looked at one by one.
+  // The values are tried one by one, up to this number.
   constexpr int64_t mostValues = int64_t(1) << 20;
   SmallVector<kernel::SymbolAttr> given = size.given();
   if (given.size() != 1 ||
@@ -181,7 +187,7 @@ bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
     return false;
   std::optional<Dim> fitting = narrowed(a, llvm::alignTo(a.getLeast(), divisor),
                                         a.getMost() - a.getMost() % divisor);
-  // That none but 0 is a multiple is no reason to take the size to be 0.
+  // If only 0 is a multiple, the size is not assumed to be 0.
   if (!fitting || (fitting->most() == 0 && a.getMost() > 0))
     return false;
   takeAs({{a, fitting->floorDiv(divisor) * divisor}});
@@ -191,7 +197,7 @@ bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
 bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   if (x.least() >= least)
     return true;
-  // A size is a multiple of one symbol and a number, or of nothing known.
+  // Only sizes that depend on a single symbol can be bounded.
   SmallVector<kernel::SymbolAttr> given = x.given();
   if (given.size() != 1 || branchDepth > 0)
     return false;
@@ -246,7 +252,8 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
       *size = size->with(sizeOf);
 
   AttrTypeReplacer replacer;
-  // Symbols that are choices have sizes of their own, which `with` has seen.
+  // The operands of choice symbols (see SizeChoice) contain sizes too, which
+  // `with` visits.
   auto replaced = [&](Dims sizes) {
     for (Dim &size : sizes)
       size = size.with(sizeOf);
@@ -270,7 +277,8 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
                                         /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
-  // What two sizes have together is known where one is.
+  // If one of two broadcast sizes becomes a number, the result of the broadcast
+  // is known.
   for (const Whole &whole : wholes)
     if (kernel::SymbolAttr symbol = symbolOf(whole.size))
       for (auto [part, other] :
@@ -281,8 +289,7 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
   foldSizes();
 }
 
-/// Assumes of sizes that are known only at run time what the rule of the operator's
-/// inputs needs.
+/// Assumes that dynamic sizes satisfy the operator's rule in OperandShapes.def.
 void GraphImporter::assumeFitting(NodePlace &at) {
   for (const auto &[x, y] : neededSizes(at.node, *at.schema, at.inputs))
     if (!requireEqual(inProgram(x), inProgram(y)) &&
@@ -352,7 +359,7 @@ Dim GraphImporter::inProgram(const Dim &size) const {
 }
 
 void GraphImporter::describeInputSizes() {
-  // The symbols that are something else in the program, each within its bounds.
+  // Symbols that are replaced in the program, each with its own bounds.
   std::map<std::string, std::pair<Dim, Dim>> equal;
   auto own = [&](kernel::SymbolAttr symbol) -> Dim {
     Dim size = sizeInProgram(symbol);

@@ -1,7 +1,7 @@
 // Attributes of function calls.
 //
-// Nodes in a function's body may refer to attributes of the call; these are put
-// in before a node is imported.
+// Nodes in the body of a function may refer to attributes of the call. Before
+// such a node is imported, the references are replaced by the values.
 
 #ifndef INGOT_COMPILER_IMPORT_FUNCTIONBODY_H
 #define INGOT_COMPILER_IMPORT_FUNCTIONBODY_H
@@ -13,15 +13,16 @@ namespace ingot {
 
 using AttributeValues = llvm::StringMap<onnx::AttributeProto>;
 
-/// The call's attributes and the defaults of those it leaves out; `schema` is
-/// null for model-local functions.
+/// Returns the call's attributes, with the function's defaults for those that
+/// the call omits. `schema` is null for model-local functions.
 AttributeValues callAttributes(const onnx::NodeProto &call,
                                const onnx::FunctionProto &function,
                                const onnx::OpSchema *schema);
-/// Whether `node`, or a node of its graphs, refers to attributes of the call.
+/// Whether `node`, or a node in one of its subgraphs, refers to attributes of
+/// the call.
 bool hasReferences(const onnx::NodeProto &node);
-/// `node` with references replaced; an attribute that refers to nothing is left
-/// out.
+/// Returns `node` with its references replaced; omits an attribute whose
+/// reference has no value.
 onnx::NodeProto substitute(const onnx::NodeProto &node,
                            const AttributeValues &values);
 

@@ -31,7 +31,7 @@ std::string tensorOf(StringRef element) {
   return ("tensor(" + element + ")").str();
 }
 
-/// A type as ONNX writes it: a letter, or a tensor of an element type.
+/// Returns a type as ONNX writes it: a letter, or a tensor of an element type.
 std::string typeText(StringRef type) {
   return type.size() == 1 ? type.str() : tensorOf(type);
 }
@@ -66,8 +66,8 @@ void addOperands(onnx::OpSchema &schema, StringRef text) {
   });
 }
 
-/// Returns the attribute `name` with the value that `text` stands for; without a
-/// value if there is no text.
+/// Returns the attribute `name` with the value that `text` denotes; without a
+/// value if `text` is empty.
 onnx::AttributeProto attributeOf(StringRef name, StringRef type,
                                  StringRef text) {
   using Proto = onnx::AttributeProto;
@@ -109,7 +109,7 @@ void addAttributes(onnx::OpSchema &schema, StringRef text) {
 
 void registerAll() {
   auto &domains = onnx::OpSchemaRegistry::DomainToVersionRange::Instance();
-  // Asking for a schema has the library register its own before these.
+  // This query makes the library register its own schemas before these.
   (void)onnx::OpSchemaRegistry::Schema("Add");
   for (const OperatorLine &line : lines) {
     if (!domains.Map().count(line.domain))

@@ -1,25 +1,26 @@
-// Definitions of operators that ONNX's library does not have.
+// Definitions of operators that ONNX's library does not define.
 //
-// FurtherOperators.def has a line for each. Its operands, types and attributes
-// become a schema in the registry of ONNX's library, so that one place checks the
-// nodes of all operators. A line is written as
+// FurtherOperators.def has one line for each. Its operands, types and
+// attributes become a schema in the registry of ONNX's library, so that the
+// nodes of all operators are checked in one place. The format of a line:
 //
 //   INGOT_OPERATOR("com.microsoft", "FusedGemm",   domain and name
 //     "A:T B:T C?:T -> Y:T",                       operands and results
 //     "T=float16|float",                           element types
 //     "alpha:float=1 transA:int=0 num_heads:int! activation:string")
 //
-// An operand is `name:type`, or `name?:type` where it may be left out; the last input
-// is `name...:type` where there may be any number of it, each of a type of its own. A
-// type is a letter with a list of element types, or an element type. An attribute has
-// a default, or must be given (`!`), or may be left out.
+// An operand is written as `name:type`, or `name?:type` if it is optional.
+// `name...:type` as the last input stands for any number of inputs, each with
+// its own type. A type is either a letter that stands for a list of element
+// types, or one element type. An attribute has a default, is required (`!`), or
+// is optional.
 
 #ifndef INGOT_COMPILER_IMPORT_FURTHERSCHEMAS_H
 #define INGOT_COMPILER_IMPORT_FURTHERSCHEMAS_H
 
 namespace ingot {
 
-/// Adds the schemas to the registry of ONNX's library, at the first call.
+/// Adds the schemas to the registry of ONNX's library on the first call.
 void registerFurtherSchemas();
 
 } // namespace ingot

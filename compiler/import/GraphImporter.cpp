@@ -1,4 +1,4 @@
-// Nodes, functions, constants.
+// Imports nodes, function calls and constants.
 
 #include "compiler/import/GraphImporter.h"
 
@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Functions may call functions many times over; real models stay far below.
+/// Limits against models whose functions call each other exponentially often;
+/// real models stay far below.
 static constexpr size_t maxNodes = 2'000'000;
 static constexpr unsigned maxCallDepth = 64;
 
@@ -68,7 +69,7 @@ void GraphImporter::importInitializers(const onnx::GraphProto &graph,
                        "the initializer `" + printable(name) + "` " + error);
     scope.bindings[name] = Binding::poisoned();
   };
-  // The main graph is imported once and gives its bytes away.
+  // The main graph is imported only once, so its data can be moved out.
   onnx::GraphProto *mainGraph = file.model().mutable_graph();
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const onnx::TensorProto &tensor = graph.initializer(i);
@@ -82,7 +83,7 @@ void GraphImporter::importInitializers(const onnx::GraphProto &graph,
             ? takeTensorAttr(*mainGraph->mutable_initializer(i), tensor.name(),
                              &file, &context, error)
             : tensorAttr(tensor, tensor.name(), &file, &context, error);
-    // Types that nothing here can hold matter only if the value is used.
+    // An unsupported type is an error only if the value is used.
     if (failed(value) && !elementType(tensor.data_type(), &context) &&
         !dataTypeName(tensor.data_type()).empty()) {
       diagnostics.report(DiagnosticId::UnsupportedType,
@@ -118,7 +119,7 @@ Value GraphImporter::constant(ElementsAttr value, Location loc) {
 //===----------------------------------------------------------------------===//
 
 Location GraphImporter::locationOf(const NodePlace &at) {
-  // Inside of functions, the node that the user knows is the call.
+  // Inside a function, the user knows only the node that calls it.
   const onnx::NodeProto &node = at.scope.call ? *at.scope.call : at.node;
   int64_t index = at.scope.call ? at.scope.callIndex : at.index;
   std::string name = node.name().empty()
@@ -127,7 +128,7 @@ Location GraphImporter::locationOf(const NodePlace &at) {
   return NameLoc::get(builder.getStringAttr(printable(name)));
 }
 
-/// The sizes of a node's operands that are known only at run time.
+/// Returns the dynamic sizes in the types of a node's operands.
 static llvm::SetVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
   llvm::SetVector<kernel::SymbolAttr> found;
   auto add = [&](Value input) {
@@ -177,8 +178,8 @@ NodeResults GraphImporter::reportRunTimeSize(const NodePlace &at,
 void GraphImporter::report(DiagnosticId id, const Twine &message,
                            const NodePlace &at, std::string supported,
                            std::string hint) {
-  // Operands were looked at as large as they can be. What does not fit so is
-  // not known to be wrong at other sizes.
+  // Shapes were checked at their upper bounds. A shape that is invalid there
+  // may be valid at other sizes.
   if (infoOf(id).kind == DiagnosticClass::Invalid && !runTimeSizes(at).empty())
     return (void)reportRunTimeSize(at, message);
   Diagnostic diagnostic = diagnosticAt(at);
@@ -235,7 +236,7 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
     Operation *last = block->empty() ? nullptr : &block->back();
     if (checkStrings(at))
       results = buildNode(at);
-    // Import functions may go on after they have reported a fault.
+    // Import functions may continue after they have reported a fault.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
     if (succeeded(results) &&
         (!isSound || !checkRunTimeSizes(at, *results, last) ||
@@ -261,9 +262,11 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
       scope.bindings[node.output(i)] = (*results)[i];
 }
 
-/// The rules of the graph's operators say whether they hold for such sizes.
-/// What is computed from sizes alone does not: it would be of the bounds. Shape and
-/// Size know that, and CastLike reads a type. The nodes of bodies have been asked.
+/// The graph operators' shape rules state whether they support dynamic sizes. A
+/// value that the importer computed from sizes alone would use the upper
+/// bounds, so it is rejected; exceptions are Shape and Size, which handle
+/// dynamic sizes, and CastLike, which reads only a type. The nodes of bodies
+/// have been checked already.
 bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
                                       ArrayRef<Binding> results,
                                       Operation *before) {
@@ -288,7 +291,7 @@ bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
   return holds;
 }
 
-/// What import functions build, as bindings.
+/// Converts the values that an import function returns to bindings.
 static NodeResults bindings(graph::ImportResult values) {
   if (failed(values))
     return failure();
@@ -296,8 +299,8 @@ static NodeResults bindings(graph::ImportResult values) {
                              [](Value value) { return Binding::known(value); });
 }
 
-/// The element type of a sequence's tensors, `ofEmpty` where it has none; null of another
-/// value.
+/// Returns the element type of the tensors in a sequence, or `ofEmpty` if the
+/// sequence is empty; null if the binding is not a sequence.
 static Type elementIn(const Binding &binding, Type ofEmpty) {
   if (binding.list)
     return graph::elementOf(binding.list->rows);
@@ -349,10 +352,10 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
       (ofSequence || isNothing || special->sequences == Special::Only))
     return (this->*special->import)(at);
   if (at.schema) {
-    // Bodies of ONNX's own operators are written for some opset; the model may
-    // import an older one.
+    // Function bodies of ONNX's own operators are written for one opset; the
+    // model may import an older one.
     auto error = at.scope.call ? checkForm(node, *at.schema) : std::nullopt;
-    // An optional value may turn out to have no element.
+    // An optional value may turn out to be empty.
     if (!error && !special)
       error = checkGiven(*at.schema,
                          llvm::map_to_vector(at.inputs, [](Value value) {
@@ -403,9 +406,11 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   return failure();
 }
 
-/// A way out of an operator that is not implemented; empty if none is known.
+/// Returns a workaround for an operator that is not implemented; empty if none
+/// is known.
 static StringRef wayOutOf(const onnx::NodeProto &node) {
-  // Their weights are in blocks whose size the file does not tell.
+  // The weights of these operators are blocked, and the block size is not in
+  // the file.
   if (node.domain() == "com.microsoft.nchwc")
     return "ONNX Runtime wrote the model for one kind of processor: have it "
            "optimize to ORT_ENABLE_EXTENDED, or without NchwcTransformer";
@@ -460,14 +465,16 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
     return failure();
   }
   OpsetImports own = opsetImports(function.opset_import());
-  // Bodies of ONNX's own operators name only the opsets they add to.
+  // Function bodies of ONNX's own operators import only the opsets that they
+  // need in addition to the caller's.
   for (const auto &entry : *at.scope.opsets)
     if (!isLocal || own.empty())
       own.try_emplace(entry.first(), entry.second);
 
   at.isExpanded = true;
   Scope body;
-  // A graph that the call has sees the names around the call.
+  // A graph attribute of the call can use the names of the graph around the
+  // call.
   if (llvm::any_of(at.node.attribute(),
                    [](const auto &attribute) { return attribute.has_g(); }))
     body.outer = &at.scope;

@@ -1,10 +1,10 @@
 // Builds graph operators from a model.
 //
-// Walks a validated model in topological order. A node becomes what its
-// operator's import function builds, or the body of its function. A node that
-// fails poisons its results: what depends on them is skipped, in silence unless
-// its operator is unknown to us, so that each fault is reported once and all in
-// one run.
+// Visits the nodes of a validated model in topological order. A node becomes
+// the operators that its import function builds, or the body of its function.
+// If a node fails, its results are poisoned and the nodes that depend on them
+// are skipped. A skipped node is reported only if its operator is unsupported.
+// So each fault is reported once, and one run reports all faults.
 
 #ifndef INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
 #define INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
@@ -21,18 +21,20 @@
 
 namespace ingot {
 
-/// What a name stands for. Of a sequence the importer keeps the elements, or, if how
-/// many there are is known only at run time, what it is then. An optional value is what
-/// it holds, or absent; or the run says whether it is there.
+/// The value that an ONNX name is bound to. For a sequence, the binding has the
+/// list of its elements or, if its length is known only at run time, a
+/// RunTimeSequence. An optional value is bound to its content or is Absent; if
+/// only the run decides whether it has an element, `present` is set.
 struct Binding {
   enum Kind { Undefined, Poisoned, Absent, Known, Sequence } kind = Undefined;
   mlir::Value value = {};
   std::vector<mlir::Value> elements = {};
   std::optional<RunTimeSequence> list = {};
-  /// A truth value; null where the value is there.
+  /// Whether an optional value has an element (i1), if only the run decides it;
+  /// otherwise null.
   mlir::Value present = {};
 
-  /// A sequence whose length the importer knows.
+  /// Whether this is a sequence whose length is known at compile time.
   bool isList() const { return kind == Sequence && !list; }
   void forEachValue(llvm::function_ref<void(mlir::Value &)> use);
 
@@ -47,26 +49,26 @@ struct Binding {
   }
 };
 
-/// What a node's outputs are bound to.
+/// The bindings of a node's outputs.
 using NodeResults = mlir::FailureOr<llvm::SmallVector<Binding>>;
 
-/// The names of one graph or function body. Graphs see the names around them,
-/// function bodies do not.
+/// The names of one graph or function body. A graph also sees the names of the
+/// enclosing graphs; a function body does not.
 struct Scope {
   const Scope *outer = nullptr;
   const OpsetImports *opsets = nullptr;
   llvm::StringMap<Binding> bindings = {};
-  /// Set in function bodies: the call, for diagnostics and locations.
+  /// In function bodies: the call, for diagnostics and locations.
   const onnx::NodeProto *call = nullptr;
   int64_t callIndex = -1, callOpset = 0;
   std::string inside = {};
-  /// A number that no other scope of the model has: see RandomKeys.cpp.
+  /// Identifies the scope within the model: see RandomKeys.cpp.
   uint64_t place = 0;
 
   Binding lookup(llvm::StringRef name) const;
 };
 
-/// A node and where it stands.
+/// A node and its context.
 struct NodePlace {
   const onnx::NodeProto &node;
   int64_t index;
@@ -74,19 +76,21 @@ struct NodePlace {
   Scope &scope;
   const onnx::OpSchema *schema = nullptr;
   llvm::SmallVector<Binding> bindings = {};
-  /// The values of `bindings`, null where there is none.
+  /// The values of `bindings`; null where an operand is absent or has no value.
   llvm::SmallVector<mlir::Value> inputs = {};
-  /// What ONNX's own rules infer; may be partial.
+  /// The result types that ONNX's type inference returns; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
-  /// It failed because of an inner node, which has been reported.
+  /// Whether the node failed because of a nested node, which has been reported.
   bool poisoned = false;
-  /// It was built from the body that ONNX defines the operator by.
+  /// Whether the node was built from the function body by which ONNX defines
+  /// its operator.
   bool isExpanded = false;
 };
 
 struct ScanForm;
 
-/// While it lives, or until it is left, the builder is in an iteration of a loop.
+/// RAII: while it exists, and until it is left, the builder is inside an
+/// iteration of a loop.
 class InIteration {
 public:
   explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
@@ -113,93 +117,109 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
-  /// Where a node is, and what its operands are.
+  /// Returns a diagnostic with the node's location and operand types.
   Diagnostic diagnosticAt(const NodePlace &at);
 
   // For ProtoNode.
   mlir::DenseElementsAttr constantOf(mlir::Value value);
-  /// The elements of a tensor of integers as numbers and expressions of sizes that
-  /// are known only at run time; empty where some element is neither.
+  /// Returns the elements of an integer tensor as numbers or expressions of
+  /// dynamic sizes; nullopt if any element is neither.
   std::optional<graph::Dims> sizesIn(mlir::Value value);
-  /// The elements of a vector that are such.
+  /// Returns the elements of an integer vector, each a number, an expression of
+  /// dynamic sizes, or nullopt.
   llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
-  /// Makes a constant of a part of a shape that is the same in each run.
+  /// Replaces `result` by a constant if it is a part of a shape that is the
+  /// same in each run.
   void foldPartOfShape(Binding &result);
-  /// The sizes that integers of the run are: see MadeSizes.cpp.
+  /// Returns the data-dependent sizes that the integers `counts` hold: see
+  /// MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
-  /// A size that the node makes of values of the run, at most `most` where that follows.
+  /// Returns a new data-dependent size that the node computes from the values
+  /// `from`; `most` is its upper bound, if one can be inferred.
   mlir::FailureOr<graph::Dim> madeSize(const NodePlace &at,
                                        const llvm::Twine &suffix,
                                        std::optional<int64_t> most,
                                        llvm::ArrayRef<mlir::Value> from);
-  /// Has the run read such a size.
+  /// Emits code that reads the data-dependent size `size` from `count` at run
+  /// time.
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
-  /// Has a run end with an error where a size is neither 1 nor another one: at its
-  /// beginning, if both are known there.
+  /// Emits a check that `size` is 1 or equals `other`, else the run fails. If
+  /// both sizes are known at the start of the run, the check is there.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
-  /// Whether a size is a number, or may be when the program runs.
+  /// Whether a size may be equal to `number`: it is that number or has it in
+  /// its range.
   static bool mayBe(const graph::Dim &size, int64_t number);
-  /// Refuses a result of a body that has a size which each run of the body makes.
+  /// Rejects results of a body whose size is computed anew by each execution of
+  /// the body.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
-  /// The size that two sizes have together of which either may be 1. A run ends with an
-  /// error if neither is 1 and they differ.
+  /// Returns the broadcast of two sizes either of which may be 1. A run fails
+  /// if neither is 1 and they differ.
   graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
-  /// Moves the builder out of the bodies that it is in, if a size is known around them.
-  /// What branches ask of sizes, a run of the other branch does not need: not out of these.
+  /// Moves the builder out of the enclosing bodies if `size` is known outside
+  /// of them. It does not leave branches of `If`: a run that takes the other
+  /// branch must not check their sizes.
   void leaveBodies(const graph::Dim &size);
-  /// Moves the builder to the first place in main where a size is known.
+  /// Moves the builder to the first position in main at which a size is known.
   void moveToSize(const graph::Dim &size);
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
-  /// What the user says of a size that the run makes, or of all sizes.
+  /// Returns the bounds that the user gave for a data-dependent size, by its
+  /// name or for all sizes.
   std::optional<SizeRange> boundOf(const std::string &name) const;
-  /// Refuses a result that is too large at the bounds of its sizes.
+  /// Whether a result fits into memory at the upper bounds of its sizes;
+  /// reports a diagnostic if not.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
-  /// Refuses --dim of sizes that the run does not make.
+  /// Rejects --dim options for data-dependent sizes that do not exist.
   void checkMadeOptions();
-  /// Takes two sizes to be equal that differ in one symbol: see EqualSizes.cpp.
+  /// Assumes that two sizes, which differ in one symbol, are equal: see
+  /// EqualSizes.cpp.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
-  /// The same where the sizes cannot be meant to differ: one of them may also have to
-  /// be a number or a product.
+  /// Like assumeEqual, for sizes that must be equal for the model to be valid:
+  /// one of the two may also be a number or a product.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
-  /// Gives the operands of a node that have the size x along an axis the size y, which a
-  /// run checks x to be. Returns whether there is one, and the sizes may be equal.
+  /// Changes the type of operands of a node: an axis of size x gets the size y,
+  /// and the run checks that both are equal. Returns whether an operand has
+  /// such an axis and the sizes can be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
-  /// Takes a size to be a multiple of a number.
+  /// Assumes that a size is a multiple of `divisor`.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
-  /// Takes a size to be at least a number.
+  /// Assumes that a size is at least `least`.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
-  /// Does so with the sizes of tensors along each axis but one.
+  /// Assumes that the sizes of the tensors are equal along each axis except
+  /// `otherAxis`.
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
-  /// constantOf, binding inputs of the graph to their data if that helps.
+  /// Like constantOf, but also binds inputs of the graph to their data if that
+  /// makes the value known.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
               std::string supported = "", std::string hint = "");
-  /// Reports that the value of input `i` must be known.
+  /// Reports that the value of input `i` must be known at compile time.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
-  /// Reports that a node's condition is only known at run time; with --bind as
-  /// the way out where that is one.
+  /// Reports that a node's condition is known only at run time; the hint names
+  /// --bind if binding inputs would make it known.
   void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
                               std::string supported);
-  /// Reports `message`, a form that would do if `values`, which are only known at run
-  /// time, were known; with --bind as the way out where that is one.
+  /// Reports `message` about a form that would be supported if `values`, known
+  /// only at run time, were known at compile time. The hint names --bind if
+  /// binding inputs would help.
   void reportUnlessKnown(const NodePlace &at, const llvm::Twine &message,
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
-  /// As OnnxNode::randomKey.
+  /// See OnnxNode::randomKey.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// The limits of an operator that is resolved here; none of any other.
+  /// Returns the limits of an operator that the importer resolves itself;
+  /// nullopt for other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
@@ -219,8 +239,8 @@ private:
                           llvm::StringRef name,
                           llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
-  /// Returns the inputs whose values decide `value`; none where it depends on
-  /// too much to be bound.
+  /// Returns the inputs whose values determine `value`; empty if it depends on
+  /// too many operations for binding.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
   /// "give the values with --bind a=VALUES --bind b=VALUES".
   static std::string bindHint(llvm::ArrayRef<std::string> inputs);
@@ -234,14 +254,16 @@ private:
                                      Part part);
   mlir::Value addInput(llvm::StringRef name, mlir::RankedTensorType type,
                        Part part);
-  /// ONNX's element type as ours; null with a diagnostic about `shown`.
+  /// Returns the MLIR type of an ONNX element type; null with a diagnostic that
+  /// mentions `shown`.
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
   // SequenceInterface.cpp: inputs and outputs that are sequences or optional.
-  /// The types of the tensors that an input is passed as; none with a diagnostic.
+  /// Returns the tensor types that an input is passed as; empty with a
+  /// diagnostic on failure.
   llvm::SmallVector<mlir::RankedTensorType>
   partTypes(const onnx::ValueInfoProto &input);
-  /// How many elements a sequence has, and of what sizes; none with a diagnostic.
+  /// The length of a sequence and the sizes of its elements.
   struct SequenceSizes {
     graph::Dim count;
     llvm::SmallVector<SizeRange> element;
@@ -249,10 +271,11 @@ private:
   std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
   Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
                      mlir::Value shapes);
-  /// What an input is, given its parts.
+  /// Returns the value of an input, given the tensors that it is passed as.
   Binding valueOfParts(const onnx::ValueInfoProto &input,
                        llvm::ArrayRef<mlir::Value> parts);
-  /// A tensor that an output is passed as; of a sequence the shape of all elements.
+  /// One of the tensors that an output is passed as. For a sequence, `element`
+  /// is the common shape of all elements, if there is one.
   struct OutputPart {
     std::string name;
     Part part;
@@ -263,7 +286,8 @@ private:
                       Scope &scope, std::vector<OutputPart> &parts);
   bool addSequence(const onnx::ValueInfoProto &output, NodePlace &at,
                    const Binding &value, std::vector<OutputPart> &parts);
-  /// A value as small as the type allows, for one that is not there.
+  /// Returns a placeholder for an absent value: zeros of the smallest shape
+  /// that the type allows.
   Binding zeroValue(NodePlace &at, const onnx::TypeProto &type);
 
   // Nodes.
@@ -271,41 +295,44 @@ private:
   void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
   NodeResults buildNode(NodePlace &at);
   void reportUnimplemented(const NodePlace &at);
-  /// For a node that is skipped because an operand of it failed: what can be
-  /// said without operands.
+  /// For a node that is skipped because an operand failed: reports it if its
+  /// operator is unsupported whatever its operands are.
   void reportIfUnimplemented(const NodePlace &at);
   NodeResults call(const onnx::FunctionProto &function, NodePlace &at,
                    bool isLocal);
   bool checkResults(NodePlace &at, llvm::ArrayRef<Binding> results);
 
-  /// Whether all that a node has become, behind `before`, holds for sizes that
-  /// are known only at run time; false with a diagnostic.
-  /// Reports `what` as not supported at the sizes that a node's operands have
-  /// only at run time; fails.
+  /// Reports that `what` is unsupported because operands have dynamic sizes;
+  /// returns failure.
   NodeResults reportRunTimeSize(const NodePlace &at, const llvm::Twine &what);
+  /// Whether all operations built for a node, those after `before`, support
+  /// dynamic sizes; reports a diagnostic if not.
   bool checkRunTimeSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
   void assumeFitting(NodePlace &at);
   bool checkTensorAttributes(NodePlace &at);
-  /// Refuses strings where an operator does not take them (StringNodes.cpp).
+  /// Rejects string operands of operators that do not support them
+  /// (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);
   void importStrings(const onnx::TensorProto &initializer, Scope &scope);
-  /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
+  /// Rewrites a node of opset 6 as a node of opset 7; false if that is
+  /// impossible.
   bool raiseLegacy(NodePlace &at);
   bool alignSecond(NodePlace &at);
-  /// Sums and the like did not broadcast before opset 8.
+  /// Checks equal shapes for Sum, Min, Max and Mean, which did not broadcast
+  /// before opset 8.
   bool checkEqualShapes(NodePlace &at);
 
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
-    /// What of the operator is not supported, in words.
+    /// The unsupported forms of the operator, in words.
     llvm::StringRef limits = "";
-    /// Whether operands may be sequences; Only: ONNX's type rules, which would
-    /// have to be told of those, are not asked.
+    /// Whether operands may be sequences. With Only, ONNX's type rules are
+    /// skipped, since they would need the sequence types.
     enum { No, May, Only } sequences = No;
-    /// The operator of the graph dialect that it is where the run decides, or that it
-    /// is several.
+    /// The operator of the graph dialect that the node becomes if it must be
+    /// evaluated at run time; empty if there is none or several.
     llvm::StringRef graphOperator = "";
   };
   static const llvm::StringMap<Special> &specials();
@@ -316,88 +343,102 @@ private:
   NodeResults importShape(NodePlace &at);
   NodeResults importSize(NodePlace &at);
   NodeResults importIf(NodePlace &at);
-  /// The graph that is the attribute `name`; null with a diagnostic.
+  /// Returns the graph in attribute `name`; null with a diagnostic.
   const onnx::GraphProto *bodyOf(NodePlace &at, llvm::StringRef name);
-  /// The scope of a body's initializers, which all its runs share.
+  /// Returns a scope with the initializers of a body, shared by all its
+  /// instances.
   Scope bodyScope(NodePlace &at, llvm::StringRef name,
                   const onnx::GraphProto &body);
-  /// The outputs of a body for these arguments.
+  /// Imports the body for these arguments and returns the bindings of its
+  /// outputs.
   NodeResults runBody(NodePlace &at, const Scope &shared,
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
 
-  /// The number of a scope that a node opens: of its body `name`, or of a call of it.
+  /// Returns an identifier for the scope that a node opens: of its body `name`,
+  /// or of the function that it calls.
   static uint64_t placeOf(const NodePlace &at, llvm::StringRef name = "");
 
   // BodyFunctions.cpp: bodies that become functions of their own.
   struct BodyFunction {
     mlir::func::FuncOp function;
-    /// In the function or, until it is closed, around it; with the model's names.
+    /// The returned values and their ONNX names. Until closeBodies, they may be
+    /// defined outside of the function.
     llvm::SmallVector<mlir::Value> results;
     llvm::SmallVector<std::string> names = {};
-    /// The results as the body has them.
+    /// The results as bindings, before sequences are split into tensors.
     llvm::SmallVector<Binding> bindings = {};
   };
-  /// Imports the body `name` as a private function. `bind` says what its inputs are,
-  /// given the function's arguments, which have these types.
+  /// Imports the body `name` as a private function whose arguments have
+  /// `types`. `bind` returns the bindings of the body's inputs, given the
+  /// function's entry block.
   mlir::FailureOr<BodyFunction>
   openBody(NodePlace &at, llvm::StringRef name,
            llvm::ArrayRef<mlir::Type> types,
            llvm::function_ref<llvm::SmallVector<Binding>(mlir::Block &)> bind);
-  /// Returns the results of bodies, and gives each body an argument for every value
-  /// around the bodies that one of them reads. Returns these values.
+  /// Emits the return of each body, and gives all bodies one argument for every
+  /// outer value that at least one of them reads. Returns these values.
   llvm::SmallVector<mlir::Value>
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
-  /// Removes a function that is not needed after all.
+  /// Erases a function that is not needed.
   void dropBody(mlir::func::FuncOp function);
-  /// Drops what is known of values that are to be erased.
+  /// Drops cached facts about values that are about to be erased.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
-  /// Runs `build`. If that fails, the functions that it has made are gone, nothing
-  /// is reported, and `why` has what was.
+  /// Runs `build`. If it fails, erases the functions and operations that it
+  /// created and moves its diagnostics to `why` instead of reporting them.
   NodeResults attempt(NodePlace &at, Diagnostics &why,
                       llvm::function_ref<NodeResults()> build);
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
-  // CarriedValues.cpp: sequences and optional values that bodies take and result in.
-  /// What stands for values of one form, a few tensors.
+  // CarriedValues.cpp: sequences and optional values that bodies take and
+  // return.
+  /// The tensors that represent all values of one form.
   struct CarriedForm {
-    /// Of a sequence; of a tensor its type.
+    /// For a sequence: its form. For a tensor, `tensor` is its type instead.
     std::optional<SequenceForm> sequence = {};
     mlir::Type tensor = {};
-    /// It is a tensor whose sizes are not always the same: a sequence of one.
+    /// Whether it is a tensor of varying shape, which is passed as a sequence
+    /// with one element.
     bool isBox = false;
     bool hasPresent = false;
   };
-  /// The value whose tensors these are; takes them off the front.
+  /// Returns the value that is represented by the first of `values`, and
+  /// removes these tensors from `values`.
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
-  /// The form of a tensor whose sizes are not always those of `type`.
+  /// Returns the form of a tensor that does not always have the sizes of
+  /// `type`.
   static CarriedForm boxOf(mlir::Type type);
-  /// A size of the type that each run of the body makes; null if there is none.
+  /// Returns a size in `type` that is computed by each execution of the body;
+  /// null if there is none.
   kernel::SymbolAttr madeIn(mlir::func::FuncOp body, mlir::Type type) const;
-  /// Gives a result of a body the sizes that the body declares for it, in place of those
-  /// that each run of the body makes; a run that makes others ends with an error.
+  /// Gives a result of a body the sizes that the body declares for it, in place
+  /// of data-dependent sizes computed in the body. A run whose sizes differ
+  /// from the declaration fails.
   void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
                       const onnx::ValueInfoProto &declared);
-  /// None if a value has no such form.
+  /// Returns the form of a value; nullopt if it has none.
   static std::optional<CarriedForm> formOf(const Binding &binding);
-  /// The form that has room for both; none if there is none.
+  /// Returns the smallest form that holds values of both forms; nullopt if
+  /// there is none.
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
-  /// The same of values of which one may not be there.
+  /// Like join, for two values of which one may be absent.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
-  /// How large something can get in a loop that makes it larger by `more` each time.
+  /// Returns an upper bound of a size that starts at `first` and grows by
+  /// `more` in each of `count` iterations.
   std::optional<int64_t> mostAfter(const NodePlace &at,
                                    const std::optional<graph::Dim> &count,
                                    int64_t first, int64_t more,
                                    const std::string &name);
-  /// Appends the tensors of a value in a form with room for it.
+  /// Appends the tensors that represent a value in `form`, which must be large
+  /// enough for it.
   bool appendTensors(NodePlace &at, const Binding &binding,
                      const CarriedForm &form,
                      llvm::SmallVectorImpl<mlir::Value> &values);
-  /// Makes the results of a body their tensors.
+  /// Replaces the results of a body by the tensors that represent them.
   bool closeResults(NodePlace &at, BodyFunction &body,
                     llvm::ArrayRef<CarriedForm> forms);
 
@@ -406,16 +447,16 @@ private:
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
-  /// Fails and sets `grown` if a state needs a larger form than `forms` says; then
-  /// `forms` says that.
+  /// Fails and sets `grown` if a state needs a larger form than `forms` has;
+  /// `forms` is then updated.
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
-  /// Widens the forms of states to what an iteration makes of them.
+  /// Enlarges the forms of loop states to hold their values after an iteration.
   bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
                  llvm::ArrayRef<Binding> results,
                  const std::optional<graph::Dim> &count, CarriedForms &forms,
                  bool &grown);
-  /// Whether a loop is so short that iterations which fuse are worth more than a
-  /// body that is compiled once.
+  /// Whether a loop is so short that unrolling it, which lets iterations fuse,
+  /// is better than a body that is compiled once.
   static constexpr int64_t maxUnrolledNodes = 20'000;
   static bool isShort(int64_t iterations, const onnx::GraphProto &body);
   bool checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
@@ -446,7 +487,7 @@ private:
                        llvm::ArrayRef<graph::Dim> values);
   mlir::Value boolean(NodePlace &at, bool value);
   mlir::Value constant(mlir::ElementsAttr value, mlir::Location loc);
-  /// The constant that has replaced a value, or the value.
+  /// Returns the constant that has replaced a value, or the value itself.
   mlir::Value resolve(mlir::Value value) const;
 
   ModelFile &file;
@@ -457,59 +498,64 @@ private:
   mlir::func::FuncOp main;
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
-  /// Sizes of symbols, from options and data.
+  /// The sizes that symbols were given by options and data.
   std::map<std::string, graph::Dim> symbols;
-  /// What symbols are in the program, where that is assumed.
+  /// For symbols with an assumption: the size that replaces the symbol in the
+  /// program.
   std::map<std::string, graph::Dim> assumed;
-  /// Takes the symbol of a size to be the one value for which the size is a number.
+  /// Assumes that the symbol in `size` has the one value for which `size`
+  /// equals `number`.
   bool solve(const graph::Dim &size, int64_t number);
-  /// Takes symbols to be these sizes, in all that has been built.
+  /// Assumes these sizes for symbols, and updates everything that has been
+  /// built.
   void takeAs(llvm::ArrayRef<std::pair<kernel::SymbolAttr, graph::Dim>> sizes);
-  /// Makes constants of sizes that are numbers by now.
+  /// Replaces sizes that have become numbers by constants.
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
   graph::Dim inProgram(const graph::Dim &size) const;
-  /// States the sizes of inputs where types in the program have others, and which
-  /// sizes have to be equal.
+  /// Records the sizes of inputs whose types in the program have other sizes,
+  /// and which sizes must be equal.
   void describeInputSizes();
-  /// The sizes of inputs as they were before any were assumed to be equal.
+  /// The sizes of inputs before any were assumed to be equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
-  /// Names of the sizes that runs make.
+  /// Names of data-dependent sizes.
   llvm::StringSet<> made;
-  /// How often a name was asked for again: the next of that name ends with a number.
+  /// How often each name was requested: repeated names get a number as suffix.
   llvm::StringMap<unsigned> timesMade;
   /// Returns a name that no size has yet.
   std::string nameSize(const NodePlace &at, const llvm::Twine &suffix);
-  /// Whether a size is 1 or `whole` in every run since `whole` was made of it.
+  /// Whether `size` is 1 or equal to `whole` in every run, because `whole` was
+  /// created by broadcasting it.
   bool isPart(const graph::Dim &size, const graph::Dim &whole) const;
-  /// What checkOneOr has a check of.
+  /// Sizes for which checkOneOr has already emitted a check.
   graph::Dims checked;
-  /// What wholeOf has made, of what.
+  /// A size created by wholeOf as the broadcast of x and y.
   struct Whole {
     std::string name;
     graph::Dim size, x, y;
     mlir::Block *block;
-    /// It is made where a run begins.
+    /// Whether it is computed at the start of a run.
     bool isFirst;
   };
   std::vector<Whole> wholes;
-  /// Names of the sizes that runs of bodies make.
+  /// Names of the data-dependent sizes computed inside bodies.
   llvm::StringSet<> madeInBodies;
   /// Names of main's arguments.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
-  /// Values known to depend on inputs.
+  /// Values known to depend on inputs of the graph.
   llvm::DenseSet<mlir::Value> notConstant;
   static constexpr int64_t maxEvaluatedElements = int64_t(1) << 24;
-  /// Function calls in progress, and nodes imported in all: functions may
-  /// multiply.
+  /// The function calls in progress, and the total number of imported nodes:
+  /// nested calls can multiply nodes.
   llvm::SmallVector<const onnx::FunctionProto *> callStack;
   unsigned callDepth = 0;
-  /// The numbers of the iterations that the builder is in, outermost first.
+  /// The iteration numbers of the loops that the builder is in, outermost
+  /// first.
   llvm::SmallVector<mlir::Value> iterations;
-  /// How many branches of `If` the builder is in.
+  /// The number of branches of `If` that the builder is in.
   unsigned branchDepth = 0;
   size_t importedNodes = 0;
   bool exhausted = false;

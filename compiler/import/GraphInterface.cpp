@@ -1,7 +1,7 @@
-// The inputs and outputs of the graph.
+// Imports the inputs and outputs of the main graph.
 //
-// Gives each input a shape (declared, by --dim, or that of given data) and makes
-// them the arguments of main.
+// Determines the shape of each input (from its declaration, --dim, or the given
+// data) and makes the inputs the arguments of main.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Summary.h"
@@ -23,7 +23,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
          "]";
 }
 
-/// The inputs that a caller feeds: initializers may be listed among the inputs.
+/// Returns the inputs that the caller passes: initializers may be listed as
+/// inputs as well.
 static std::vector<const onnx::ValueInfoProto *>
 fedInputs(const onnx::GraphProto &graph) {
   llvm::StringSet<> constants;
@@ -53,15 +54,16 @@ static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
   return input.name() + ":" + std::to_string(axis);
 }
 
-/// Returns the symbol of a dimension; empty if it has none. Exporters write
-/// names that stand for "some size" at many places; these sizes differ.
+/// Returns the symbol of a dimension; empty if it has none. Exporters use some
+/// names for any unknown size; such sizes are unrelated.
 static StringRef symbolOf(const onnx::TensorShapeProto::Dimension &dim) {
   StringRef name = dim.dim_param();
   bool isAnonymous = name == "?" || name == "-1" || name == "None";
   return isAnonymous ? "" : name;
 }
 
-/// Returns the size that the model fixes; some exporters write -1 for none.
+/// Returns the size that the model fixes; some exporters write -1 for an
+/// unknown size.
 static std::optional<int64_t>
 fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
   if (dim.has_dim_value() && dim.dim_value() != -1)
@@ -69,8 +71,8 @@ fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
   return std::nullopt;
 }
 
-/// Complains that an option names what no input is or has; `known` are those
-/// that there are.
+/// Reports that an option names an unknown input or dimension; `known` are the
+/// valid names.
 void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
                                        StringRef name,
                                        ArrayRef<std::string> known) {
@@ -81,8 +83,8 @@ void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
                      option + ": " + what + " `" + printable(name) + "`", hint);
 }
 
-/// Whether a name is what a size would be called that a node's result gets when the
-/// program runs.
+/// Whether `name` could be the name of a data-dependent size of a node's
+/// result.
 static bool mayBeMade(const onnx::GraphProto &graph, StringRef name) {
   for (const auto &node : graph.node())
     for (StringRef output : node.output())
@@ -135,8 +137,8 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   return diagnostics.size() == reported;
 }
 
-/// Checks one axis of given data, and binds its symbol to it. What --dim says
-/// of this very axis comes before what its symbol is.
+/// Checks one axis of given data and binds its symbol to the size. A --dim
+/// option for this axis has precedence over one for its symbol.
 void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
                                  const onnx::TensorShapeProto::Dimension *dim,
                                  int64_t size, const std::string &shown) {
@@ -157,7 +159,7 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
     return;
   }
   std::string name = symbol.empty() ? place : symbol.str();
-  // What --dim leaves open within bounds is not decided by data.
+  // Data do not fix a size for which --dim gives a range.
   auto all = options.dims.find("*");
   auto [it, isNew] = symbols.try_emplace(
       name, all == options.dims.end() ? Dim(size) : dimOf(name, all->second));
@@ -211,7 +213,7 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // A symbol is asked for once, wherever it stands.
+  // A symbol is reported only once, even if it occurs several times.
   if (unbound.insert(name).second)
     diagnostics.report(
         DiagnosticId::UnboundDimension,
@@ -276,9 +278,10 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   }
 }
 
-/// Returns the type that an argument or result has in the program. Tensors of the
-/// caller have no gaps; where one of the most that its sizes can be has other strides,
-/// all its elements are one axis.
+/// Returns the type that an argument or result has inside the program. Tensors
+/// of the caller are dense. If an axis has a dynamic size, so that the dense
+/// strides differ from those at the upper bounds, the tensor becomes
+/// one-dimensional.
 static RankedTensorType typeInProgram(RankedTensorType type) {
   Dims sizes = dimsOf(type);
   return isCompact(sizes) ? type
@@ -435,9 +438,10 @@ void GraphImporter::bindOption(const std::string &name,
   bindInput(argument, DenseElementsAttr::get(type, values));
 }
 
-/// Compares the type of an output with what the model declares for it. A shape that
-/// differs is a warning: converters of tree models declare that of one row. So are
-/// maps from labels to scores: the tensor has a column for each label.
+/// Compares the type of an output with its declaration in the model. A
+/// different shape is only a warning: converters of tree models declare the
+/// shape for one row. So is a map from labels to scores: the output is a tensor
+/// with a column per label.
 void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
                                   RankedTensorType type) {
   const onnx::TypeProto &declared = output.type();

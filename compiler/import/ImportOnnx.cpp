@@ -14,7 +14,8 @@ OwningOpRef<ModuleOp> importOnnx(ModelFile &file, const ImportOptions &options,
   context.loadDialect<func::FuncDialect, graph::GraphDialect,
                       kernel::KernelDialect>();
   diagnostics.setFile(file.path());
-  // What MLIR says is about our own mistakes, never about the model.
+  // MLIR's own diagnostics indicate a defect of the importer, never of the
+  // model.
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &fault) {
     if (fault.getSeverity() != DiagnosticSeverity::Error)
       return success();

@@ -1,4 +1,4 @@
-// An ONNX file as a module of graph operators.
+// Imports an ONNX file as a module of graph operators.
 //
 // Turns model.onnx into
 //
@@ -6,10 +6,11 @@
 //                                            ingot.type = "float32"})
 //       -> (tensor<1x10xf32> {ingot.onnx_name = "y", ingot.type = "float32"})
 //
-// with graph operators on static shapes; weights are resources that point into
-// the file. Afterwards only operators of the graph dialect are left, each with
-// the location of its ONNX node. Guarantees: any bytes give either a verified
-// module or diagnostics, all of one run.
+// Shapes are static; a dynamic size has its upper bound as the static size and
+// an expression in the type's encoding. Weights are resources that point into
+// the file. The module contains only operators of the graph dialect, each with
+// the location of its ONNX node. Guarantee: any input file yields either a
+// verified module or all diagnostics of one run.
 
 #ifndef INGOT_COMPILER_IMPORT_IMPORTONNX_H
 #define INGOT_COMPILER_IMPORT_IMPORTONNX_H
@@ -22,8 +23,8 @@
 
 namespace ingot {
 
-/// What the command line says of the size of a dimension: between two numbers,
-/// at run time, or one number.
+/// The size of a dimension from the command line: one number, or a range within
+/// which it is dynamic.
 struct SizeRange {
   int64_t least, most;
 
@@ -34,43 +35,45 @@ struct SizeRange {
 };
 
 struct ImportOptions {
-  /// Sizes of dimensions, by symbol ("batch"), place ("input:0"), or of all
-  /// others ("*").
+  /// Sizes of dimensions, by symbol ("batch"), by input and axis ("input:0"),
+  /// or for all others ("*").
   std::map<std::string, SizeRange> dims;
-  /// The option that set a dimension, where that is not --dim: "--entry decode".
+  /// The option that set a dimension, if it is not --dim: "--entry decode".
   std::map<std::string, std::string> dimOptions;
   /// Returns the option that set a dimension, for diagnostics.
   std::string optionOf(const std::string &dim) const {
     auto it = dimOptions.find(dim);
     return it == dimOptions.end() ? "--dim" : it->second;
   }
-  /// Shapes of inputs, known from data; they bind symbols, too.
+  /// Shapes of inputs, known from data; they also determine symbols.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Values of inputs, as the command line has them ("1,2,3"): the input
-  /// becomes a constant, and the generated code refuses any other value.
+  /// Values of inputs, as written on the command line ("1,2,3"). The input
+  /// becomes a constant, and the generated code rejects any other value.
   std::map<std::string, std::string> bind;
-  /// Data of inputs, bound in the same way but only where a value decides a
-  /// shape.
+  /// Data of inputs. Bound like `bind`, but only if a value determines a shape.
   std::map<std::string, mlir::DenseElementsAttr> data;
-  /// Computes values that depend only on constants; null: none are computed.
+  /// Evaluates values that depend only on constants; if null, none are
+  /// evaluated.
   std::function<mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>(
       llvm::ArrayRef<mlir::Value>)>
       evaluate;
 };
 
-/// An operator that the importer resolves itself.
+/// An operator that the importer resolves itself, without an import function.
 struct ResolvedOperator {
-  /// What of it is not supported, in words.
+  /// The unsupported forms, in words.
   llvm::StringRef limits;
-  /// The operator of the graph dialect that it is where the run decides, or empty.
+  /// The operator of the graph dialect that it becomes if it must be evaluated
+  /// at run time, or empty.
   llvm::StringRef graphOperator;
 };
-/// None for all others.
+/// Returns nullopt for all other operators.
 std::optional<ResolvedOperator> resolvedOperator(llvm::StringRef domain,
                                                  llvm::StringRef name);
 
-/// Null with diagnostics if there are errors. The module's constants point into
-/// `file`. Loads the dialects it needs into `context`.
+/// Returns null, with diagnostics, if there are errors. The module's constants
+/// point into `file`, which must outlive it. Loads the dialects it needs into
+/// `context`.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(ModelFile &file,
                                              const ImportOptions &options,
                                              Diagnostics &diagnostics,

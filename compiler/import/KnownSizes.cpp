@@ -1,9 +1,9 @@
-// Integers that follow from sizes.
+// Evaluates integer tensors that are computed from sizes.
 //
-// Exporters compute shapes with operators: Shape, Gather, Concat, Reshape. Where
-// sizes are known only at run time, such integers are expressions of them, which
-// are computed here element by element, with comparisons and choices among them. An
-// integer that is no such expression (a value of the run) has none.
+// Exporters compute shapes with operators such as Shape, Gather, Concat and
+// Reshape. If sizes are dynamic, such integers are expressions of sizes. They
+// are computed here element by element, including comparisons and selections.
+// An element that depends on other run-time values is unknown.
 
 #include "compiler/import/KnownSizes.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using Known = std::optional<Dim>;
 
-/// x / y rounded towards zero; y is a number, or positive in each run.
+/// Returns x / y rounded towards zero; y is a number, or positive in each run.
 Known quotientOf(const Dim &x, const Dim &y) {
   if (auto even = x.dividedBy(y))
     return even;
@@ -29,16 +29,16 @@ Known quotientOf(const Dim &x, const Dim &y) {
     return quotientOf(none - x, none - y);
   if (y.least() < 0 || y == 0)
     return std::nullopt;
-  // No run divides by 0.
+  // y is never 0 in a run that executes this.
   Dim by = largerOf(y, 1);
   Dim down = floorDiv(x, by);
   return x.least() >= 0 ? down
                         : ifLess(x, 0, none - floorDiv(none - x, by), down);
 }
 
-/// One element of the result of an operator on integers or truth values.
+/// Returns one element of the result of an operator on integers or booleans.
 Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
-  // Of integers these work on bits.
+  // On integers, these operators are bitwise.
   if (isa<NotOp, AndOp, OrOp>(op) && !elementOf(op->getResult(0)).isInteger(1))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, Known>(op)
@@ -65,8 +65,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The elements of tensors, in row-major order. None of a tensor that is too large for a
-/// shape or not of integers.
+/// Maps each tensor to its elements in row-major order; to none if the tensor
+/// is not an integer tensor or too large to be a shape.
 class SizeValues {
 public:
   const KnownElements &of(Value value) {
@@ -88,7 +88,7 @@ private:
     bool isWide =
         element.isIntOrIndex() &&
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
-    // What is longer is no shape.
+    // A longer tensor is not a shape.
     constexpr int64_t mostElements = 256;
     if (hasRunTimeSizes(value.getType()) || !isWide ||
         elementsOf(value) > mostElements)
@@ -115,8 +115,8 @@ private:
     return result(op, operands).value_or(unknown);
   }
 
-  /// Whether a size is no larger than what the machine counts with and the type holds,
-  /// and its definition no longer than is worth computing where it is used.
+  /// Whether a size fits into the type and the range of exact arithmetic, and
+  /// its expression is short enough to be recomputed at each use.
   static bool isCounted(const Dim &x, Type type) {
     if (x.known())
       return true;
@@ -128,8 +128,8 @@ private:
     return isShort && x.least() >= -most && x.most() <= most;
   }
 
-  /// Numbers beyond (as Slice takes them for "all") are compared and moved, but not
-  /// computed with.
+  /// Larger numbers (such as the "to the end" bound of Slice) are compared and
+  /// moved, but not used in arithmetic.
   static constexpr int64_t mostCounted = int64_t(1) << 40;
   static bool isSmall(const Dim &x) {
     return x.least() >= -mostCounted && x.most() <= mostCounted;
@@ -142,7 +142,8 @@ private:
     return llvm::all_of(x, isSmall) && isSmall(product);
   }
 
-  /// Empty for other operators than these.
+  /// Returns the elements of the result; nullopt for operators that are not
+  /// supported here.
   std::optional<KnownElements> result(Operation *op,
                                       ArrayRef<KnownElements> operands) {
     if (isa<ReshapeOp>(op))
@@ -179,7 +180,7 @@ private:
     return std::nullopt;
   }
 
-  /// All elements as one.
+  /// Reduces all elements to one.
   static std::optional<KnownElements> reduced(Operation *op,
                                               const KnownElements &x) {
     auto all = allOf(x);
@@ -201,7 +202,7 @@ private:
     return tensorType(value).getNumElements();
   }
 
-  /// The place of element number `number` of a tensor of `shape`.
+  /// Returns the coordinates of element `number` of a tensor of `shape`.
   static SmallVector<int64_t> placeOf(int64_t number, ArrayRef<int64_t> shape) {
     SmallVector<int64_t> at(shape.size());
     for (size_t axis = shape.size(); axis-- > 0; number /= shape[axis])
@@ -209,7 +210,7 @@ private:
     return at;
   }
 
-  /// The element of an operand at a place, by broadcasting.
+  /// Returns the element of a broadcast operand for the result's coordinates.
   static const Known &elementAt(const KnownElements &elements,
                                 ArrayRef<int64_t> shape, ArrayRef<int64_t> at) {
     int64_t number = 0;
@@ -220,7 +221,8 @@ private:
     return elements[number];
   }
 
-  /// The elements of `x` at the places that `from` makes of the result's.
+  /// Returns the elements of a result that only moves elements of `x`; `from`
+  /// maps coordinates of the result to those of `x`.
   static KnownElements
   moved(Operation *op, const KnownElements &x,
         llvm::function_ref<void(MutableArrayRef<int64_t>)> from) {

@@ -1,4 +1,4 @@
-// Integers that follow from sizes: see KnownSizes.cpp.
+// Integer tensors computed from sizes: see KnownSizes.cpp.
 
 #ifndef INGOT_COMPILER_IMPORT_KNOWNSIZES_H
 #define INGOT_COMPILER_IMPORT_KNOWNSIZES_H
@@ -8,16 +8,16 @@
 
 namespace ingot {
 
-/// The elements of a tensor, in row-major order: numbers and expressions of sizes, or
-/// nothing for those that are neither.
+/// The elements of a tensor in row-major order, each a number, an expression of
+/// sizes, or nullopt if it is neither.
 using KnownElements = llvm::SmallVector<std::optional<graph::Dim>>;
 
-/// Returns the elements of a tensor of integers, as numbers and expressions of sizes
-/// that are known only at run time.
+/// Returns the elements of an integer tensor as numbers and expressions of
+/// dynamic sizes.
 KnownElements elementsOfSizes(mlir::Value value);
-/// As elementsOfSizes; empty where some element is neither.
+/// Like elementsOfSizes; nullopt if any element is neither.
 std::optional<graph::Dims> valuesOfSizes(mlir::Value value);
-/// All of the elements; empty where one is not known.
+/// Returns all elements; nullopt if any is unknown.
 std::optional<graph::Dims>
 allOf(llvm::ArrayRef<std::optional<graph::Dim>> elements);
 

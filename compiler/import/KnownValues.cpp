@@ -1,8 +1,9 @@
-// Values known at compile time.
+// Evaluates values that must be known at compile time.
 //
-// Import functions ask for shapes, axes and the like. What depends only on
-// constants is computed; what depends on inputs of the graph can be bound to
-// their data, which the generated code then insists on.
+// Import functions query shapes, axes and similar values. Values that depend
+// only on constants are evaluated. Values that depend on inputs of the graph
+// can be bound to the given data; the generated code then rejects other values
+// of these inputs.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/KnownSizes.h"
@@ -17,9 +18,9 @@ Value GraphImporter::resolve(Value value) const {
   return it == replaced.end() ? value : it->second;
 }
 
-/// The arguments of `main` that `value` is computed from; false if the cone is too
-/// large to be a computation of shapes, reads sizes known only at run time, or is
-/// computed in each run of a body.
+/// Collects the arguments of `main` that `value` is computed from. Returns
+/// false if it depends on too many operations for a shape computation, on
+/// dynamic sizes, or on values computed in a body.
 static bool collectArguments(Value value, func::FuncOp main,
                              SmallVectorImpl<BlockArgument> &arguments) {
   constexpr size_t maxOps = 20'000;
@@ -33,7 +34,8 @@ static bool collectArguments(Value value, func::FuncOp main,
       arguments.push_back(argument);
       continue;
     }
-    // The evaluator computes with numbers; strings are addresses of one run.
+    // The evaluator handles only numbers; strings are addresses that are valid
+    // in one run only.
     if (graph::hasRunTimeSizes(next.getDefiningOp()) ||
         isa<graph::IfOp, graph::LoopOp, graph::StringsOp>(next.getDefiningOp()))
       return false;
@@ -49,8 +51,7 @@ static bool collectArguments(Value value, func::FuncOp main,
   return true;
 }
 
-/// Integers that follow from sizes and are the same whatever these are; null if some are
-/// not.
+/// Returns a constant if each size is a number; otherwise null.
 static DenseElementsAttr numbersIn(ArrayRef<graph::Dim> sizes,
                                    RankedTensorType type) {
   SmallVector<APInt> numbers;
@@ -107,8 +108,8 @@ std::optional<graph::Dims> GraphImporter::sizesIn(Value value) {
   return valuesOfSizes(resolve(value));
 }
 
-/// Data that decides shapes is short; what is longer is what a network computes
-/// with.
+/// Data that determine shapes are short; longer data are what the network
+/// computes on.
 static constexpr int64_t maxBoundElements = 256;
 
 DenseElementsAttr GraphImporter::requireConstant(Value value) {

@@ -1,8 +1,8 @@
-// Nodes of opset 6 and older.
+// Supports nodes of opset 6 and older.
 //
-// Import functions know the attributes of opset 6, and of older opsets those that are listed
-// here. What only the exporters of the time did is fixed here; forms for training are
-// diagnosed as unsupported.
+// Import functions support the attributes of opset 6, and of older opsets for
+// the operators listed here. Quirks of the exporters of that time are fixed
+// here; forms for training are diagnosed as unsupported.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -11,9 +11,9 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Whether the form that an operator had before opset 6 is imported: it differs by the
-/// attribute `consumed_inputs`, which said what may be overwritten, or its import function
-/// knows it.
+/// Whether the form that an operator had before opset 6 is supported: it
+/// differs only by the attribute `consumed_inputs`, which named inputs that
+/// could be overwritten, or its import function handles it.
 static bool isOldFormKnown(StringRef name) {
   static const llvm::StringSet<> names{"Abs",
                                        "Add",
@@ -69,7 +69,8 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
     return false;
   }
   ProtoNode view(*this, at);
-  // Training forms of these: a node for inference says so.
+  // These operators have training forms; nodes for inference are marked by
+  // is_test.
   bool trains =
       node.op_type() == "Dropout" || node.op_type() == "BatchNormalization";
   if (trains && !view.intAttr("is_test", 0)) {
@@ -93,9 +94,9 @@ bool GraphImporter::checkEqualShapes(NodePlace &at) {
   });
 }
 
-/// Up to opset 6 only the second operand broadcasts, where `broadcast` says so,
-/// and begins at `axis` of the first; since opset 7 shapes are aligned at their
-/// last axes.
+/// Aligns the second operand of a node of opset 6 or older. There, only the
+/// second operand broadcasts, if `broadcast` is set, starting at axis `axis` of
+/// the first. Since opset 7, shapes are aligned at their last axes.
 bool GraphImporter::alignSecond(NodePlace &at) {
   ProtoNode view(*this, at);
   graph::Dims second = graph::dimsOf(at.inputs[1]);
@@ -109,8 +110,8 @@ bool GraphImporter::alignSecond(NodePlace &at) {
     return succeeded(view.requireAlike(
         at.inputs[0], at.inputs[1],
         "shapes that differ need `broadcast=1` before opset 7"));
-  // Exporters of the time gave also leading dimensions of 1 that reach beyond
-  // the first operand's.
+  // Exporters of that time also wrote leading dimensions of size 1 beyond the
+  // rank of the first operand.
   graph::Dims first = graph::dimsOf(at.inputs[0]);
   int64_t rank = first.size(), axis = view.intAttr("axis", 0);
   if (axis < 0)

@@ -1,10 +1,11 @@
-// Loop.
+// Imports Loop.
 //
-// A short loop whose number of iterations is known becomes its body, imported once
-// for each iteration; what it collects is concatenated. So iterations fuse and
-// share kernels like any other nodes. Any other loop is a `graph.loop`, whose body is
-// a function; a loop that cannot be one (what it carries changes its shape, or is a
-// sequence) is unrolled as well, if it can be.
+// A short loop with a known trip count is unrolled: its body is imported once
+// per iteration, and scan outputs are concatenated. Then iterations fuse and
+// share kernels like other nodes. Any other loop becomes a `graph.loop`, whose
+// body is a function. A loop that cannot become one (for example because the
+// shape of a state cannot be bounded) is also unrolled, if its trip count is
+// known.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -33,7 +34,7 @@ bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
   return false;
 }
 
-/// Parts of one shape side by side on a new axis.
+/// Stacks tensors of equal shape on a new axis.
 Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
   Location loc = locationOf(at);
   assumeAlike(parts, std::nullopt);
@@ -68,7 +69,7 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   const onnx::GraphProto *body = bodyOf(at, "body");
   if (!body)
     return failure();
-  // ONNX's own rules are not asked where sequences are carried.
+  // ONNX's own type rules are skipped if the loop carries sequences.
   for (size_t i = 0; i < std::min<size_t>(2, at.bindings.size()); ++i)
     if (at.bindings[i].kind == Binding::Sequence ||
         (at.inputs[i] &&
@@ -111,8 +112,9 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   CarriedForms forms;
   for (const Binding &state : states)
     forms.push_back(formOf(state));
-  // What a sequence holds is known after an iteration, and that a tensor changes its
-  // shape; how large it gets after another.
+  // The element form of a sequence, and that a tensor changes its shape, are
+  // known only after importing one iteration; by how much it grows, only after
+  // another one.
   for (int tries = 0; tries < 4; ++tries) {
     bool grown = false;
     Diagnostics why;
@@ -174,7 +176,7 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
           "iterations");
       return false;
     }
-    // By how much an iteration makes it larger.
+    // By how much one iteration enlarges it.
     CarriedForm before = forms[k] ? *forms[k] : *wanted,
                 first = initial ? *initial : before;
     if (first.tensor)
@@ -212,13 +214,13 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
 }
 
 namespace {
-/// What a loop collects that a condition of its body ends. The results are stacked with
-/// room for the most iterations; how many there were is carried through the loop, and
-/// whether there would have been another one: with that, a run ends with an error if the
-/// room was too little.
+/// Collects scan outputs of a loop that ends by its condition. The results are
+/// allocated for the maximal number of iterations. The loop carries the number
+/// of iterations done and whether another one would follow; with these, a run
+/// fails if the maximum was too small.
 struct OpenParts {
   graph::Dim made;
-  /// How often the loop runs at most; null if nothing but the condition says.
+  /// The trip count; null if only the condition ends the loop.
   Value limit;
 
   static SmallVector<Value> initials(ProtoNode &node) {
@@ -226,8 +228,8 @@ struct OpenParts {
     return {node.reshape(ints.number(0), ArrayRef<int64_t>()),
             node.scalarConstant(1, node.builder.getI1Type())};
   }
-  /// The same behind an iteration, given the body's last two arguments; these themselves
-  /// if it is not its condition that ends the loop.
+  /// Returns these two values after an iteration. If the loop does not end by
+  /// its condition, they are the body's last two arguments, unchanged.
   static SmallVector<Value> carried(ProtoNode &node, func::FuncOp body,
                                     Value goesOn) {
     OpBuilder::InsertionGuard guard(node.builder);
@@ -240,8 +242,8 @@ struct OpenParts {
             node.reshape(goesOn, ArrayRef<int64_t>())};
   }
 
-  /// How many parts there are, given what was carried; one too many if there was no room
-  /// for the next one.
+  /// Returns the number of collected parts, given the carried values; one more
+  /// than the capacity if there was no room for the next part.
   Value count(ProtoNode &node, Value done, Value goesOn) const {
     graph::RunTimeInts ints(node);
     done = ints.vector(done);
@@ -263,8 +265,8 @@ struct OpenParts {
 };
 } // namespace
 
-/// The iteration number or the condition, input `i` of the body, in the rank that the
-/// body declares: old exporters give them one axis of size 1.
+/// Returns the iteration number or the condition, input `i` of the body, in the
+/// rank that the body declares: old exporters declare an axis of size 1.
 static Binding inDeclaredRank(ProtoNode &node, Value scalar,
                               const onnx::GraphProto &body, int i) {
   if (i >= body.input_size() || !body.input(i).type().has_tensor_type())
@@ -286,7 +288,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     if (value && graph::tensorType(value).getNumElements() != 1)
       return node.invalid("the trip count or the condition has several "
                           "elements");
-  // How many iterations there are, where that follows from sizes.
+  // The trip count, if it can be computed from sizes.
   std::optional<graph::Dim> count;
   if (limit) {
     if (DenseElementsAttr known = constantOf(limit))
@@ -336,7 +338,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
       !growForms(at, states, ArrayRef(opened->bindings).slice(1, states.size()),
                  count, forms, grown))
     return failure();
-  // The condition, what is carried, and what is collected, as tensors.
+  // The condition, the states and the scan outputs, as tensors.
   SmallVector<CarriedForm> resultForms;
   SmallVector<Binding> tensors;
   SmallVector<std::string> tensorNames;
@@ -415,7 +417,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     most = std::max<int64_t>(count->most(), 0);
   bool mayBeNegative = count && count->least() < 0;
   if (!parts.empty() && (isOpen || mayBeNegative) && !conditional && limit) {
-    // How many parts there are is known before the first, and is a size.
+    // The number of parts is known before the loop, and becomes a
+    // data-dependent size.
     graph::RunTimeInts ints(node);
     Value often = ints.max(ints.vector(limit), ints.number(0));
     if (condition)
@@ -449,7 +452,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   if (!limit && !conditional && !condition && !count)
     return node.unsupported("a loop without an end");
   if (count == graph::Dim(0)) {
-    // Nothing is carried on, and what is stacked has no elements.
+    // The states are unchanged, and the scan outputs are empty.
     SmallVector<Binding> bindings(states);
     for (Type type : ArrayRef(results).drop_front(carried.size()))
       bindings.push_back(Binding::known(
@@ -518,7 +521,7 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     count = given->front();
   }
   Value condition = input(1);
-  /// Whether another iteration follows; none if that is not known.
+  /// Whether another iteration follows; nullopt if that is unknown.
   auto goesOn = [&]() -> std::optional<bool> {
     DenseElementsAttr known =
         condition ? requireConstant(condition) : DenseElementsAttr();
@@ -559,7 +562,7 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     iteration.leave();
     if (failed(results))
       return failure();
-    // Without a condition to begin with, only the count ends the loop.
+    // If the loop has no initial condition, only the trip count ends it.
     condition = (*results)[0].value;
     for (size_t k = 0; k < stateCount; ++k)
       states[k] = (*results)[1 + k];

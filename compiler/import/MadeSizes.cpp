@@ -1,8 +1,10 @@
-// Sizes that a run makes.
+// Creates data-dependent sizes.
 //
-// A count (of NonZero) or a shape that is a tensor of the run: its elements become symbols,
-// with bounds that follow from the operands or that the user gives. From then on they are
-// sizes like those of inputs. So is the size that two broadcast to of which each may be 1.
+// If a size is an element of a tensor computed at run time (the count of
+// NonZero, or a shape operand), it becomes a symbol. Its bounds are inferred
+// from the operands or given by the user. From then on it is treated like a
+// dynamic size of an input. The broadcast of two sizes, each of which may be 1,
+// is also such a size.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/KnownSizes.h"
@@ -121,7 +123,7 @@ FailureOr<Dim> GraphImporter::madeSize(const NodePlace &at, const Twine &suffix,
                                        std::optional<int64_t> most,
                                        ArrayRef<Value> from) {
   std::string name = nameSize(at, suffix);
-  // A bound that follows is better than one for all sizes.
+  // An inferred bound is better than the user's bound for all sizes.
   std::optional<SizeRange> range =
       most && !options.dims.count(name) ? SizeRange(0, *most) : boundOf(name);
   if (range)
@@ -157,8 +159,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };
-  // A quotient of sizes is bounded by its largest dividend and its smallest divisor,
-  // which no run has together: a bound for all sizes that is smaller holds.
+  // The bound of a quotient combines the largest dividend with the smallest
+  // divisor, which may never occur together. So the user's bound for all sizes
+  // is used if it is smaller.
   auto hasLooseBound = [&](const std::optional<Dim> &size) {
     auto all = options.dims.find("*");
     return all != options.dims.end() && size->most() > all->second.most &&
@@ -166,12 +169,14 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
              return symbol.getChoice() == kernel::SizeChoice::Quotient;
            });
   };
-  // What follows from sizes needs no run to read it.
+  // Sizes that can be computed from other sizes need not be read from the
+  // tensor.
   if (llvm::all_of(known, isKnown) && llvm::none_of(known, hasLooseBound))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   for (auto [i, bound] : llvm::enumerate(most)) {
-    // Some elements follow from other sizes, where all do not. Those that are chosen are
-    // read beside the others: a symbol is what the caller sees of them.
+    // Only some elements are expressions of other sizes. An expression that
+    // contains choices (SizeChoice) is also read from the tensor: the caller
+    // sees it as a plain symbol.
     if (isKnown(known[i]) &&
         llvm::all_of(known[i]->symbols(), [](kernel::SymbolAttr symbol) {
           return symbol.isGiven();
@@ -181,7 +186,7 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     }
     auto size = madeSize(at, most.size() == 1 ? Twine("count") : Twine(i),
                          bound, counts);
-    // Reports all sizes that need a bound, not only the first one.
+    // Continues, so that all sizes that need a bound are reported.
     if (failed(size))
       isMissing = true;
     else
@@ -197,7 +202,7 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
 void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
                                const Dim &y) {
   OpBuilder::InsertionGuard guard(builder);
-  // What a body needs, a run needs that enters it.
+  // A check that is needed by a body applies only to runs that enter the body.
   if (builder.getInsertionBlock() == &main.getBody().front())
     moveToSize(x + y);
   buildCheck(at, x, y);
@@ -210,10 +215,11 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
     return;
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   OpBuilder::InsertionGuard guard(builder);
-  // What a branch asks of sizes, a run of the other branch does not need.
+  // A run that takes the other branch need not satisfy this branch's
+  // requirements.
   if (branchDepth == 0 && !llvm::any_of(distance.given(), isOfRun))
     builder.setInsertionPointToStart(&main.getBody().front());
-  // What a body has checked, it has not where it does not run.
+  // A check inside a body does not cover runs that skip the body.
   if (builder.getInsertionBlock() == &main.getBody().front())
     checked.push_back(distance);
   buildCheck(at, distance, 0);
@@ -238,7 +244,7 @@ void GraphImporter::moveToSize(const Dim &size) {
 
 bool GraphImporter::isPart(const Dim &size, const Dim &whole) const {
   SmallVector<Dim> parts{whole};
-  // A size is made of such as were made before.
+  // Later sizes are made of earlier ones, hence the reverse order.
   for (const Whole &each : llvm::reverse(wholes))
     if (llvm::is_contained(parts, each.size))
       for (const Dim &part : {each.x, each.y})
@@ -292,7 +298,7 @@ void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
 }
 
 bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
-  // What has more elements does not fit into the memory of most machines.
+  // Tensors with more elements exceed the memory of most machines.
   constexpr int64_t mostElements = int64_t(1) << 31;
   if (!hasRunTimeSizes(type) || type.getNumElements() <= mostElements)
     return true;

@@ -19,13 +19,14 @@ ModelFile::~ModelFile() = default;
 /// Protobuf's own limit for one message.
 static constexpr uint64_t maxModelBytes = INT32_MAX;
 
-/// How much of the file is read at a time.
+/// Bytes of the file that are read at a time.
 static constexpr int readBytes = 1 << 18;
 
-/// Subgraphs, types and functions nest; real models stay below ten.
+/// The limit for the nesting of subgraphs, types and functions; real models
+/// stay below ten.
 static constexpr int maxNesting = 100;
 
-/// What a file that is no ONNX model most likely is.
+/// Returns what a file that is not an ONNX model probably is.
 static std::string guessKind(StringRef bytes) {
   if (bytes.starts_with("version https://git-lfs"))
     return "it is a git-lfs pointer; fetch the file itself with `git lfs pull`";
@@ -42,10 +43,10 @@ static std::string guessKind(StringRef bytes) {
   return text ? "it is a text file" : "it may be cut off or damaged";
 }
 
-/// Reads piece by piece: the file is never in memory beside the message.
+/// Parses in blocks: the whole file is never in memory beside the message.
 static bool parse(google::protobuf::io::FileInputStream &stream,
                   onnx::ModelProto &proto) {
-  // A damaged file is our user's news, not protobuf's log.
+  // A damaged file is reported to the user by Ingot, not in protobuf's log.
   google::protobuf::LogSilencer silence;
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(maxNesting);
@@ -97,7 +98,7 @@ std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
   }
   if (!parsed) {
     std::string kind = "it may be cut off or damaged";
-    // What a pipe gave is gone.
+    // Input from a pipe cannot be read again.
     if (status.type() == fs::file_type::regular_file)
       if (auto head = llvm::MemoryBuffer::getFileSlice(
               filePath, std::min<uint64_t>(status.getSize(), 512), 0))
@@ -155,10 +156,10 @@ static bool readEntries(const onnx::TensorProto &tensor,
   return !entries.location.empty();
 }
 
-/// Returns the folder of `model` and, where `model` is a link, the folder of
-/// the file behind it, without links. Caches of downloaded models give both
-/// files names by links: `name/model.onnx` to `blobs/a`, `name/model.onnx_data`
-/// to `blobs/b`.
+/// Returns the folder of `model` and, if `model` is a symbolic link, the folder
+/// of its target, both as real paths. Caches of downloaded models use links for
+/// both files: `name/model.onnx` to `blobs/a`, `name/model.onnx_data` to
+/// `blobs/b`.
 static SmallVector<SmallString<256>, 2> foldersOf(StringRef model) {
   SmallVector<SmallString<256>, 2> folders;
   auto add = [&](StringRef folder) {
@@ -174,14 +175,14 @@ static SmallVector<SmallString<256>, 2> foldersOf(StringRef model) {
   return folders;
 }
 
-/// Returns whether the real path `file` is below the real path `folder`.
+/// Whether the real path `file` is below the real path `folder`.
 static bool isBelow(StringRef file, StringRef folder) {
   return file.consume_front(folder) &&
          (folder.ends_with("/") || file.starts_with("/"));
 }
 
 /// Returns the real path of `location` if it is a regular file in or below a
-/// folder of the model; empty with the reason in `error` if not.
+/// folder of the model; otherwise empty, with the reason in `error`.
 static std::string resolveBeside(StringRef model, StringRef location,
                                  std::string &error) {
   std::string shown = "`" + printable(location) + "`";
@@ -216,7 +217,7 @@ static std::string resolveBeside(StringRef model, StringRef location,
         "its external data " + shown + " cannot be read: " + missing.message();
     return "";
   }
-  // Links may point anywhere.
+  // Symbolic links may point anywhere.
   if (llvm::none_of(folders,
                     [&](StringRef folder) { return isBelow(real, folder); })) {
     error = "its external data " + shown +

@@ -1,9 +1,9 @@
 // Reading a model file and its external data.
 //
-// Turns a path into a parsed ModelProto. Nothing about the file is trusted:
-// every fault becomes a diagnostic. External data is mapped, and only from
-// regular files in or below the model's folder or, where the model is a link,
-// the folder of the file that it leads to.
+// Turns a path into a parsed ModelProto. The file is untrusted: every fault
+// becomes a diagnostic. External data is memory-mapped, and only from regular
+// files in or below the model's folder or, if the model is a symbolic link, the
+// folder of the link's target.
 
 #ifndef INGOT_COMPILER_IMPORT_MODELFILE_H
 #define INGOT_COMPILER_IMPORT_MODELFILE_H
@@ -24,10 +24,11 @@ namespace ingot {
 
 class ModelFile {
 public:
-  /// Null with a diagnostic if the file is no ONNX model.
+  /// Returns null with a diagnostic if the file is not an ONNX model.
   static std::unique_ptr<ModelFile> open(llvm::StringRef path,
                                          Diagnostics &diagnostics);
-  /// A model that was made in memory; external data is looked for beside `path`.
+  /// Wraps a model that was created in memory; external data is looked up
+  /// relative to `path`.
   static std::unique_ptr<ModelFile> of(onnx::ModelProto &&proto,
                                        llvm::StringRef path);
   ~ModelFile();
@@ -35,16 +36,17 @@ public:
   onnx::ModelProto &model() { return *proto; }
   const onnx::ModelProto &model() const { return *proto; }
   llvm::StringRef path() const { return filePath; }
-  /// Lets external data be in this file too, wherever it is: constants whose
-  /// location is just its path. For files that we write ourselves.
+  /// Allows external data in this file as well, wherever it is, for constants
+  /// whose location is exactly its path. For files that Ingot writes itself.
   void setScratch(llvm::StringRef path) { scratchPath = path.str(); }
 
-  /// The bytes of a tensor with external data, mapped on their own so that they
-  /// can go when they have been read. Null with the reason in `error`.
+  /// Maps the data of a tensor with external data. Each tensor has its own
+  /// mapping, so that it can be released when it has been read. Returns null
+  /// with the reason in `error`.
   std::unique_ptr<llvm::MemoryBuffer>
   externalData(const onnx::TensorProto &tensor, std::string &error) const;
 
-  /// Makes `function` live as long as this, since constants may point into it.
+  /// Takes ownership of `function`, since constants may point into it.
   const onnx::FunctionProto &keep(onnx::FunctionProto &&function);
 
 private:

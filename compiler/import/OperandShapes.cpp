@@ -24,7 +24,7 @@ StringRef operandRule(StringRef domain, StringRef name) {
 
 namespace {
 
-/// One input of a rule: its name and the text behind it, "[N,C]|[]".
+/// One input of a rule: its name and the text after it, such as "[N,C]|[]".
 struct RuleInput {
   StringRef name, shapes;
 };
@@ -61,23 +61,24 @@ SmallVector<Clause> clausesOf(StringRef rule) {
   return clauses;
 }
 
-/// The sizes between a pair of brackets.
+/// Returns the sizes between a pair of brackets.
 SmallVector<StringRef> sizesOf(StringRef shape) {
   return splitTrimmed(shape.drop_front().drop_back(), ',');
 }
 
 bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
 
-/// What sizes known only at run time may be taken to be.
+/// What dynamic sizes may be assumed to equal.
 enum class Assume {
   Nothing,
-  /// Other sizes of the inputs and attributes, and multiples of these.
+  /// Other sizes of the inputs, attributes, and multiples of these.
   Sizes,
-  /// Also the numbers that the rule itself has.
+  /// Also numbers in the rule itself.
   Numbers
 };
 
-/// What the letters of a rule stand for, as far as inputs have shown.
+/// The values of the letters of a rule, as far as the inputs have determined
+/// them.
 class Bindings {
 public:
   explicit Bindings(AttributeValue attribute) : attribute(attribute) {}
@@ -100,7 +101,7 @@ public:
                     shape.drop_front(before).drop_back(after));
   }
 
-  /// "D=1, H=4" for those letters of a shape that are known.
+  /// Returns for example "D=1, H=4", for the known letters of a shape.
   std::string describe(StringRef text) const {
     std::string known;
     for (StringRef size : sizesOf(text)) {
@@ -116,7 +117,7 @@ public:
     return known;
   }
 
-  /// What has been assumed.
+  /// The equalities assumed so far.
   SizePairs needed;
 
 private:
@@ -126,7 +127,8 @@ private:
     });
   }
 
-  /// All factors but one are known, or the product is not checked.
+  /// Matches a product with at most one unknown factor; if more are unknown,
+  /// the product is not checked.
   bool matchSize(StringRef text, const Dim &size) {
     constexpr int64_t most = int64_t(1) << 31;
     Dim known = 1;
@@ -207,16 +209,16 @@ std::string list(ArrayRef<Dim> shape) {
   return "[" + join(map_range(shape, kernel::sizeText), ",") + "]";
 }
 
-/// What of a clause inputs do not fit.
+/// The result of matching inputs against a clause.
 struct ClauseResult {
-  /// The first contradiction, and how many inputs fit before it.
+  /// The first mismatch, and how many inputs matched before it.
   std::optional<OperandMismatch> mismatch;
   size_t fitting = 0;
   SizePairs needed = {};
 };
 
-/// Whether an input has one of the shapes; the first that takes the least to be
-/// assumed.
+/// Whether an input has one of the shapes; uses the first one that needs the
+/// fewest assumptions.
 bool fitsOne(ArrayRef<StringRef> shapes, const OperandShape &input,
              Bindings &bindings, bool mayAssume) {
   for (Assume mode : {Assume::Nothing, Assume::Sizes, Assume::Numbers}) {

@@ -1,29 +1,29 @@
-// What shapes an operator's inputs have.
+// Rules for the shapes of an operator's inputs.
 //
-// ONNX's own shape rules infer results; most of them look at one input and
-// trust the others. OperandShapes.def says for such operators what shapes all
-// inputs must have, one line an operator:
+// ONNX's own shape rules infer result shapes; most of them look at one input
+// and trust the others. For such operators, OperandShapes.def specifies the
+// shapes of all inputs, one line per operator:
 //
 //   INGOT_OPERANDS("", "Conv", "X[N,group*C,...] W[M,C,...] B[M]")
 //
-// The importer asks before it calls an import function, which can then read
-// ranks and sizes without checking them.
+// The importer checks the rule before it calls the import function, which can
+// then use ranks and sizes without checking them.
 //
-// An input is named as in ONNX's schema and has a list of sizes:
+// An input has its name from ONNX's schema and a list of sizes:
 //
-//   N       a size: the same wherever the letter stands in the rule
+//   N       a size: the same wherever the letter occurs in the rule
 //   3       this size
 //   _       any size
-//   4*H     a product; a name in small letters is an attribute of the node
-//           (unless it has neither a value nor a default: then any size)
+//   4*H     a product; a lowercase name is an attribute of the node
+//           (any size if the attribute has neither a value nor a default)
 //   ...     any number of further axes
-//   R...    the same: the same axes wherever R... stands
+//   R...    any number of axes, the same wherever R... occurs
 //
 // Shapes separated by | are alternatives for one input; rules separated by ;
-// are alternatives for all of them. A rule that begins with `name=number:` is
-// for nodes whose attribute has this value, or has none and the number is 0; a value
-// that no rule is for is an error.
-// Absent inputs fit everything.
+// are alternatives for all inputs. A rule that begins with `name=number:`
+// applies to nodes whose attribute has this value (an attribute without a value
+// counts as 0). A value for which there is no rule is an error. Absent inputs
+// match everything.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERANDSHAPES_H
 #define INGOT_COMPILER_IMPORT_OPERANDSHAPES_H
@@ -40,38 +40,41 @@
 
 namespace ingot {
 
-/// An input that a node has.
+/// An input that is present.
 struct OperandShape {
   llvm::StringRef name;
   kernel::Dims shape;
 };
 
-/// Two sizes that a rule needs to be equal, of which one is known only at run time.
+/// Pairs of sizes that a rule requires to be equal, where at least one is
+/// dynamic.
 using SizePairs = std::vector<std::pair<kernel::Dim, kernel::Dim>>;
 
-/// Returns the value of an attribute, none if it has neither value nor default.
+/// Returns the value of an attribute; nullopt if it has neither a value nor a
+/// default.
 using AttributeValue =
     llvm::function_ref<std::optional<int64_t>(llvm::StringRef name)>;
 
-/// Returns the rule of an operator; empty if it has none.
+/// Returns the rule of an operator; empty if there is none.
 llvm::StringRef operandRule(llvm::StringRef domain, llvm::StringRef name);
 
 struct OperandMismatch {
-  /// "the input `B` has the shape [1,6,8], but must be [D,8*H] with D=1, H=4".
+  /// For example "the input `B` has the shape [1,6,8], but must be [D,8*H] with
+  /// D=1, H=4".
   std::string message;
-  /// All inputs of the rule that comes closest.
+  /// The alternative of the rule that matches the most inputs, as text.
   std::string rule;
 };
 
-/// Returns how the inputs contradict `rule`, none if they fit it. With `needed`, sizes
-/// known only at run time that would fit if they were something else are no
-/// contradiction: what they have to be is added to it.
+/// Returns how the inputs violate `rule`; nullopt if they match it. If `needed`
+/// is given, dynamic sizes that could match are accepted, and the equalities
+/// that they need are added to `needed`.
 std::optional<OperandMismatch>
 checkOperandShapes(llvm::StringRef rule, llvm::ArrayRef<OperandShape> inputs,
                    AttributeValue attribute, SizePairs *needed = nullptr);
 
-/// Returns what is wrong with the text of a rule, or nothing. `names` are the
-/// inputs of the operator, `attributes` its attributes.
+/// Returns a description of an error in the text of a rule, or an empty string.
+/// `names` are the inputs of the operator, `attributes` its attributes.
 std::string checkRuleText(llvm::StringRef rule,
                           llvm::ArrayRef<std::string> names,
                           llvm::ArrayRef<std::string> attributes);

@@ -10,7 +10,7 @@ ProtoNode::ProtoNode(GraphImporter &importer, NodePlace &at)
     : OnnxNode(importer.getBuilder(), importer.locationOf(at), at.opset),
       importer(importer), at(at) {
   inputs = at.inputs;
-  // Trailing absent inputs are no inputs.
+  // Trailing absent inputs do not count as inputs.
   while (!inputs.empty() && !inputs.back())
     inputs.pop_back();
   outputCount = at.node.output_size();
@@ -29,8 +29,8 @@ const onnx::AttributeProto *ProtoNode::find(StringRef name) const {
 
 bool ProtoNode::hasAttr(StringRef name) const { return find(name); }
 
-/// Whether an attribute has a value of its type. One that names its type but has
-/// no value has protobuf's default, 0 or an empty text: some writers leave it out.
+/// Whether an attribute has a value of its type. Some writers omit a value of 0
+/// or "": an attribute that has only a type has protobuf's default value.
 static bool hasValue(const onnx::AttributeProto *attr,
                      bool (onnx::AttributeProto::*isWritten)() const) {
   return attr && ((attr->*isWritten)() ||
@@ -70,7 +70,7 @@ SmallVector<double> ProtoNode::floatsAttr(StringRef name,
 
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
   for (const auto &attr : at.node.attribute()) {
-    // Constant reads its own, which may be large.
+    // Constant reads its own tensor attribute, which may be large.
     if (!attr.has_t() || at.node.op_type() == "Constant")
       continue;
     std::string error;
@@ -136,7 +136,8 @@ static double toDouble(const APFloat &value) {
   return wide.convertToDouble();
 }
 
-/// The numbers of a constant, by what a float and an integer of its type become.
+/// Returns the elements of a constant, converted by `ofFloat` or `ofInteger`
+/// according to its type.
 template <typename Number>
 static FailureOr<SmallVector<Number>>
 numbersOf(DenseElementsAttr value, llvm::function_ref<Number(double)> ofFloat,
@@ -159,7 +160,7 @@ FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
   return numbersOf<int64_t>(
       require(i, what),
       [](double number) -> int64_t {
-        // Out of range saturates; the caller checks what it gets.
+        // Values out of range saturate; the caller checks the result.
         return std::isnan(number)  ? 0
                : number >= 0x1p63  ? INT64_MAX
                : number <= -0x1p63 ? INT64_MIN

@@ -1,4 +1,4 @@
-// An ONNX node as import functions see it.
+// An ONNX node, as import functions see it.
 
 #ifndef INGOT_COMPILER_IMPORT_PROTONODE_H
 #define INGOT_COMPILER_IMPORT_PROTONODE_H
@@ -35,7 +35,7 @@ public:
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y) override {
-    // What cannot be 1 cannot be meant to broadcast.
+    // Sizes that cannot be 1 cannot be meant to broadcast.
     return importer.assumeEqual(x, y) ||
            (x.least() > 1 && y.least() > 1 && importer.requireEqual(x, y));
   }

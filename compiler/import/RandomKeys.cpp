@@ -1,10 +1,11 @@
-// Keys of random numbers.
+// Computes keys for random number generators.
 //
-// A node without a seed has a key of its own: where it is in the model. That is a number
-// which follows from the positions of the node and of all nodes around it, in bodies and
-// in functions, so that it is the same whenever the model is compiled. Each iteration of
-// a loop has other numbers, whether the loop is unrolled or not: iteration i adds i times
-// an odd number to the key, which differs for each loop that the node is in.
+// A node without a seed gets a key that identifies its position in the model.
+// The key is a hash of the positions of the node and of all nodes around it, in
+// bodies and functions, so that it is the same in every compilation. Each
+// iteration of a loop draws other numbers, in the same way for unrolled loops:
+// iteration i adds i times an odd number to the key. The odd number is
+// different for each enclosing loop.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -27,7 +28,7 @@ Value GraphImporter::randomKey(NodePlace &at, std::optional<uint64_t> seed) {
     return node.constant(DenseElementsAttr::get(
         type, builder.getIntegerAttr(wide, APInt(64, value))));
   };
-  // 2^64 by the golden ratio: multiples of it are far from each other.
+  // 2^64 divided by the golden ratio: its multiples are far apart.
   constexpr uint64_t step = 0x9E3779B97F4A7C15;
   Value key = number(seed.value_or(placeOf(at)));
   uint64_t factor = 1;

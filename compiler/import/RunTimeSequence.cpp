@@ -112,7 +112,8 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
 }
 
 Value SequenceBuilder::inRoom(Value flat, int64_t width) {
-  // Truths and strings that are none are not even to be copied along.
+  // Booleans and strings must be valid values even in the undefined part, so it
+  // is filled.
   Type element = elementOf(flat);
   Dim own = dimsOf(flat)[0];
   if (own == width)
@@ -241,7 +242,7 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
       return failure();
     sizes.push_back(read->front());
   }
-  // The caller's rows may be shorter than what the bounds of all axes allow.
+  // The caller's rows may be shorter than the upper bounds of all axes require.
   Dim elements = product(ArrayRef<Dim>(sizes));
   if (int64_t width = shapeOf(sequence.rows)[1]; elements.most() > width)
     require(ints.less(ints.sizes(elements), ints.number(width + 1)));
@@ -286,7 +287,7 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   auto one = pack({x}, {form->element, form->sizes, 1});
   if (failed(one))
     return failure();
-  // Elements from the place on are one further.
+  // Elements from the insertion position on move back by one.
   Value rows = node->countTo(Dim(form->capacity));
   Value from =
       ints.sub(rows, node->cast(ints.less(place, rows), elementOf(rows)));
@@ -358,7 +359,7 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   auto sizes = sizesIn(sequence, ints.numbers({0}));
   if (failed(sizes))
     return failure();
-  // How long each element is along the axis; those that are none are not.
+  // The length of each element along the axis; 0 after the last element.
   Value isElement = ints.less(node->countTo(Dim(capacity)), count);
   Value lengths = ints.numbers({1});
   if (isNewAxis)
@@ -377,7 +378,8 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   auto whole = node->readSizes(ints.vector(total), {most});
   if (failed(whole))
     return failure();
-  // Which element has a place along the axis, and where in it that is.
+  // For each position along the concatenated axis: the element it belongs to,
+  // and the offset in that element.
   Dim end = whole->front();
   Value places = node->countTo(end),
         ends = node->reshape(ints.sums(lengths, /*exclusive=*/false),
@@ -462,7 +464,8 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   }
   parts.shapes = columns.size() == 1 ? columns[0]
                                      : Value(node->build<ConcatOp>(columns, 1));
-  // Place f of row e: the element ((f / inner) / length) of the outer axes, and so on.
+  // The source index of position f in row e; f / inner / length is the index in
+  // the outer axes.
   int64_t width = outer.most() * most * inner.most();
   Value place = node->alignAt(node->countTo(Dim(width)), 1, 2);
   Value own = node->alignAt(lengths, 0, 2), start = node->alignAt(starts, 0, 2);

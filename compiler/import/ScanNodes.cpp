@@ -1,8 +1,8 @@
-// Scan.
+// Imports Scan.
 //
-// As with Loop, a short one becomes its body, once for each iteration, and any other
-// a `graph.loop`: parts of its inputs and outputs lie along their first axes, so that
-// other axes are moved there first.
+// As for Loop, a short Scan is unrolled and any other becomes a `graph.loop`. A
+// `graph.loop` slices its inputs and outputs along their first axis, so other
+// scan axes are transposed to the front.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -13,18 +13,18 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Scan's attributes, by scan input and output.
+/// The attributes of a Scan node, per scan input and output.
 struct ScanForm {
   size_t states, inputs, outputs;
   SmallVector<int64_t> inputAxes, outputAxes, inputReversed, outputReversed;
-  /// Of opset 8: the first axis of all values is a batch.
+  /// In opset 8, the first axis of all values is a batch.
   bool batched;
   graph::Dim batch = 1, count = -1;
-  /// States, then what is scanned.
+  /// The states, then the scan inputs.
   SmallVector<Value> values;
 };
 
-/// The part of `x` at `i` of an axis, which goes.
+/// Returns the slice of `x` at index `i` of an axis, without that axis.
 static Value at(OpBuilder &builder, Location loc, Value x, int64_t axis,
                 int64_t i) {
   SmallVector<int64_t> shape(graph::shapeOf(x));
@@ -33,7 +33,7 @@ static Value at(OpBuilder &builder, Location loc, Value x, int64_t axis,
                              graph::slice(builder, loc, x, axis, i, 1), shape);
 }
 
-/// The length of the first scan input.
+/// Returns the length of the scan axis of the first scan input.
 static graph::Dim lengthOf(const ScanForm &form) {
   return graph::dimsOf(
       form.values[form.states])[form.batched + form.inputAxes.front()];
@@ -42,7 +42,7 @@ static graph::Dim lengthOf(const ScanForm &form) {
 static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                     const onnx::GraphProto &body) {
   ScanForm form;
-  // Opset 8 has a batch and perhaps the lengths of its sequences.
+  // In opset 8, values have a batch axis, and sequence lengths may be given.
   form.batched = place.opset < 9;
   SmallVector<Value> &values = form.values;
   values.assign(place.inputs);
@@ -99,7 +99,8 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                  "the scan inputs differ in their length")))
       return failure();
   }
-  // Types change where sizes are taken to be equal.
+  // Read only now: the checks above may replace sizes that are assumed to be
+  // equal.
   if (form.batched)
     form.batch = graph::dimsOf(values[0])[0];
   form.count = lengthOf(form);
@@ -167,7 +168,7 @@ NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
   return results;
 }
 
-/// Axis `from` as the first one.
+/// Moves axis `from` to the front.
 static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
                            int64_t from) {
   SmallVector<int64_t> perm{from};
@@ -177,7 +178,7 @@ static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
   return from == 0 ? x : graph::buildTranspose(builder, loc, x, perm);
 }
 
-/// The first axis as axis `to`.
+/// Moves the first axis to position `to`.
 static Value withFirstAxisAt(OpBuilder &builder, Location loc, Value x,
                              int64_t to) {
   SmallVector<int64_t> perm;

@@ -66,7 +66,7 @@ std::vector<std::string> operatorNames(StringRef domain) {
   return sorted;
 }
 
-/// Returns the element types of a type constraint, those that Ingot has.
+/// Returns the element types of a type constraint that Ingot supports.
 static std::string elementTypes(const onnx::DataTypeSet &allowed) {
   std::vector<int64_t> types;
   MLIRContext context;
@@ -81,8 +81,8 @@ static std::string elementTypes(const onnx::DataTypeSet &allowed) {
   return llvm::join(llvm::map_range(types, dataTypeName), ", ");
 }
 
-/// Returns the element types of an operator's operands; operands of one type
-/// together.
+/// Returns the element types of an operator's operands, grouped by operands of
+/// the same type.
 static std::vector<std::pair<std::string, std::string>>
 elementTypes(const onnx::OpSchema &schema) {
   llvm::MapVector<StringRef, std::pair<std::string, std::string>> ofConstraint;
@@ -164,8 +164,8 @@ static StringRef kindName(int kind) {
   return kind >= 0 && kind < int(std::size(names)) ? names[kind] : "unknown";
 }
 
-/// Exporters before IR version 2 left out the type; then the field that is set
-/// tells it.
+/// Returns the type of an attribute. Exporters before IR version 2 omitted it;
+/// then it is derived from the field that is set.
 static int kindOf(const onnx::AttributeProto &attr) {
   if (attr.type() != onnx::AttributeProto::UNDEFINED)
     return attr.type();
@@ -197,8 +197,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
       return error("the attribute " + shown + " is given twice");
     auto it = formal.find(attr.name());
     if (it == formal.end()) {
-      // Old exporters leave attributes of other opsets behind; only what the
-      // operator never had is a mistake.
+      // Old exporters write attributes of other opsets; only attributes that
+      // the operator never had are errors.
       auto names = llvm::map_to_vector(
           formal, [](const auto &entry) { return entry.first; });
       llvm::sort(names);
@@ -211,7 +211,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
     if (kind != wanted && !emptyList)
       return error("the attribute " + shown + " has the type " + kindName(kind),
                    kindName(wanted).str());
-    // Flags; what others mean by any other number differs.
+    // Flags, which must be 0 or 1: implementations interpret other numbers
+    // differently.
     static const llvm::StringSet<> flags{"keepdims",  "transA",
                                          "transB",    "exclusive",
                                          "allowzero", "select_last_index"};
@@ -273,7 +274,7 @@ onnx::TypeProto typeProto(Value value) {
 }
 
 namespace {
-/// Answers the schema's shape rule from values already imported.
+/// Gives the schema's shape rule access to the imported operands.
 class NodeInference : public onnx::InferenceContext {
 public:
   NodeInference(const onnx::NodeProto &node, const onnx::OpSchema &schema,
@@ -282,8 +283,9 @@ public:
         data(inputs.size()) {
     for (const auto &attr : node.attribute())
       attributes[attr.name()] = &attr;
-    // Rules have defaults of their own, and not always the schema's. Texts are
-    // left out: rules take an auto_pad that is there for one that was chosen.
+    // Rules assume defaults of their own, which are not always the schema's.
+    // String defaults are omitted: rules treat a present auto_pad as set by the
+    // user.
     for (const auto &[name, formal] : schema.attributes())
       if (formal.default_value.type() == onnx::AttributeProto::INT)
         attributes.try_emplace(name, &formal.default_value);
@@ -335,7 +337,7 @@ const onnx::TensorProto *NodeInference::getInputData(size_t i) const {
   if (!constant || type.getNumElements() > 4096)
     return nullptr;
   DenseElementsAttr dense = toDense(constant.getValueAttr());
-  // Sub-byte elements would need packing; no shape rule reads them.
+  // Sub-byte elements would have to be packed; no shape rule reads them.
   if (!dense || (!type.getElementType().isInteger(1) &&
                  type.getElementTypeBitWidth() < 8))
     return nullptr;
@@ -348,7 +350,7 @@ const onnx::TensorProto *NodeInference::getInputData(size_t i) const {
   return data[i].get();
 }
 
-/// onnx prefixes its messages with its own stages.
+/// Returns a message without the prefixes that the onnx library adds.
 static std::string cleanMessage(StringRef message) {
   for (StringRef prefix : {"[ShapeInferenceError] ", "[TypeInferenceError] ",
                            "[ShapeInferenceError]", "[TypeInferenceError]"})
@@ -393,7 +395,7 @@ checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
   return std::nullopt;
 }
 
-/// Checks what OperandShapes.def says of the operator.
+/// Checks the operator's rule in OperandShapes.def.
 static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
                                               const onnx::OpSchema &schema,
                                               ArrayRef<Value> inputs,
@@ -439,14 +441,14 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
       return error;
     if (auto error = checkShapes(node, schema, inputs))
       return error;
-    // Rules that look into graphs trust that everything is there.
+    // Rules that examine subgraphs assume that these are complete.
     bool hasGraph = llvm::any_of(schema.attributes(), [](const auto &formal) {
       return formal.second.type == onnx::AttributeProto::GRAPH ||
              formal.second.type == onnx::AttributeProto::GRAPHS;
     });
     outputs.assign(node.output_size(), {});
-    // ONNX's own rule for Range refuses what ONNX's own tests do: bounds that
-    // are tensors of one element.
+    // ONNX's rule for Range rejects operands with one element, which ONNX's own
+    // tests use.
     hasGraph |= node.op_type() == "Range";
     if (hasGraph || !schema.has_type_and_shape_inference_function())
       return std::nullopt;
@@ -489,9 +491,9 @@ std::string describeOperands(const onnx::OpSchema *schema,
 // Function bodies
 //===----------------------------------------------------------------------===//
 
-/// Returns `node` with an element type for each output of its graphs. ONNX's builder for
-/// SequenceMap asserts that there is one; exporters leave it out, and Ingot never reads
-/// it: elements have the types of their values.
+/// Returns `node` with an element type for each output of its subgraphs. ONNX's
+/// function builder for SequenceMap asserts that there is one; exporters omit
+/// it, and Ingot ignores it: elements have the types of their values.
 static onnx::NodeProto withTypedOutputs(const onnx::NodeProto &node) {
   onnx::NodeProto typed = node;
   for (onnx::AttributeProto &attribute : *typed.mutable_attribute())
@@ -522,7 +524,7 @@ functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
             ->mutable_elem_type()
             ->mutable_tensor_type()
             ->set_elem_type(static_cast<int32_t>(onnxDataType(element)));
-    // The builders look attributes up without their defaults.
+    // The function builders look attributes up without their defaults.
     onnx::NodeProto typed = withTypedOutputs(node);
     onnx::FunctionBodyBuildContextImpl context(typed, types);
     onnx::FunctionProto body;

@@ -1,7 +1,8 @@
-// ONNX's operator definitions, asked.
+// Queries of ONNX's operator definitions.
 //
-// Whether a node is what its operator's schema allows: arity, attributes,
-// operand types, shapes. Wraps the onnx library: no exception leaves here.
+// Checks whether a node conforms to its operator's schema: arity, attributes,
+// operand types and shapes. Wraps the onnx library and catches all its
+// exceptions.
 
 #ifndef INGOT_COMPILER_IMPORT_SCHEMA_H
 #define INGOT_COMPILER_IMPORT_SCHEMA_H
@@ -13,39 +14,42 @@
 
 namespace ingot {
 
-/// "" for ONNX's own domain, under both its names.
+/// Returns the domain, with "" for both names of ONNX's own domain.
 llvm::StringRef canonicalDomain(llvm::StringRef domain);
-/// The newest opset of a domain that is known; 0 if the domain is unknown.
+/// Returns the newest known opset of a domain; 0 if the domain is unknown.
 int64_t newestOpset(llvm::StringRef domain);
-/// Domains whose operators are not ONNX's, but well known: what uses them is a
-/// valid model.
+/// Whether a domain is a well-known vendor domain: a model that uses its
+/// operators is valid.
 bool isVendorDomain(llvm::StringRef domain);
 
-/// The oldest opset of ONNX itself whose operators are imported.
+/// The oldest opset of ONNX's own domain that can be imported.
 inline constexpr int64_t oldestOpset = 6;
 
-/// The definition in force at `opset`; null if there is none.
+/// Returns the definition that applies at `opset`; null if there is none.
 const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
                                    int64_t opset);
-/// The oldest opset of the domain that has the operator; 0 if none has.
+/// Returns the oldest opset of the domain that has the operator; 0 if there is
+/// none.
 int64_t firstOpset(llvm::StringRef domain, llvm::StringRef name);
 
-/// All operators of a domain, ONNX's and ours.
+/// Returns all operators of a domain, including those of FurtherOperators.def.
 std::vector<std::string> operatorNames(llvm::StringRef domain);
 
 struct OperatorInfo {
   std::string domain, name;
-  /// ONNX defines it by others.
+  /// Whether ONNX defines it as a function of other operators.
   bool isFunction = false;
-  /// The opsets that changed it, from the first on, and the newest that has it.
+  /// The opsets that introduced or changed it, in order, and the newest opset
+  /// of the domain.
   std::vector<int64_t> versions;
   int64_t newest = 0;
-  /// Operands that have one type, with the element types that ONNX allows and
-  /// Ingot has, as in the newest opset: {"X, Y", "float32, float64"}.
+  /// The element types of operands, grouped by operands of the same type,
+  /// limited to types that Ingot supports, as of the newest opset: {"X, Y",
+  /// "float32, float64"}.
   std::vector<std::pair<std::string, std::string>> types;
 };
-/// Every operator of ONNX and of FurtherOperators.def, deprecated ones left out; sorted
-/// by domain and name.
+/// Returns every operator of ONNX and of FurtherOperators.def except deprecated
+/// ones, sorted by domain and name.
 std::vector<OperatorInfo> standardOperators();
 
 struct SchemaError {
@@ -53,32 +57,32 @@ struct SchemaError {
   std::string message, supported;
 };
 
-/// Arity and attributes; these need no types.
+/// Checks arity and attributes, which needs no types.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
-/// Refuses a node without an operand that its operator requires.
+/// Rejects a node that lacks an operand required by its operator.
 std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
                                       llvm::ArrayRef<bool> isGiven);
-/// What sizes known only at run time have to be, so that the inputs of a node fit
-/// OperandShapes.def.
+/// Returns pairs of sizes that must be equal for the inputs of a node to match
+/// the rule in OperandShapes.def.
 SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
                       llvm::ArrayRef<mlir::Value> inputs);
-/// Element types and shapes. `inputs` are null where absent. `outputs` gets the
-/// types that ONNX infers, empty ones where it infers none.
+/// Checks element types and shapes. `inputs` are null where absent. Stores the
+/// types that ONNX infers in `outputs`, empty where it infers none.
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
                                       const onnx::OpSchema &schema,
                                       llvm::ArrayRef<mlir::Value> inputs,
                                       std::vector<onnx::TypeProto> &outputs);
 
-/// The value's type as ONNX has it.
+/// Returns the value's type as an ONNX TypeProto.
 onnx::TypeProto typeProto(mlir::Value value);
-/// "X: f32[1,64,20,20], scales: f32[4] -> Y: f32[1,64,40,40]".
+/// For example "X: f32[1,64,20,20], scales: f32[4] -> Y: f32[1,64,40,40]".
 std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Value> inputs,
                              llvm::ArrayRef<mlir::Type> outputs);
 
-/// The body of a function operator, for inputs of these types, or sequences of tensors
-/// of these elements; nullopt if it has none.
+/// Returns the body of a function operator for these inputs; nullopt if it has
+/// none. `elements` has the element type of each input that is a sequence.
 std::optional<onnx::FunctionProto>
 functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
              int64_t opset, llvm::ArrayRef<mlir::Value> inputs,

@@ -1,7 +1,8 @@
-// Inputs and outputs that are sequences or optional values.
+// Imports inputs and outputs that are sequences or optional values.
 //
-// Their parts (ValueFile.h) are arguments and results of main. With data at hand, shapes
-// and presence are bound to it; a sequence is then a list of slices.
+// Their parts (ValueFile.h) are arguments and results of main. If data are
+// given, shapes and presence are fixed to those of the data; a sequence is then
+// a list of slices.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -111,7 +112,7 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
   return sizes;
 }
 
-/// A list of the rows of a matrix, each as a tensor of its own shape.
+/// Returns the rows of a matrix as a list of tensors, each with its own shape.
 static std::vector<Value> listOf(OpBuilder &builder, Value rows,
                                  ArrayRef<SmallVector<int64_t>> shapes) {
   std::vector<Value> list;
@@ -221,7 +222,7 @@ bool GraphImporter::addOutputParts(const onnx::ValueInfoProto &output,
                                    Binding value, Scope &scope,
                                    std::vector<OutputPart> &parts) {
   const onnx::TypeProto &type = output.type();
-  // What is built here is built for the output.
+  // A pseudo node for the output: the location of the operators built here.
   onnx::NodeProto asNode;
   asNode.set_op_type("output");
   asNode.set_name(output.name());
@@ -277,7 +278,8 @@ bool GraphImporter::addSequence(const onnx::ValueInfoProto &output,
   } else {
     form = SequenceBuilder::formOf(elements);
   }
-  // Elements of several ranks: as vectors, with shapes that end early.
+  // If the elements have different ranks, they become vectors, and their rows
+  // in the table of shapes end early.
   bool isMixed = !form;
   for (Value element : elements)
     rank = std::max<int64_t>(rank, shapeOf(element).size());

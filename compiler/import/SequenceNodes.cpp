@@ -1,9 +1,9 @@
-// Lists of tensors.
+// Imports operators on sequences and optional values.
 //
-// A sequence is a list of values that the importer keeps, where its length and the
-// positions asked for are known: then nothing of it is left in the graph. Any other is
-// what the run makes of it (RunTimeSequence.h). An optional value is the value that it
-// holds.
+// If the length of a sequence and the accessed positions are known at compile
+// time, the sequence is a list of values in the importer and leaves no trace in
+// the graph. Any other sequence is represented by tensors (RunTimeSequence.h).
+// An optional value is the value that it contains.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Whether the node's input 0 is a sequence; says so if not.
+/// Whether the node's input 0 is a sequence; reports a diagnostic if not.
 static bool checkSequence(ProtoNode &node, const NodePlace &at) {
   if (!at.bindings.empty() && at.bindings[0].kind == Binding::Sequence)
     return true;
@@ -22,12 +22,13 @@ static bool checkSequence(ProtoNode &node, const NodePlace &at) {
   return false;
 }
 
-/// Whether the node's sequence is a list, and its position, input `i`, known.
+/// Whether the node's sequence is a list and its position, input `i`, is known
+/// at compile time.
 static bool isListed(ProtoNode &node, const NodePlace &at, unsigned i) {
   return at.bindings[0].isList() && (!node.hasInput(i) || node.isKnown(i));
 }
 
-/// Input `i` as a place among `size`.
+/// Returns input `i` as an index below `size`.
 static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
   auto given = node.requireInts(i, "position");
   if (failed(given))
@@ -42,7 +43,7 @@ static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
   return place < 0 ? place + size : place;
 }
 
-/// The node's sequence as the run has it, with room for `also`.
+/// Returns the node's sequence as a run-time sequence, with room for `also`.
 static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at,
@@ -63,7 +64,7 @@ static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
   return sequences.pack(given.elements, *form);
 }
 
-/// Input `i`, a position, with one element; null where it is left out.
+/// Returns input `i`, a position with one element; null if it is absent.
 static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   if (!node.hasInput(i))
     return Value();
@@ -79,7 +80,8 @@ struct ListAndPlace {
 };
 } // namespace
 
-/// The node's sequence, with room for `also`, and input `i`, a position in it.
+/// Returns the node's sequence, with room for `also`, and input `i`, a position
+/// in it.
 static FailureOr<ListAndPlace> listAndPlace(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at, unsigned i,
@@ -103,8 +105,9 @@ static NodeResults oneResult(FailureOr<Value> value) {
   return SmallVector<Binding>{Binding::known(*value)};
 }
 
-/// The result of a node on a sequence whose length or whose position, input `i`, the
-/// run decides: `build` makes it of the list, with room for `also`, and the position.
+/// Returns the result of a node whose sequence length or position, input `i`,
+/// is known only at run time. `build` computes the result from the sequence,
+/// with room for `also`, and the position.
 template <typename Build>
 static NodeResults atPlaceOfRun(GraphImporter &importer, ProtoNode &node,
                                 NodePlace &at, unsigned i, Build build,
@@ -143,8 +146,8 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   std::vector<Value> elements = at.bindings[0].elements;
   int64_t place = elements.size();
   if (node.hasInput(2)) {
-    // One behind the last is a place to insert at; counted from the end it is
-    // not.
+    // The position after the last element is allowed, but not as a negative
+    // position.
     auto given = node.requireInts(2, "position");
     if (failed(given))
       return failure();
@@ -157,8 +160,9 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }
 
-/// The result of a node on a sequence and a position, input 1: `ofRun` makes it where the
-/// run decides one of them (see atPlaceOfRun), `known` of the elements.
+/// Returns the result of a node on a sequence and a position, input 1. `ofRun`
+/// builds it if one of them is known only at run time (see atPlaceOfRun);
+/// otherwise `known` selects from the list of elements.
 template <typename OfRun, typename Known>
 static NodeResults atPlace(GraphImporter &importer, NodePlace &at, OfRun ofRun,
                            Known known) {
@@ -214,8 +218,8 @@ NodeResults GraphImporter::importSequenceLength(NodePlace &at) {
   return SmallVector<Binding>{Binding::known(integers(at, {}, length))};
 }
 
-/// Parts along an axis, of lengths that are numbers or known at run time; without the
-/// axis, which is 1 long in each, if it is not kept.
+/// Splits `x` along an axis into parts of the given lengths. Unless
+/// `keepsAxis`, the axis, which then has size 1 in each part, is removed.
 static NodeResults listOfParts(ProtoNode &node, OpBuilder &builder, Value x,
                                int64_t axis, ArrayRef<int64_t> lengths,
                                bool keepsAxis) {

@@ -1,7 +1,7 @@
-// Which operators take strings, and initializers of strings.
+// Lists the operators that support strings; imports initializers of strings.
 //
-// ONNX lets strings into many operators that only move elements. Those in the list do
-// here; the others are refused by name.
+// ONNX allows strings in many operators that only move elements. Operators that
+// are not in this list reject them with a diagnostic.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"

@@ -1,6 +1,4 @@
-// What a model file says about itself.
-//
-// For reports on any model, also one that cannot be compiled.
+// Summarizes a model file, also one that cannot be compiled.
 
 #ifndef INGOT_COMPILER_IMPORT_SUMMARY_H
 #define INGOT_COMPILER_IMPORT_SUMMARY_H
@@ -28,12 +26,13 @@ struct ModelSummary {
   std::map<std::string, int64_t> opsets;
   std::vector<Value> inputs, outputs;
   int64_t nodes = 0, functions = 0;
-  /// How often each operator occurs, subgraphs and functions included.
+  /// The number of occurrences of each operator, including subgraphs and
+  /// functions.
   std::map<std::string, int64_t> operators;
   int64_t initializers = 0, initializerBytes = 0;
 };
 
-/// "float32[1,?]", "sequence of float32[n]".
+/// For example "float32[1,?]" or "sequence of float32[n]".
 std::string typeText(const onnx::TypeProto &type);
 
 ModelSummary summarize(const onnx::ModelProto &model);

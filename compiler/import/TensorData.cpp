@@ -10,11 +10,11 @@ using namespace mlir;
 namespace ingot {
 
 namespace {
-/// One row per TensorProto.DataType, by its number.
+/// An entry per TensorProto.DataType, indexed by its number.
 struct DataTypeRow {
   StringLiteral name;
   unsigned bits;
-  /// The type of its elements here; null if there is none.
+  /// Returns the MLIR element type; null if it is unsupported.
   Type (*type)(MLIRContext *context);
 };
 } // namespace
@@ -33,7 +33,7 @@ static Type boolean(MLIRContext *context) {
 }
 
 static Type string(MLIRContext *context) {
-  // Unlike the other types, it is not there from the start.
+  // Unlike the builtin types, it needs a dialect that may not be loaded yet.
   context->getOrLoadDialect<kernel::KernelDialect>();
   return kernel::StringType::get(context);
 }
@@ -109,7 +109,7 @@ std::string describe(Type type) {
     os << dataTypeName(onnxDataType(element));
   if (tensor) {
     os << "[";
-    // Of a size that is open, its bounds.
+    // Dynamic sizes are shown as their bounds.
     llvm::interleave(
         kernel::dimsOf(tensor), os,
         [&](const kernel::Dim &size) {
@@ -124,8 +124,8 @@ std::string describe(Type type) {
 }
 
 std::optional<int64_t> checkedElements(ArrayRef<int64_t> shape, unsigned bits) {
-  // A zero anywhere must not hide an absurd size elsewhere: buffers of slices
-  // of the shape are computed with, too.
+  // A size of zero must not hide an excessive size elsewhere: the sizes of
+  // slices of the shape are computed, too.
   int64_t bytes = std::max(1u, bits / 8), elements = 1;
   for (int64_t size : shape) {
     if (size < 0 || (size > 0 && bytes > maxTensorBytes / size))
@@ -189,18 +189,19 @@ DenseElementsAttr toDense(ElementsAttr attr) {
                         resource.getRawHandle().getBlob()->getData());
 }
 
-/// The elements, either where they lie already or in `own`.
+/// The elements, either in their original storage or in `own`.
 namespace {
 struct Elements {
   ArrayRef<char> bytes;
-  /// Keeps the bytes; without one they outlive the attribute.
+  /// Keeps the storage alive; null if it outlives the attribute.
   std::shared_ptr<void> owner;
   std::vector<char> own;
   bool isOwn = false;
 };
 } // namespace
 
-/// Elements of fewer than 8 bits are a stream of bits, low bits first.
+/// Unpacks elements of fewer than 8 bits from a bit stream, least significant
+/// bits first.
 static void unpack(StringRef stream, unsigned bits, bool isSigned,
                    std::vector<char> &out) {
   for (size_t i = 0; i < out.size(); ++i) {
@@ -240,7 +241,7 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
     unpack(raw, bits, type.isSignedInteger(), elements.own);
   } else {
     elements.bytes = ArrayRef<char>(raw.data(), raw.size());
-    // Any other byte than 0 and 1 would be no bool to the compilers.
+    // C++ compilers assume that a bool is 0 or 1.
     if (type.isInteger(1) &&
         llvm::any_of(elements.bytes, [](char c) { return c & ~1; })) {
       elements.isOwn = true;
@@ -252,8 +253,8 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
   return true;
 }
 
-/// The elements from the typed field that ONNX keeps this type in: as they
-/// are, cut to their width, or as a stream of bits.
+/// Reads the elements from the typed field in which ONNX stores this type:
+/// unchanged, truncated to their width, or unpacked from a bit stream.
 static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
                       Elements &elements, std::string &error) {
   auto hasCount = [&](const auto &field) {
@@ -306,7 +307,7 @@ static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
   return readStream(stream, bits, type, count, elements, error);
 }
 
-/// The tensor's type; null with the reason in `error`.
+/// Returns the tensor's type; null with the reason in `error`.
 static RankedTensorType typeOf(const onnx::TensorProto &tensor,
                                MLIRContext *context, std::string &error) {
   Type element = elementType(tensor.data_type(), context);
@@ -365,7 +366,7 @@ static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
 static ElementsAttr resource(RankedTensorType type, StringRef name,
                              Elements &&elements) {
   size_t alignment = elementBytes(type.getElementType());
-  // Protobuf strings need not be aligned for the type.
+  // Protobuf strings may be insufficiently aligned for the element type.
   bool aligned =
       reinterpret_cast<uintptr_t>(elements.bytes.data()) % alignment == 0;
   AsmResourceBlob blob =
@@ -378,8 +379,8 @@ static ElementsAttr resource(RankedTensorType type, StringRef name,
   return DenseResourceElementsAttr::get(type, name, std::move(blob));
 }
 
-/// Reads a tensor: small ones become dense attributes, `makeLarge` is called
-/// for the others.
+/// Reads a tensor. Small tensors become dense attributes; for others,
+/// `makeLarge` is called.
 static FailureOr<ElementsAttr>
 attrOf(const onnx::TensorProto &tensor, ModelFile *file, MLIRContext *context,
        std::string &error, int64_t inlineElements,
@@ -409,7 +410,7 @@ FailureOr<ElementsAttr> takeTensorAttr(onnx::TensorProto &tensor,
                                        int64_t inlineElements) {
   return attrOf(tensor, file, context, error, inlineElements,
                 [&](RankedTensorType type, Elements elements) {
-                  // Swapped, the bytes stay where they are.
+                  // Swap moves the message without copying its data.
                   auto given = std::make_shared<onnx::TensorProto>();
                   given->Swap(&tensor);
                   tensor.set_name(given->name());
@@ -474,7 +475,7 @@ FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
   Type element = values->getElementType();
   std::optional<int64_t> count =
       checkedElements(shape, element.getIntOrFloatBitWidth());
-  // Made dense, it has to be held in memory.
+  // The dense form must fit into memory.
   if (!count || *count > (int64_t(1) << 30) || shape.empty()) {
     error = "has a shape that is too large to be made dense";
     return failure();

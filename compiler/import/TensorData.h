@@ -1,8 +1,8 @@
 // ONNX tensors as MLIR attributes.
 //
 // Turns TensorProto and TypeProto into builtin types and element attributes.
-// The bytes of large tensors stay where they are (in the protobuf or a mapped
-// file): their attribute is a resource that points there, or owns them.
+// The data of large tensors is not copied (it stays in the protobuf or a mapped
+// file): their attribute is a resource that points there, or owns it.
 
 #ifndef INGOT_COMPILER_IMPORT_TENSORDATA_H
 #define INGOT_COMPILER_IMPORT_TENSORDATA_H
@@ -19,70 +19,76 @@ namespace ingot {
 
 class ModelFile;
 
-/// ONNX's TensorProto.DataType as an element type; null if it has none here.
+/// Returns the MLIR type of an ONNX TensorProto.DataType; null if Ingot does
+/// not support it.
 mlir::Type elementType(int64_t dataType, mlir::MLIRContext *context);
-/// The other way; 0 (UNDEFINED) if there is none.
+/// Returns the ONNX data type of an element type; 0 (UNDEFINED) if there is
+/// none.
 int64_t onnxDataType(mlir::Type type);
-/// ONNX's name of the data type, as "float32"; empty if it is none.
+/// Returns ONNX's name of the data type, such as "float32"; empty if it is
+/// unknown.
 llvm::StringRef dataTypeName(int64_t dataType);
-/// Bits of one element in raw_data; 0 if it has no fixed size.
+/// Returns the bits per element in raw_data; 0 if the type has no fixed size.
 unsigned dataTypeBits(int64_t dataType);
-/// "f32[1,64,20,20]", as diagnostics show types.
+/// Returns a type as diagnostics show it: "f32[1,64,20,20]".
 std::string describe(mlir::Type type);
 
-/// The largest tensor that is taken seriously, in bytes.
+/// The largest accepted tensor, in bytes; a sanity limit.
 constexpr int64_t maxTensorBytes = int64_t(1) << 40;
-/// Elements of a shape; nullopt if a dimension is negative or the bytes pass
-/// maxTensorBytes.
+/// Returns the number of elements of a shape; nullopt if a dimension is
+/// negative or the size exceeds maxTensorBytes.
 std::optional<int64_t> checkedElements(llvm::ArrayRef<int64_t> shape,
                                        unsigned bits);
 
-/// Fails with the reason in `error`. Up to `inlineElements` elements become a
-/// dense attribute, more a resource named `name`. `file` resolves external data
-/// and may be null.
+/// Converts a tensor to an attribute; on failure the reason is in `error`. Up
+/// to `inlineElements` elements become a dense attribute, larger tensors a
+/// resource named `name`. `file` resolves external data and may be null.
 mlir::FailureOr<mlir::ElementsAttr>
 tensorAttr(const onnx::TensorProto &tensor, llvm::StringRef name,
            ModelFile *file, mlir::MLIRContext *context, std::string &error,
            int64_t inlineElements = 64);
-/// The same, but the resource takes the bytes out of `tensor`, of which the
-/// name, the type and the shape are left: they are freed with the resource.
+/// Like tensorAttr, but the resource takes ownership of the data of `tensor`,
+/// which keeps only its name, type and shape. The data is freed with the
+/// resource.
 mlir::FailureOr<mlir::ElementsAttr>
 takeTensorAttr(onnx::TensorProto &tensor, llvm::StringRef name, ModelFile *file,
                mlir::MLIRContext *context, std::string &error,
                int64_t inlineElements = 64);
-/// The strings of a tensor, row by row.
+/// The strings of a tensor in row-major order.
 struct StringTensor {
   llvm::SmallVector<int64_t> shape;
   std::vector<std::string> values;
 };
-/// Fails with the reason in `error`, also for strings that have a zero inside, where they
-/// would end.
+/// Reads a string tensor. Fails with the reason in `error`, also for strings
+/// that contain a zero byte, since they would end there.
 std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
                                       mlir::MLIRContext *context,
                                       std::string &error);
-/// Always dense.
+/// Like tensorAttr, but the result is always a dense attribute.
 mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,
                 mlir::MLIRContext *context, std::string &error);
-/// The same elements as bytes, which no attribute keeps.
+/// Returns the elements as raw bytes, without creating an attribute, which
+/// would live as long as the context.
 std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
                                              ModelFile *file,
                                              mlir::MLIRContext *context,
                                              std::string &error);
-/// A sparse tensor, made dense.
+/// Converts a sparse tensor to a dense one.
 mlir::FailureOr<mlir::ElementsAttr>
 sparseTensorAttr(const onnx::SparseTensorProto &tensor, ModelFile *file,
                  mlir::MLIRContext *context, std::string &error);
 
-/// A dense copy of resources and splats' like; null if it is none of these.
+/// Returns a dense attribute with the elements of a resource or dense
+/// attribute; null for other attributes.
 mlir::DenseElementsAttr toDense(mlir::ElementsAttr attr);
-/// A dense attribute of elements that lie one after the other, in whole bytes
-/// each (bool: one byte, four-bit types: one byte).
+/// Creates a dense attribute from contiguous elements, each in whole bytes
+/// (bool and 4-bit types: one byte).
 mlir::DenseElementsAttr denseFromBytes(mlir::RankedTensorType type,
                                        llvm::ArrayRef<char> bytes);
-/// The elements of `attr` as such bytes.
+/// Returns the elements of `attr` in the same layout.
 std::vector<char> bytesOf(mlir::DenseElementsAttr attr);
-/// Bytes of one element in this form.
+/// Returns the bytes per element in this layout.
 unsigned elementBytes(mlir::Type type);
 
 } // namespace ingot

@@ -128,7 +128,7 @@ static std::unique_ptr<llvm::MemoryBuffer> readFile(StringRef path,
   return nullptr;
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically: completely or not at all.
 static bool writeFile(StringRef path, StringRef first, StringRef second,
                       std::string &error) {
   auto write = [&](llvm::raw_ostream &os) -> llvm::Error {
@@ -202,7 +202,7 @@ std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
   return tensor;
 }
 
-/// Elements of fewer than 8 bits, low bits first.
+/// Packs elements of fewer than 8 bits, least significant bits first.
 static std::string packed(const Tensor &tensor, unsigned bits) {
   std::string out(llvm::divideCeil(tensor.elements() * bits, 8), '\0');
   for (auto [i, c] : llvm::enumerate(tensor.bytes)) {
@@ -238,20 +238,20 @@ bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
 // NumPy
 //===----------------------------------------------------------------------===//
 
-/// NumPy's name of an element type: kind and bytes.
+/// Returns NumPy's name of an element type: kind and size in bytes.
 static std::string npyType(Type element) {
   char kind = isa<FloatType>(element)     ? 'f'
               : element.isInteger(1)      ? 'b'
               : element.isSignedInteger() ? 'i'
                                           : 'u';
-  // What NumPy lacks is written as its bits.
+  // Types that NumPy lacks are written as unsigned integers with the same bits.
   if (kind == 'f' && !isa<Float16Type, Float32Type, Float64Type>(element))
     kind = 'u';
   return kind + std::to_string(elementBytes(element));
 }
 
-/// Returns the name of an element type of NumPy in words: "float64" for "f8",
-/// which is not to be taken for one of ONNX's types of 8 bits.
+/// Returns NumPy's name of an element type in words, such as "float64" for
+/// "f8", which could be mistaken for an 8-bit type of ONNX.
 static std::string npyTypeName(StringRef descr) {
   static constexpr std::pair<char, StringLiteral> kinds[] = {
       {'f', "float"}, {'i', "int"}, {'u', "uint"}, {'c', "complex"}};
@@ -265,7 +265,7 @@ static std::string npyTypeName(StringRef descr) {
   return "`" + printable(descr, 60) + "`";
 }
 
-/// The text between `key`'s colon and the end of its value.
+/// Returns the text of the value after `key` and its colon.
 static StringRef headerField(StringRef header, StringRef key) {
   size_t at = header.find(("'" + key + "'").str());
   if (at == StringRef::npos)
@@ -360,7 +360,7 @@ bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
   for (int64_t size : tensor.type.getShape())
     header += std::to_string(size) + ",";
   header += "), }";
-  // Data starts at a multiple of 64 bytes.
+  // Data begin at a multiple of 64 bytes.
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
   std::string head("\x93NUMPY\x01\0", 8);

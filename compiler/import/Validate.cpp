@@ -23,7 +23,7 @@ opsetImports(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
-  // No separator can be part of a checked name.
+  // Checked names cannot contain the separator.
   return (canonicalDomain(domain) + "\n" + name + "\n" + overload).str();
 }
 
@@ -31,7 +31,7 @@ void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
              int64_t opset) {
   std::string &text = diagnostic.node;
   text = "node #" + std::to_string(index);
-  // Unnamed nodes are known by their first output.
+  // Unnamed nodes are identified by their first output.
   StringRef name = node.name();
   if (name.empty())
     for (const std::string &output : node.output())
@@ -51,8 +51,8 @@ void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
 
 using VisitName = llvm::function_ref<void(const std::string &)>;
 
-/// The names that a graph defines. A name of its own hides one around it, whatever the
-/// order of its nodes.
+/// Returns the names that a graph defines. Such a name hides an equal name of
+/// an enclosing graph, regardless of the order of nodes.
 static llvm::StringSet<> definedIn(const onnx::GraphProto &graph) {
   llvm::StringSet<> names;
   for (const auto &input : graph.input())
@@ -67,8 +67,8 @@ static llvm::StringSet<> definedIn(const onnx::GraphProto &graph) {
   return names;
 }
 
-/// Calls `visit` with each name that a node reads from the graph that it is in, those that
-/// its graphs read from there included.
+/// Calls `visit` with each name that a node uses from its graph, including uses
+/// in subgraphs of the node.
 static void forEachRead(const onnx::NodeProto &node, VisitName visit) {
   for (const std::string &input : node.input())
     if (!input.empty())
@@ -126,7 +126,7 @@ SmallVector<int> topologicalOrder(const NodeList &nodes) {
 
 namespace {
 
-/// Names visible in a graph, and in those around it.
+/// The names that are visible in a graph, including those of enclosing graphs.
 struct NameScope {
   const NameScope *outer = nullptr;
   llvm::StringSet<> names;
@@ -299,7 +299,8 @@ void Validator::checkOperator(const onnx::NodeProto &node, int index,
       unknownOperator(node, index, opset->second, place);
     return;
   }
-  // What replaces the operator's first form is another one under the same name.
+  // Here, the later operator of the same name replaced the deprecated first
+  // form.
   bool isKept = node.op_type() == "GroupNormalization";
   if (schema->Deprecated() && !isKept)
     return reportNode(DiagnosticId::UnknownOperator,
@@ -357,7 +358,7 @@ void Validator::checkCycle(const NodeList &nodes, const Place &place) {
     for (const std::string &output : nodes[i].output())
       producer[output] = i;
   }
-  // Walking from a stuck node to one it waits for ends in the cycle.
+  // Following a stuck node to a node that it depends on leads into the cycle.
   auto next = [&](int i) {
     int found = -1;
     forEachRead(nodes[i], [&](const std::string &name) {

@@ -1,7 +1,8 @@
-// Is the model well-formed.
+// Checks that a model is well-formed.
 //
-// The structure of a model, before anything is built: names, opsets, operators,
-// who produces what, no cycles. Nested graphs and functions included.
+// Checks the structure of a model before anything is built: names, opsets,
+// operators, producers, and absence of cycles. Nested graphs and functions are
+// included.
 
 #ifndef INGOT_COMPILER_IMPORT_VALIDATE_H
 #define INGOT_COMPILER_IMPORT_VALIDATE_H
@@ -14,26 +15,27 @@
 namespace ingot {
 
 using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-/// Domain (canonical) to version.
+/// Maps each (canonical) domain to its version.
 using OpsetImports = llvm::StringMap<int64_t>;
 
 OpsetImports
 opsetImports(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>
                  &imports);
 
-/// The key that calls find a model-local function by.
+/// Returns the key under which calls look up a model-local function.
 std::string functionKey(llvm::StringRef domain, llvm::StringRef name,
                         llvm::StringRef overload);
 
-/// "node #57 `/up/Resize` (`Resize`, opset 18)" and its parts.
+/// Sets the text "node #57 `/up/Resize` (`Resize`, opset 18)" and its parts.
 void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
              int64_t opset);
 
-/// Reports all that is wrong; true if nothing is.
+/// Reports all errors; returns true if there are none.
 bool validate(const onnx::ModelProto &model, Diagnostics &diagnostics);
 
-/// The order in which nodes can be computed, stable; nodes on or behind a cycle
-/// are left out. Names that no node produces are available from the start.
+/// Returns the indices of the nodes in a stable topological order. Nodes on a
+/// cycle, or that depend on one, are left out. Names that no node produces are
+/// available from the start.
 llvm::SmallVector<int> topologicalOrder(const NodeList &nodes);
 
 } // namespace ingot

@@ -20,7 +20,8 @@ std::string partName(StringRef name, Part part) {
   }
 }
 
-/// The shape of all tensors of a type, if it says all of it.
+/// Returns the shape of all tensors of a type; nullopt if the type does not fix
+/// all sizes.
 static std::optional<SmallVector<int64_t>>
 fixedShape(const onnx::TypeProto_Tensor &type) {
   SmallVector<int64_t> shape;
@@ -160,7 +161,7 @@ bool writeValue(StringRef path, StringRef name, const ModelValue &value,
 static Tensor zeros(ArrayRef<int64_t> shape, Type element) {
   Tensor tensor{RankedTensorType::get(shape, element), {}};
   tensor.bytes.resize(tensor.elements() * elementBytes(element));
-  // No string is null.
+  // Strings are never null pointers.
   const char *none = intern("");
   for (size_t at = 0; tensor.isOfStrings() && at < tensor.bytes.size();
        at += sizeof(none))
@@ -176,7 +177,8 @@ static Tensor integers(ArrayRef<int64_t> shape, ArrayRef<int64_t> values,
   return tensor;
 }
 
-/// Appends rows and shapes; false with the reason.
+/// Appends the matrix of rows and the table of shapes; false with the reason in
+/// `error`.
 static bool splitSequence(ArrayRef<Tensor> elements, Type type,
                           const onnx::TypeProto_Tensor &declared,
                           MLIRContext *context, std::vector<Tensor> &parts,
@@ -203,7 +205,7 @@ static bool splitSequence(ArrayRef<Tensor> elements, Type type,
   for (auto [i, element] : llvm::enumerate(elements)) {
     llvm::copy(element.bytes, rows.bytes.begin() + i * width * bytes);
     llvm::append_range(shapes, element.type.getShape());
-    // What has fewer axes than others.
+    // Elements with fewer axes than the table has columns.
     shapes.resize((i + 1) * rank, -1);
   }
   parts.push_back(std::move(rows));

@@ -1,5 +1,5 @@
-/* Runs one network twice, compiled for any machine and for this one, from C and
- * in one and the same arena, and compares the results. */
+/* Runs one network twice from C: compiled for any machine (portable) and for
+ * this machine (fast). Both use the same arena. Compares the results. */
 
 #include "fast.h"
 #include "portable.h"
@@ -16,7 +16,7 @@ static _Alignas(
 int main(void) {
   static float image[pixels];
   float expected[classes], result[classes], range = 0, error = 0;
-  for (int i = 0; i < pixels; ++i) /* a ring, more or less a zero */
+  for (int i = 0; i < pixels; ++i) /* a ring, which resembles a zero */
   {
     int x = i % 28 - 14, y = i / 28 - 14, r = x * x + y * y;
     image[i] = r > 40 && r < 90 ? 255.0f : 0.0f;

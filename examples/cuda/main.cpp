@@ -1,6 +1,6 @@
 // Classifies handwritten digits on a GPU.
 //
-//     digits FOLDER...    folders as ../mnist/test_data_set_0
+//     usage: digits FOLDER...     folders such as ../mnist/test_data_set_0
 #include "mnist.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// The numbers at the end of an ONNX tensor file, which are the tensor itself.
+/// Reads the tensor from an ONNX TensorProto file: `count` floats at its end.
 static bool readTensor(const std::string &path, float *to, size_t count) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};

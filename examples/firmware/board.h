@@ -1,4 +1,4 @@
-/* board.h - what the programs of this folder ask of a board. */
+/* board.h - the functions that the programs of this folder need from a board. */
 #ifndef FIRMWARE_BOARD_H
 #define FIRMWARE_BOARD_H
 
@@ -9,22 +9,23 @@
 extern "C" {
 #endif
 
-/* Text for whoever watches: a debugger, or the emulator (semihosting). */
+/* Print text to a debugger or the emulator (semihosting), and stop. */
 void board_print(const char *text);
 void board_print_number(int32_t number);
 __attribute__((noreturn)) void board_exit(int status);
 
-/* Bytes of code and constants, of variables with and without initial values,
- * and of the stack as far as it was ever used. */
+/* Bytes of code and constants (text), of initialized and of zero-initialized
+ * variables (data, bss), and the largest stack use so far. */
 struct board_memory {
   uint32_t text, data, bss, stack;
 };
 struct board_memory board_memory(void);
 void board_print_memory(void);
 
-/* A timer of the board, in ticks since board_start_clock(). An emulator that is
- * told to count (-icount) makes a tick a fixed number of instructions. Starting
- * it returns the ticks of a loop of this many: */
+/* A timer of the board: board_clock() returns its ticks. With QEMU's option
+ * -icount, a tick is a fixed number of instructions. board_start_clock() starts
+ * the timer and returns the ticks of a loop of board_clock_instructions
+ * instructions, from which the caller computes the instructions per tick. */
 enum { board_clock_instructions = 2000001 };
 uint32_t board_start_clock(void);
 uint32_t board_clock(void);

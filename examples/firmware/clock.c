@@ -1,22 +1,22 @@
-/* clock.c - a timer of the board, and what it counts. */
+/* clock.c - a timer of the board, calibrated in instructions. */
 #include "board.h"
 
 static volatile uint32_t *at(uint32_t address) {
   return (volatile uint32_t *)address;
 }
 
-/* Of 2 * turns + 1 instructions. */
+/* Executes 2 * turns + 1 instructions. */
 __attribute__((noinline, naked)) static void
 loop(__attribute__((unused)) uint32_t turns) {
   __asm__ volatile("1: subs r0, #1\n\tbne 1b\n\tbx lr");
 }
 
 #if defined(BOARD_SYSTEM_COUNTER)
-/* The subsystem's counter: control frame, and the frame for reading. */
+/* The system counter of the MPS3 board: a control frame, and a read frame. */
 static void start(void) { *at(BOARD_SYSTEM_COUNTER) = 1; }
 uint32_t board_clock(void) { return *at(BOARD_SYSTEM_COUNTER + 0x1000); }
 #else
-/* A timer that counts down: control, value, reload. */
+/* A timer of the MPS2 board that counts down: control, value, reload. */
 static void start(void) {
   *at(BOARD_TIMER + 8) = *at(BOARD_TIMER + 4) = 0xFFFFFFFFu;
   *at(BOARD_TIMER) = 1;

@@ -1,10 +1,9 @@
-//===- compare.cpp - a network in float beside the same in 8 bits ---------===//
+// compare.cpp: the same network in float and in int8.
 //
-// Both see the pictures of characters that lie in flash (examples/quantize says
-// what they are), in one arena. Printed is what 8 bits save in memory and
-// instructions, and what they cost in characters.
-//
-//===----------------------------------------------------------------------===//
+// Both networks classify the pictures of characters that are stored in flash
+// (described in examples/quantize); they share one arena. For each network,
+// prints its memory, its instructions per picture and how many pictures it
+// classifies correctly.
 
 #include "board.h"
 #include "chars.h"
@@ -12,11 +11,12 @@
 
 namespace {
 
-constexpr size_t pixels = CHARS_INPUT_ELEMENTS; // of three colours
+constexpr size_t pixels = CHARS_INPUT_ELEMENTS; // three channels
 constexpr size_t classes = CHARS_LOGITS_ELEMENTS;
-constexpr size_t most = 20; // pictures that are looked at
+constexpr size_t most = 20; // the number of pictures to classify
 
-/// The network wants bytes between -1 and 1.
+/// A picture as stored in flash. The network expects its pixels scaled from
+/// 0..255 to -1..1.
 struct Picture {
   uint8_t character;
   uint8_t input[pixels];
@@ -28,7 +28,7 @@ union {
   chars_int8::arena small;
 } arena;
 
-/// What one network answered to each picture, and how long it took.
+/// The answers of one network, and the total time it took.
 struct Answers {
   uint8_t characters[most];
   uint32_t ticks;

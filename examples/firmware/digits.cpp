@@ -1,9 +1,7 @@
-//===- digits.cpp - ten handwritten digits, classified on a board ---------===//
+// digits.cpp: classifies ten handwritten digits on a board.
 //
-// The images lie in flash as the files that come with the model; a run reads
-// its image from there and works in the arena.
-//
-//===----------------------------------------------------------------------===//
+// The images are stored in flash, as the ONNX files that come with the model.
+// Each is copied to RAM and classified; the network works in the arena.
 
 #include "board.h"
 #include "mnist.h"
@@ -13,13 +11,15 @@ namespace {
 constexpr uint32_t pixels = MNIST_INPUT3_ELEMENTS;
 constexpr uint32_t classes = MNIST_PLUS214_OUTPUT_0_ELEMENTS;
 
-/// Where the file of each digit begins; images.S has them one after another.
+/// The start of each image file in flash, and the end of the last one: see
+/// images.S.
 extern "C" const unsigned char *const digit_images[11];
 
 mnist::arena arena;
 float image[pixels];
 
-/// The data are the last field of the file, and may lie at any address.
+/// Copies an image to RAM. Its data are the last field of the ONNX file, at an
+/// arbitrary alignment.
 void readImage(int digit) {
   const unsigned char *end = digit_images[digit + 1];
   __builtin_memcpy(image, end - sizeof image, sizeof image);

@@ -1,4 +1,5 @@
-/* images.S - the files of the ten digits, in flash, and where each begins. */
+/* images.S - the image files of the ten digits in flash, and their addresses.
+ * digit_images[10] is the end of the last file. */
 #ifdef __arm__
   .syntax unified
 #endif

@@ -1,4 +1,4 @@
-/* pictures.S - pictures of characters for compare.cpp, in flash. */
+/* pictures.S - the pictures of characters for compare.cpp, in flash. */
 #ifdef __arm__
   .syntax unified
 #endif

@@ -1,6 +1,6 @@
-/* semihosting.c - a board's only way to speak here: the debugger or the
- * emulator listens for a breakpoint with this number and does what r0 asks for.
- */
+/* semihosting.c - output and exit by semihosting: a breakpoint instruction with
+ * number 0xab makes the debugger or the emulator execute the operation in r0.
+ * On a board without a debugger, write board_print for its serial port. */
 #include "board.h"
 
 enum { write0 = 4, exit_extended = 0x20, application_exit = 0x20026 };

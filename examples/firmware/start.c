@@ -1,9 +1,9 @@
 /* start.c - from reset to main, on any Cortex-M.
  *
- * The vector table, initial values copied, zeros, the floating-point unit
- * switched on, and the stack painted so that its use can be told afterwards.
- * There is no C library: the functions that compilers call are here, also by
- * the names that Arm's binary interface gives them. */
+ * Has the vector table; enables the floating-point unit, copies initial values,
+ * clears .bss, and fills the stack with a pattern from which board_memory later
+ * determines the stack use. There is no C library: this file defines the memory
+ * functions that compilers call, also by their names in Arm's ABI. */
 #include "board.h"
 
 #include <stdint.h>
@@ -16,8 +16,8 @@ int main(void);
 static const uint32_t paint = 0x5AA55AA5;
 
 void reset(void) {
-  /* Coprocessors 10 and 11 are the floating-point unit; elsewhere the bits have
-   * no effect. */
+  /* Enables coprocessors 10 and 11, the floating-point unit; the bits have no
+   * effect on cores without one. */
   *(volatile uint32_t *)0xE000ED88u |= 0xFu << 20;
   __asm__ volatile("dsb\n\tisb" ::: "memory");
   const uint32_t *from = firmware_data_image;

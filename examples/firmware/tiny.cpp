@@ -1,12 +1,11 @@
-//===- tiny.cpp - four networks, one after another in one arena -----------===//
+// tiny.cpp: runs the four networks of MLPerf Tiny in one arena.
 //
-// The networks of MLPerf Tiny, in float: pictures, words, people, noises. None
-// keeps anything between runs, so that all of them share the memory that the
-// largest needs. Inputs are pseudo-random (no data come with these networks);
-// printed are the strongest output of each and its millionths, which are to
-// agree with any other implementation.
-//
-//===----------------------------------------------------------------------===//
+// The networks (image classification, keyword spotting, person detection and
+// anomaly detection, in float) keep no state between runs, so they share an
+// arena of the size that the largest one needs. The networks come without data:
+// inputs are pseudo-random. For each network, prints the index of the largest
+// output and its value in millionths, which should match any other
+// implementation.
 
 #include "board.h"
 #include "tiny_ad_autoencoder.h"
@@ -18,7 +17,7 @@ namespace {
 
 constexpr size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
-/// A network as the loop below sees it.
+/// A network, as the loop in main uses it.
 struct Network {
   const char *name;
   ingot_status (*run)(float *input, float *output, void *arena);

@@ -1,7 +1,7 @@
-/* From start to exit on Linux for Hexagon, and text, without a C library.
+/* Program start, exit and text output on Linux for Hexagon without a C library.
  *
- * A system call is trap0(#1), its number in r6. Programs of the SDK have a C library
- * and need nothing of this file. */
+ * A system call is trap0(#1) with its number in r6. Programs that are built with
+ * Qualcomm's SDK have a C library and do not need this file. */
 #include "board.h"
 
 __asm__(".text\n.globl _start\n_start:\n"
@@ -33,7 +33,7 @@ void board_print_number(int32_t number) {
   board_print(text + at);
 }
 
-/* A process has no board's memory to tell of. */
+/* A Linux process has no board memory to report. */
 void board_print_memory(void) {}
 
 void *memcpy(void *to, const void *from, size_t bytes) {
@@ -43,7 +43,8 @@ void *memcpy(void *to, const void *from, size_t bytes) {
   return to;
 }
 
-/* What clang calls for whole vectors and the like; the SDK's libclang_rt.builtins has it. */
+/* clang calls this function to copy aligned memory, such as whole vectors. In the
+ * SDK it is part of libclang_rt.builtins. */
 void __hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to,
                                                            const void *from,
                                                            unsigned bytes);

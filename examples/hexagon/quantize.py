@@ -1,8 +1,8 @@
-"""Writes mnist_int8.onnx: the digit classifier of ../mnist in bytes, by ONNX Runtime's quantizer.
+"""Writes mnist_int8.onnx: the digit classifier of ../mnist, quantized to int8 by ONNX Runtime.
 
     quantize.py        (needs onnx and onnxruntime)
 
-The ten digits that come with the model say which ranges its tensors have.
+The ten digits that come with the model are the calibration data.
 """
 import os
 import tempfile

@@ -1,9 +1,8 @@
-//===- main.cpp - ten handwritten digits, classified ----------------------===//
+// main.cpp: classifies ten handwritten digits.
 //
-// Reads the ten images that lie beside the model (in ONNX's own test layout),
-// draws them, runs the compiled network on each and says what it sees.
-//
-//===----------------------------------------------------------------------===//
+// Reads the ten images that are stored beside the model (in the layout of
+// ONNX's test data), draws them, classifies each with the compiled network, and
+// prints the answers and the time per inference.
 
 #include "mnist.h"
 
@@ -22,12 +21,14 @@ constexpr int side = 28;
 constexpr int digitCount = 10;
 using Image = std::vector<float>;
 
-/// All scratch memory that the network needs; it allocates none itself.
+/// The network's only working memory, provided by the caller; the network never
+/// allocates.
 alignas(MNIST_ARENA_ALIGN) static unsigned char arena[MNIST_ARENA_BYTES];
 
-/// Reads the floats of an ONNX TensorProto file: its field 9 (raw_data) or 4
-/// (float_data), which hold the same bytes on a little-endian machine. Any
-/// other field is skipped. Empty if the file is not such a thing.
+/// Reads the floats of an ONNX TensorProto file: field 9 (raw_data) or field 4
+/// (float_data), which contain the same bytes on a little-endian machine. Other
+/// fields are skipped. Returns an empty vector if the file is not a TensorProto
+/// with floats.
 static Image readTensor(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
@@ -61,8 +62,9 @@ static Image readTensor(const std::string &path) {
   return {};
 }
 
-/// One line of a drawing: a character is two pixels wide and four high, which
-/// is square on a terminal; its upper and lower half have three shades each.
+/// Returns one line of a drawing. A character represents two by four pixels,
+/// which is about square on a terminal; its upper and lower halves each have
+/// three shades.
 static std::string drawLine(const Image &image, int row) {
   static const char shapes[3][4] = {" .o", "':d", "\"P8"};
   auto shade = [&](int y, int x) {
@@ -90,7 +92,7 @@ int main(int argc, char **argv) {
     }
   }
 
-  // The network: a struct of pointers in, a status out.
+  // Runs the network: a struct of pointers in, a status out.
   int answers[digitCount], correct = 0;
   float confidence[digitCount];
   for (int i = 0; i < digitCount; ++i) {

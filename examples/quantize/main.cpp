@@ -1,10 +1,11 @@
-//===- main.cpp - a network in float beside the same in 8 bits ------------===//
+// main.cpp: compares the same network in float and in int8.
 //
-// Both see the pictures of characters in chars.bin. Printed is what 8 bits save
-// in memory and time, and what they cost: characters that are taken for others,
-// or for others than by the network in float, and the noise in the outputs.
+//     usage: compare [PICTURES]     default: chars.bin
 //
-//===----------------------------------------------------------------------===//
+// Both networks classify the pictures of characters in chars.bin. For each,
+// prints the sizes of weights and arena, the time per picture and how many
+// pictures it classifies correctly; then in how many pictures both agree, and
+// the signal-to-noise ratio of the int8 outputs.
 
 #include "chars.h"
 #include "chars_int8.h"
@@ -17,7 +18,7 @@
 #include <iterator>
 #include <vector>
 
-constexpr std::size_t pixels = CHARS_INPUT_ELEMENTS; // of three colours
+constexpr std::size_t pixels = CHARS_INPUT_ELEMENTS; // three channels
 constexpr std::size_t classes = CHARS_LOGITS_ELEMENTS;
 
 struct Picture {
@@ -32,9 +33,9 @@ struct Answer {
   }
 };
 
-/// A record of chars.bin is the number of the character and the bytes of the
-/// picture, which the network wants between -1 and 1. Empty if the file does not
-/// consist of such records.
+/// Reads the records of chars.bin: one byte with the number of the character,
+/// then the pixels, which are scaled from 0..255 to -1..1. Returns an empty
+/// vector if the file does not consist of such records.
 static std::vector<Picture> readPictures(const char *path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
@@ -50,7 +51,7 @@ static std::vector<Picture> readPictures(const char *path) {
   return pictures;
 }
 
-/// One of the two networks: its memory, what it answered and how long it took.
+/// One of the two networks: its memory, its answers and its time per picture.
 struct Network {
   const char *name;
   unsigned weights, arena;
@@ -79,7 +80,8 @@ struct Network {
   }
 };
 
-/// The ratio of the outputs' power to that of their difference, in decibels.
+/// Returns the ratio of the outputs' power to the power of their difference, in
+/// decibels.
 static double signalToNoise(const std::vector<Answer> &exact,
                             const std::vector<Answer> &other) {
   double signal = 0, noise = 0;

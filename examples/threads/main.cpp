@@ -1,11 +1,9 @@
-//===- main.cpp - mapped weights, a thread pool, a trace ------------------===//
+// main.cpp: maps weights from a file, runs on a thread pool, and traces.
 //
-// usage: classify [THREADS]
+//     usage: classify [THREADS]     default: all cores
 //
-// Maps the weights of the network, runs it on one thread and on several, and
-// prints what it sees and the time of each kernel.
-//
-//===----------------------------------------------------------------------===//
+// Maps the weights of the network into memory, runs the network on one thread
+// and on several, and prints its answer and the time of each kernel.
 
 #include "ingot_thread_pool.h"
 #include "mnist.h"
@@ -26,7 +24,8 @@ namespace {
 
 constexpr int side = 28, classes = 10;
 
-/// A file in memory, read by the system when it is first used.
+/// A file mapped into memory; the operating system reads pages when they are
+/// first used.
 class MappedFile {
 public:
   explicit MappedFile(const char *path) {
@@ -56,12 +55,13 @@ public:
 
 using Clock = std::chrono::steady_clock;
 
-/// The microseconds of each kernel, in the order of the run.
+/// The time of each kernel in microseconds, in order of execution.
 struct Trace {
   std::vector<double> kernels;
   Clock::time_point start;
 
-  /// Called by the model, on the thread that runs it.
+  /// The trace callback: the network calls it before and after each kernel, on
+  /// the thread that called mnist::run.
   static void mark(void *user, int32_t kernel, int32_t finished) {
     Trace &trace = *static_cast<Trace *>(user);
     if (!finished) {
@@ -75,7 +75,7 @@ struct Trace {
   }
 };
 
-/// All scratch memory of one run at a time.
+/// The working memory of a run; concurrent runs would need an arena each.
 mnist::arena arena;
 
 } // namespace
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     return 1;
   }
 
-  // A ring, more or less a zero.
+  // The input: a ring, which resembles a zero.
   static float image[side * side];
   for (int i = 0; i < side * side; ++i) {
     int x = i % side - side / 2, y = i / side - side / 2, r = x * x + y * y;

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
 from run import MODELS, find_model, median_of  # noqa: E402
 
-# The levels that Ingot writes for, by compute capability.
+# Ingot's GPU targets by compute capability.
 LEVELS = {75: "sm_75", 80: "sm_80", 86: "sm_86", 89: "sm_89", 90: "sm_90a"}
 SIZES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "bool": 1, "int16": 2, "uint16": 2, "int32": 4,
          "uint32": 4, "int64": 8, "uint64": 8}
@@ -100,13 +100,14 @@ def arguments():
 
 
 def level_here():
-    """The ablest level that the first GPU runs."""
+    """Returns the most capable target that the first GPU runs."""
     try:
         said = subprocess.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"], capture_output=True, text=True, check=True).stdout
         capability = int(said.splitlines()[0].replace(".", ""))
     except (OSError, subprocess.CalledProcessError, ValueError, IndexError):
         sys.exit("there is no GPU here: nvidia-smi finds none (with --target a program is built all the same)")
-    # Code for 9.0a runs on 9.0 alone, others on later devices of their generation.
+    # Code for sm_90a runs only on compute capability 9.0; other code also runs on later devices of the same
+    # generation.
     fitting = [number for number in LEVELS if number == capability or (number < capability and number // 10 == capability // 10)]
     if not fitting:
         sys.exit(f"Ingot writes no code for a GPU of compute capability {capability / 10}")
@@ -114,7 +115,8 @@ def level_here():
 
 
 def tensors(header):
-    """(field, bytes, whether its numbers are floats) of each tensor of the io struct; None where sizes are named at each run."""
+    """Returns (field, bytes, is_float) for each tensor of the io struct; None if the model has dynamic
+    sizes."""
     struct = re.search(r"typedef struct net_io \{(.*?)\} net_io;", header, re.S).group(1)
     if "ptrdiff_t" in struct:
         return None
@@ -123,13 +125,14 @@ def tensors(header):
 
 
 def architecture(target):
-    """The flag by which nvcc compiles for a level alone: 13.0 takes -arch=sm_90a for 9.0 without its own instructions as well."""
+    """Returns the flag with which nvcc compiles for exactly one target: for nvcc 13.0, -arch=sm_90a also
+    generates code for 9.0 without its specific instructions."""
     level = target[len("sm_"):]
     return f"-gencode=arch=compute_{level},code=sm_{level}"
 
 
 def build(args, model, folder):
-    """The program that times a network, or a complaint."""
+    """Builds the program that times a network; returns its path, or an error message."""
     os.makedirs(folder, exist_ok=True)
     source, driver, program = (os.path.join(folder, name) for name in ("net.cu", "main.cu", "program"))
     command = [args.ingot, model, "-o", source, "--name", "net", "--target", args.target, "--dim", "*=1"]
@@ -154,7 +157,8 @@ def build(args, model, folder):
 
 
 def time_reference(model, seconds):
-    """What the hidden --reference mode does: ONNX Runtime's milliseconds on the GPU, one number a line."""
+    """Implements the hidden mode --reference: prints ONNX Runtime's milliseconds on the GPU, one number
+    per line."""
     import time
     import numpy as np
     import onnxruntime as ort

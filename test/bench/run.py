@@ -33,7 +33,7 @@ def arguments():
 
 
 def find_model(name, work):
-    """The path of a network; a name of graphs/ is filled first."""
+    """Returns the path of a network; fills it with weights first if it is a name of graphs/."""
     if name.endswith(".onnx"):
         return name
     real = os.path.join(MODELS, "real", name, "model.onnx")
@@ -47,7 +47,8 @@ def find_model(name, work):
 
 
 def time_reference(model, threads, seconds):
-    """What the hidden --reference mode does: ONNX Runtime's milliseconds, one number a line."""
+    """Implements the hidden mode --reference: prints ONNX Runtime's milliseconds, one number
+    per line."""
     import numpy as np
     import onnxruntime as ort
     options = ort.SessionOptions()
@@ -76,7 +77,7 @@ def time_reference(model, threads, seconds):
 
 
 def median_of(command):
-    """The median of the numbers that a command prints, or its complaint."""
+    """Returns the median of the numbers that a command prints, or its error message."""
     done = subprocess.run(command, capture_output=True, text=True)
     numbers = []
     for line in done.stdout.splitlines():

@@ -1,5 +1,5 @@
-// Loops with carried values, conditionals, while, lookup tables, local arrays.
-// Inputs/control-flow.cpp computes the same.
+// Loops with carried values, conditionals, while loops, lookup tables and local
+// arrays. Inputs/control-flow.cpp computes the same results.
 //
 // RUN: ingot-translate %s --name control -o %t.cpp
 // RUN: FileCheck %s < %t.cpp
@@ -9,7 +9,8 @@
 module {
   memref.global "private" constant @table : memref<4xi32> = dense<[1, -2, 3, -4]>
 
-  // Two values that trade places: copies, since neither may go first.
+  // Two values that are swapped: both are copied, because neither may be
+  // overwritten first.
   // CHECK-LABEL: void fibonacci(
   // CHECK: const int32_t next0 = s1;
   // CHECK-NEXT: const int32_t next1 = {{.*}};
@@ -29,7 +30,8 @@ module {
     kernel.return
   }
 
-  // The old value is read after the new one is known: no sharing.
+  // The old value is still read after the new one is computed, so the two
+  // cannot share a variable.
   kernel.func @previous(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<8xf32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -45,7 +47,7 @@ module {
     kernel.return
   }
 
-  // A running maximum with its place: two carried values, one condition.
+  // A running maximum and its index: two carried values, one condition.
   // CHECK-LABEL: void argmax(
   kernel.func @argmax(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<1xi64> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
@@ -65,7 +67,8 @@ module {
     kernel.return
   }
 
-  // Divided in place, unless the variable is what divides.
+  // The division assigns to its own variable, unless that variable is the
+  // divisor.
   // CHECK-LABEL: void quotients(
   // CHECK: acc0 /= x0;
   // CHECK-NEXT: acc1 = x0 / acc1;
@@ -113,8 +116,8 @@ module {
     kernel.return
   }
 
-  // A load must not move over a store to the same buffer, nor a table's name
-  // be taken.
+  // A load must not move past a store to the same buffer, and the name of a
+  // table must not be used for anything else.
   // CHECK-LABEL: void tables(
   // CHECK: const int32_t {{y.*}} = y[0];
   // CHECK: y[0] = table[2];
@@ -130,7 +133,7 @@ module {
     kernel.return
   }
 
-  // Collatz: while, its condition first.
+  // Collatz: a while loop whose condition comes first.
   // CHECK-LABEL: void collatz(
   // CHECK: for (;;) {
   // CHECK: if (!({{.*}} != 1)) break;
@@ -158,7 +161,7 @@ module {
     kernel.return
   }
 
-  // A local array, and a function that kernels share.
+  // A local array, and a function that several kernels call.
   // CHECK-LABEL: inline float square(
   // CHECK: return
   // CHECK-LABEL: void locals(

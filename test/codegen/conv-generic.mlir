@@ -1,5 +1,5 @@
-// A whole model on the scalar target: loops, a window with padding, weights in
-// the source, a buffer in the arena, the checks of run().
+// A whole model for the scalar target: loops, a window with padding, weights in
+// the source, a buffer in the arena, and the checks in run().
 //
 // RUN: ingot-translate %s --name mnist | FileCheck %s
 // RUN: ingot-translate %s --name mnist --header | FileCheck %s --check-prefix=HEADER

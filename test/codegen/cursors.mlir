@@ -1,5 +1,5 @@
-// Pointers that move on as they are read, and loads of several scalars at once
-// where the target spells them. Inputs/cursors.cpp computes the same.
+// Pointers that advance with each read, and loads of several scalars at once on
+// targets that have them. Inputs/cursors.cpp computes the same results.
 //
 // RUN: split-file %s %t.d
 // RUN: ingot-translate %t.d/single.mlir --name cursors -o %t.cpp
@@ -15,7 +15,8 @@
 // REFUSED: loads more at once than target generic can
 
 //--- single.mlir
-// Rows 1 and 2 of zeros, x and zeros, each times the weights that go on.
+// Rows 1 and 2 of zeros, x and zeros, each multiplied by weights whose pointer
+// advances.
 // CHECK-LABEL: void padded(
 // CHECK: const float *next_w = w;
 // CHECK: for (ptrdiff_t i =
@@ -68,7 +69,8 @@ kernel.func @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: mem
   memref.store %p, %y[%c0] : memref<1xf32>
   kernel.return
 }
-// What is read from a register is computed before the next load to it.
+// Values that come from a register are computed before the next load into that
+// register.
 // CHECK-LABEL: void again(
 // CHECK: INGOT_LOAD_2(next_x, s4, s5);
 // CHECK: const float t0 = s4 * s5;
@@ -92,8 +94,8 @@ kernel.program @main(%x: memref<2xf32> {kernel.onnx_name = "x"}, %y: memref<1xf3
 }
 
 //--- words.mlir
-// Groups of bytes are words, which the target loads with an address that moves on, one or
-// two at a time.
+// Groups of bytes are words. The target loads one or two of them with an
+// address that advances.
 // CHECK-LABEL: void words(
 // CHECK: const u8x4 x_0 = u8x4(INGOT_NEXT_WORD(next_x));
 // CHECK: u8x4 w_0, w_1;

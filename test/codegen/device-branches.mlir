@@ -1,5 +1,6 @@
-// Branches of a fork may write parts of one tensor, whose rows lie between each other's, wherever it begins: here rows
-// are 80 bytes apart, and the tensor is at 64. Parts that share bytes are refused.
+// Branches of a fork may write slices of one tensor whose rows interleave, at
+// any start address: here the rows are 80 bytes apart, and the tensor starts at
+// byte 64. Slices that overlap are rejected.
 //
 // REQUIRES: ingot
 // RUN: split-file %s %t

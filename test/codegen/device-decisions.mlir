@@ -1,6 +1,7 @@
-// What the host decides by during a run is brought to it first: a condition, a limit, a size. Such a run is no graph,
-// and the header says that it waits. Loops tell their bodies the iteration, and are told whether to go on, in memory of
-// the device.
+// Values that the host needs for a decision during a run are copied to it
+// first: a condition, a loop limit, a size. Such a run is not a graph, and the
+// header says that it waits. Loops pass the iteration number to their bodies,
+// and learn whether to go on, through device memory.
 //
 // REQUIRES: ingot
 // RUN: %ingot %s --start-from=legalize --target sm_80 --name net -o %t.cu
@@ -19,7 +20,7 @@
 // CHECK: ingot_status launch(
 // CHECK: made_sizes &made, unsigned char *decisions, unsigned char *cells, struct CUstream_st *stream) {
 
-// The limit and the loop.
+// The limit, and the loop.
 // CHECK: status = device::copy(decisions, io->most, 8, stream);
 // CHECK: status = device::wait(stream);
 // CHECK: const int64_t limit = *(const int64_t *)decisions;
@@ -39,7 +40,7 @@
 // CHECK: *io->kept = made.kept;
 // CHECK: status = device::start(fill, {{.*}}, 8, stream, io->y, made.kept);
 
-// What is put on the caller's stream at once.
+// The part that is enqueued on the caller's stream right away.
 // CHECK: extern "C" ingot_status net_run(
 // CHECK-NOT: record
 module attributes {kernel.target = "sm_80"} {

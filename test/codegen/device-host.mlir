@@ -1,5 +1,6 @@
-// A kernel of the host beside a device: a function of the host, which is called when what it reads is there; the size that it has
-// made is read in place, without another wait.
+// A host kernel in a program for a device: a host function that is called once
+// its inputs have arrived. The size that it computes is read directly, without
+// another wait.
 //
 // REQUIRES: ingot
 // RUN: %ingot %s --start-from=legalize --target sm_90a --name net -o %t.cu

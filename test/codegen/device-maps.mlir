@@ -1,4 +1,5 @@
-// What a kernel finds through a map alone is an argument without a name: no compiler warns of it.
+// An argument that a kernel only accesses through a tensor map has no name, so
+// that no compiler warns about an unused argument.
 //
 // REQUIRES: ingot
 // RUN: %ingot %s --start-from=legalize --target sm_90a --name net -o %t.cu

@@ -1,5 +1,6 @@
-// Neighbours that a thread of a device has: its compiler makes one access of them where addresses are known to be
-// aligned and nothing stands between two loads or stores.
+// Neighbouring elements of one device thread: the device compiler merges their
+// accesses into one where addresses are known to be aligned and nothing comes
+// between two loads or stores.
 //
 // REQUIRES: ingot
 // RUN: %ingot %s --start-from=simplify --target sm_80 --name net -o %t.cu
@@ -19,7 +20,7 @@
 // CHECK-NEXT: y[element_2] = t
 // CHECK-NEXT: y[element_3] = t
 
-// Scales of a norm that are read as its results are rounded.
+// The scales of a norm are read while its results are rounded.
 // CHECK: void layer_norm
 // CHECK: const float [[S0:t[0-9]+]] = x1[term];
 // CHECK-NEXT: const float [[S1:t[0-9]+]] = x1[term_1];

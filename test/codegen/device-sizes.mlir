@@ -1,4 +1,5 @@
-// Tensors of the host's memory whose sizes a run names: what it has is copied, not what it could have at most.
+// Tensors in host memory with dynamic sizes: as many bytes are copied as the
+// actual size needs, not as the largest size would.
 //
 // REQUIRES: ingot
 // RUN: %ingot %s --start-from=simplify --target sm_80 --name net -o %t.cu

@@ -1,4 +1,4 @@
-// Buffers of no elements: never named, null allowed.
+// Buffers without elements: they are never named, and may be null.
 //
 // RUN: ingot-translate %s | FileCheck %s
 // RUN: ingot-translate %s -o %t.cpp && %cxx %warnings -c %t.cpp -o %t.o

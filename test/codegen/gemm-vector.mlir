@@ -1,5 +1,5 @@
 // A microkernel: carried vectors are locals that are added to, a broadcast is
-// the scalar itself, and both compilers make each line one instruction.
+// the scalar itself, and both compilers turn each line into one instruction.
 //
 // RUN: ingot-translate %s --target x86-64-v4 --name gemm -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

@@ -1,5 +1,6 @@
-// Shuffles that take each second group of lanes of two registers: an intrinsic of the target that
-// has one, for groups of that size; other shuffles are lists of lanes.
+// Shuffles that take every second group of lanes of two registers: an intrinsic
+// where the target has one for this group size. Other shuffles are lists of
+// lanes.
 //
 // RUN: ingot-translate %s --target hexagon-v67 --name groups -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

@@ -1,5 +1,5 @@
-// Integer operations of all widths, wrapping, signed and unsigned; what they
-// give is checked by Inputs/integers.cpp.
+// Integer operations of all widths, wrapping, signed and unsigned.
+// Inputs/integers.cpp checks the results.
 //
 // RUN: ingot-translate %s --name integers -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

@@ -1,5 +1,5 @@
-// Factors that are lanes of a vector: an intrinsic of the target that has one, else a subscript,
-// in each multiply-add for itself.
+// Factors that are single lanes of a vector: an intrinsic where the target has
+// one, otherwise a subscript in each multiply-add.
 //
 // RUN: ingot-translate %s --target armv8-a --name lanes -o %t8.cpp
 // RUN: FileCheck %s --check-prefix=PLAIN < %t8.cpp

@@ -1,5 +1,6 @@
-// Sizes that a run makes: read from a buffer, refused beyond their bounds, told to the caller if a tensor of his
-// has them, passed to kernels.
+// Sizes that depend on data: they are read from a buffer, rejected when out of
+// bounds, reported to the caller if one of the caller's tensors has them, and
+// passed to kernels.
 //
 // RUN: ingot-translate %s --name found -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

@@ -1,4 +1,5 @@
-// What does not print is refused before printing, with the reason.
+// Programs that cannot be printed are rejected before printing, with the
+// reason.
 //
 // RUN: split-file %s %t
 // RUN: not ingot-translate %t/op.mlir 2>&1 | FileCheck %s --check-prefix=OP

@@ -1,4 +1,5 @@
-// One pass fills the registers: no compiler is to make several of it at once.
+// One iteration fills the registers, so the compiler is told not to unroll the
+// loop.
 //
 // RUN: ingot-translate %s -o %t.cpp && FileCheck %s < %t.cpp
 // RUN: %cxx %warnings -c %t.cpp -o %t.o

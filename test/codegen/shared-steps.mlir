@@ -1,10 +1,12 @@
-// Threads share steps inside of a kernel, which gets them as an argument.
+// Threads share the steps inside a kernel, which takes the context as an
+// argument.
 //
 // RUN: ingot-translate %s --name net > %t.cpp && FileCheck %s < %t.cpp
 // RUN: rm -rf %t.dir && mkdir %t.dir && ingot-translate %s --name net --header > %t.dir/model.h
 // RUN: %cxx %warnings -I%t.dir -I%runtime -c %t.cpp -o %t.o
 
-// What has threads share work comes before the kernels that call it.
+// The helper that distributes work among threads comes before the kernels that
+// call it.
 // CHECK: inline void parallel(const ingot_context *context, ptrdiff_t extent, const Body &body) {
 // CHECK: void steps(const float *__restrict x, float *__restrict y,
 // CHECK-NEXT: const ingot_context *context) {

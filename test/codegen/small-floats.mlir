@@ -1,5 +1,6 @@
-// Small floats as bits: every value widened, and many narrowed, against the
-// formats' definition in Inputs/small-floats.cpp.
+// Small floats as bits: every value is widened, and many are narrowed. The
+// results are compared with the definition of the formats in
+// Inputs/small-floats.cpp.
 //
 // RUN: ingot-translate %s --name small -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

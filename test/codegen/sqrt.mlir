@@ -1,5 +1,5 @@
-// Square roots without an instruction: every bit as the machine's own, over
-// all exponents, denormals and specials.
+// Square roots without an instruction: bit for bit equal to those of the
+// machine, over all exponents, denormals and special values.
 //
 // RUN: ingot-translate %s --name roots -o %t.cpp
 // RUN: %cxx %warnings -O2 -fsanitize=undefined -fno-sanitize-recover -include %t.cpp %S/Inputs/sqrt.cpp -o %t.g++ && %t.g++

@@ -1,5 +1,5 @@
-// Launches of a team are one call of the caller's threads; what is too small to be shared
-// is done once.
+// Consecutive launches that share threads become one call of the caller's
+// thread function. Launches that are too small to be shared run once.
 //
 // RUN: rm -rf %t && mkdir %t
 // RUN: ingot-translate %s --name net --weights object -o %t/net.cpp && FileCheck %s < %t/net.cpp
@@ -12,11 +12,12 @@
 // CHECK: struct Alone {
 // CHECK: class Team {
 // CHECK: inline void in_team(const ingot_context *context, const Body &body) {
-// A weight is declared where it is used, and in front of the teams if these are several.
+// A weight is declared where it is used, or before the worker groups if several
+// of them use it.
 // CHECK: ingot_status run(
 // CHECK: const float *const both = constants_at<float>(net_weights
 // CHECK: float *const [[A:value[0-9]]] = buffer_at<float>(memory, 0);
-// A buffer that is used later is declared in front of the team.
+// A buffer that is used again later is declared before the worker group.
 // CHECK-NEXT: float *const [[C:value[0-9]]] = buffer_at<float>(memory, 128);
 // CHECK-NEXT: in_team(context, [=](auto &team) {
 // CHECK-NEXT: const float *const one = constants_at<float>(net_weights

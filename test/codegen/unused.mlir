@@ -1,10 +1,12 @@
-// What the text would leave out is gone before: no unused variable is printed.
+// Code that printing would omit is removed before printing, so that no unused
+// variable is printed.
 //
 // RUN: ingot-translate %s --legalize | FileCheck %s
 // RUN: ingot-translate %s -o %t.cpp && %cxx %warnings -c %t.cpp -o %t.o
 // RUN: %clangxx %warnings -c %t.cpp -o %t.o
 
-// The only element of an axis, and axes whose elements are all the same.
+// The index of an axis with one element, and of axes whose elements are all
+// equal.
 // CHECK-LABEL: kernel.func @indices(
 // CHECK-NOT: arith.subi
 // CHECK: memref.load %{{.*}}[%c0{{.*}}, %arg
@@ -24,7 +26,8 @@ kernel.func @indices(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 1]>>, 
   kernel.return
 }
 
-// Sums that nothing reads, in loops and conditionals, and what they are made of.
+// Sums that nothing reads, in loops and conditionals, and the values that they
+// are computed from.
 // CHECK-LABEL: kernel.func @results(
 // CHECK-NOT: iter_args
 // CHECK-NOT: arith.mulf

@@ -1,6 +1,6 @@
 // Vectors of several widths: masks, selects, shuffles, slices, lanes, bits,
-// conversions, reductions, memory of bools and halves. Inputs/vectors.cpp
-// computes the same lane by lane.
+// conversions, reductions, and memory of bools and half floats.
+// Inputs/vectors.cpp computes the same lane by lane.
 //
 // REQUIRES: cpu-avx2
 // RUN: ingot-translate %s --target x86-64-v3 --name vectors -o %t.cpp
@@ -53,7 +53,7 @@ module {
     vector.store %s2, %y0[%c24] : memref<32xf32>, vector<8xf32>
     kernel.return
   }
-  // Of a maximum with a constant one instruction is left.
+  // A maximum with a constant becomes a single instruction.
   // CHECK-LABEL: void extrema(
   // CHECK: at_f32x8_u(&y[16]) = max_f32x8(f32x8{}, a0);
   // CHECK: f32x8(_mm256_sqrt_ps(

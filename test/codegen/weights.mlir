@@ -1,5 +1,5 @@
-// The three places of weights: all give the same numbers, a damaged file is
-// refused, and a .o holds everything.
+// The three ways to store weights give the same results. A damaged weights file
+// is rejected, and a .o file contains everything.
 //
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: ingot-translate %s --name sum --weights source -o %t/source.cpp
@@ -15,10 +15,10 @@
 // RUN: not ls %t/whole.weights.o
 // RUN: llvm-readelf -lS %t/object | FileCheck %s --check-prefix=ELF
 
-// No symbol that others could take for theirs, no executable stack.
+// No symbol that could collide with one of the user's, and no executable stack.
 // ELF: GNU_STACK {{.*}} RW {{ *}}0x
 
-// A table that a kernel reads itself stays in the source.
+// A table that a kernel reads directly stays in the source.
 // FILE: alignas(64) const float table[2] = {
 // FILE-NOT: const float w[
 // FILE: if (!sum_is_header(io->weights)) return INGOT_ERROR_WEIGHTS;

@@ -1,13 +1,14 @@
-// The names of all generated texts begin with one mark, which is replaced by a
-// number before they are put together:
+// All identifiers of the generated texts begin with the same placeholder. It is
+// replaced by a unit number before the texts are concatenated:
 //
-//     #include <stdint.h> ...          what the texts include
-//     header of unit3                  one after the other, guards are unique
-//     its first directives             what it includes belongs to no namespace
-//     namespace unit3 { source }       the function has C linkage
+//     #include <stdint.h> ...          the headers that the texts include
+//     header of unit3                  all headers; their guards are unique
+//     leading directives of unit3      outside of the namespace
+//     namespace unit3 { source }       the entry function has C linkage
 //
-// Where this machine has the target's instructions, they become a library,
-// which is loaded; else a program for the target's emulator (EmulatedBatch.cpp).
+// If this machine can execute the target's code, the result is a shared library
+// that is loaded; otherwise a program for the target's emulator
+// (EmulatedBatch.cpp).
 
 #include "UnitBatch.h"
 
@@ -95,8 +96,9 @@ int Batch::addText(Compilation &compilation, int unit) {
   return texts.size() - 1;
 }
 
-/// The unit's signature at the sizes of its own data and those that the run has made,
-/// which are taken off the end of `outputs`; these are cut to what they hold.
+/// Returns the unit's signature with the sizes of its data and the
+/// data-dependent sizes, which are removed from the end of `outputs`. The
+/// remaining outputs are cut to their actual sizes.
 Signature Batch::atSizesOf(const Prepared &prepared,
                            std::vector<std::vector<char>> &outputs) {
   Signature signature = prepared.signature;
@@ -119,9 +121,10 @@ Signature Batch::atSizesOf(const Prepared &prepared,
   return signature;
 }
 
-/// A bound for all sizes of a case: 64, or more where its inputs need it; less where
-/// tensors of so many axes would have more elements than any memory. On a board, whose
-/// memory all models of a batch share, what its inputs and outputs need.
+/// Returns an upper bound for all dynamic sizes of a case: 64, or more if its
+/// inputs need it; less if tensors with that many axes would exceed any memory.
+/// On a board, whose memory is shared by all models of a batch, the bound that
+/// inputs and outputs need.
 int64_t Batch::boundFor(const Unit &unit) {
   Diagnostics diagnostics;
   CompileOptions options;
@@ -173,7 +176,7 @@ void Batch::prepare(int number) {
   options.fast = settings.fast;
   options.name = mark.str();
   options.verifyEach = true;
-  // What the model leaves open is known at run time only, within bounds.
+  // Sizes that the model does not fix remain dynamic, within bounds.
   if (isDynamic)
     options.import.dims.insert({"*", SizeRange(0, boundFor(unit))});
   Compilation compilation(options, *context, diagnostics);
@@ -181,7 +184,8 @@ void Batch::prepare(int number) {
   if (!isDynamic && readInputFolder(compilation, caseFolder(unit), data))
     bindData(compilation, data);
   auto refused = [&] {
-    // Without the data, sizes and values may be asked for.
+    // Without data, a diagnostic that asks for a size or a value counts as
+    // unsupported.
     bool isUnsupported =
         llvm::all_of(diagnostics.list(), [&](const Diagnostic &diagnostic) {
           return infoOf(diagnostic.id).kind == DiagnosticClass::Unsupported ||
@@ -230,12 +234,14 @@ void Batch::prepare(int number) {
   imported.push_back({text, prepared});
 }
 
-/// The symbol of weights in an object cannot be replaced.
+/// Returns the prefix of a text's identifiers. Weights in an object file keep
+/// the placeholder, since their symbol cannot be renamed.
 std::string Batch::nameOf(int text) const {
   return texts[text].object.empty() ? "unit" + llvm::utostr(text) : mark.str();
 }
 
-/// How much of a source is comments and whole directives, before anything else.
+/// Returns the number of leading bytes of a source that contain only comments
+/// and complete preprocessor directives.
 static size_t bytesOfDirectives(StringRef source) {
   size_t end = 0;
   int depth = 0;
@@ -255,8 +261,8 @@ static size_t bytesOfDirectives(StringRef source) {
   return end;
 }
 
-/// Writes `name`.cpp with the texts, `name`.h with their headers; returns the
-/// objects with their weights.
+/// Writes the texts to `name`.cpp and their headers to `name`.h; returns the
+/// object files with their weights.
 std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
                                             StringRef name) {
   std::error_code code;
@@ -326,8 +332,9 @@ bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
   return handle;
 }
 
-/// A large network's weights are hundreds of megabytes: the file does not stay
-/// beside the library that has them, too.
+/// Builds a library with weights in an object file and then deletes that file:
+/// a large network has hundreds of megabytes of weights, which the library
+/// contains as well.
 void Batch::buildWithWeights(int text) {
   buildLibrary(text, "weights" + llvm::utostr(text), "-O1", texts[text].error);
   llvm::sys::fs::remove(texts[text].object);
@@ -345,7 +352,7 @@ void Batch::build() {
   listener.begin(-1, "build");
   if (together.empty() || buildLibrary(together, "batch", "-O0", error))
     return;
-  // Whose fault was it?
+  // Builds each text separately to find the one that fails.
   for (int text : together)
     buildLibrary(text, "single" + llvm::utostr(text), "-O0", texts[text].error);
 }

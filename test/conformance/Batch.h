@@ -1,9 +1,9 @@
 // Conformance cases that are built together.
 //
-// A unit is one case in one mode. Each is compiled to C++ in this process; all
-// texts of a batch then become one shared library, and each unit is run on its
-// case's data. Texts that are equal but for the file they came from are built
-// once.
+// A unit is one case in one mode. Each unit is compiled to C++ in this process;
+// all texts of a batch become one shared library, and each unit is run on the
+// data of its case. Texts that differ only in the name of their model file are
+// built once.
 
 #ifndef INGOT_TEST_CONFORMANCE_BATCH_H
 #define INGOT_TEST_CONFORMANCE_BATCH_H
@@ -17,19 +17,20 @@ namespace ingot::conformance {
 
 struct Unit {
   /// Kind and name of the case, and its mode: the form of its model (declared,
-  /// inferred, symbolic), after `dynamic-` where it is compiled without data.
+  /// inferred, symbolic), prefixed with `dynamic-` if it is compiled without
+  /// data.
   std::string kind, name, mode;
   Tolerance tolerance;
-  /// A letter an output; t for a tensor.
+  /// One letter per output; t is a tensor.
   std::string outputs;
 };
 
 struct Settings {
   std::string suite, work;
   const TargetDescription *target = nullptr;
-  /// As in CompileOptions.
+  /// See CompileOptions.
   std::string fast;
-  /// For one run of an emulated program.
+  /// The time limit for one run of an emulated program.
   unsigned seconds = 0;
 };
 
@@ -37,14 +38,14 @@ enum class Status { Pass, Unsupported, Mismatch, Error, Crash };
 llvm::StringRef statusName(Status status);
 
 struct Listener {
-  /// What is being done now, so that a crash can be told whose it is. A unit's
-  /// number, or -1 for the batch.
+  /// Called when an activity starts, so that a crash can be attributed to it.
+  /// `unit` is the unit's index, or -1 for the batch.
   std::function<void(int unit, llvm::StringRef what)> begin;
   std::function<void(int unit, Status status, llvm::StringRef reason)> end;
 };
 
-/// Calls `listener.end` once for every unit. Units of one case have to stand
-/// together.
+/// Calls `listener.end` once for every unit. The units of a case must be
+/// adjacent.
 void runBatch(llvm::ArrayRef<Unit> units, const Settings &settings,
               llvm::StringRef folder, const Listener &listener);
 

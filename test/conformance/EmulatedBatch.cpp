@@ -1,4 +1,4 @@
-// The texts of a batch as programs that an emulator of the target runs.
+// Runs the texts of a batch as programs under an emulator of the target.
 
 #include "UnitBatch.h"
 
@@ -28,8 +28,8 @@ void Batch::emulate() {
     emulate(together, "-O0");
 }
 
-/// Builds and runs a program of these texts; in halves if that is too large, or
-/// one of them does not compile.
+/// Builds and runs a program with these texts; splits it into halves if it is
+/// too large or one of the texts does not compile.
 void Batch::emulate(ArrayRef<int> which, StringRef level) {
   listener.begin(-1, "build");
   std::vector<Modes> prepared;
@@ -47,7 +47,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     bool isDynamic =
         StringRef(units[candidate.unit].mode).starts_with("dynamic-");
     if (!readData(candidate, read, reason)) {
-      // Of what its operators need, a size may have one value within the bounds.
+      // The requirements of its operators may leave only one value of a dynamic
+      // size within the bounds.
       listener.end(candidate.unit,
                    isDynamic ? Status::Unsupported : Status::Error, reason);
       continue;
@@ -71,7 +72,7 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
   }
   Diagnostics diagnostics;
   EmulatedProgram program(*settings.target, folder);
-  // One text may run at several sizes: then each case is a model of its own.
+  // A text may run at several sizes; then each case is a model of its own.
   std::map<std::pair<int, std::vector<int64_t>>, unsigned> models;
   std::vector<unsigned> modelOf;
   for (auto [modes, inputs] : llvm::zip(prepared, data)) {
@@ -117,7 +118,7 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
 
 void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
                      ArrayRef<EmulatedProgram::Call> calls) {
-  // A program that dies takes only the call with it that it was at.
+  // If the program crashes, only the call that was running is lost.
   while (!calls.empty()) {
     listener.begin(-1, "run");
     llvm::Error error = llvm::Error::success();

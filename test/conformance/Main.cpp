@@ -1,15 +1,16 @@
-// Ingot-conformance.
+// ingot-conformance.
 //
 // usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT MODE... < cases
 //
-// TARGET may be CODE@MACHINE: the portable code of one target, say, built and
-// run as for another; and with ,fast=KIND behind it floats are multiplied as such.
+// TARGET may be CODE@MACHINE: the code of target CODE (for example the portable
+// code), built and run as for target MACHINE. With the suffix ,fast=KIND,
+// floats are multiplied in reduced precision.
 //
-// Reads lines of the suite's cases.tsv, runs each in these modes and prints a
-// line a unit: kind, name, mode, status, reason. Batches run in processes of
-// their own. One that dies takes only the unit with it that it was at: the
-// others are run again, together if that unit was being compiled or run, one by
-// one if it was the whole batch.
+// Reads lines of the suite's cases.tsv, runs each case in these modes and
+// prints one line per unit: kind, name, mode, status, reason. Each batch runs
+// in a process of its own. If it crashes, only the unit that was active is
+// lost; the others are run again: together if a unit was being compiled or run,
+// one by one if the whole batch was.
 
 #include "Batch.h"
 
@@ -31,7 +32,7 @@ using namespace ingot::conformance;
 
 namespace {
 
-/// A process that runs a batch, and what it has said.
+/// A process that runs a batch, and its output so far.
 struct Worker {
   std::vector<Unit> units;
   std::vector<bool> finished;
@@ -92,7 +93,7 @@ static void start(Worker &worker, const Settings &settings, int number) {
   worker.pipe = ends[0];
 }
 
-/// Reads what there is; false at the end.
+/// Reads the available output; returns false at the end.
 static bool listen(Worker &worker) {
   char buffer[65536];
   ssize_t count = read(worker.pipe, buffer, sizeof(buffer));
@@ -117,7 +118,8 @@ static bool listen(Worker &worker) {
   return true;
 }
 
-/// The words of a failed assertion, or of LLVM, if there are any.
+/// Returns the message of a failed assertion or of LLVM from the log, if there
+/// is one.
 static std::string lastWords(const Worker &worker) {
   auto log = MemoryBuffer::getFile(worker.folder + "/log");
   if (!log)
@@ -166,7 +168,7 @@ static Queue readCases(size_t perBatch, ArrayRef<char *> modes) {
     line.split(fields, '\t');
     if (fields.size() != 5)
       report_fatal_error("not a case");
-    // Whole networks are a batch each.
+    // Each whole network is a batch of its own.
     bool isNetwork = fields[0] == "real";
     if (queue.empty() || isNetwork ||
         queue.back().size() >= modes.size() * perBatch ||
@@ -183,7 +185,8 @@ static Queue readCases(size_t perBatch, ArrayRef<char *> modes) {
   return queue;
 }
 
-/// "generic@cortex-m4": the code of the first for the machine of the second.
+/// Parses "generic@cortex-m4": the code of the first target, built for the
+/// machine of the second.
 static const TargetDescription *findTarget(StringRef name) {
   auto [code, machine] = name.split('@');
   const TargetDescription *target = lookupTarget(code);
@@ -215,7 +218,8 @@ int main(int argc, char **argv) {
   Settings settings{argv[1], argv[2], findTarget(targetName), fast.str(),
                     unsigned(atoi(argv[6]))};
   size_t jobs = atoi(argv[4]), perBatch = atoi(argv[5]);
-  // A worker that waits for an emulator waits a little longer.
+  // The worker itself waits for an emulator until its timeout, so its own
+  // timeout is longer.
   std::chrono::seconds timeout(settings.seconds + 10);
   if (!settings.target || !jobs || !perBatch) {
     errs() << "ingot-conformance: wrong argument\n";

@@ -13,9 +13,10 @@ using namespace mlir;
 
 namespace ingot::conformance {
 
-/// Memory with a pattern on both sides, so that a write beside it shows, and in its first
-/// part, so that a read of what nothing wrote shows. Memory for sizes at their bounds is
-/// gigabytes, of which a run touches little: to fill all of it takes longer than the run.
+/// Memory with a pattern before and after it, so that out-of-bounds writes are
+/// detected, and in its first part, so that reads of uninitialized elements
+/// affect the result. Only the first part is filled: with dynamic sizes the
+/// memory may have gigabytes, of which a run uses little.
 namespace {
 class GuardedBuffer {
 public:
@@ -75,7 +76,8 @@ static Status compareTensor(const Tensor &got, const Tensor &want,
   return Status::Mismatch;
 }
 
-/// Unsupported if only numbers differ, and these are random.
+/// Compares an output. Returns Unsupported if the only differences are in
+/// random numbers.
 static Status compareOutput(const ModelValue &got, const Unit &unit,
                             unsigned index, bool isRandom, StringRef caseFolder,
                             MLIRContext *context, std::string &reason) {
@@ -188,7 +190,7 @@ Status runFunction(Function function, const Signature &signature,
     io.push_back(buffers.back()->data());
     return buffers.back()->data();
   };
-  // Outputs as large as they are at these sizes, and no larger.
+  // The outputs have exactly the size that they need for these data.
   Signature here = signature;
   std::string why;
   std::vector<int64_t> values = fixSizes(here, data, why);
@@ -202,7 +204,7 @@ Status runFunction(Function function, const Signature &signature,
   for (int64_t bytes : here.outputBytes())
     add(bytes);
   ingot_status status = function(io.data(), arena.data(), nullptr);
-  // Bounds of sizes that the run makes are a guess here.
+  // The bounds of data-dependent sizes are a guess in this test.
   if (status == INGOT_ERROR_SHAPE &&
       StringRef(unit.mode).starts_with("dynamic-")) {
     reason = "made-size: " + statusText(status).str();
@@ -223,7 +225,7 @@ Status runFunction(Function function, const Signature &signature,
       reason = "an input was written";
       return Status::Error;
     }
-  // Outputs that the run has made a size of had room for the largest one.
+  // Outputs with a data-dependent size were allocated for its upper bound.
   here.outputs = signature.outputs;
   for (RankedTensorType &type : here.outputs)
     type = typeAt(type, signature.sizes, values);

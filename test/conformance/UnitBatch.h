@@ -1,4 +1,4 @@
-// A batch while it is compiled, built and run.
+// The state of a batch while it is compiled, built and run.
 
 #ifndef INGOT_TEST_CONFORMANCE_UNITBATCH_H
 #define INGOT_TEST_CONFORMANCE_UNITBATCH_H
@@ -12,28 +12,29 @@
 
 namespace ingot::conformance {
 
-/// The first complaint, with the operator it is about.
+/// Returns the first diagnostic, with the operator that it is about.
 std::string firstReason(const Diagnostics &diagnostics);
 
-/// A generated text and where it is built into.
+/// A generated text and how it is built.
 struct Text {
   std::string header, source;
-  /// The file with its weights, if they are not in the source, and the hash of
-  /// what is in it; such a text is a library of its own, and optimized.
+  /// The object file with the text's weights, if they are not in the source,
+  /// and its hash. Such a text becomes a library of its own, built with
+  /// optimization.
   std::string object;
   llvm::XXH128_hash_t weights = {};
   std::string error;
   Function function = nullptr;
 };
 
-/// What one case's compilations have in common.
+/// What is kept of a compiled unit.
 struct Prepared {
   int unit;
   int text;
   Signature signature;
 };
 
-/// Compiles all units first, builds what they have become, and runs it.
+/// Compiles all units, then builds their texts, then runs them.
 class Batch {
 public:
   Batch(llvm::ArrayRef<Unit> units, const Settings &settings,
@@ -81,7 +82,7 @@ private:
 
   void emulate();
   void emulate(llvm::ArrayRef<int> which, llvm::StringRef level);
-  /// Units of one case with one text: they share a call.
+  /// Units of one case with the same text: they share a call.
   using Modes = llvm::SmallVector<const Prepared *>;
   void runCalls(const EmulatedProgram &program, llvm::ArrayRef<Modes> prepared,
                 llvm::ArrayRef<EmulatedProgram::Call> calls);
@@ -93,7 +94,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   std::vector<Text> texts;
   std::vector<Prepared> ready;
-  /// Of the case at hand: imported module to result.
+  /// For the current case: maps the imported module to its compiled unit.
   std::string currentCase;
   std::vector<std::pair<std::string, Prepared>> imported;
 };

@@ -32,7 +32,7 @@ FIELDS = ["kind", "case", *suite.MODES, "reason"]
 
 
 def select(args, folder):
-    """Lines of cases.tsv."""
+    """Returns the selected lines of cases.tsv."""
     with open(os.path.join(folder, "cases.tsv")) as file:
         lines = file.readlines()
     if args.every > 1:
@@ -45,7 +45,7 @@ def select(args, folder):
 
 
 def run(args, folder, lines):
-    """Rows like those of results.csv, and every result that is not allowed, as text."""
+    """Returns rows like those of results.csv, and every result that is not allowed, as text."""
     batches = os.path.join(args.work, f"batches-{os.getpid()}")
     process = subprocess.Popen(
         [args.program, folder, batches, args.target, str(args.jobs), str(args.batch), str(args.timeout), *suite.MODES],
@@ -87,13 +87,13 @@ def write_table(path, rows):
 
 
 def reason_class(reason):
-    """"unsupported-operator: Loop: ..." -> its id and operator."""
+    """Returns the id and operator of a reason: "unsupported-operator: Loop: ..." without its last part."""
     parts = reason.split(": ")
     return ": ".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
 def summary(rows):
-    """The generated part of README.md."""
+    """Returns the generated part of README.md."""
     statuses = [s for s in ("pass", "unsupported", "mismatch", "error", "crash")
                 if any(row[mode] == s for row in rows for mode in suite.MODES)]
     text = ["| mode | " + " | ".join(statuses) + " |", "|---" * (len(statuses) + 1) + "|"]
@@ -120,9 +120,9 @@ def update(rows):
 
 
 def compare(rows, target):
-    """How `rows` differ from results.csv. What is supported of models that have not seen their data depends on the bounds
-    of their sizes, which are others where an emulated machine has little memory; and strings are addresses, which no other
-    machine can read."""
+    """Returns the differences between `rows` and results.csv. For models that are compiled without their
+    data, the result depends on the bounds of their sizes, which are smaller on emulated machines with
+    little memory. Strings are addresses, so other machines cannot read them."""
     table, changes = read_table(), []
     for row in rows:
         known = table.get((row["kind"], row["case"]), {})

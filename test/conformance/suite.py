@@ -1,30 +1,30 @@
-"""The official ONNX backend tests of the installed `onnx` package, as files.
+"""Writes the official ONNX backend tests of the installed `onnx` package to files.
 
-write(folder) fills
+write(folder) creates
 
     FOLDER/cases.tsv                       kind, name, rtol, atol, outputs
     FOLDER/KIND/NAME/input_<i>.pb, output_<i>.pb
-    FOLDER/KIND/NAME/declared/model.onnx   as the suite has it
-    FOLDER/KIND/NAME/inferred/model.onnx   nothing said about intermediate and output shapes
-    FOLDER/KIND/NAME/symbolic/model.onnx   and every dimension of an input is a symbol
+    FOLDER/KIND/NAME/declared/model.onnx   the original model
+    FOLDER/KIND/NAME/inferred/model.onnx   without shapes of intermediate values and outputs
+    FOLDER/KIND/NAME/symbolic/model.onnx   and with a symbol for every dimension of an input
 
-`outputs` has a letter an output: t tensor, s sequence, o optional, m map.
-A folder whose STAMP is that of this package and file is left as it is.
+`outputs` has one letter per output: t tensor, s sequence, o optional, m map. A folder whose STAMP
+matches this package and this file is not written again.
 """
 import hashlib
 import os
 import shutil
 
-# What a model says of shapes.
+# How much shape information a model has.
 FORMS = ("declared", "inferred", "symbolic")
-# Each form compiled for the data, and from the model alone.
+# Each form is compiled with the data, and from the model alone.
 MODES = (*FORMS, *("dynamic-" + form for form in FORMS))
 KINDS = ("node", "simple", "real", "pytorch-converted", "pytorch-operator")
 LETTERS = {"tensor_type": "t", "sparse_tensor_type": "p", "sequence_type": "s", "optional_type": "o", "map_type": "m"}
 
 
 def tensor_types(type_proto):
-    """The tensor types inside of a type."""
+    """Returns the tensor types that are contained in a type."""
     kind = type_proto.WhichOneof("value")
     if kind == "tensor_type":
         return [type_proto.tensor_type]
@@ -34,13 +34,15 @@ def tensor_types(type_proto):
 
 
 def fed(graph, count=None):
-    """The inputs that come from outside: those without an initializer, or all if the data has as many."""
+    """Returns the inputs that the caller passes: those without an initializer, or all if the data has
+    that many."""
     given = {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
     return [i for i in graph.input if count == len(graph.input) or i.name not in given]
 
 
 def without_shapes(model, mode):
-    """A copy that gives less away. Integer vectors keep their length: it is somebody's rank."""
+    """Returns a copy of the model with fewer shapes. Integer vectors keep their length, since it may
+    determine a rank."""
     import onnx
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
@@ -63,7 +65,7 @@ def without_shapes(model, mode):
 
 
 def message(value, info):
-    """A value of the suite as the bytes of its protobuf message."""
+    """Returns a value of the suite as the bytes of its protobuf message."""
     import numpy as np
     import onnx
     from onnx import numpy_helper
@@ -87,7 +89,7 @@ def numbered(folder, stem):
 
 
 def ramp(info):
-    """What the suite feeds its `real` networks."""
+    """Returns the input that the suite uses for its `real` networks."""
     import numpy as np
     shape = [dim.dim_value or 1 for dim in info.type.tensor_type.shape.dim]
     count = int(np.prod(shape))
@@ -95,7 +97,7 @@ def ramp(info):
 
 
 def load(case):
-    """Model, inputs and outputs of one of onnx's TestCases; each has one data set."""
+    """Returns the model, inputs and outputs of one of onnx's TestCases; each has one data set."""
     import onnx
     from onnx.backend.test.loader import DATA_DIR
     if case.model is not None:

@@ -8,7 +8,7 @@ import pages
 
 
 def slugs(text):
-    """The anchors of a page's headings, as GitHub and MkDocs make them."""
+    """Returns the anchors of a page's headings, as GitHub and MkDocs generate them."""
     found, in_block = [], False
     for line in text.splitlines():
         if line.startswith("```"):
@@ -21,7 +21,7 @@ def slugs(text):
 
 
 def links_of(text):
-    """The targets of links and pictures outside of blocks of code."""
+    """Returns the targets of links and pictures outside of code blocks."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"`[^`\n]*`", "code", text)
     return re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)

@@ -1,16 +1,17 @@
-"""What the tests of the documentation share: the pages, and the blocks of code in them.
+"""The pages of the documentation and the code blocks in them, for the tests of the
+documentation.
 
 Each fenced block has one of these languages:
 
     console          commands after `$ ` with their output; run, and the output compared
     c, cpp, cmake,   with title="FILE": the content of a file that later commands use;
-    python           or after <!-- from FILE -->: lines that are in this file by then
-    text             a diagram, or the form of something; not run
+    python           or after <!-- from FILE -->: lines that this file must contain
+    text             a diagram or a template; not run
 
-A command may end in `# exit N`. A line `...` of an output stands for any lines. A block
-after <!-- numbers-vary --> has numbers and names of targets that differ between machines:
-any number matches a number. Commands of a page run in one empty folder, in which `examples`
-is that of the repository; `ingot` and Python with onnx are in the path.
+A command may end in `# exit N`, its exit code. A line `...` in an output matches any
+number of lines. In a block after <!-- numbers-vary -->, any number matches a number, and
+names of targets may differ. The commands of a page run in one empty folder, in which
+`examples` is that of the repository; `ingot` and Python with onnx are in the path.
 """
 import os
 import re
@@ -20,7 +21,7 @@ LANGUAGES = {"console", "c", "cpp", "cmake", "python", "text"}
 
 
 def all_pages():
-    """README.md and the pages in docs/, as paths from the root."""
+    """Returns README.md and the pages in docs/, as paths from the root."""
     pages = ["README.md"]
     for folder, _, files in os.walk(os.path.join(ROOT, "docs")):
         pages += [os.path.relpath(os.path.join(folder, name), ROOT) for name in files if name.endswith(".md")]
@@ -36,7 +37,7 @@ class Block:
 
 
 def blocks_of(text):
-    """The blocks of a page, and the numbers of lines that open a fence without a language."""
+    """Returns the blocks of a page, and the line numbers of fences without a language."""
     blocks, unnamed, current, note = [], [], None, ""
     for number, line in enumerate(text.splitlines()):
         fence = re.match(r"```(\S*)\s*(.*)$", line)

@@ -22,7 +22,7 @@ SECONDS = 300
 
 
 def run_in_terminal(command, folder, environment):
-    """What a command prints on a terminal of 100 columns, in lines, and its exit code."""
+    """Returns the lines that a command prints on a terminal of 100 columns, and its exit code."""
     master, slave = pty.openpty()
     process = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                stdout=slave, stderr=slave)
@@ -35,19 +35,20 @@ def run_in_terminal(command, folder, environment):
             break
         try:
             data = os.read(master, 65536)
-        except OSError:  # the end of a terminal
+        except OSError:  # the end of the terminal's output
             data = b""
         if not data:
             break
         output += data
     os.close(master)
-    # A line of progress is erased by what follows it.
+    # Removes progress lines, which are erased by the following line.
     text = re.sub(r"[^\n]*\r\x1b\[K", "", output.decode("utf-8", "replace").replace("\r\n", "\n"))
     return [line.rstrip() for line in text.split("\n")], process.wait()
 
 
 def split(block):
-    """The commands of a block, each with the line of the block that it ends on and its output."""
+    """Returns the commands of a block, each with the number of its last line in the block and
+    its output."""
     commands = []
     for i, line in enumerate(block.lines):
         if line.startswith("$ "):
@@ -63,7 +64,7 @@ def split(block):
 
 
 def matches(expected, printed, same):
-    """Whether lines are those expected; `...` stands for any number of lines."""
+    """Whether the printed lines are as expected; `...` stands for any number of lines."""
     if not expected:
         return not printed
     if expected[0].strip() == "...":
@@ -99,7 +100,7 @@ class Page:
         with tempfile.TemporaryDirectory() as folder:
             for name in ("examples", "runtime_support"):
                 os.symlink(os.path.join(pages.ROOT, name), os.path.join(folder, name))
-            # From the end of the page on lines keep their numbers while it is renewed.
+            # Replaced from the end of the page, so that the remaining line numbers stay valid.
             edits = [edit for block in blocks for edit in self.run_block(block, folder, environment)]
         for first, last, lines in reversed(edits):
             replaced[first:last] = lines
@@ -110,7 +111,7 @@ class Page:
         return self.failures
 
     def run_block(self, block, folder, environment):
-        """Runs a block; returns changes of the page's lines."""
+        """Runs a block; returns changes to the page's lines."""
         where = f"{self.page}:{block.first}"
         title, source = block.title, block.source
         if title:

@@ -1,4 +1,4 @@
-"""Data that does not fit its model: cases as cases.py says."""
+"""Data that does not match its model: cases in the form of cases.py."""
 import os
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Wrong command lines and machines that lack something: cases as cases.py says. Such faults are never Ingot's own."""
+"""Wrong command lines, and machines that lack something: cases in the form of cases.py. None of these
+faults may be reported as Ingot's own."""
 import os
 
 from cases import case, info, model, node
@@ -9,7 +10,7 @@ def relu(folder):
 
 
 def refused(name, *args, **expected):
-    """A case of the plain model with these arguments."""
+    """Adds a case with a valid model and these arguments."""
     def build(folder):
         return relu(folder)
     build.__name__ = name

@@ -1,10 +1,10 @@
-"""Broken, hostile and unsupported models: each must be refused with the right
-diagnostic, the right exit code, the name of the node, and no output file.
+"""Broken, hostile and unsupported models: each must be rejected with the right diagnostic, the right
+exit code and the name of the node, and must leave no output file.
 
     broken_models.py INGOT DIAGNOSTICS_DEF FOLDER [NAME...]
 
-Cases are written as cases.py says. Every diagnostic of the model's or the user's
-fault must be the result of some case.
+The form of a case is described in cases.py. Every diagnostic about the model or the user's input
+must have a case.
 """
 import os
 import re
@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import broken_data  # these register their cases
+import broken_data  # importing these modules registers their cases
 import broken_machines
 import broken_nodes
 import broken_operands
@@ -76,7 +76,7 @@ def truncated(folder):
 
 @case("not-onnx")
 def two_gigabyte_claim(folder):
-    # Field 7 (graph), a length of 2 GB, and almost nothing behind it.
+    # Field 7 (graph) with a length of 2 GB, followed by almost nothing.
     return b"\x08\x08\x3a\xff\xff\xff\xff\x07" + bytes(20)
 
 
@@ -185,7 +185,7 @@ def endless_name(folder):
     return model([node("Relu", ["x"], [long], name="a"), node("Relu", [long], name="b")])
 
 
-# Control characters are escaped: nothing of a name gets to a terminal, or begins a line.
+# Control characters are escaped: no part of a name reaches a terminal unescaped or starts a line.
 @case("unknown-operator", node="a\\x0aerror[internal-error]: made up", text="did you mean `Relu`")
 def node_name_with_newline(folder):
     return model([node("Relu_", name="a\nerror[internal-error]: made up")])
@@ -521,7 +521,8 @@ def check(ingot, codes, root, name, build, diagnostic, node_name, code, args, te
     if not command and "-o" not in args:
         argv += ["-o", out]
     limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))) if most_bytes else None
-    # Python ignores the signal that a file gets too large, and so does what it starts: the write fails.
+    # Python ignores the signal for a file that is too large, and so do its children: the write fails
+    # instead.
     p = subprocess.run(argv, capture_output=True, timeout=60, env={**os.environ, **env}, preexec_fn=limit,
                        restore_signals=False)
     if build.__name__ == "two_gigabyte_file":
@@ -557,7 +558,7 @@ def main():
     good = sum(check(ingot, codes, root, *c) for c in cases if not only or c[0] in only)
     if only:
         return
-    # What only a machine without an emulator shows.
+    # run-failed occurs only on a machine without an emulator.
     untested = {i for i, kind in known if kind != "Internal"} - {c[2] for c in cases} - {"run-failed"}
     if untested:
         print("FAIL no case for:", ", ".join(sorted(untested)))

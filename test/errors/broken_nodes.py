@@ -1,5 +1,5 @@
-"""Nodes that are wrong in themselves, for broken_models.py: older and odd forms,
-loops and sequences.
+"""Nodes that are invalid in themselves, for broken_models.py: old and unusual
+forms, loops and sequences.
 """
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper

@@ -1,4 +1,5 @@
-"""Operands whose shapes contradict each other or the operator, for broken_models.py.
+"""Operands whose shapes contradict each other or the operator, for
+broken_models.py.
 """
 from onnx import TensorProto, helper
 
@@ -6,7 +7,8 @@ from cases import F, case, info, model, node, weights
 
 
 def recurrent(op, gates, shapes, outputs=("y",), **attrs):
-    """A node whose inputs, X, W, R, B, ..., have these shapes."""
+    """Returns a model with a recurrent node whose inputs X, W, R, B, ... have
+    these shapes."""
     shapes = [(3, 1, 2), (1, gates * 4, 2), (1, gates * 4, 4), *shapes]
     names = [f"i{i}" for i in range(len(shapes))]
     return model([node(op, names, outputs, **{"hidden_size": 4, **attrs})],

@@ -1,4 +1,5 @@
-"""Samples that a model cannot be quantized with: cases as cases.py says."""
+"""Samples that cannot be used to quantize the model: cases in the form of
+cases.py."""
 import os
 
 import numpy as np

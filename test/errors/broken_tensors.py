@@ -1,4 +1,5 @@
-"""Tensors that are damaged, in the model or beside it: cases as cases.py says."""
+"""Damaged tensors, in the model or in external data: cases in the form of
+cases.py."""
 import os
 
 import numpy as np
@@ -82,7 +83,8 @@ def external_data_behind_a_link(folder):
 
 
 def linked_model(folder, **entries):
-    """A model as a link in one folder, to a file in another one."""
+    """Returns a model that is a symbolic link in one folder to a file in
+    another."""
     names, blobs = os.path.join(folder, "names"), os.path.join(folder, "blobs")
     for path in (names, blobs):
         os.makedirs(path, exist_ok=True)

@@ -1,5 +1,5 @@
-"""How a case of broken_models.py is written: a function that returns a model (or
-bytes, or a path); the decorator says what is expected of ingot.
+"""The form of a case of broken_models.py: a function that returns a model (or bytes, or a path); the
+decorator specifies the expected diagnostic.
 """
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -10,8 +10,9 @@ I64 = TensorProto.INT64
 
 
 def case(diagnostic, node=None, code=None, args=(), text=None, command=(), env=None, most_bytes=None, file=None):
-    """FOLDER in an argument is the folder of the case; no file may get larger than `most_bytes`. `code` is that of
-    the diagnostic's class if it is not given. `file` is the file that `-->` must name."""
+    """Registers a case. FOLDER in an argument stands for the folder of the case; no file may become larger
+    than `most_bytes`. `code` defaults to the exit code of the diagnostic's class. `file` is the file that
+    `-->` must show."""
     def add(build):
         cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command), env or {},
                       most_bytes, file))

@@ -1,4 +1,5 @@
-"""Valid models with something that is not implemented: cases as cases.py says."""
+"""Valid models with features that are not implemented: cases in the form of
+cases.py."""
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
@@ -24,7 +25,7 @@ def search_of_beams(folder):
 
 
 def heads(shape, **attrs):
-    """Attention on one tensor with sizes that are left to the run."""
+    """Returns a model with attention on one tensor whose sizes are dynamic."""
     return model([node("MultiHeadAttention", ["x"] if len(shape) == 5 else ["x", "x", "x"], domain="com.microsoft", num_heads=2, **attrs)],
                  inputs=[info("x", shape)], outputs=[info("y", None)], imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ingot_add_model in cross builds: the target follows from the toolchain file, or
-# CMake says which to name; and a model that is not there.
+# ingot_add_model in cross builds: the target is derived from the toolchain file,
+# or CMake reports which targets to choose from. Also a model that does not exist.
 # usage: cross.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -23,7 +23,8 @@ endif()
 ingot_add_model(net MODEL ${MODEL} ${ARGUMENTS})
 END
 
-# toolchain NAME SYSTEM PROCESSOR COMPILER [LINE...]: a toolchain file as is usual.
+# toolchain NAME SYSTEM PROCESSOR COMPILER [LINE...]: writes a typical toolchain
+# file.
 toolchain() {
   local name=$1
   printf '%s\n' "set(CMAKE_SYSTEM_NAME $2)" "set(CMAKE_SYSTEM_PROCESSOR $3)" \
@@ -47,7 +48,8 @@ configure() { # NAME PROJECT [ARGUMENT...]
     -DCMAKE_TOOLCHAIN_FILE="$scratch/$1.cmake" "${@:3}" > "$scratch/$1.log" 2>&1
 }
 
-# The example says `native`, which in a cross build is the machine built for.
+# The example uses `native`, which in a cross build means the machine that is built
+# for.
 for machine in aarch64:armv8-a:aarch64-linux-gnu armhf:armv7-a:arm-linux-gnueabihf; do
   IFS=: read -r name target triple <<< "$machine"
   configure "$name" "$source/examples/mnist" || { cat "$scratch/$name.log"; fail "$name is not configured"; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# examples/cuda on an emulated GPU: ten of ten digits; with nvcc it is only built.
+# examples/cuda: recognizes all ten digits on an emulated GPU; with nvcc it is
+# also built.
 # usage: cuda.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -22,7 +23,7 @@ grep -q '10 of 10 right' "$scratch/digits.log"
 
 if command -v nvcc >/dev/null; then
   configure "$scratch/compiled"
-  # A machine without a GPU says so.
+  # Without a GPU the program reports an error.
   "$scratch/compiled/digits" "$source"/examples/mnist/test_data_set_* | tee "$scratch/digits.log" ||
     ! grep -q 'right' "$scratch/digits.log"
 else

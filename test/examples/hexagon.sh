@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# examples/hexagon under the emulator: ten of ten digits by a network of small integers, called
-# directly and through the skeleton of a remote interface; and what its library is made of.
+# examples/hexagon under the emulator: an int8 network recognizes all ten digits, called
+# directly and through the skeleton of a remote interface. Also checks the shared library.
 # usage: hexagon.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -22,10 +22,10 @@ grep -q '10 of 10 right' "$scratch/digits.log"
 "$cmake" --build "$scratch/build" --target run-remote-digits </dev/null | tee "$scratch/remote.log"
 grep -q '10 of 10 right by remote calls' "$scratch/remote.log"
 
-# The library for the DSP's loader: position-independent without relocations in its code, and
-# from outside it takes QuRT's functions, memcpy and memset only.
+# The shared library for the DSP is position-independent, without relocations in its code, and
+# its only undefined symbols are QuRT's functions, memcpy and memset.
 library=$scratch/build/libdigits_skel.so
-# (Not grep -q: it stops reading, and with pipefail the tool in front of it has failed then.)
+# (Not grep -q: it stops reading early, so that with pipefail the preceding tool fails.)
 llvm-readelf-22 -h "$library" | grep 'DYN' >/dev/null
 if llvm-readelf-22 -d "$library" | grep 'TEXTREL'; then
   echo "hexagon.sh: relocations in code"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Models in projects of other forms than examples/cmake: a folder with spaces and letters beyond
-# ASCII, models in subfolders, object libraries, installed and exported models and a project that
-# uses these, presets, several configurations, unity builds, options for fast floats.
+# Models in projects of other forms than examples/cmake: a folder with spaces and non-ASCII
+# letters, models in subfolders, object libraries, installed and exported models and a project
+# that uses them, presets, multiple configurations, unity builds, and fast-math options.
 # usage: integration.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -63,7 +63,7 @@ cat > "$project/CMakePresets.json" <<END
                   {"name": "release", "configurePreset": "several", "configuration": "Release"}]}
 END
 
-# A generator with one configuration, another compiler, options for fast floats, unity builds.
+# A single-configuration generator, another compiler, fast-math options, unity builds.
 configure() { # NAME OPTION...
   "$cmake" -S "$project" -B "$project/$1" -DIngot_DIR="$build/cmake" -DCMAKE_INSTALL_PREFIX="$project/$1/installed" "${@:2}"
   "$cmake" --build "$project/$1"
@@ -77,7 +77,7 @@ configure clang -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_C_COMPILER=clan
 "$project/of presets/Debug/compare" && "$project/of presets/Release/compare" || fail "presets: the models differ"
 "$cmake" --install "$project/of presets" --config Release
 
-# What is installed and exported is enough for another project, and names no folder of the build.
+# The installed and exported files suffice for another project, and name no folder of the build.
 "$cmake" --install "$project/make"
 "$project/make/installed/bin/compare" || fail "the installed models differ"
 ! grep -r "$project/make/models" "$project/make/installed/lib/cmake" || fail "the export names the build folder"

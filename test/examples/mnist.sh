@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# examples/mnist against the build folder: all ten digits are recognized.
+# examples/mnist, built against the build folder: all ten digits are recognized.
 # usage: mnist.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ingot_add_model_test: a program that runs a model on its data sets; made again
-# when the data change, and then it fails.
+# ingot_add_model_test: builds a program that runs a model on its data sets. The
+# program is built again when the data change, and then reports a failure.
 # usage: model_test.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -25,7 +25,7 @@ END_OF_PROJECT
 "$cmake" --build "$scratch/tree"
 "$scratch/tree/mnist_check" > "$scratch/log" || { cat "$scratch/log"; fail "the outputs differ"; }
 [ "$(grep -c ', ok$' "$scratch/log")" = 2 ] || { cat "$scratch/log"; fail "not both data sets were run"; }
-# What is shipped has no hooks.
+# The library itself must not contain trace hooks.
 grep -q trace_user "$scratch/tree/mnist.ingot/mnist.cpp" && fail "the library is traced"
 
 cp "$scratch/project/test_data_set_0/output_0.pb" "$scratch/project/test_data_set_1"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# examples/cmake against an installation: it builds and runs, does nothing when
-# nothing has changed, and compiles the network again when the model changes. The
-# installation has what a package should have, also after it has moved.
+# examples/cmake with an installed Ingot: it builds and runs, a second build does
+# nothing, and a changed model is compiled again. The installation is complete
+# and can be moved.
 # usage: package.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -10,7 +10,8 @@ fail() { printf 'package.sh: %s\n' "$*" >&2; exit 1; }
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
-# Copied, so that the model can change and a path into our sources would show.
+# A copy, so that the model can be changed and references to the source folder
+# would be noticed.
 cp -r "$source/examples" "$scratch/examples"
 "$cmake" --install "$build" --prefix "$scratch/prefix"
 "$cmake" -S "$scratch/examples/cmake" -B "$scratch/tree" -G Ninja \
@@ -30,14 +31,14 @@ touch "$scratch/examples/mnist/model.onnx"
 [ "$generated" -nt "$scratch/marker" ] || fail "a changed model is not compiled again"
 "$scratch/tree/compare"
 
-# Licence, manual, examples.
+# The licence, the manual and the examples.
 cmp "$source/LICENSE" "$scratch/prefix/share/doc/Ingot/LICENSE" || fail "no licence is installed"
 for file in README.md OPS.md docs/index.md docs/cli.md examples/mnist/model.onnx examples/cmake/CMakeLists.txt; do
   [ -s "$scratch/prefix/share/doc/Ingot/$file" ] || fail "$file is not installed"
 done
 
-# Without CMake, from another place than it was installed to; and the installed
-# examples build there as well.
+# Without CMake, after the installation was moved; the installed examples also
+# build there.
 mv "$scratch/prefix" "$scratch/moved"
 export PKG_CONFIG_PATH=$scratch/moved/share/pkgconfig
 ingot=$(pkg-config --variable=ingot ingot)

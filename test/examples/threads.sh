@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# examples/threads: the same bits on one thread and on several, a trace that names
-# the network's nodes; a damaged weights file is refused.
+# examples/threads: bit-identical results on one thread and on several, and a
+# trace that names the network's nodes. A damaged weights file is rejected.
 # usage: threads.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4

@@ -36,7 +36,7 @@ BOUNDS = {"fixed": "*=4", "open": "*=1..4"}
 # The line that begins a function, and the one that ends it.
 FUNCTION = re.compile(r"[\w\[].*?(\w+)\(")
 END = "}"
-# What differs from commit to commit.
+# The version line, which differs from commit to commit.
 COMMIT = re.compile(r" \(commit [0-9a-f]+\)")
 
 
@@ -77,7 +77,7 @@ def short(text):
 
 
 def hashes_of(source):
-    """Hashes by function; `-` is what stands outside of functions."""
+    """Returns a hash per function; `-` is the text outside of functions."""
     found, outside, lines = collections.OrderedDict(), [], []
     name = None
     for line in source.splitlines():
@@ -146,7 +146,7 @@ def write_table(target, table):
 
 
 def describe(before, now):
-    """What differs, by names."""
+    """Returns the differences, by function names."""
     if before is None:
         return "is not recorded"
     if "error" in before or "error" in now:

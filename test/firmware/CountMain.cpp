@@ -1,8 +1,8 @@
-// One run of a model, measured on the board.
+// Measures one run of a model on a board.
 //
-// count.py writes count_model.h beside it: count_fill_inputs(), count_run(),
-// and which timer the board has. Prints the status, the stack that the run
-// needed, the ticks of the run, and those of a loop of known length.
+// count.py writes count_model.h beside this file: count_fill_inputs(),
+// count_run() and the board's timer. Prints the status, the stack that the run
+// needed, the timer ticks of the run, and the ticks of a loop of known length.
 
 #include "count_model.h"
 
@@ -10,11 +10,11 @@
 #include <stdio.h>
 
 extern "C" {
-// Where the counting begins and ends.
+// Mark the begin and the end of the measured code.
 __attribute__((noinline)) void count_begin(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void count_end(void) { __asm__ volatile(""); }
 
-/// 2 * turns + 1 instructions.
+/// Executes 2 * turns + 1 instructions.
 __attribute__((noinline, naked)) void count_loop(unsigned) {
   __asm__ volatile("1: subs r0, #1\n\tbne 1b\n\tbx lr");
 }
@@ -25,7 +25,7 @@ static volatile uint32_t &at(uint32_t address) {
 }
 
 #if defined(COUNT_SYSTEM_COUNTER)
-// The subsystem's counter: control frame, and the frame for reading.
+// The system counter of the board: a control frame, and a read frame.
 static void startTimer() { at(COUNT_SYSTEM_COUNTER) = 1; }
 static uint32_t now() { return at(COUNT_SYSTEM_COUNTER + 0x1000); }
 #else
@@ -51,7 +51,8 @@ int main() {
   uint32_t loop = now() - start;
 
   count_fill_inputs();
-  // The stack below this frame is painted, as far as a model may use it.
+  // Fills the stack below this frame with a pattern, up to the most that a
+  // model may use.
   const uint32_t most = COUNT_STACK, margin = 64;
   char *top = stackPointer() - margin;
   for (char *p = top - most; p < top; ++p)

@@ -1,13 +1,14 @@
-/* CountPlugin.c - how often each block of code ran, and how often it branched.
+/* CountPlugin.c - counts how often each block of code runs and branches.
  *
  * A QEMU plugin: -plugin libcount.so,begin=ADDRESS,end=ADDRESS,out=FILE counts
- * between the first runs of the code at the two addresses and writes a line per
- * block: address, bytes, instructions, runs, how often something other than the
- * code behind it came next. With loads=FILE,range=BEGIN-END,range=... it also writes
- * how often each instruction reads from each range: address, a number for each range,
- * and one for what is in none of them.
- * The interface is declared here, since not every installation of QEMU 7.2 comes
- * with its header. */
+ * from the first execution of the code at address begin to the first execution of
+ * the code at end, and writes a line per block: address, bytes, instructions,
+ * runs, and how often execution did not continue with the code after the block.
+ * With loads=FILE,range=BEGIN-END,range=... it also writes how often each
+ * instruction reads from each range: address, a count per range, and a count of
+ * the reads outside of all ranges.
+ * QEMU's interface is declared here, since not every installation of QEMU 7.2 has
+ * its header. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *,
 
 EXPORT int qemu_plugin_version = 1;
 
-/* The smallest pages of a microcontroller. */
+/* The smallest page size that QEMU uses for microcontrollers. */
 #define PAGE_BYTES 1024
 
 struct block {
@@ -53,7 +54,7 @@ struct block {
 #define MOST_RANGES 16
 enum { READS = 1 };
 
-/* Where an instruction reads. */
+/* How often an instruction reads from each range. */
 struct loads {
   uint64_t address, counts[MOST_RANGES + 1];
   struct loads *next;
@@ -77,8 +78,8 @@ static void run_block(unsigned cpu, void *user) {
     counting = true;
   if (block->begin == end_address)
     counting = false;
-  /* Before an instruction that crosses a page a block ends; QEMU looks at its
-     first half and gives the plugin these two bytes as well. */
+  /* A block ends before an instruction that crosses a page, but QEMU reads its
+     first half and reports these two bytes to the plugin as well. */
   if (last && last->end == block->begin + 2 && last->end % PAGE_BYTES == 0)
     last->end = block->begin;
   if (last && last->end != block->begin)

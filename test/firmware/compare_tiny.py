@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Whether the output of examples/firmware's `tiny` is what ONNX Runtime computes.
+"""Compares the output of `tiny` of examples/firmware with ONNX Runtime.
 
     compare_tiny.py FOLDER_OF_MODELS LOG
 
-A line of the log is a network, its strongest output, and that one's millionths.
+A line of the log has a network, the index of its largest output, and that
+output in millionths.
 """
 import os
 import re
@@ -14,7 +15,7 @@ import onnxruntime
 
 
 def inputs(shape):
-    """The same pseudo-random numbers as the image's."""
+    """Returns the same pseudo-random numbers as the firmware uses."""
     seed, values = 1, []
     for _ in range(int(np.prod(shape))):
         seed = (seed * 1664525 + 1013904223) & 0xFFFFFFFF

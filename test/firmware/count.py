@@ -20,7 +20,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The timer of each board, and the shift of -icount that lets it count finely.
+# The timer of each board, and the value of -icount shift that gives it a fine
+# resolution.
 BOARDS = {
     "mps2-an385": ("COUNT_TIMER 0x40000000u", 6),
     "mps2-an386": ("COUNT_TIMER 0x40000000u", 6),
@@ -29,8 +30,8 @@ BOARDS = {
     "mps3-an547": ("COUNT_SYSTEM_COUNTER 0x58100000u", 5),
 }
 
-# Cycles by mnemonic (the longest matching prefix), for a core that issues one
-# instruction after the other; `n` is the number of registers in a list.
+# Cycles by mnemonic (the longest matching prefix) for an in-order, single-issue core;
+# `n` is the number of registers in a list.
 SMALL_CORE = {
     "": "1", "ldr": "2", "ldrd": "3", "str": "2", "strd": "3", "ldm": "1 + n", "stm": "1 + n", "push": "1 + n",
     "pop": "1 + n", "tbb": "2", "tbh": "2", "sdiv": "6", "udiv": "6", "smull": "1", "mls": "2",
@@ -38,13 +39,13 @@ SMALL_CORE = {
     "vfma": "3", "vfms": "3", "vfnma": "3", "vfnms": "3", "vmla": "3", "vmls": "3", "vnmla": "3", "vnmls": "3",
     "vdiv": "14", "vsqrt": "14",
 }
-# Vectors of four pass in two beats of two cycles; low-overhead loops are free.
+# A vector instruction takes two beats; low-overhead loops are free.
 VECTOR_CORE = dict(SMALL_CORE, **{
     "": "1", "vldr": "1", "vstr": "1", "ldr": "1", "str": "1", "vfma": "1", "vfms": "1", "le": "0",
     "q": "2",  # any instruction on a vector register
 })
 CORES = {"cortex-m55": VECTOR_CORE}
-TAKEN = {"cortex-m55": 1, "cortex-m7": 1}  # further cycles of a branch; else 2
+TAKEN = {"cortex-m55": 1, "cortex-m7": 1}  # additional cycles of a taken branch; 2 for other cores
 
 
 def run(command, **options):
@@ -73,7 +74,7 @@ def parse_arguments():
 
 
 class Target:
-    """What `ingot targets --json` says of it."""
+    """A target, as described by `ingot targets --json`."""
 
     def __init__(self, ingot, name, compiler=None):
         known = {t["name"]: t for t in json.loads(run([ingot, "targets", "--json"]))}
@@ -83,10 +84,10 @@ class Target:
         self.name = name
         self.flags = target["flags"]
         self.compiler = (compiler or target["compilers"][0]).split()
-        # The same for C.
+        # The corresponding C compiler.
         self.c_compiler = [word.replace("clang++", "clang").replace("g++", "gcc") for word in self.compiler]
         if "clang" in self.compiler[0]:
-            # Clang brings no C library; that of the linker serves.
+            # Clang has no C library of its own; that of the linker is used.
             library = run((target["linker"] or "arm-none-eabi-g++").split() + ["-print-file-name=libc.a"]).strip()
             self.c_compiler += ["-isystem", os.path.join(os.path.dirname(library), "..", "include")]
         self.linker = (target["linker"] or target["compilers"][0]).split()
@@ -97,7 +98,8 @@ class Target:
 
 
 def shape_bytes(text):
-    """Bytes and C kind of "float32[1,28,28]"."""
+    """Returns the bytes and the C type of a description such as
+    "float32[1,28,28]"."""
     kind, _, dims = text.partition("[")
     count = 1
     for dim in filter(None, dims.rstrip("]").split(",")):
@@ -108,7 +110,7 @@ def shape_bytes(text):
 
 
 def write_interface(path, name, facts, target, emx):
-    """count_model.h: buffers, inputs between -1 and 1, the call."""
+    """Writes count_model.h: buffers, inputs between -1 and 1, and the call."""
     define, _ = BOARDS[target.board]
     lines = [f"#define {define}", f"#define COUNT_STACK {(4 << 20) if emx else (64 << 10)}u"]
     if not emx:
@@ -136,7 +138,7 @@ def write_interface(path, name, facts, target, emx):
 
 
 def section_sizes(objects):
-    """Bytes of code and of constants."""
+    """Returns the bytes of code and of constants."""
     code = constants = 0
     for path in objects:
         for line in run(["arm-none-eabi-objdump", "-h", "-w", path]).splitlines():
@@ -151,7 +153,8 @@ def section_sizes(objects):
 
 
 def disassemble(path, core):
-    """Address -> (mnemonic, operands), and the functions as (address, size, name)."""
+    """Returns a map from address to (mnemonic, operands), and the functions as
+    (address, size, name)."""
     instructions = {}
     for line in run(["llvm-objdump-22", "-d", "--no-show-raw-insn", "--mcpu=" + core, path]).splitlines():
         found = re.match(r"\s*([0-9a-f]+):\s+(\S+)\s*(.*)", line)
@@ -166,7 +169,7 @@ def disassemble(path, core):
 
 
 def list_length(operands):
-    """Registers in {r0, r2-r4}."""
+    """Returns the number of registers in a list such as {r0, r2-r4}."""
     count = 0
     for part in re.search(r"\{([^}]*)\}", operands)[1].split(","):
         ends = [int(n) for n in re.findall(r"\d+", part)]
@@ -185,7 +188,7 @@ def weight_of(mnemonic, operands, weights):
 
 
 class Count:
-    """The plugin's counts, joined with the disassembly."""
+    """The plugin's counts, combined with the disassembly."""
 
     def __init__(self, target, elf, counts):
         self.code, functions = disassemble(elf, target.name)
@@ -223,14 +226,14 @@ class Count:
 
 
 def measure(arguments, target, work):
-    """Compiles, runs and counts; a dictionary of figures."""
+    """Compiles, runs and counts; returns a dictionary of figures."""
     name = "model"
     options = ["--target", target.name] + arguments.options
     facts = json.loads(run([arguments.ingot, "inspect", "--json", arguments.model] + options))
     code_object = os.path.join(work, name + ".o")
     if arguments.emx:
         source = os.path.join(work, name + ".c")
-        # Nothing from the heap or from files, as on a bare board.
+        # Neither heap nor files, as on a bare-metal board.
         run([arguments.emx, "compile", arguments.model, source, "--model-name", name, "--restrict-arrays",
              "--large-temp-threshold", "0", "--large-weight-threshold", "0"])
         compiler = target.c_compiler
@@ -304,7 +307,7 @@ def main():
         print(json.dumps(figures, indent=2))
     else:
         print_report(arguments, count, figures)
-    # The two counts see the same run but for the call itself.
+    # Both counts measure the same run, except for the call itself.
     if abs(figures["timer_instructions"] - figures["instructions"]) > max(100, figures["instructions"] // 200):
         sys.exit("the plugin and the timer disagree")
 

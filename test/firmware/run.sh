@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# examples/firmware on the emulated board of a core: ten of ten digits, their
-# scores checked on the board, and the four networks of MLPerf Tiny as ONNX
-# Runtime sees them.
+# examples/firmware on the emulated board of a core: recognizes all ten digits,
+# checks their scores on the board, and compares the four networks of MLPerf
+# Tiny with ONNX Runtime.
 # usage: run.sh CMAKE SOURCE BUILD SCRATCH CORE PYTHON
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4 core=$5 python=$6
@@ -26,11 +26,11 @@ for image in digits check compare tiny; do
 done
 grep -q '10 of 10 right' "$scratch/digits.log"
 grep -q 'all outputs are as expected' "$scratch/check.log"
-# In 8 bits the same characters are seen, with fewer instructions.
+# The int8 network recognizes the same characters with fewer instructions.
 grep -q 'The same character as in float: 20 of 20' "$scratch/compare.log"
 instructions() { sed -nE "s/^$1: .* ([0-9]+) instructions a picture, 19 of 20 right.*/\1/p" "$scratch/compare.log"; }
 [ "$(instructions '8 bits')" -lt "$(instructions float)" ]
-# Nothing has an initial value in RAM: weights stay in flash.
+# No variable in RAM has an initial value: weights stay in flash.
 for image in digits tiny; do
   grep -Eq 'text [0-9]+ data 0 bss [0-9]+ stack [0-9]+ bytes' "$scratch/$image.log"
 done

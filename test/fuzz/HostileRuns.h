@@ -1,6 +1,6 @@
-// What runs with hostile inputs are made of: buffers of just the size that a header
-// promises, so that a sanitizer finds what is read or written beside them, and values
-// that nobody should give a model.
+// Inputs for runs with hostile data: buffers of exactly the size that the
+// header promises, so that a sanitizer detects out-of-bounds accesses, and
+// values that no caller should pass.
 
 #ifndef INGOT_TEST_FUZZ_HOSTILERUNS_H
 #define INGOT_TEST_FUZZ_HOSTILERUNS_H
@@ -32,7 +32,7 @@ struct Run {
     return static_cast<T *>(p);
   }
 
-  /// A size that should be in [least, most]: mostly it is.
+  /// Returns a size that should be in [least, most], and usually is.
   ptrdiff_t size(ptrdiff_t least, ptrdiff_t most) {
     const ptrdiff_t beyond[] = {-1, least - 1, most + 1, ptrdiff_t(1) << 62,
                                 std::numeric_limits<ptrdiff_t>::min()};
@@ -68,7 +68,7 @@ struct Run {
     }
   }
 
-  /// Empty, long, short, a number, bytes that are no UTF-8.
+  /// Returns a string: empty, long, short, a number, or invalid UTF-8.
   const char *text() {
     static const char pieces[] = "a, b\xc3\xa4\xe2\x82 0.";
     std::string s = std::to_string(static_cast<int64_t>(random()));
@@ -108,12 +108,12 @@ struct Run {
     return static_cast<ptrdiff_t>(random() % static_cast<uint64_t>(count));
   }
 
-  /// Whether all sizes are within their bounds.
+  /// Whether all sizes returned so far are within their bounds.
   bool fits = true;
 
 private:
   std::mt19937_64 random;
-  /// Few odd values, some, many.
+  /// How many values are unusual: few, some or many.
   size_t kind, number;
   std::vector<void *> buffers;
 };

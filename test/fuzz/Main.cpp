@@ -1,17 +1,17 @@
-// Ingot-fuzz.
+// ingot-fuzz.
 //
 // usage: ingot-fuzz [--seconds S] [--seed N] [--keep DIR] [MODEL|FOLDER...]
 //
-// Compiles models that are nearly right up to the text, with random options,
-// each in a process of its own:
+// Compiles models that are nearly valid to C++, with random options, each in a
+// process of its own:
 //
-//   nodes    of every operator, with random operands
-//   parts    of the models given, with one operator changed
-//   models   given, with changes to their structure or their bytes
+//   nodes    one node of any operator, with random operands
+//   parts    of the given models, with one operator changed
+//   models   as given, with changes to their structure or their bytes
 //
-// A crash, a hang, an internal error, an exit without a diagnostic and output
-// that is left behind are faults. Each kind is named once, with the options
-// that show it and, if --keep says where, its model.
+// A crash, a hang, an internal error, a failure without a diagnostic, and
+// output files left after a failure are faults. Each kind of fault is reported
+// once, with the options that reproduce it and, with --keep, its model.
 
 #include "Seeds.h"
 #include "Trial.h"
@@ -32,7 +32,7 @@ struct Arguments {
   Seeds seeds;
 };
 
-/// A model in any state, and its bytes.
+/// A model, valid or not, and its bytes.
 struct Subject {
   onnx::ModelProto model;
   std::string bytes;
@@ -82,7 +82,8 @@ static Subject randomSubject(Seeds &seeds, Random &random) {
   return {std::move(*model), std::move(bytes)};
 }
 
-/// What a fault is about, without the names and numbers of this model.
+/// Returns the kind of a fault, without names and numbers of the particular
+/// model.
 static std::string kindOf(const Outcome &outcome) {
   std::string text = std::to_string(outcome.code) + " ";
   size_t line = 0;

@@ -2,7 +2,7 @@
 
 namespace ingot::fuzz {
 
-/// Numbers at which code goes wrong.
+/// Returns a number that is likely to expose errors.
 static int64_t oddInteger(Random &random) {
   static const int64_t numbers[] = {
       0,  1,         -1,        2,         3,       -2,   7,

@@ -1,4 +1,4 @@
-// Models that are nearly right.
+// Creates models that are nearly valid.
 
 #ifndef INGOT_TEST_FUZZ_MUTATE_H
 #define INGOT_TEST_FUZZ_MUTATE_H
@@ -12,7 +12,7 @@ namespace ingot::fuzz {
 
 using Random = std::mt19937_64;
 
-/// A number in [0, bound); 0 if the bound is 0.
+/// Returns a number in [0, bound); 0 if the bound is 0.
 inline size_t below(Random &random, size_t bound) {
   return bound ? random() % bound : 0;
 }
@@ -26,33 +26,33 @@ template <typename List> void dropLast(List &list) {
     list.RemoveLast();
 }
 
-/// Mostly from -1 to 3, so that what comes behind is reached; else one of the
-/// numbers at which code goes wrong.
+/// Returns a number that is usually between -1 and 3, so that later checks are
+/// reached; otherwise one that is likely to expose errors.
 int64_t smallInteger(Random &random);
 
-/// Bytes of the data that the type and the shape ask for; none of strings.
+/// Returns the bytes of data that type and shape require; 0 for strings.
 size_t tensorBytes(const onnx::TensorProto &tensor);
-/// Replaces the data by small random numbers that fit type and shape.
+/// Replaces the data by small random numbers of the right type and count.
 void fillTensor(onnx::TensorProto &tensor, Random &random);
 
-/// Models that reach every operator: one node with random inputs, types and
+/// Returns a model with one node of any operator, with random inputs, types and
 /// attributes.
 onnx::ModelProto randomNode(Random &random);
-/// A value for an attribute that fits its declared type.
+/// Returns a value of the attribute's declared type.
 onnx::AttributeProto randomAttribute(const std::string &name,
                                      onnx::AttributeProto::AttributeType type,
                                      Random &random);
 void mutateAttribute(onnx::AttributeProto &attr, Random &random);
-/// Changes one thing about one node: the shape, the type or the values of an
-/// operand, an attribute, the number of operands, the operator. All else stays
-/// consistent: a constant has as many elements as its shape says.
+/// Changes one property of one node: the shape, type or values of an operand,
+/// an attribute, the number of operands, or the operator. The model stays
+/// consistent otherwise: a constant has as many elements as its shape requires.
 void mutateOperator(onnx::ModelProto &model, Random &random);
-/// Gives small inputs values, so that what reads them is computed by the
-/// compiler.
+/// Turns small inputs into constants, so that the compiler evaluates the nodes
+/// that use them.
 void makeConstant(onnx::GraphProto &graph, Random &random);
-/// A few changes to the structure: shapes, attributes, names, nodes, types.
+/// Makes a few structural changes: shapes, attributes, names, nodes, types.
 void mutateModel(onnx::ModelProto &model, Random &random);
-/// A few changes to the bytes.
+/// Makes a few changes to the bytes.
 void mutateBytes(std::string &bytes, Random &random);
 
 } // namespace ingot::fuzz

@@ -1,4 +1,4 @@
-// One change to one node.
+// Changes one node of a model.
 
 #include "Mutate.h"
 
@@ -10,7 +10,7 @@
 
 namespace ingot::fuzz {
 
-/// Bits of an element; 0 of strings and what is no type.
+/// Returns the bits of an element; 0 for strings and invalid types.
 static unsigned bitsOf(int32_t type) {
   switch (type) {
   case onnx::TensorProto::DOUBLE:
@@ -65,14 +65,14 @@ void fillTensor(onnx::TensorProto &tensor, Random &random) {
       std::memcpy(&data[at], &value, 4);
     }
   } else if (size_t width = bitsOf(tensor.data_type()) / 8) {
-    // Of floats small ones, of integers 0 to 3.
+    // Floats become small, integers 0 to 3.
     for (size_t at = 0; at + width <= bytes; at += width)
       data[at] = static_cast<char>(random() % 4);
   }
   tensor.set_raw_data(data);
 }
 
-/// A shape with one change.
+/// Returns a shape with one change.
 static std::vector<int64_t> mutatedShape(std::vector<int64_t> shape,
                                          Random &random) {
   auto size = [&]() -> int64_t { return below(random, 6); };
@@ -138,7 +138,7 @@ static void mutateConstant(onnx::GraphProto &graph, int index, Random &random) {
     tensor.set_data_type(randomType(random));
     break;
   case 1: {
-    // No longer known when compiling.
+    // The constant becomes an input.
     auto &input = *graph.add_input();
     input.set_name(tensor.name());
     auto &type = *input.mutable_type()->mutable_tensor_type();
@@ -191,7 +191,7 @@ static void mutateAttributes(onnx::NodeProto &node,
   }
   if (!schema || schema->attributes().empty())
     return;
-  // In the order of their names, which is the same everywhere.
+  // Sorted by name, so that a seed chooses the same attribute on every machine.
   std::vector<std::string> names;
   for (const auto &[name, attr] : schema->attributes())
     names.push_back(name);
@@ -287,7 +287,7 @@ void mutateOperator(onnx::ModelProto &model, Random &random) {
         opset.set_version(1 + below(random, 26));
     return;
   }
-  // Another operator that takes as many operands.
+  // Replaces the operator by one with the same number of operands.
   static const std::vector<onnx::OpSchema> schemas =
       onnx::OpSchemaRegistry::get_all_schemas();
   for (int attempt = 0; attempt < 100; ++attempt) {

@@ -42,7 +42,7 @@ onnx::ModelProto randomNode(Random &random) {
   node.set_op_type(schema->Name());
   node.set_domain(schema->domain());
   node.set_name("the_node");
-  // One shape for all floats is what fits most often.
+  // All float operands share one shape, which is valid most often.
   std::vector<int64_t> common;
   for (size_t rank = below(random, 5); rank; --rank)
     common.push_back(1 + below(random, 4));
@@ -54,7 +54,7 @@ onnx::ModelProto randomNode(Random &random) {
     std::string name = "x" + std::to_string(i);
     node.add_input(below(random, 12) ? name : "");
     if (below(random, 2)) {
-      // Known to the compiler: shapes, axes, weights.
+      // Operands that are constants, such as shapes, axes and weights.
       auto &tensor = *graph.add_initializer();
       tensor.set_name(name);
       bool isIndex = below(random, 2);

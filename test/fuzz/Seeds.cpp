@@ -11,8 +11,8 @@ namespace ingot::fuzz {
 
 namespace fs = std::filesystem;
 
-/// Bytes of weights of one model, of one constant of a part, and of any value
-/// of a model: what compiles in a second or two.
+/// Limits on the bytes of all weights of a model, of one constant in a part,
+/// and of any value in a model, so that a compilation takes a second or two.
 static constexpr size_t mostWeights = 1 << 21, mostOfConstant = 1 << 19,
                         mostOfValue = 1 << 24;
 
@@ -28,7 +28,7 @@ bool Seeds::add(const fs::path &path) {
     bySize[size].push_back(std::move(seed));
     return true;
   }
-  // Sorted, so that a seed number means the same everywhere.
+  // Sorted, so that a seed means the same on every machine.
   std::vector<fs::path> files;
   for (const auto &entry : fs::recursive_directory_iterator(path))
     if (entry.path().extension() == ".onnx")
@@ -39,7 +39,7 @@ bool Seeds::add(const fs::path &path) {
   return !files.empty();
 }
 
-/// Calls `visit` with each name that a node reads from outside of itself.
+/// Calls `visit` for each name that a node uses from outside of itself.
 template <typename Visit>
 static void forEachRead(const onnx::NodeProto &node, Visit visit) {
   for (const std::string &input : node.input())
@@ -66,7 +66,8 @@ static void forEachRead(const onnx::NodeProto &node, Visit visit) {
   }
 }
 
-/// Gives unknown sizes a number: one of a batch, enough for windows elsewhere.
+/// Replaces unknown sizes by numbers: 1 for a batch, else a size that windows
+/// fit into.
 static void bindSizes(onnx::ValueInfoProto &input) {
   if (!input.type().has_tensor_type() ||
       !input.type().tensor_type().has_shape())
@@ -91,7 +92,7 @@ void Seeds::read(Seed &seed) {
         onnx::ShapeInferenceOptions(/*check_type=*/false, /*error_mode=*/0,
                                     /*data_prop=*/true));
   } catch (const std::exception &) {
-    // Parts of this seed begin where types are known.
+    // Parts of this model will start where types are known.
   }
   for (const auto *values : {&known.graph().input(), &known.graph().output(),
                              &known.graph().value_info()})
@@ -126,7 +127,7 @@ std::optional<onnx::ModelProto> Seeds::whole(Random &random) {
     bytes += tensorBytes(tensor);
   if (bytes > mostWeights || seed.model.graph().node_size() > 250)
     return std::nullopt;
-  // Weights may also be computed.
+  // Values that are computed can be large as well.
   for (const auto &[name, type] : seed.types) {
     onnx::TensorProto value;
     value.set_data_type(type.tensor_type().elem_type());

@@ -1,4 +1,4 @@
-// Models to start from, and parts of them.
+// The models that fuzzing starts from, and parts of them.
 
 #ifndef INGOT_TEST_FUZZ_SEEDS_H
 #define INGOT_TEST_FUZZ_SEEDS_H
@@ -13,18 +13,20 @@
 
 namespace ingot::fuzz {
 
-/// The models given on the command line. Files are read when first needed.
-/// Whatever their number and size, small and large models get equal turns.
+/// The models given on the command line, read when they are first needed. Small
+/// and large models are drawn equally often, regardless of their number.
 class Seeds {
 public:
-  /// Adds a model, or every *.onnx file below a folder; false if there is none.
+  /// Adds a model, or every *.onnx file below a folder; returns false if there
+  /// is none.
   bool add(const std::filesystem::path &path);
   bool empty() const { return bySize.empty(); }
 
-  /// A model with all of its weights; none if the drawn one has too many.
+  /// Returns a complete model with its weights; nullopt if the drawn one is too
+  /// large.
   std::optional<onnx::ModelProto> whole(Random &random);
-  /// One to six connected nodes of a model. What they read becomes an input, or
-  /// stays a constant; shapes are those of the whole model.
+  /// Returns one to six connected nodes of a model. Values from outside become
+  /// inputs, constants stay constants; shapes are those of the whole model.
   std::optional<onnx::ModelProto> part(Random &random);
 
 private:
@@ -32,7 +34,7 @@ private:
     std::filesystem::path path;
     onnx::ModelProto model;
     bool isRead = false;
-    /// The types of all values, as far as they can be inferred.
+    /// The types of all values that can be inferred.
     std::map<std::string, onnx::TypeProto> types;
     std::map<std::string, const onnx::TensorProto *> constants;
     std::map<std::string, int> producer;
@@ -42,7 +44,7 @@ private:
   Seed &draw(Random &random);
   static void read(Seed &seed);
   static std::vector<int> chooseNodes(const Seed &seed, Random &random);
-  /// By the logarithm of the file's size.
+  /// Grouped by the logarithm of the file size.
   std::map<unsigned, std::vector<std::unique_ptr<Seed>>> bySize;
 };
 

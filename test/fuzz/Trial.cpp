@@ -14,8 +14,8 @@ namespace ingot::fuzz {
 
 namespace fs = std::filesystem;
 
-/// Seconds that a compilation may compute, and that it may take in all on a
-/// machine that does other things, too.
+/// The CPU time of a compilation, and its elapsed time on a machine that is
+/// shared with other work, in seconds.
 static constexpr unsigned secondsOfWork = 20, secondsInAll = 120;
 static constexpr rlim_t memoryAllowed = rlim_t(6) << 30;
 
@@ -53,8 +53,8 @@ static void chooseTargets(Trial &trial, Random &random) {
 
 static constexpr int64_t sizes[] = {1, 1, 2, 3, 7, 16};
 
-/// Makes a second function of the model at sizes of its own, or has an output live on as
-/// an input.
+/// Adds a second entry function with sizes of its own, or makes an output the
+/// state of an input.
 static void chooseFunctions(Trial &trial, const onnx::ModelProto &model,
                             Random &random) {
   const onnx::GraphProto &graph = model.graph();
@@ -82,7 +82,7 @@ static void chooseFunctions(Trial &trial, const onnx::ModelProto &model,
   }
 }
 
-/// Gives all sizes that the model leaves open a number each, or leaves them to the run.
+/// Gives each unknown size of the model a number, or keeps all of them dynamic.
 static void bindSymbols(Trial &trial, const onnx::ModelProto &model,
                         Random &random) {
   if (below(random, 3) == 0) {
@@ -123,7 +123,7 @@ Trial randomTrial(const onnx::ModelProto &model, Random &random) {
   auto [mode, text] = modes[below(random, std::size(modes))];
   options.weights = mode;
   trial.commandLine += text;
-  // The command line refuses both for a device.
+  // The command line rejects the combination of these options with a device.
   bool isDevice = options.target->isDevice();
   if (below(random, 6) == 0 && !isDevice) {
     options.maxRam = int64_t(1) << below(random, 20);
@@ -150,7 +150,8 @@ static void interrupt(int) {
 }
 
 Workspace::Workspace() : context(makeContext()) {
-  // Before there is a folder that a signal could leave behind.
+  // Handlers are installed before the folder exists, so that a signal cannot
+  // leave it behind.
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, interrupt);
   std::string name = (fs::temp_directory_path() / "ingot-fuzz-XXXXXX").string();
@@ -172,7 +173,7 @@ static void limit(int resource, rlim_t most) {
 }
 
 void Workspace::compileInChild(const Trial &trial) {
-  // Nobody would remove what a child writes after its parent has gone.
+  // If the parent dies, nobody would remove the files of its child.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, SIG_DFL);
@@ -188,7 +189,7 @@ void Workspace::compileInChild(const Trial &trial) {
   Compilation compilation(trial.options, *context, diagnostics);
   bool good = compilation.emit((folder / "net.cpp").string());
   diagnostics.print(llvm::errs());
-  // Failure without a word is as bad as a crash.
+  // A failure without a diagnostic is a fault, like a crash.
   _exit(good == diagnostics.empty() ? diagnostics.exitCode() : SaidNothing);
 }
 
@@ -226,7 +227,7 @@ Outcome Workspace::compile(const std::string &model, const Trial &trial) {
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   std::stringstream said;
   said << std::ifstream(folder / "log").rdbuf();
-  // A process that is killed cannot clean up.
+  // A killed process cannot remove its temporary files.
   if (clear(code) && code >= 0)
     code = OutputLeftBehind;
   return {code, said.str()};

@@ -10,16 +10,16 @@
 
 namespace ingot::fuzz {
 
-/// Options, and the command line that stands for them.
+/// Options, and the equivalent command line.
 struct Trial {
   CompileOptions options;
   std::string commandLine;
 };
-/// Any target or several of a family, any place for the weights, any limits.
-/// Symbols of `model` get sizes most of the time.
+/// Returns random options: one target or several of a family, any location of
+/// the weights, any limits. Symbols of `model` usually get sizes.
 Trial randomTrial(const onnx::ModelProto &model, Random &random);
 
-/// Beside the exit codes of a compilation; signals are negative.
+/// Added to the exit codes of a compilation; signals are negative.
 enum : int { SaidNothing = 99, OutputLeftBehind = 98 };
 inline bool isFault(int code) {
   return code != Success && code != InvalidInput && code != WrongUsage &&
@@ -28,30 +28,31 @@ inline bool isFault(int code) {
 
 struct Outcome {
   int code;
-  /// What the compilation printed.
+  /// The output of the compilation.
   std::string said;
 };
 
-/// A folder for models, outputs and temporary files of compilations. It goes
-/// with the object, also when the program is interrupted.
+/// A folder for models, outputs and temporary files of compilations. It is
+/// removed by the destructor, also when the program is interrupted.
 class Workspace {
 public:
   Workspace();
   ~Workspace();
   Workspace(const Workspace &) = delete;
 
-  /// Compiles a model up to the text; its time and memory are limited.
+  /// Compiles a model to C++, with limits on time and memory.
   Outcome compile(const std::string &model, const Trial &trial);
-  /// A signal has asked the program to end.
+  /// Whether a signal has asked the program to end.
   static bool isInterrupted();
 
 private:
   [[noreturn]] void compileInChild(const Trial &trial);
-  /// Whether files are there that this outcome does not leave; removes all.
+  /// Returns whether unexpected files exist after this exit code; removes all
+  /// files.
   bool clear(int code);
 
   std::filesystem::path folder;
-  /// Made once: every child has its copy.
+  /// Created once; every child process inherits a copy.
   std::unique_ptr<mlir::MLIRContext> context;
 };
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles chains whose every link reads the one before twice.
+"""Compiles chains in which every link uses the previous value twice.
 
     doubled.py --ingot INGOT [NAME...]
 
-There are 2^40 ways through 40 such links: a pass that follows each of them never ends, one that looks at each value once
-takes milliseconds. Each chain has LIMIT seconds, which is far more than any takes.
+There are 2^40 paths through 40 such links: a pass that follows each path never ends; one that visits each
+value once takes milliseconds. Each chain has a limit of LIMIT seconds, far more than needed.
 """
 import argparse
 import os
@@ -28,7 +28,8 @@ SHAPE = [1, 4, 8, 8]
 
 
 def chain(first, link, links=LINKS):
-    """The nodes of a chain, and the name of its last value: link(value, result) returns the nodes of one link."""
+    """Returns the nodes of a chain and the name of its last value; link(value, result) returns the nodes
+    of one link."""
     nodes = []
     for i in range(links):
         nodes += link(first, f"v{i}")
@@ -37,7 +38,8 @@ def chain(first, link, links=LINKS):
 
 
 def behind(*moves):
-    """Links that add or multiply a value and what `moves` make of it: (operator, further inputs, attributes)."""
+    """Returns a link that adds or multiplies a value and the result of applying `moves` to it: (operator,
+    further inputs, attributes)."""
     def link(value, result):
         nodes, moved = [], value
         for i, (operator, inputs, attributes) in enumerate(moves):
@@ -68,7 +70,7 @@ LINKS_OF = {
 
 
 def models():
-    """Names, nodes, inputs, outputs, constants."""
+    """Yields names, nodes, inputs, outputs, constants."""
     for operator in ("Add", "Mul", "Sub", "Max", "Pow", "MatMul", "Mean"):
         nodes, last = chain("x", lambda value, result: [node(operator, [value, value], [result])])
         yield operator.lower(), nodes, [info("x", F, [8, 8])], [info(last, F, [8, 8])], {}
@@ -76,7 +78,7 @@ def models():
         nodes, last = chain("x", link)
         yield name, nodes, [info("x", F, SHAPE)], [info(last, F, SHAPE)], WEIGHTS
 
-    # A norm of whole images that is spelled out, behind a transpose and in front of its inverse.
+    # A decomposed layer normalization of whole images, between a transpose and its inverse.
     nodes = [node("Exp", ["x"], ["e"]), node("Transpose", ["e"], ["t"], perm=[0, 3, 1, 2]), node("Reshape", ["t", "row"], ["r"]),
              node("LayerNormalization", ["r", "ones"], ["n"], axis=-1)]
     doubled, last = chain("n", lambda value, result: [node("Add", [value, value], [result])])
@@ -84,7 +86,7 @@ def models():
     yield ("norm", nodes, [info("x", F, [1, 8, 8, 4])], [info("y", F, [1, 8, 8, 4])],
            {"row": np.array([1, 256]), "image": np.array([1, 4, 8, 8]), "ones": np.ones(256, np.float32)})
 
-    # Sums of integers, which are as large as those that they are made of.
+    # Sums of integers, whose range doubles with each link.
     for links in (12, LINKS):
         nodes, last = chain("s", lambda value, result: [node("Add", [value, value], [result])], links)
         nodes = [node("ConvInteger", ["x", "w"], ["s"], pads=[1, 1, 1, 1])] + nodes + [
@@ -92,7 +94,7 @@ def models():
         yield (f"integers{links}", nodes, [info("x", U8, [1, 128, 4, 4])], [info("y", I8, [1, 128, 4, 4])],
                {"w": np.ones((128, 128, 3, 3), np.int8), "factor": np.float32(1e-9), "scale": np.float32(0.05), "zero": np.int8(0)})
 
-    # A mask that is chosen again and again.
+    # A mask that is selected repeatedly.
     nodes, last = chain("chosen", lambda value, result: [node("Where", ["c" if int(result[1:]) % 2 else "d", value, value], [result])])
     nodes = [node("DequantizeLinear", ["a", "scale", "zero"], ["p"]), node("DequantizeLinear", ["b", "scale", "zero"], ["q"]),
              node("MatMul", ["p", "q"], ["products"]), node("QuantizeLinear", ["products", "scale", "zero"], ["bytes"]),
@@ -101,18 +103,18 @@ def models():
     yield ("mask", nodes, [info("a", I8, [8, 16]), info("b", I8, [16, 8]), info("c", B, [8, 8]), info("d", B, [8, 8])], [info("y", F, [8, 8])],
            {"scale": np.float32(0.1), "zero": np.int8(0), "shown": np.float32(0), "hidden": np.float32(-1e9)})
 
-    # No link is doubled, but there are many, of a batch.
+    # No value is used twice, but the chain is long, and the model has a batch.
     nodes, last = chain(
         "x", lambda value, result: [node("Conv", [value, "w"], [result]) if int(result[1:]) % 2 else node("Softmax", [value], [result], axis=1)], 1500)
     yield "long", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"w": np.full((64, 64, 1, 1), 0.05, np.float32)}
 
-    # Parts that are joined, wherever a batch is cut into segments.
+    # Parts that are concatenated, while the batch is split into segments.
     nodes, last = chain("x", lambda value, result: [
         node("Conv", [value, "half"], [result + "_a"]), node("Softmax", [value], [result + "_s"], axis=1), node("Conv", [result + "_s", "half"], [result + "_b"]),
         node("Concat", [result + "_a", result + "_b"], [result], axis=1)], 60)
     yield "joined", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"half": np.full((32, 64, 1, 1), 0.05, np.float32)}
 
-    # A size of a tensor, known at run time.
+    # A dynamic size.
     nodes, last = chain("s", lambda value, result: [node("Add" if int(result[1:]) % 2 else "Sub", [value, value], [result])])
     yield ("size", [node("Shape", ["x"], ["s"]), *nodes, node("Cast", [last], ["y"], to=F)], [info("x", F, ["n", 8])], [info("y", F, [2])], {})
 

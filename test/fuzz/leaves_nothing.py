@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the fuzzer to its end and up to a signal; its temporary folder must be empty then.
+"""Runs the fuzzer until it ends and until a signal; its temporary folder must be empty
+afterwards.
 
     leaves_nothing.py INGOT-FUZZ MODELS FOLDER
 """
@@ -22,7 +23,7 @@ def main():
     assert not os.listdir(folder), os.listdir(folder)
 
     fuzzer = start(program, models, folder, 600)
-    # Its folder is there once it has begun.
+    # The temporary folder exists once the fuzzer has started.
     while not os.listdir(folder):
         assert fuzzer.poll() is None
     fuzzer.send_signal(signal.SIGTERM)

@@ -1,5 +1,6 @@
-"""A network as a framework computes it in half precision, for ONNX Runtime: weights, inputs and the result of each node are
-rounded to bf16 or f16, sums are of f32. As tf32, the operands of products are rounded alone.
+"""Rewrites a network to compute as a framework does in half precision, for ONNX Runtime: weights, inputs
+and the result of each node are rounded to bf16 or f16, and sums are accumulated in f32. For tf32, only the
+operands of matmuls and convolutions are rounded.
 
     save(model, kind, path)
 """
@@ -12,7 +13,8 @@ PRODUCTS = ("Conv", "MatMul", "Gemm")
 
 
 def round_nodes(kind, before, after):
-    """Nodes that make `after` of `before`. Of tf32: x * (2^13 + 1) - (x * (2^13 + 1) - x), whose lowest 13 bits are zero."""
+    """Returns nodes that round `before` to `after`. For tf32: x * (2^13 + 1) - (x * (2^13 + 1) - x), whose
+    lowest 13 bits are zero."""
     if kind in TYPES:
         return [helper.make_node("Cast", [before], [after + ".narrow"], to=TYPES[kind]),
                 helper.make_node("Cast", [after + ".narrow"], [after], to=TensorProto.FLOAT)]
@@ -38,7 +40,7 @@ def save(model, kind, path):
     for node in nodes:
         if kind in TYPES or node.op_type in PRODUCTS:
             for i, name in enumerate(node.input):
-                # A bias is added to a sum, and sizes of Resize are no data.
+                # A bias is added to an accumulator, and the sizes of Resize are not data.
                 if name in floats and node.op_type != "Resize" and not (node.op_type in PRODUCTS and i > 1):
                     node.input[i] = rounded(name)
         new.append(node)

@@ -48,8 +48,8 @@ def save_tensor(path, name, array):
         file.write(numpy_helper.from_array(array, name).SerializeToString())
 
 
-# Networks of models/graphs for smaller images: which, its sizes in inputs and results, and in shapes and along the axes of
-# constants (the places of a detector).
+# Networks of models/graphs with smaller images: the source, and how its sizes change in inputs, results,
+# shapes and constants (the positions of a detector).
 SMALLER = {"yolov8n_160": ("yolov8n_640", {640: 160, 8400: 525})}
 
 
@@ -69,7 +69,7 @@ def make_smaller(path, sizes, to):
 
 
 def find_model(name, work):
-    """The model's path, and the folders of its own test data."""
+    """Returns the model's path, and the folders of its own test data."""
     if name in SMALLER:
         source, sizes = SMALLER[name]
         path = os.path.join(work, name + ".onnx")
@@ -84,7 +84,7 @@ def find_model(name, work):
 
 
 def make_inputs(session, folder):
-    """The inputs of a data set, or seeded ones; as a list in the model's order."""
+    """Returns the inputs of a data set, or seeded ones, as a list in the model's order."""
     inputs = session.get_inputs()
     if folder:
         return [load_tensor(os.path.join(folder, f"input_{i}.pb")) for i in range(len(inputs))]
@@ -100,7 +100,7 @@ def make_inputs(session, folder):
 
 
 def distance(result, expected):
-    """The largest difference, as a part of the expected values' range."""
+    """Returns the largest difference, relative to the range of the expected values."""
     if result.shape != expected.shape or result.dtype != expected.dtype:
         return f"{result.dtype}{list(result.shape)} instead of {expected.dtype}{list(expected.shape)}"
     if expected.size == 0:
@@ -117,14 +117,16 @@ def is_quantized(model):
 
 
 def saturates():
-    """Whether ONNX Runtime is inexact here: on x86 without VNNI it adds two products of 8-bit numbers in 16 bits."""
+    """Whether ONNX Runtime is inexact on this machine: on x86 without VNNI it adds two products of 8-bit
+    integers in 16 bits."""
     with open("/proc/cpuinfo") as file:
         cpu = file.read()
     return "avx2" in cpu and "vnni" not in cpu
 
 
 def outputs_of(args, sessions, folder, inputs):
-    """What ONNX Runtime computes, or the outputs that came with the model: for each output those that are right."""
+    """Returns, for each output, the values that count as right: those that ONNX Runtime computes, or those
+    that came with the model."""
     names = [v.name for v in sessions[0].get_inputs()]
     if folder and args.own_outputs:
         return [[load_tensor(os.path.join(folder, f"output_{i}.pb"))] for i in range(len(sessions[0].get_outputs()))]
@@ -132,7 +134,8 @@ def outputs_of(args, sessions, folder, inputs):
 
 
 def errors_of_rounding(args, model, inputs, expected):
-    """Of each output, the error of the network that is computed in the numbers of --fast throughout."""
+    """Returns, for each output, the error of the network that is computed throughout in the precision of
+    --fast."""
     path = os.path.join(args.work, f"{args.name}_{args.fast}.onnx")
     rounded.save(model, args.fast, path)
     options = onnxruntime.SessionOptions()
@@ -144,8 +147,9 @@ def errors_of_rounding(args, model, inputs, expected):
 
 
 def open_sessions(model):
-    """ONNX Runtime's; of a quantized network also one without optimizations: its kernels of 8 bits round other
-    intermediate values than the model says, which may be a step apart."""
+    """Returns sessions of ONNX Runtime. For a quantized network, adds one without optimizations: the
+    optimized 8-bit kernels round other intermediate values than the model specifies, so results may differ
+    by one step."""
     level = onnxruntime.GraphOptimizationLevel
     sessions = []
     for each in [level.ORT_ENABLE_ALL] + [level.ORT_DISABLE_ALL] * is_quantized(model):
@@ -157,7 +161,7 @@ def open_sessions(model):
 
 
 def check(args, model, sessions, folder, target):
-    """Runs one data set on one target; the number of wrong outputs."""
+    """Runs one data set on one target; returns the number of wrong outputs."""
     session = sessions[0]
     inputs = make_inputs(session, folder)
     expected = outputs_of(args, sessions, folder, inputs)
@@ -176,7 +180,7 @@ def check(args, model, sessions, folder, target):
         return 1
     limits = [TOLERANCE] * len(expected)
     if args.fast:
-        # Processors sum products in f16 as well, for a while; a GPU sums them in f32.
+        # On CPUs, some products are also accumulated in f16; a GPU accumulates in f32.
         least = TOLERANCE_OF_HALF_SUMS if args.fast == "f16" and not target.startswith("sm_") else 0
         limits = [max(2 * error, least) for error in errors_of_rounding(args, model, inputs, expected)]
     wrong = 0
@@ -193,7 +197,7 @@ def check(args, model, sessions, folder, target):
 
 
 def check_memory(args, model, target):
-    """Whether the limit is kept, and at which price."""
+    """Checks that the memory limit is met, and the amount of recomputation."""
     def inspect(*options):
         command = [args.ingot, "inspect", model, "--target", target, "--json", *options]
         return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -206,7 +210,7 @@ def check_memory(args, model, target):
 
 
 def runs_here(ingot, target):
-    """Whether `ingot targets` says that this machine runs it, itself or by an emulator."""
+    """Whether this machine runs the target, natively or under an emulator."""
     listing = subprocess.run([ingot, "targets"], capture_output=True, text=True).stdout
     lines = [line for line in listing.splitlines() if line.split()[:1] == [target]]
     return not any("does not run on this machine" in line for line in lines)
@@ -237,7 +241,7 @@ def main():
             wrong += check(args, model, sessions, folder, target)
         if args.max_ram:
             wrong += check_memory(args, model, target)
-    # All data sets and the outputs that came with them, on the last target.
+    # All data sets with their own expected outputs, on the last target.
     if folders and not args.fast and runs_here(args.ingot, target):
         command = [args.ingot, "test", model, "--target", target, *args.limit]
         done = subprocess.run(command)

@@ -54,7 +54,7 @@ class Net:
             1 + data((n,)) / 8, data((n,)) / 8, data((n,)) / 8, 1 + np.abs(data((n,))) / 8)), epsilon=1e-3)
 
     def resize(self, x, height, width, **more):
-        """By whole factors."""
+        """Resizes by integer factors."""
         scales = np.array([1, 1, height, width], np.float32)
         if self.opset < 9:
             return self.op("Upsample", x, scales=scales.tolist())

@@ -13,7 +13,7 @@ from beside_onnxruntime import Case, compare, contrib, data, run
 
 B, S, N, H = 2, 6, 4, 8
 D = N * H
-# Masks of other numbers cost digits: products near -10000 are rounded to 0.001.
+# With other mask values, scores near -10000 are rounded to 0.001, which costs accuracy.
 FAR = {"mask_filter_value": -1e30}
 HALF = 5e-3
 
@@ -50,7 +50,7 @@ def projected():
         for name, mask in masks(S, S):
             if name == "matrix" or not causal:
                 yield contrib(f"attention-{name}-{causal}", "Attention", {"x": x, "m": mask}, weights, order=["x", "w", "b", "m"], **heads, **FAR)
-    ends = np.array([5, 6, 1, 0], np.int32)  # lengths, then starts
+    ends = np.array([5, 6, 1, 0], np.int32)  # lengths, then start positions
     yield contrib("attention-ends", "Attention", {"x": x, "m": ends}, weights, order=["x", "w", "b", "m"], num_heads=N, **FAR)
     yield contrib("attention-past-mask", "Attention", {"x": x, "m": padding(B, S + 5), "past": past}, weights, ("y", "present"),
                   order=["x", "w", "b", "m", "past"], num_heads=N, **FAR)
@@ -76,7 +76,7 @@ def quantized():
 
 
 def attended(q, k, v):
-    """Queries, keys and values [B, S, N, H]."""
+    """Returns the attention of queries, keys and values [B, S, N, H]."""
     weights = np.exp(np.einsum("bsnh,btnh->bnst", q, k) / np.sqrt(q.shape[-1]))
     return np.einsum("bnst,btnh->bsnh", weights / weights.sum(-1, keepdims=True), v).reshape(*q.shape[:2], -1).astype(np.float32)
 
@@ -91,7 +91,7 @@ def multi_head():
     yield contrib("heads-scale", op, {"q": q, "k": k, "v": v}, scale=0.2, **heads)
     yield contrib("heads-bias", op, {"q": q, "k": k, "v": v}, {"b": b}, **heads)
     yield contrib("heads-causal", op, {"q": q, "k": q, "v": q}, {"b": own}, unidirectional=1, **heads)
-    # ONNX Runtime has no kernel for these on a CPU.
+    # ONNX Runtime has no CPU kernel for these forms.
     packed, pair = data((B, S, N, 3, H)), data((B, 9, N, 2, H))
     yield contrib("heads-packed", op, {"x": packed}, want=[attended(*(packed[:, :, :, i] for i in range(3)))], **heads)
     yield contrib("heads-packed-keys", op, {"q": q, "kv": pair}, want=[attended(q.reshape(B, S, N, H), pair[:, :, :, 0], pair[:, :, :, 1])], **heads)
@@ -142,7 +142,7 @@ def rotary():
 
 
 def scaled(x, scales, size):
-    """Heads divided by the root of their mean square, times a scale."""
+    """Divides heads by the root of their mean square and multiplies them by a scale."""
     def norm(values, scale):
         heads = values.reshape(B, S, -1, size)
         return (heads / np.sqrt((heads ** 2).mean(-1, keepdims=True) + 1e-6) * scale).astype(np.float32).reshape(values.shape)
@@ -160,7 +160,7 @@ def grouped():
         inputs = {"q": width(N + 2 * kv)} if packed else {"q": width(N), "k": width(kv), "v": width(kv)}
         if past:
             inputs |= {"pk": data((B, kv, past, H), dtype), "pv": data((B, kv, past, H), dtype)}
-            for i, length in enumerate(lengths):  # nothing is behind the end
+            for i, length in enumerate(lengths):  # zeros after the valid part
                 inputs["pk"][i, :, length - steps:] = inputs["pv"][i, :, length - steps:] = 0
         inputs |= {"last": np.array(lengths, np.int32) - 1} | (more or {})
         constants = {"total": np.array(max(lengths), np.int32)}
@@ -189,14 +189,15 @@ def grouped():
     yield case("positions", S, 0, [S, S], rotate=True, more={"p": data((B, S), np.int64, 20)})
     yield case("one-head", 1, 7, [8, 8], kv=1)
     yield case("all-heads", 1, 7, [8, 8], kv=4)
-    # ONNX Runtime scales heads on no CPU: beside itself on heads that are scaled before.
+    # ONNX Runtime's CPU kernel does not normalize heads: compare with heads that are normalized beforehand.
     x, scales = {"q": data((B, S, N * H)), "k": data((B, S, 2 * H))}, {"qn": data((H,)), "kn": data((H,))}
     before = case("norm", S, 0, [S, S], rotate=True, more=scaled(x, scales, H))
     yield case("norm", S, 0, [S, S], rotate=True, more=x | scales | {"v": before.inputs["v"]}, want=run(before))
 
 
 def packed():
-    """Tokens of sequences of unlike lengths one after another. ONNX Runtime has these operators for GPUs alone: beside NumPy."""
+    """Packed tokens of sequences with different lengths. ONNX Runtime has these operators only for GPUs:
+    compares with NumPy."""
     for counts in ((4, 6), (6, 6), (1, 0)):
         name = "-".join(map(str, counts))
         there = np.arange(S) < np.array(counts)[:, None]
@@ -209,7 +210,7 @@ def packed():
         yield contrib(f"restore-padding-{name}", "RestorePadding", {"x": x[there], "o": offsets}, want=[np.where(there[..., None], x, np.float32(0))])
 
         def attend(q, k, v, bias, scale=None):
-            """[T, N, H] each: every sequence by itself."""
+            """Computes attention for [T, N, H], separately for each sequence."""
             parts = []
             for i, (begin, end) in enumerate(zip(ends, ends[1:])):
                 one, length = slice(begin, end), end - begin
@@ -236,7 +237,8 @@ def packed():
 
 
 def spelled():
-    """Attention as operators. Many keys are computed in blocks; a query may see nothing of the first blocks, or nothing at all."""
+    """Attention as individual operators. Many keys are computed in blocks; a query may have no visible key
+    in the first blocks, or none at all."""
     def case(name, queries, keys, size, width, mask=None, guard=False, cap=0, residual=False, large=1.0):
         inputs = {"q": large * data((B, queries, N, size)), "k": data((B, keys, N, size)), "v": data((B, keys, N, width))}
         constants = {"scale": np.float32(size ** -0.5), "zero": np.float32(0), "cap": np.float32(cap)}
@@ -267,7 +269,7 @@ def spelled():
     def hidden(queries, keys, nothing):
         mask = np.where(data((B, 1, queries, keys), np.bool_), np.float32(0), -np.inf).astype(np.float32)
         mask[..., 1, :] = mask[..., 2, :] = -np.inf
-        mask[..., 70] = mask[..., 1, -1] = mask[..., 2, 0] = 0  # some see one key of the last block, or of the first
+        mask[..., 70] = mask[..., 1, -1] = mask[..., 2, 0] = 0  # some queries see only one key, in the last or the first block
         mask[..., 1:3, 70] = -np.inf
         if nothing:
             mask[..., 3, :] = mask[..., -1, :] = -np.inf
@@ -279,7 +281,7 @@ def spelled():
         yield case(f"large-{name}", queries, keys, 16, 33, large=30.0)
         yield case(f"residual-{name}", queries, keys, 7, 16, residual=True)
         yield case(f"bias-{name}", queries, keys, 32, 32, mask=data((1, N, queries, keys)), cap=2.0)
-    yield case("wide", 70, 300, 512, 512)  # fewer queries have room on the stack
+    yield case("wide", 70, 300, 512, 512)  # fewer queries fit on the stack
     yield case("too-wide", 12, 70, 600, 600)
     yield case("hidden", 70, 300, 32, 32, mask=hidden(70, 300, False))
     yield case("nothing", 70, 300, 32, 32, mask=hidden(70, 300, True), guard=True)
@@ -287,9 +289,10 @@ def spelled():
     yield case("nothing-nan", 70, 300, 32, 32, mask=hidden(70, 300, True))
 
 
-# Ends of sequences may be lengths alone, or lengths and starts. A cache needs room for all steps, and both are open.
+# Whether mask vectors have lengths only, or lengths and start positions, is ambiguous. A cache needs room for
+# all steps, but both sizes are dynamic.
 REFUSED = ("attention-ends", "heads-shared", "heads-shared-causal")
-# The axes that a user knows, by their number: heads, and the elements of each.
+# The axes whose sizes must be static, by rank: the number of heads, and elements per head.
 KNOWN = {3: {2}, 4: {1, 3}, 5: {0, 2, 3, 4}}
 
 

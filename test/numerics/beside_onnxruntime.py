@@ -1,8 +1,7 @@
-"""Small graphs run by the compiler and by ONNX Runtime; what differs is told.
+"""Runs small graphs with Ingot and with ONNX Runtime, and reports differences.
 
-A case may bring its own results where ONNX Runtime's are not those of the standard.
-Used by the files beside this one, which yield cases. Inputs come from a fixed
-seed, which the report prints.
+A case may have its own expected results, where ONNX Runtime deviates from the standard. Used by other
+files of this folder, which yield cases. Inputs come from a fixed seed, which the report prints.
 """
 import argparse
 import fnmatch
@@ -34,7 +33,8 @@ def ints(*values):
 
 
 class Case:
-    """One operator (or a few, as nodes over x, y, z...); constants are initializers, `want` the results."""
+    """One operator (or a few, as nodes on x, y, z...); constants are initializers, `want` the expected
+    results."""
 
     def __init__(self, name, nodes, inputs, constants=None, outputs=("out",), opset=18, tolerance=1e-5, want=None):
         self.name, self.inputs, self.outputs, self.tolerance, self.want = name, inputs, outputs, tolerance, want
@@ -54,7 +54,7 @@ def one(name, op, inputs, constants=None, outputs=("out",), opset=18, tolerance=
 
 
 def contrib(name, op, inputs, constants=None, outputs=("out",), order=None, domain="com.microsoft", tolerance=1e-5, want=None, **attributes):
-    """One operator of another domain; outputs without a name are left out."""
+    """Returns a case with one operator of another domain; outputs without a name are omitted."""
     names = list(order or list(inputs) + list(constants or {}))
     while not names[-1]:
         names.pop()
@@ -66,14 +66,15 @@ def contrib(name, op, inputs, constants=None, outputs=("out",), order=None, doma
 
 
 def run(case):
-    """The results of ONNX Runtime."""
+    """Returns the results of ONNX Runtime."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, case.inputs)
 
 
 def write(case, folder):
-    """Writes the model and its data as ingot-conformance reads them; the line that describes the case to it."""
+    """Writes the model and its data in the form that ingot-conformance reads; returns the line that
+    describes the case."""
     want = case.want if case.want is not None else run(case)
     folder = folder / KIND / case.name
     (folder / "declared").mkdir(parents=True)
@@ -89,13 +90,15 @@ def write(case, folder):
 
 
 def open_axes(case, name):
-    """The axes of an input whose sizes are left to the run: all, but the length of a vector of integers is somebody's rank."""
+    """Returns the axes of an input that become dynamic: all, except that the length of an integer vector
+    may determine a rank."""
     value = case.inputs[name]
     return () if value.ndim == 1 and value.dtype.kind in "iu" else range(value.ndim)
 
 
 def leave_open(case, axes):
-    """The model of a case with a symbol for each of these axes of its inputs; those that have one keep it."""
+    """Returns the model of a case with a symbol for each of these axes of its inputs; axes that have a
+    symbol keep it."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     for i, value in enumerate(model.graph.input):
@@ -106,7 +109,7 @@ def leave_open(case, axes):
 
 
 def run_cases(arguments, folder, lines, mode):
-    """Name, status and reason of each case."""
+    """Returns name, status and reason of each case."""
     done = subprocess.run([arguments.program, folder / "suite", folder / "work", arguments.target, "1", "25", "300", mode],
                           input="".join(lines), stdout=subprocess.PIPE, text=True)
     results = [line.rstrip("\n").split("\t") for line in done.stdout.splitlines()]
@@ -114,10 +117,10 @@ def run_cases(arguments, folder, lines, mode):
 
 
 def compare(doc, *cases, refused=None, axes=open_axes):
-    """The command line of a file of cases; its exit status.
+    """Runs the cases with the options of the command line; returns the exit status.
 
-    With `refused`, every n-th case is also compiled with open sizes, without having seen its data. Those that are refused then have
-    a name that fits one of these patterns, and no others have."""
+    With `refused`, every n-th case is also compiled with dynamic sizes and without its data. Exactly those
+    cases that match one of these patterns must then be rejected."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="the path of ingot-conformance, which builds many cases together")
     parser.add_argument("--target", default="native")
@@ -133,7 +136,7 @@ def compare(doc, *cases, refused=None, axes=open_axes):
                 continue
             try:
                 lines.append(write(case, folder / "suite"))
-            except Exception as e:  # ONNX Runtime refuses
+            except Exception as e:  # ONNX Runtime rejects the model
                 failures.append(f"{case.name}: not compared: {str(e).splitlines()[0]}")
                 continue
             if refused is not None and len(lines) % arguments.every == 0:

@@ -1,6 +1,8 @@
-"""One compiled model run on several inputs, beside ONNX Runtime. Used by the files beside this one.
+"""Runs one compiled model on several inputs and compares with ONNX Runtime. Used by other files of this
+folder.
 
-A model is compiled once, without its data: all inputs that it takes have to agree, and all that it has to refuse are refused.
+A model is compiled once, without its data: results must agree for all valid inputs, and all invalid inputs
+must be rejected.
 """
 import argparse
 import os
@@ -17,7 +19,8 @@ failures = []
 
 
 def message(value, info):
-    """The file's form of a value: a tensor; a list of tensors for a sequence; None for an optional value that is absent."""
+    """Returns the file format of a value: a tensor, a list of tensors for a sequence, or None for an
+    absent optional value."""
     kind = info.type.WhichOneof("value")
     if kind == "tensor_type":
         return numpy_helper.from_array(np.asarray(value), info.name)
@@ -35,7 +38,7 @@ def message(value, info):
 
 
 def nothing(info):
-    """What stands for a result that is never compared."""
+    """Returns a placeholder for a result that is never compared."""
     kind = info.type.WhichOneof("value")
     return None if kind == "optional_type" else [] if kind == "sequence_type" else np.zeros(1, np.float32)
 
@@ -49,8 +52,9 @@ def write(folder, number, infos, values, kind):
 
 
 def check(ingot, name, network, runs, dims=(), refused=(), want=None, variants=((),), tolerance=(1e-4, 1e-5)):
-    """`runs` and `refused` are dicts of inputs; `want` computes the outputs where ONNX Runtime does not. Each of `variants`
-    is a list of options; one that does not begin with --dynamic may take sizes from the data, which `refused` is left out for."""
+    """Checks a model. `runs` and `refused` are dictionaries of inputs; `want` computes the expected
+    outputs if ONNX Runtime does not. Each of `variants` is a list of options; a variant that does not
+    begin with --dynamic may take sizes from the data, so `refused` is skipped for it."""
     inputs, outputs = network.graph.input, network.graph.output
     if want is None:
         session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -100,7 +104,7 @@ def sequence(name, kind, shape=None):
 
 
 def run(doc, *checks):
-    """Runs the checks of a file, each with the compiler that the command line names."""
+    """Runs the checks of a file with the compiler given on the command line."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--program")

@@ -93,7 +93,7 @@ def n_grams():
 
 
 def chain(name, steps, inputs, constants):
-    """A network of unary and binary steps "result = Operator(operand, ...)"."""
+    """Yields a network of unary and binary steps "result = Operator(operand, ...)"."""
     nodes = []
     for step in steps.split("; "):
         result, call = step.split(" = ")
@@ -104,7 +104,7 @@ def chain(name, steps, inputs, constants):
 
 
 def norm_of_images():
-    """A norm of whole images between convolutions, which is the same in any order of their elements."""
+    """A normalization of whole images between convolutions, which is independent of the order of elements."""
     steps = (("Conv", "x w", "a"), ("Reshape", "a rows", "f"), ("InstanceNormalization", "f one shift", "n"), ("Reshape", "n images", "b"),
              ("Mul", "b channels", "s"), ("Add", "a s", "r"), ("Conv", "r v", "out"))
     nodes = [helper.make_node(operator, operands.split(), [result]) for operator, operands, result in steps]
@@ -151,7 +151,7 @@ def padding():
 
 
 def branches():
-    """Sums of convolutions of one image, as networks have them that are exported as they were trained."""
+    """Sums of convolutions of one image, as in networks that are exported in their training form."""
     channels, sides = 6, (9, 7)
     image, other = data((2, channels, *sides)), data((2, channels, *sides))
     scale, shift = data((channels, 1, 1)), data((channels, 1, 1))

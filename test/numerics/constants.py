@@ -21,7 +21,7 @@ node = helper.make_node
 
 
 def language_model(name, tokens, words=640, width=48, transposed=True, bias=False):
-    """An embedding, a layer, and the embedding again as the last layer."""
+    """An embedding, a layer, and the embedding again as the weights of the last layer."""
     table = data((words, width)) * np.float32(0.1)
     constants = {"table": table, "w": data((width, width)) * np.float32(0.1)}
     nodes = [node("Gather", ["table", "ids"], ["e"]), node("MatMul", ["e", "w"], ["m"]), node("Relu", ["m"], ["h"])]
@@ -38,7 +38,8 @@ def language_model(name, tokens, words=640, width=48, transposed=True, bias=Fals
 
 
 def convolutions(name, equal_initializers):
-    """Four convolutions with one filter, which is stored as it is: Winograd's algorithm has more numbers for one of 3 x 3."""
+    """Four convolutions with the same 5 x 5 filter, which is stored unchanged: a 3 x 3 filter would be
+    transformed for Winograd's algorithm."""
     w = data((16, 16, 5, 5)) * np.float32(0.1)
     constants = {f"w{i}": w for i in range(4)} if equal_initializers else {"w0": w}
     nodes, before = [], "x"
@@ -50,7 +51,7 @@ def convolutions(name, equal_initializers):
 
 
 def cases():
-    """Each with the bytes of its parameters, every one counted once."""
+    """Yields each case with the bytes of its parameters, counted once."""
     for tokens in (1, 2, 7):
         for transposed in (True, False):
             yield language_model(f"tied-{tokens}-{transposed}", tokens, transposed=transposed), 4 * (640 * 48 + 48 * 48)
@@ -61,7 +62,7 @@ def cases():
 
 
 def sizes(ingot, named):
-    """How many cases store more than 2 % beyond their parameters."""
+    """Returns the number of cases that store over 2 % more than their parameters."""
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"

@@ -47,7 +47,7 @@ def normal(*shape):
 
 
 def branches():
-    """An If with weights and captures in its branches, one of which has an If of its own."""
+    """An If with weights and captured values in its branches, one of which contains another If."""
     inner = node("If", ["large"], ["v"], then_branch=body([node("Sigmoid", ["x"], ["p"])], [], [info("p")]),
                  else_branch=body([node("Mul", ["x", "h"], ["q"])], [], [info("q")]))
     nodes = [node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Greater", ["sum", "zero"], ["positive"]),
@@ -61,7 +61,7 @@ def branches():
 
 
 def sample_rate():
-    """A detector with a state, whose filters are those of the sample rate, as silero-vad has them."""
+    """A detector with a state, whose filters depend on the sample rate, as in silero-vad."""
     def branch(size, stride):
         return body([node("Conv", ["x", "filters"], ["d"], strides=[stride]), node("Relu", ["d"], ["a"]),
                      node("ReduceMean", ["a", "axes"], ["features"], keepdims=0)], [], [info("features")],
@@ -78,7 +78,7 @@ def sample_rate():
 
 
 def counted():
-    """A step that runs as often as an input says, with the number of the iteration and a value that stays."""
+    """A loop whose trip count is an input; it uses the iteration number and a state that does not change."""
     step = body([node("MatMul", ["h", "w"], ["m"]), node("Cast", ["i"], ["number"], to=FLOAT), node("Add", ["m", "number"], ["s"]),
                  node("Tanh", ["s"], ["t"]), node("Mul", ["t", "k"], ["h2"]), node("Identity", ["go"], ["go2"]), node("Identity", ["k"], ["k2"])],
                 [info("i", [], INT64), info("go", [], BOOL), info("h", [2, 20]), info("k", [2, 1])],
@@ -89,7 +89,8 @@ def counted():
 
 
 def until():
-    """A loop that ends once a sum is large enough, or at once; two values change places."""
+    """A loop that ends when a sum is large enough, possibly before the first iteration; two states are
+    swapped."""
     step = body([node("Add", ["a", "b"], ["b2"]), node("Mul", ["b", "factor"], ["a2"]), node("ReduceSum", ["b2"], ["sum"], keepdims=0),
                  node("Less", ["sum", "most"], ["go2"])],
                 [info("i", [], INT64), info("go", [], BOOL), info("a", [5]), info("b", [5])],
@@ -101,7 +102,7 @@ def until():
 
 
 def collected(count):
-    """A loop of a known number of iterations, or as many as an axis has, which collects what it computes."""
+    """A loop with a trip count that is known or equal to the size of an axis, with scan outputs."""
     step = body([node("Mul", ["h", "k"], ["h2"]), node("Add", ["h2", "x0"], ["out"]), node("ReduceMax", ["out"], ["most"], keepdims=0),
                  node("Identity", ["go"], ["go2"])],
                 [info("i", [], INT64), info("go", [], BOOL), info("h", [9])],
@@ -132,7 +133,7 @@ def gru(backwards, axis):
 
 
 def greedy():
-    """An autoregressive loop: tokens are chosen until one ends the text, and written where they belong."""
+    """An autoregressive loop: tokens are selected until one ends the text, and scattered into the text."""
     step = body([node("Gather", ["table", "token"], ["e"]), node("MatMul", ["h", "u"], ["hu"]), node("Add", ["e", "hu"], ["s"]), node("Tanh", ["s"], ["h2"]),
                  node("MatMul", ["h2", "out"], ["logits"]), node("ArgMax", ["logits"], ["token2"], axis=1, keepdims=0),
                  node("Unsqueeze", ["i", "axes"], ["at"]), node("Unsqueeze", ["at", "axes"], ["where"]),
@@ -147,7 +148,7 @@ def greedy():
 
 
 def nested():
-    """A loop in a loop, with an If in the inner one, and a loop in the branch of an If."""
+    """A loop in a loop with an If inside, and a loop in a branch of an If."""
     choice = node("If", ["odd"], ["h3"], then_branch=body([node("Mul", ["h2", "half"], ["a"])], [], [info("a")]),
                   else_branch=body([node("Add", ["h2", "x"], ["b"])], [], [info("b")]))
     inner = body([node("Add", ["h2", "one"], ["unused"]), node("Mod", ["j", "two"], ["rest"]), node("Equal", ["rest", "unit"], ["odd"]), choice,
@@ -163,7 +164,7 @@ def nested():
 
 
 def boxes():
-    """Boxes that suppress each other, and how many are left: what a device leaves to the host."""
+    """Non-maximum suppression and the number of remaining boxes: on a GPU, this runs on the host."""
     nodes = [node("NonMaxSuppression", ["b", "s", "most", "overlap", "least"], ["at"]), node("Cast", ["at"], ["places"], to=FLOAT),
              node("ReduceSum", ["places"], ["sums"], keepdims=0), node("Shape", ["at"], ["shape"])]
     corners = rng.random((2, 1, 300, 2)).astype(np.float32) * 20
@@ -174,7 +175,8 @@ def boxes():
 
 
 def scattered():
-    """Sums at places that may be the same, between products and with a view of one: one after the other, so on the host."""
+    """Sums scattered to positions that may be equal, between matmuls and a reshape: they are computed
+    sequentially, so on the host."""
     nodes = [node("MatMul", ["x", "w"], ["p"]), node("Reshape", ["p", "flat"], ["v"]),
              node("ScatterElements", ["base", "at", "v"], ["sums"], reduction="add"), node("Reshape", ["sums", "square"], ["m"]),
              node("MatMul", ["m", "w"], ["q"]), node("Add", ["q", "p"], ["y"]), node("ReduceSum", ["sums"], ["total"], keepdims=0)]
@@ -240,7 +242,7 @@ int main() {
 
 
 def check_limits(ingot):
-    """Trip counts below zero and beyond any time, and conditions that do not hold: nothing is written elsewhere."""
+    """Negative and huge trip counts, and conditions that are false: nothing may be written out of bounds."""
     with tempfile.TemporaryDirectory() as folder:
         def path(name):
             return os.path.join(folder, name)
@@ -269,7 +271,7 @@ if __name__ == "__main__":
         if args.filter not in name:
             continue
         network, inputs, dims = case()
-        # Emulators run models of known sizes.
+        # Under emulators only models with static sizes are run.
         if not (args.target and dims):
             check(args.ingot, name, (network, inputs, dims), ["--target", args.target] if args.target else [])
     if not args.target:

@@ -1,6 +1,6 @@
-"""Convolutions that products of groups of narrow numbers have to get right. Used by the files beside this one.
+"""Convolutions that test matmuls of groups of narrow integers. Used by other files of this folder.
 
-Each is the channels of the input and of the result, the size of the image and of the window, and the attributes.
+Each has the channels of the input and of the result, the sizes of image and window, and the attributes.
 """
 WINDOWS = (
     (8, 16, (7, 6), (1, 1), {"strides": (2, 2)}),
@@ -11,7 +11,7 @@ WINDOWS = (
     (20, 1, (4, 9), (1, 7), {"pads": (0, 3, 0, 1), "strides": (1, 3)}),
     (16, 70, (1, 30), (1, 4), {}),
     (5, 8, (2, 2), (5, 5), {"pads": (2, 2, 2, 2)}),
-    # Few channels: kernel rows of whole groups, or filled up to them.
+    # Few channels: kernel rows that consist of whole groups, or are padded to whole groups.
     (1, 9, (11, 10), (5, 4), {"pads": (2, 1, 2, 1), "strides": (2, 2)}),
     (1, 8, (9, 9), (5, 5), {"pads": (2, 2, 2, 2)}),
     (2, 5, (6, 7), (3, 3), {"pads": (1, 1, 1, 1), "dilations": (1, 2)}),

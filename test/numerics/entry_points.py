@@ -27,7 +27,7 @@ failures = []
 
 
 def model(nodes, weights, inputs, outputs):
-    """A model of float tensors; inputs and outputs are pairs of a name and a shape."""
+    """Returns a model of float tensors; inputs and outputs are pairs of a name and a shape."""
     def info(name, shape):
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
 
@@ -48,7 +48,7 @@ def decoder():
 
 
 def decoder_of_heads():
-    """Three heads of 16 elements, with a cache of keys and one of values, [1, 3, past, 16]."""
+    """Three heads of 16 elements, with a cache for keys and one for values, [1, 3, past, 16]."""
     node = helper.make_node
     nodes = []
     for name in "qkv":
@@ -67,7 +67,7 @@ def decoder_of_heads():
 
 
 def streamed_filter():
-    """The input follows the end of what came before; the last three samples are kept."""
+    """The input is appended to the previous samples; the last three samples are kept."""
     node = helper.make_node
     return model(
         [node("Concat", ["before", "x"], ["all"], axis=2), node("Conv", ["all", "w", "b"], ["c"]), node("Relu", ["c"], ["y"]),
@@ -77,7 +77,7 @@ def streamed_filter():
 
 
 def counter():
-    """Adds up; the sum is read where it is written."""
+    """An accumulator whose sum is read after it was written."""
     node = helper.make_node
     return model([node("Add", ["sum", "x"], ["next"]), node("Mul", ["next", "half"], ["y"])], {"half": np.float32(0.5)},
                  [("x", [3, 5]), ("sum", [3, 5])], [("y", [3, 5]), ("next", [3, 5])])
@@ -92,7 +92,7 @@ def recurrence():
 
 
 class Library:
-    """What `ingot` writes with these options, compiled by the system's compilers and loaded."""
+    """The output of `ingot` with these options, compiled by the system's compilers and loaded."""
 
     count = 0
     extension = ".cpp"
@@ -105,7 +105,7 @@ class Library:
         with open(os.path.join(folder, name + ".h")) as file:
             self.header = file.read()
         objects = [each for each in [os.path.join(folder, name + ".weights.o")] if os.path.exists(each)]
-        # One that is loaded stays as it is.
+        # A loaded library cannot be replaced, so each one has a new name.
         Library.count += 1
         library = os.path.join(folder, f"{name}{Library.count}.so")
         run([compiler, *WARNINGS, "-shared", "-fPIC", *self.as_source(source), *objects, "-o", library])
@@ -134,7 +134,7 @@ class Library:
         return re.findall(r"^  (?:const )?(ptrdiff_t|int32_t|void|float) (\*?)(\w+);", text, re.M)
 
     def run(self, entry, outputs, **values):
-        """The status, and the outputs, whose shapes are given."""
+        """Returns the status, and the outputs, whose shapes are given."""
         prefix = self.name + ("_" + entry if entry else "")
         results = {key: np.full(shape, np.nan, np.float32) for key, shape in outputs.items()}
         given = {key: np.ascontiguousarray(value, np.float32) if isinstance(value, np.ndarray) else value for key, value in values.items()}
@@ -161,7 +161,8 @@ class Library:
 
 
 class DeviceLibrary(Library):
-    """The same on an emulated GPU, whose memory is the host's. The handle is where the caller has the state elsewhere."""
+    """The same on an emulated GPU, whose memory is the host's. The caller passes a handle instead of the
+    state."""
 
     extension = ".cu"
 
@@ -216,7 +217,7 @@ def check_decoder(ingot, folder, options, compiler, weights):
                    ["--entry", "prompt:seq=1..16,past=0", "--entry", "token:seq=1,past=0..31", *options], compiler)
     hasState = "--state" in options
     what = f"decoder {' '.join(options)}, {compiler}"
-    # Both functions read one copy of the weights.
+    # Both functions use the same copy of the weights.
     expect(f"{what}: bytes of weights", library.macro("WEIGHTS_BYTES"), weights)
     cache = np.zeros((1, 0, 16), np.float32)
     for step, count in enumerate([5, 1, 1, 1, 1]):
@@ -227,7 +228,7 @@ def check_decoder(ingot, folder, options, compiler, weights):
         sizes = {"seq": count} if step == 0 else {name: past for kind, star, name in library.fields("llm_token") if kind == "ptrdiff_t" and not star}
         given = dict(x=x, **({} if hasState else {"past": cache}), **sizes)
         if step == 3:
-            # What is refused changes nothing.
+            # A rejected call must not change the state.
             bad = {name: 32 for name in sizes}
             expect(f"{what}: too long", library.run("token", outputs, **{**given, **bad})[0], STATUS["shape"])
         status, got = library.run("prompt" if step == 0 else "token", outputs, **given)
@@ -252,7 +253,8 @@ def check_decoder(ingot, folder, options, compiler, weights):
 
 
 def check_heads(ingot, folder, options, compiler="g++"):
-    """Prompts and tokens of a decoder whose caches grow along their third axis: they are in the state with that axis first."""
+    """Prompts and tokens of a decoder whose caches grow along their third axis: in the state, that axis
+    comes first."""
     network = decoder_of_heads()
     session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
     kind = library_for(options)
@@ -260,7 +262,7 @@ def check_heads(ingot, folder, options, compiler="g++"):
                    ["--entry", "prompt:seq=1..16,past=0..31", "--entry", "token:seq=1,past=0..31", "--state", "keys=all_keys",
                     "--state", "values=all_values", *options], compiler)
     what = f"heads {' '.join(options)}, {compiler}"
-    # Each cache is there once, for as many steps as a prompt leaves at most, and no run moves it.
+    # Each cache exists once, with room for the maximal number of steps after a prompt, and no run moves it.
     if library.macro("STATE_BYTES") > 2 * (31 + 16) * 3 * 16 * 4 + 256 and kind is Library and "," not in options[1]:
         failures.append(f"{what}: {library.macro('STATE_BYTES')} bytes of state")
     caches = {name: np.zeros((1, 3, 0, 16), np.float32) for name in ("keys", "values")}
@@ -271,7 +273,7 @@ def check_heads(ingot, folder, options, compiler="g++"):
         fields = {name for kind, star, name in library.fields("heads_" + entry) if kind == "ptrdiff_t" and not star}
         given = {name: size for name, size in sizes.items() if name in fields}
         if step == 2:
-            # What is refused changes nothing that the caches hold.
+            # A rejected call must not change the caches.
             status, _ = library.run(entry, {"y": y.shape}, **{**given, "x": x, "past": 32})
             expect(f"{what}: too long", status, STATUS["shape"])
         status, got = library.run(entry, {"y": y.shape}, x=x, **given)
@@ -285,7 +287,7 @@ def check_heads(ingot, folder, options, compiler="g++"):
 
 
 def check_steps(ingot, folder, name, network, state, bytes_of_state, first=None, options=()):
-    """Runs `network` five times, its state (an input and an output) in memory of `bytes_of_state`."""
+    """Runs `network` five times with a state (an input and an output), which takes `bytes_of_state` bytes."""
     source, target = state
     library = library_for(options)(ingot, folder, name, network, ["--state", f"{source}={target}", *options])
     expect(f"{name}: bytes of state", library.macro("STATE_BYTES"), bytes_of_state)
@@ -326,7 +328,7 @@ def check_refusals(ingot, folder):
             (["--dim", "seq=1", "--dim", "past=0..31", "--state", "post=present"], "did you mean `past`"),
             (["--dim", "seq=1", "--dim", "past=0..31", "--state", "past=y", "--state", "x=y"], "the input is f32[1,1,8], but `y` is f32[1,1,16]"),
             (["--dim", "seq=1", "--dim", "past=1", "--state", "past=y", "--state", "past=present"], "`past` is given twice")):
-        # The command line is wrong, or the model needs another size.
+        # Either the command line is wrong, or the model requires another size.
         done = subprocess.run([ingot, path, "-o", output, *options], capture_output=True, text=True)
         said = done.stderr if done.returncode in (1, 2) else f"exit {done.returncode}"
         if text not in said or os.path.exists(output):
@@ -351,12 +353,12 @@ def main():
         for target, compiler in (("generic", "clang++-22"), ("x86-64-v3", "g++"), ("x86-64-v2,x86-64-v3", "clang++-22"), ("sm_80", "g++")):
             check_heads(ingot, folder, ["--target", target], compiler)
         print("decoder of heads: two prompts and four tokens agree")
-        # 4 x 3 numbers are read before the next ones are written: one place.
+        # The old 4 x 3 samples are read before the new ones are written: one buffer.
         check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 64)
-        # A sum is read where the next one is written: two places, and which of them counts.
+        # The old sum is read while the new one is written: two buffers, and an index of the current one.
         check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 64 + 2 * 64, first=rng.standard_normal((3, 5)))
         check_steps(ingot, folder, "gru", recurrence(), ("h", "last"), 64 + 2 * 64, options=["--target", "generic"])
-        # Values are further apart there.
+        # On this target, values have a larger alignment.
         check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 128, options=["--target", "sm_80"])
         check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 128 + 2 * 128, first=rng.standard_normal((3, 5)), options=["--target", "sm_80"])
         check_refusals(ingot, folder)

@@ -25,7 +25,7 @@ def elementwise():
         yield one(f"gelu-{approximate}", "Gelu", {"x": x}, opset=20, approximate=approximate)
     for dtype in (np.float64, np.float16):
         yield one(f"sigmoid-{np.dtype(dtype).name}", "Sigmoid", {"x": data((70,), dtype)}, tolerance=1e-3)
-    # Every way in which three axes broadcast.
+    # All ways to broadcast three axes.
     for i, mask in enumerate(itertools.product((True, False), repeat=3)):
         y = data([n if keep else 1 for n, keep in zip(x.shape, mask)])
         yield one(f"add-{i}", "Add", {"x": x, "y": y})

@@ -26,7 +26,7 @@ def whole(shape, dtype):
 
 
 def product(name, a, b, a_zero=None, b_zero=None, is_constant=True):
-    """A MatMulInteger; zero points as ONNX has them: per row of a, per column of b."""
+    """Returns a MatMulInteger; zero points have ONNX's form: per row of a, per column of b."""
     wide = [v.astype(np.int64) for v in (a, b)]
     names, inputs, constants = ["a", "b"], {"a": a}, {}
     (constants if is_constant else inputs)["b"] = b
@@ -57,7 +57,7 @@ def sizes():
 
 
 def extremes():
-    """Each element at an end of its range: 255 x -128 in all of 300 steps is past any 16-bit sum."""
+    """Every element is a limit of its range: 255 x -128 in all 300 steps exceeds any 16-bit sum."""
     for a, b in SIGNS:
         for end_a, end_b in itertools.product(("min", "max"), repeat=2):
             left = np.full((5, 300), getattr(np.iinfo(a), end_a), a)
@@ -103,8 +103,8 @@ def convolution(name, x, w, x_zero=None, w_zero=None, strides=(1, 1), dilations=
 
 
 def convolutions():
-    """Single positions, which are matrix products, and windows, beside; zero points that leave the weights signed
-    around 0 (bytes are multiplied) and others."""
+    """1x1 convolutions, which are matrix multiplications, next to larger windows. Weights with zero points
+    become signed integers around 0 (8-bit multiplications) or not."""
     for a, b in SIGNS:
         for kernel, attributes in ((1, {}), (1, {"strides": (2, 2)}), (3, {"pads": (1, 1, 1, 1)})):
             yield convolution(f"conv-{names_of(a, b)}-{kernel}-{attributes.get('strides', (1,))[0]}-zeros", whole((2, 19, 7, 6), a),
@@ -121,8 +121,8 @@ def convolutions():
 
 
 def symmetric():
-    """Weights without -128, of which two products may be summed in 16 bits: at the ends of the range, and channels that
-    fill registers of 16 bytes, halves of them, and neither."""
+    """Weights without -128, for which two products can be added in 16 bits: at the limits of the range,
+    with channels that fill 16-byte registers, half registers, or neither."""
     for a, end in itertools.product((np.uint8, np.int8), (-127, 127)):
         for channels, kernel in ((16, 1), (24, 1), (64, 3), (40, 3), (8, 3), (20, 1)):
             for ends_of_x in ("min", "max"):
@@ -136,8 +136,8 @@ def symmetric():
                               whole((), a), strides=(strides, strides), pads=(kernel // 2,) * 4)
 
 
-# Filters for each channel: numbers of channels that divide a vector and others, rows that
-# end within one, and windows whose weights fit into registers or do not.
+# Depthwise convolutions: channel counts that divide a vector or do not, rows that end within a vector, and
+# windows whose weights fit into registers or do not.
 FILTERS = (
     (2, (5, 140), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
     (4, (5, 70), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
@@ -176,7 +176,8 @@ def filters():
 
 
 def narrow_results():
-    """Sums that become bytes in integers: results are narrower than sums, and several vectors of these make one."""
+    """Sums that are requantized to 8 bits in integer arithmetic: results are narrower than sums, so
+    several vectors of sums become one."""
     for columns in (5, 32, 45, 64, 96, 128, 200, 256):
         x, w = whole((9, 20), np.uint8), whole((20, columns), np.int8)
         low, high, half = np.array(-900, np.int32), np.array(4000, np.int32), np.array(50, np.int32)

@@ -23,7 +23,7 @@ def case(name, op, inputs, outputs=("y",), version=3, want=None, tolerance=1e-5,
 
 
 def table(dtype, rows=7):
-    """With equal numbers, zeros and a row of zeros."""
+    """Returns a table with equal numbers, zeros, and a row of zeros."""
     x = (rng.integers(-6, 7, (rows, FEATURES)) / (2 if np.issubdtype(dtype, np.floating) else 1)).astype(dtype)
     x[-1] = 0
     return x
@@ -36,7 +36,7 @@ def features():
         for numbers in (each, one):
             yield case(f"scaler-{name}-{len(numbers)}", "Scaler", {"x": x}, offset=numbers, scale=numbers[::-1])
         for norm in ("MAX", "L1", "L2"):
-            # Where all of a row is negative, the largest is what rows are divided by.
+            # If all elements of a row are negative, rows are divided by the largest one.
             yield case(f"normalizer-{norm}-{name}", "Normalizer", {"x": x}, norm=norm)
             yield case(f"normalizer-{norm}-{name}-negative", "Normalizer", {"x": -np.abs(x) - 1}, norm=norm)
         yield case(f"vectorizer-{name}", "FeatureVectorizer", {"x": x}, inputdimensions=[FEATURES])
@@ -68,13 +68,13 @@ def features():
 def linear():
     weights = lambda n: [float(v) for v in data((n * FEATURES,)) / 4]
     for transform, targets in itertools.product(TRANSFORMS, (1, 3)):
-        # PROBIT is of numbers between 0 and 1.
+        # PROBIT requires numbers between 0 and 1.
         near = [0.5] * targets if transform == "PROBIT" else [float(v) for v in data((targets,))]
         scaled = [w / (20 if transform == "PROBIT" else 1) for w in weights(targets)]
         common = {"coefficients": scaled, "intercepts": near, "post_transform": transform}
         yield case(f"regressor-{transform}-{targets}", "LinearRegressor", {"x": table(np.float32)}, targets=targets, tolerance=1e-4, **common)
         if (transform, targets) == ("PROBIT", 1):
-            continue  # ONNX Runtime writes over the rows
+            continue  # ONNX Runtime overwrites the rows
         yield case(f"classifier-{transform}-{targets}", "LinearClassifier", {"x": table(np.float32)}, ("label", "scores"), tolerance=1e-4,
                    classlabels_ints=[7, 3, 5][:targets] if targets > 1 else [4, 9], **common)
     for dtype in NUMBERS:
@@ -106,7 +106,7 @@ def machines():
                            tolerance=1e-4, **svc, **common)
         two = {"support_vectors": numbers(7 * FEATURES), "coefficients": numbers(7), "vectors_per_class": [3, 4], "rho": [0.1],
                "prob_a": [-1.5], "prob_b": [0.2], "classlabels_ints": [4, 9]}
-        # ONNX Runtime ends its search for them early.
+        # ONNX Runtime stops its iteration early.
         yield case(f"svc-{kernel}-probabilities", "SVMClassifier", {"x": x}, ("label", "scores"), tolerance=5e-3, **two, **common)
         for perClass in ([2, 1, 3], [1, 2, 1, 2], [1] * 10):
             n, classes = sum(perClass), len(perClass)

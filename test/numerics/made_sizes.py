@@ -17,7 +17,7 @@ checked = []
 
 
 def model(nodes, inputs, outputs, weights={}):
-    """`inputs` are names, types and shapes; `outputs` names and types."""
+    """Returns a model; `inputs` are names, types and shapes, `outputs` names and types."""
     graph = helper.make_graph(
         nodes, "network", [helper.make_tensor_value_info(*each) for each in inputs],
         [helper.make_tensor_value_info(*each, None) for each in outputs],
@@ -34,14 +34,14 @@ def ints(*values):
 
 
 def check(ingot, name, network, runs, dims=(), refused=()):
-    # Small code takes other strategies: every fifth model.
+    # Every fifth model is also compiled with --optimize=size, which uses other strategies.
     checked.append(name)
     more = [["--dynamic", "--optimize=size"]] if len(checked) % 5 == 1 else []
     compiled_once.check(ingot, name, network, runs, dims, refused, variants=[["--dynamic"], *more])
 
 
 def found(ingot):
-    """What is counted: none, some and all elements."""
+    """Counts of none, some and all elements."""
     masks = [np.array(mask, bool) for mask in ([0] * 6, [1] * 6, [0, 1, 1, 0, 1, 0])]
     check(ingot, "NonZero", model([node("NonZero", ["x"], ["at"]), node("Transpose", ["at"], ["t"], perm=[1, 0]),
                                    node("GatherND", ["x", "t"]), node("Shape", ["at"], ["s"])],
@@ -72,8 +72,8 @@ def boxes(ingot):
     check(ingot, "limits of NonMaxSuppression", model([node("NonMaxSuppression", ["b", "s", "limit"], center_point_box=1)],
                                                       [("b", F, [2, 9, 4]), ("s", F, [2, 1, 9]), ("limit", I, [1])], [("y", I)]),
           [{"b": corners(9), "s": rng.random((2, 1, 9), np.float32), "limit": ints(limit)} for limit in (0, 1, 2**40)])
-    # Many boxes, of which most are taken or few; equal scores; corners in any order; kinds beside one another, far off,
-    # and all at one place.
+    # Many boxes, of which most or few are selected; equal scores; corners in any order; classes close
+    # together, far apart, and all at the same position.
     def many(spread, largest, kinds, digits):
         low = spread * rng.random((2, 700, 2), np.float32) + 1000 * rng.integers(kinds, size=(2, 700, 1)).astype(np.float32)
         first, second = low, low + largest * rng.random((2, 700, 2), np.float32)
@@ -124,7 +124,7 @@ def shapes(ingot):
 
 
 def resized(ingot):
-    """Resize by scales and by sizes of the run."""
+    """Resize with scales or sizes that are inputs."""
     x, bound, roi = ("x", F, [1, 2, 5, 4]), ["*=0..12"], {"roi": np.zeros(0, np.float32)}
     scales = [np.array(s, np.float32) for s in ((1, 1, 2, 3), (1, 1, 0.6, 0.5), (1, 1, 1, 1), (1, 2, 1.3, 0.8))]
     modes = [("nearest", {"coordinate_transformation_mode": c, "nearest_mode": n})
@@ -132,8 +132,8 @@ def resized(ingot):
     modes += [("linear", {"coordinate_transformation_mode": c}) for c in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")]
     modes += [("cubic", {}), ("cubic", {"exclude_outside": 1, "cubic_coeff_a": -0.5}), ("linear", {"antialias": 1}), ("cubic", {"antialias": 1})]
     for mode, more in modes:
-        # ONNX Runtime resizes two axes alone where it is not `nearest`; with `align_corners` it divides by another
-        # length than the standard where a scale does not make a whole number of elements.
+        # Unless the mode is `nearest`, ONNX Runtime resizes only two axes. With `align_corners`, it divides
+        # by a length other than the standard's if the scaled length is not an integer.
         corners = more.get("coordinate_transformation_mode") == "align_corners"
         fitting = [s for s in scales if s[1] == 1 or (mode == "nearest" and not corners)]
         name = f"Resize, {mode} {' '.join(str(v) for v in more.values())}"
@@ -148,7 +148,7 @@ def resized(ingot):
 
 
 def broadcast(ingot):
-    """Sizes that turn out to be 1, or that of the others; and kernels and lengths."""
+    """Sizes that may be 1 or equal to another size at run time; also kernels and lengths."""
     check(ingot, "Add of one row or of all", model([node("Add", ["x", "b"], ["a"]), node("Mul", ["b", "a"])],
                                                    [("x", F, [3, 4]), ("b", F, ["n", 4])], [("y", F)]),
           [{"x": normal(3, 4), "b": normal(n, 4)} for n in (1, 3)], ["n=0..4"], [{"x": normal(3, 4), "b": normal(n, 4)} for n in (2, 0, 4)])
@@ -180,7 +180,7 @@ def broadcast(ingot):
 
 
 def either(ingot):
-    """Sizes of other names that broadcast: any may be 1."""
+    """Sizes with different symbols that broadcast: any of them may be 1."""
     both = [("x", F, ["n", "m"]), ("y", F, ["k", "l"])]
     shapes = (((3, 1), (1, 4)), ((1, 1), (2, 5)), ((3, 4), (3, 4)), ((2, 3), (1, 1)), ((5, 20), (5, 1)), ((1, 20), (5, 20)))
     apart = [{"x": normal(3, 4), "y": normal(2, 4)}, {"x": normal(1, 4), "y": normal(2, 3)}]
@@ -220,7 +220,7 @@ def either(ingot):
 
 
 def parts(ingot):
-    """Parts and shapes that follow from sizes."""
+    """Parts and shapes that are computed from sizes."""
     for count, sizes, beyond in ((2, (2, 7, 8), ()), (4, (7, 8, 13), (5, 2))):
         names = [f"y{i}" for i in range(count)]
         check(ingot, f"Split into {count} parts, of which the last is smaller", model([node("Split", ["x"], names, num_outputs=count)],
@@ -250,7 +250,7 @@ def parts(ingot):
 
 
 def others(ingot):
-    """Operators whose inputs have sizes of other names."""
+    """Operators whose inputs have sizes with different symbols."""
     check(ingot, "parameters of a normalization", model([node("LayerNormalization", ["x", "s", "b"], ["z"])],
                                                         [("x", F, ["n", "c"]), ("s", F, ["k"]), ("b", F, ["l"])], [("z", F)]),
           [{"x": normal(n, c), "s": normal(c), "b": normal(c)} for n, c in ((3, 5), (1, 8))], ["*=1..8"],
@@ -279,7 +279,7 @@ def others(ingot):
 
 
 def windows(ingot):
-    """Padding that depends on a size in more than one way."""
+    """Padding that is not a simple expression of a size."""
     for same in ("SAME_UPPER", "SAME_LOWER"):
         window = {"kernel_shape": [3, 2], "strides": [2, 3], "auto_pad": same}
         check(ingot, f"windows of {same} with strides",
@@ -339,24 +339,26 @@ def sampled(ingot):
 
 
 def beyond(ingot):
-    """A size beyond the bound that the user gives, and elements that are too few."""
+    """A size that exceeds the user's bound, and a tensor with too few elements."""
     check(ingot, "a bound of ConstantOfShape", model([node("ConstantOfShape", ["s"])], [("s", I, [2])], [("y", F)]),
           [{"s": ints(3, 4)}, {"s": ints(0, 5)}], ["y_0=0..3", "y_1=1..5"], [{"s": ints(4, 4)}, {"s": ints(3, 6)}, {"s": ints(3, 0)}])
 
 
 def bodies(ingot):
-    """Sizes that each run of a body makes anew: in loops, in one branch of two, and in a loop of a loop."""
+    """Sizes that each execution of a body computes: in loops, in one of two branches, and in a nested
+    loop."""
     def info(name, kind, shape=()):
         return helper.make_tensor_value_info(name, kind, shape)
 
     def loop(nodes, count, carried, collected={}, result="sum"):
-        """Carries `result` from `carried`; `collected` are names and declared shapes."""
+        """Returns a loop with the state `result`, initialized by `carried`; `collected` are the names and
+        declared shapes of scan outputs."""
         body = helper.make_graph([*nodes, node("Identity", ["on"], ["still"])], "body",
                                  [info("i", I), info("on", TensorProto.BOOL), info(carried, F)],
                                  [info("still", TensorProto.BOOL), info(result, F), *[info(name, F, shape) for name, shape in collected.items()]])
         return node("Loop", [count, "", "zero"], ["y", *["all_" + name for name in collected]], body=body)
 
-    # The row i of x without what is negative: how many there are differs.
+    # The non-negative elements of row i of x; their number varies.
     row = [node("Gather", ["x", "i"], ["row"], axis=0), node("Greater", ["row", "zero"], ["c"]), node("Compress", ["row", "c"], ["kept"])]
     sums = [*row, node("ReduceSum", ["kept"], ["part"], keepdims=0), node("Mul", ["part", "part"], ["square"]), node("Add", ["before", "square"], ["sum"])]
     weights = {"zero": np.array(0, np.float32), "n": np.array(40, np.int64)}
@@ -364,13 +366,13 @@ def bodies(ingot):
     check(ingot, "Compress in a loop", model([loop(sums, "n", "before", {"part": ()})], [("x", F, [40, 7])], [("y", F), ("all_part", F)], weights), inputs)
     check(ingot, "Compress in a loop as often as an input says", model([loop(sums, "k", "before")], [("x", F, [40, 7]), ("k", I, [])], [("y", F)], weights),
           [{**each, "k": np.array(k, np.int64)} for each, k in zip(inputs, (40, 0, 3))])
-    # A body that declares how long its results are is taken at its word, and checked.
+    # If a body declares the sizes of its results, they are assumed, and checked at run time.
     three = np.array([[1, 2, 3, -1, -2, -3, 0]], np.float32)
     check(ingot, "results of a loop as long as its body declares", model([loop(sums, "k", "before", {"kept": (3,)})], [("x", F, [40, 7]), ("k", I, [])],
                                                                          [("y", F), ("all_kept", F)], weights),
           [{"x": rng.permuted(np.repeat(three, 40, 0), axis=1), "k": np.array(k, np.int64)} for k in (40, 3)], ["y_count=0..40"],
           [{"x": x, "k": np.array(40, np.int64)} for x in (normal(40, 7), np.abs(normal(40, 7)))])
-    # What one iteration keeps has to be as long as that of another input.
+    # The numbers of elements kept from two inputs must be equal in each iteration.
     both = [*row, node("Gather", ["z", "i"], ["other"], axis=0), node("Greater", ["other", "zero"], ["d"]), node("Compress", ["other", "d"], ["left"]),
             node("Mul", ["kept", "left"], ["products"]), node("ReduceSum", ["products"], ["part"], keepdims=0), node("Add", ["before", "part"], ["sum"])]
     x = normal(40, 7)
@@ -390,7 +392,7 @@ def bodies(ingot):
     check(ingot, "NonZero in a branch", model([node("If", ["c"], then_branch=branch[0], else_branch=branch[1])],
                                               [("x", F, [3, 5]), ("c", TensorProto.BOOL, [])], [("y", F)]),
           [{"x": normal(3, 5).round(), "c": np.array(c)} for c in (True, False)])
-    # Branches of unlike sizes: a number, what the branch makes, none at all.
+    # Branches with different sizes: static, data-dependent, and empty.
     few = {"then": [node("Slice", ["x", "zero64", "two"], ["then"])],
            "else": [node("Greater", ["x", "zero"], ["above"]), node("Compress", ["x", "above"], ["kept1"]), node("Exp", ["kept1"], ["else"])]}
     none = {"then": [node("Constant", [], ["then"], value=numpy_helper.from_array(np.zeros(0, np.float32)))], "else": [node("Neg", ["x"], ["else"])]}
@@ -401,7 +403,7 @@ def bodies(ingot):
                     [("x", F, [6]), ("c", TensorProto.BOOL, [])], [("y", F), ("z", F)],
                     {"zero": np.float32(0), "zero64": ints(0), "two": ints(2)}),
               [{"x": x, "c": np.array(c)} for c, x in ((True, normal(6)), (False, normal(6)), (False, np.abs(normal(6))), (False, -np.abs(normal(6))))])
-    # What a loop carries gets longer.
+    # A loop state that grows.
     longer = [node("ReduceMean", ["carry"], ["m"], keepdims=1), node("Concat", ["carry", "m"], ["u"], axis=0)]
     grow = helper.make_graph([*longer, node("Identity", ["on3"], ["still3"])], "grow", [info("j", I), info("on3", TensorProto.BOOL), info("carry", F, None)],
                              [info("still3", TensorProto.BOOL), info("u", F, None)])
@@ -412,7 +414,7 @@ def bodies(ingot):
           model([node("Loop", ["k", "", "x"], ["y"], body=grow)], [("x", F, ["n"]), ("k", I, [])], [("y", F)]),
           [{"x": normal(n), "k": np.array(k, np.int64)} for n, k in ((1, 0), (4, 16), (9, 11))], ["n=1..9", "y_0=0..20"],
           [{"x": normal(9), "k": np.array(12, np.int64)}])
-    # What is collected until the body's condition ends the loop: there is room for 12 parts.
+    # Scan outputs of a loop that ends by its condition: there is room for 12 parts.
     until = helper.make_graph([node("Add", ["a", "x"], ["b"]), node("ReduceSum", ["b"], ["t"], keepdims=0), node("Less", ["t", "limit"], ["more"])], "until",
                               [info("i", I), info("on4", TensorProto.BOOL), info("a", F, ["n"])],
                               [info("more", TensorProto.BOOL), info("b", F, ["n"]), info("a", F, ["n"])])
@@ -424,14 +426,14 @@ def bodies(ingot):
                                                              {"limit": limit["limit"]}),
           [{"x": x, "k": np.array(k, np.int64), "go": np.array(True)} for x, k in ((runs[0]["x"], 2), (runs[2]["x"], 2**62), (small, 12))], ["n=1..9", "y_count=0..12"],
           [{"x": small, "k": np.array(13, np.int64), "go": np.array(True)}])
-    # As many parts as a size less a number: where that is negative, none.
+    # The number of parts is a size minus a constant: if it is negative, there are none.
     few = helper.make_graph([node("Add", ["a", "x"], ["b"]), node("Identity", ["on5"], ["still5"])], "few",
                             [info("i", I), info("on5", TensorProto.BOOL), info("a", F, ["n"])], [info("still5", TensorProto.BOOL), info("b", F, ["n"]), info("a", F, ["n"])])
     check(ingot, "parts of a size less three", model(
         [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
         [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
     check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])
-    # A part of a shape is a number, others are not.
+    # Part of a shape is static, the rest is not.
     check(ingot, "Resize of sizes of which two are known",
           model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero64", "two"], ["front"]), node("Concat", ["front", "at"], ["sizes"], axis=0),
                  node("Resize", ["x", "", "", "sizes"], mode="linear")], [("x", F, [1, 3, "h", "w"]), ("at", I, [2])], [("y", F)],

@@ -28,7 +28,7 @@ def whole(shape):
 
 
 def rounded(sums):
-    """What is exact, rounded once; in f32, whose comparison is exact."""
+    """Rounds exact sums once; returns float32, so that the comparison is exact."""
     return sums.astype(np.float32).astype(NARROW).astype(np.float32)
 
 
@@ -37,7 +37,7 @@ def wide(*values):
 
 
 def case(name, nodes, inputs, constants, want):
-    """The nodes' result `y` is widened, and compared to the last bit."""
+    """Returns a case in which the nodes' result `y` is widened and compared bit by bit."""
     return Case(name, nodes + [helper.make_node("Cast", ["y"], ["out"], to=TensorProto.FLOAT)], inputs, constants,
                 opset=22, tolerance=0, want=[want])
 
@@ -61,7 +61,7 @@ def gemms():
         a, b, c = whole((6, 19)), whole((19, 37)), whole((37,))
         x, w, z = wide(a, b, c)
         nodes = [helper.make_node("Gemm", ["a", "b", "c"], ["y"], transA=a_turned, transB=b_turned)]
-        # The sum and the bias are rounded apart: as two operators they are.
+        # The product and the sum with the bias are rounded separately, as if by two operators.
         want = rounded(rounded(x @ w).astype(np.float64) + z)
         yield case(f"gemm-{a_turned}{b_turned}", nodes, {"a": a.T.copy() if a_turned else a}, {"b": b.T.copy() if b_turned else b, "c": c}, want)
 
@@ -89,7 +89,8 @@ def convolutions():
 
 
 def specials():
-    """A row for each special value, in every place of a pair; and subnormal numbers beside ordinary ones."""
+    """A row for each special value, at each position of a pair, and subnormal numbers next to ordinary
+    ones."""
     values = [np.inf, -np.inf, np.nan, *([6e4, 6e-8, -1e-5] if IS_HALF else [3.0e38, 1e-40, -1e-39]), 0.0, -0.0]
     rows = np.ones((2 * len(values), 8), np.float32)
     for i, value in enumerate(values):
@@ -102,7 +103,7 @@ def specials():
 
 
 def conversions():
-    """Ties, the largest numbers, infinities, NaN of any payload; in vectors and one by one."""
+    """Ties, the largest numbers, infinities, NaN with any payload; in vectors and as scalars."""
     ties = np.array([0x3f808000, 0x3f818000, 0x3f807fff, 0x3f808001, 0x7f7f8000, 0x7f7f7fff, 0xff7fffff, 0x7f800000, 0xff800000,
                      0x7f800001, 0x7fc00000, 0xffffffff, 0x80000000, 0x00000000], np.uint32).view(np.float32)
     x = np.concatenate([ties, rng.integers(0x00800000, 0x7f800000, 200, dtype=np.uint32).view(np.float32)])

@@ -14,7 +14,7 @@ node = helper.make_node
 
 
 def case(name, nodes, inputs, want=None, constants=None, outputs=("out",), opset=18, imports=None, tolerance=1e-5):
-    """Imports are exactly those that are given."""
+    """Returns a case whose model has exactly the given imports."""
     made = Case(name, nodes, inputs, constants, outputs, opset, tolerance)
     if want is not None:
         made.want = [np.asarray(v) for v in want]
@@ -25,7 +25,7 @@ def case(name, nodes, inputs, want=None, constants=None, outputs=("out",), opset
 
 
 def first_opsets():
-    """Opset 1 to 5: attributes that became inputs, names of types, a list of what may be overwritten."""
+    """Opsets 1 to 5: attributes that became inputs, types given by name, the attribute consumed_inputs."""
     x = data((2, 6, 4))
     old = {"consumed_inputs": [0]}
     for name, shape, want in (("split", [3, 4, 4], (3, 4, 4)), ("copy", [0, -1], (2, 24)), ("flat", [-1], (48,)), ("one", [1, 2, 0, 6], None)):
@@ -60,7 +60,7 @@ def first_opsets():
 
 
 def removed():
-    """Experiments of opset 1, which ONNX Runtime still runs."""
+    """Experimental operators of opset 1, which ONNX Runtime still supports."""
     x, image = data((3, 37)), data((2, 3, 9, 8))
     for opset in (1, 7, 11):
         yield case(f"affine-{opset}", [node("Affine", ["x"], ["out"], alpha=1.5, beta=-0.25)], {"x": x}, [1.5 * x - 0.25], opset=opset)
@@ -79,7 +79,7 @@ def normalized(x, scale, bias):
 
 
 def imports():
-    """What ONNX Runtime's optimizer leaves behind."""
+    """Forms that ONNX Runtime's optimizer writes."""
     x, s, b = data((2, 5, 37)), data((37,)), data((37,))
     for opset in (7, 11, 16):
         yield case(f"layer-{opset}", [node("LayerNormalization", ["x", "s", "b"], ["out"], axis=-1)], {"x": x}, [normalized(x, s, b)], {"s": s, "b": b}, opset=opset)
@@ -120,7 +120,7 @@ def names():
 
 
 def shadows():
-    """A name of a body hides one around it."""
+    """A name in a body hides the same name around it."""
     x, yes = data((3, 5)), np.array(True)
     add = graph([node("Add", ["x", "x"], ["h"]), node("Exp", ["h"], ["r"])], [], [info("r")])
     sub = graph([node("Neg", ["x"], ["h"]), node("Abs", ["h"], ["r"])], [], [info("r")])
@@ -134,7 +134,7 @@ def shadows():
     nodes = [node("Loop", ["n", "yes", "x"], ["last", "all"], body=step), node("Exp", ["last"], ["h"]), node("Neg", ["h"], ["t"]), node("Identity", ["t"], ["out"])]
     steps = np.stack([((k + 2) * x) ** 2 for k in range(3)])
     yield case("loop", nodes, {"x": x}, [-np.exp(4 * x), steps], count, ("out", "all"), tolerance=1e-4)
-    # Before the body in the list of nodes, and an initializer of the body.
+    # A name that is used before the body, and an initializer of the body.
     inner = graph([node("Mul", ["s", "w"], ["k"]), node("Identity", ["go"], ["on"])],
                   [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("s", [3, 5])], [info("on", [], TensorProto.BOOL), info("k")], {"w": np.full((5,), 2, np.float32)})
     nodes = [node("Add", ["x", "w"], ["k"]), node("Loop", ["n", "yes", "k"], ["last"], body=inner), node("Add", ["last", "w"], ["out"])]
@@ -151,7 +151,7 @@ def shadows():
 
 
 def loops():
-    """Iteration number or condition that a body declares as [1]."""
+    """Bodies that declare the iteration number or the condition with shape [1]."""
     x = data((3, 5))
     for number, condition in (([1], []), ([], [1]), ([1], [1])):
         for count in (3, 40):
@@ -162,14 +162,14 @@ def loops():
                          [info("on", condition, TensorProto.BOOL), info("t", [3, 5])], {"zero": ints(0)})
             yield case(f"loop-{len(number)}{len(condition)}-{count}", [node("Loop", ["n", "yes", "x"], ["out"], body=step)], {"x": x}, [x + count * (count - 1) / 2],
                        {"n": np.array(count), "yes": np.array(True)})
-    # Of the run.
+    # A trip count that is known only at run time.
     step = graph([node("Squeeze", ["i", "zero"], ["j"]), node("Cast", ["j"], ["f"], to=1), node("Add", ["s", "f"], ["t"]), node("Identity", ["go"], ["on"])],
                  [info("i", [1], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("s", [3, 5])], [info("on", [], TensorProto.BOOL), info("t", [3, 5])], {"zero": ints(0)})
     yield case("loop-of-the-run", [node("Loop", ["n", "yes", "x"], ["out"], body=step)], {"x": x, "n": np.array(7)}, [x + 21], {"yes": np.array(True)})
 
 
 def maps():
-    """SequenceMap whose body does not say the types of its outputs."""
+    """SequenceMap whose body does not declare the types of its outputs."""
     def untyped(body):
         for output in body.output:
             output.ClearField("type")
@@ -198,7 +198,8 @@ def maps():
 
 
 def transposed():
-    """ConvTranspose with auto_pad, output_padding, and kernels shorter than the stride, as ONNX Runtime has it."""
+    """ConvTranspose with auto_pad, output_padding, and kernels shorter than the stride, compared with ONNX
+    Runtime."""
     for size, kernel, stride, extra, dilation in ((5, 3, 2, 1, 1), (5, 2, 3, 0, 1), (5, 1, 2, 0, 1), (5, 1, 2, 1, 1), (5, 2, 3, 2, 1), (5, 2, 3, 0, 2), (4, 5, 3, 2, 1), (1, 1, 3, 0, 1), (6, 4, 2, 1, 1)):
         for pad in ("SAME_UPPER", "SAME_LOWER"):
             attributes = {"output_padding": [extra]} if extra else {}

@@ -41,7 +41,7 @@ def gpt2(past, length):
 
 
 def whisper(past):
-    """One step of the decoder; the keys and values of the encoder (ck, cv) do not grow."""
+    """One decoding step; the keys and values of the encoder (ck, cv) do not grow."""
     cache = {f"past_{layer}_{which}": normal(1, 3, 60 if "c" in which else past, 32) for layer in range(2) for which in ("k", "v", "ck", "cv")}
     return {"input_ids": words(1, 1), **cache}
 

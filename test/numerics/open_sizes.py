@@ -17,7 +17,7 @@ rng = np.random.default_rng(23)
 
 
 def model(nodes, inputs, outputs=(("y", F),), weights={}, opset=18):
-    """`inputs` are names, types and shapes; `outputs` names and types."""
+    """Returns a model; `inputs` are names, types and shapes, `outputs` names and types."""
     graph = helper.make_graph(
         nodes, "network", [helper.make_tensor_value_info(*each) for each in inputs],
         [helper.make_tensor_value_info(*each, None) for each in outputs],
@@ -42,19 +42,19 @@ def shapes(*each):
 
 
 def squeezed(ingot):
-    """Axes that cannot be 1 stay; one that is named has to be 1, whatever computes its size."""
+    """Axes that cannot be 1 are kept; axes that are named must be 1, however their size is computed."""
     check(ingot, "Squeeze without axes", model([node("Squeeze", ["x"])], [("x", F, ["a", 1, "b", 1])]),
           shapes((2, 1, 3, 1), (8, 1, 2, 1)), ("a=2..8", "b=2..8"), shapes((1, 1, 3, 1)))
     check(ingot, "Squeeze of an open axis", model([node("Squeeze", ["x", "axes"])], [("x", F, ["a", "b", "c"])], weights={"axes": ints(1)}),
           shapes((2, 1, 3), (0, 1, 3)), refused=shapes((2, 3, 3)))
-    # No symbol is 1 where the product is.
+    # The product must be 1, but no single symbol.
     check(ingot, "Squeeze of a product",
           model([node("Reshape", ["x", "shape"], ["r"]), node("Squeeze", ["r", "axes"])], [("x", F, ["a", "b", 3])],
                 weights={"shape": ints(-1, 3), "axes": ints(0)}), shapes((1, 1, 3)), refused=shapes((2, 1, 3), (2, 3, 3), (0, 1, 3)))
 
 
 def reshaped(ingot):
-    """Only the product of the sizes has to be a multiple of what a new shape has."""
+    """Only the product of the sizes must be a multiple of the new shape's size."""
     for shape, target, runs, wrong in (
             (["a", "b", "c"], (-1, 12), [(1, 3, 4), (2, 6, 5), (12, 1, 1), (0, 3, 4)], [(1, 3, 5), (7, 1, 1)]),
             (["a", "b"], (-1, 3), [(3, 2), (2, 3), (6, 5)], [(2, 2)]),
@@ -72,7 +72,7 @@ def reshaped(ingot):
 
 
 def resized(ingot):
-    """Old forms whose scales are attributes."""
+    """Old forms with scales as attributes."""
     for opset, mode, scales in ((7, "nearest", (1, 1, 2, 2)), (7, "linear", (1, 1, 2, 2)), (8, "nearest", (1, 1, 3, 1)), (7, "nearest", (1, 1, 1.5, 2.5)),
                                 (7, "linear", (1, 1, 1, 4))):
         check(ingot, f"Upsample of opset {opset}, {mode} by {scales}",
@@ -84,7 +84,7 @@ def resized(ingot):
 
 
 def cropped(ingot):
-    """Sizes that are padded or cropped as they are."""
+    """Dynamic sizes that are padded or cropped."""
     def crop(x, target, axes):
         for size, axis in zip(target, axes):
             change = size - x.shape[axis]
@@ -121,7 +121,7 @@ def tiled(ingot):
 
 
 def computed(ingot):
-    """Shapes by comparisons, choices and quotients of sizes."""
+    """Shapes computed by comparisons, selections and quotients of sizes."""
     def of(title, nodes, runs, dims=("*=0..12",), last="shape", op="ConstantOfShape", weights={}, refused=(), shape=("a", "b")):
         weights = {"one": ints(1), "two": ints(2), "three": ints(3), "four": ints(4), "none": ints(0), "minus": ints(-1), **weights}
         network = model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "none", "one"], ["a"]), node("Slice", ["s", "one", "two"], ["b"]),
@@ -145,7 +145,7 @@ def computed(ingot):
        ("*=1..8",), op="Expand", weights={"rank": ints(2)})
     of("patches", [node("Div", ["a", "two"], ["p"]), node("Div", ["b", "three"], ["q"]),
                    node("Concat", ["p", "two", "q", "three"], ["shape"], axis=0)], ((4, 6), (2, 3), (8, 9)), op="Reshape", refused=((3, 6),))
-    # 80 times a size passes 2^20.
+    # 80 times a size exceeds 2^20.
     for rate in (441, 7):
         network = model([node("Shape", ["x"], ["s"]), node("Mul", ["s", "by"], ["m"]), node("Add", ["m", "more"], ["n"]), node("Div", ["n", "rate"], ["q"]),
                          node("Squeeze", ["q"], ["limit"]), node("Range", ["zero", "limit", "unit"])], [("x", F, ["n"])], (("y", I),),
@@ -179,7 +179,7 @@ def indexed(ingot):
 
 
 def windows(ingot):
-    """As many windows as a stride makes of open axes, padded on either side."""
+    """Pooling and convolution with strides, and with auto_pad, along dynamic axes."""
     for op, attributes in (("MaxPool", {"kernel_shape": [3, 2]}), ("AveragePool", {"kernel_shape": [2, 3]}), ("LpPool", {"kernel_shape": [3, 3]}),
                            ("Conv", {}), ("AveragePool", {"kernel_shape": [3, 3], "count_include_pad": 1})):
         for pad in ("SAME_UPPER", "SAME_LOWER"):
@@ -187,13 +187,13 @@ def windows(ingot):
             check(ingot, f"{op} {pad} {attributes}",
                   model([node(op, inputs, auto_pad=pad, strides=[2, 2], **attributes)], [("x", F, ["n", 3, "h", "w_"])], weights={"w": normal(4, 3, 3, 2)}),
                   shapes((1, 3, 5, 7), (2, 3, 6, 6), (1, 3, 1, 1), (1, 3, 8, 2)), ("n=1..2", "*=1..16"))
-    # One window in three axes.
+    # One window along three axes.
     check(ingot, "MaxPool SAME_UPPER of three axes", model([node("MaxPool", ["x"], auto_pad="SAME_UPPER", strides=[2, 1, 3], kernel_shape=[2, 2, 3])],
                                                            [("x", F, [1, 2, "d", "h", "w_"])]), shapes((1, 2, 5, 4, 7), (1, 2, 2, 3, 3)), ("*=1..9",))
 
 
 def branches(ingot):
-    """What a branch needs of sizes, a run of the other one does not."""
+    """Requirements of one branch on sizes do not apply to runs that take the other branch."""
     def of(title, first, second, inputs, runs, refused=(), weights={}):
         bodies = [helper.make_graph([*each, node("Identity", ["r"], [name])], name, [], [helper.make_tensor_value_info(name, F, None)])
                   for name, each in (("then", first), ("else", second))]
@@ -216,7 +216,8 @@ def branches(ingot):
 
 
 def loops(ingot):
-    """Recurrent networks as Keras's exporter writes them: a trip count, a condition, scalar states and a scan output, of an open batch."""
+    """Recurrent networks as written by Keras's exporter: a trip count, a condition, scalar states and a
+    scan output, with a dynamic batch."""
     def info(name, kind, shape=()):
         return helper.make_tensor_value_info(name, kind, shape)
 

@@ -24,7 +24,7 @@ LEVELS = {"basic": Level.ORT_ENABLE_BASIC, "extended": Level.ORT_ENABLE_EXTENDED
 
 
 class Network:
-    """Nodes one after another, each with one result. Inputs are arrays; `symbols` names the axes that are open."""
+    """A chain of nodes with one result each. Inputs are arrays; `symbols` names the dynamic axes."""
 
     def __init__(self, x=None, inputs=None, symbols=None):
         self.inputs, self.symbols = inputs or {"x": x}, symbols or {}
@@ -103,12 +103,13 @@ def convolutional():
     return net.inputs, net.model(net.add("Softmax", net.add("Gemm", x, weights(24, 10), weights(10)), axis=-1))
 
 
-# More places than old and new steps can be within the bounds of the test, so that no slice of the mask is cut off.
+# More positions than cached and new steps within the bounds of the test, so that no slice of the mask is
+# truncated.
 HEADS, SIZE, WIDTH, WORDS, PLACES, PAST = 4, 8, 32, 50, 128, 5
 
 
 def decoder(kv):
-    """A network with words and a cache for each of two layers."""
+    """Returns a network with token ids and a cache for each of two layers."""
     inputs, symbols = {"ids": data((2, 6), np.int64, WORDS)}, {"ids": {0: "batch", 1: "steps"}}
     for layer in range(2):
         for part in ("key", "value"):
@@ -122,13 +123,13 @@ def scalar(net, vector, at):
 
 
 def range_of_steps(net, past):
-    """The positions of the steps, behind those of the cache."""
+    """Returns the positions of the steps, which follow those of the cache."""
     held, steps = scalar(net, net.add("Shape", past), 2), scalar(net, net.add("Shape", "ids"), 1)
     return held, net.add("Add", held, steps)
 
 
 def attended(net, query, key, value, mask):
-    """Heads side by side; `mask` hides what comes later."""
+    """Returns attention with concatenated heads; `mask` hides later positions."""
     scores = net.add("Div", net.add("MatMul", query, net.add("Transpose", key, perm=[0, 1, 3, 2])), np.float32(np.sqrt(SIZE)))
     mixed = net.add("MatMul", net.add("Softmax", mask(scores), axis=-1), value)
     return net.add("Reshape", net.add("Transpose", mixed, perm=[0, 2, 1, 3]), np.array([0, 0, HEADS * SIZE]))
@@ -173,7 +174,7 @@ def gpt2():
 
 
 def llama():
-    """Two heads of queries share one of keys."""
+    """Two query heads share one key head."""
     kv = HEADS // 2
     net = decoder(kv)
     first, end = range_of_steps(net, "key0")
@@ -221,7 +222,7 @@ def llama():
 
 
 def mobile():
-    """Blocks that widen, convolve each channel, weigh the channels and narrow."""
+    """Blocks that expand, apply a depthwise convolution, weight the channels, and project."""
     net = Network(data((1, 3, 20, 20)))
 
     def convolve(x, out, of, kernel=1, group=1, act=None, **attributes):
@@ -259,7 +260,7 @@ class Samples(CalibrationDataReader):
 
 
 def optimized(path, level, result, inputs):
-    """The model that ONNX Runtime writes, and its results."""
+    """Returns the model that ONNX Runtime writes, and its results."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = level
@@ -269,7 +270,8 @@ def optimized(path, level, result, inputs):
 
 
 def networks():
-    # ONNX Runtime adds products of bytes in 16 bits on machines without better: weights of 7 bits fit.
+    # On machines without VNNI, ONNX Runtime adds products of 8-bit integers in 16 bits: 7-bit weights do not
+    # overflow.
     quantizers = {
         "float": lambda source, result, inputs: os.link(source, result),
         "static": lambda source, result, inputs: quantize_static(source, result, Samples(inputs), quant_format=QuantFormat.QOperator, reduce_range=True,
@@ -287,11 +289,11 @@ def networks():
                 quantize(source, quantized, inputs)
                 written = set()
                 for level, value in LEVELS.items():
-                    # A byte that is rounded elsewhere goes through all layers behind it.
+                    # An element that is rounded differently affects all later layers.
                     case = Case(f"{name}-{kind}-{level}", [], inputs, tolerance=1e-5 if kind == "float" else 0.05)
                     case.model, case.want = optimized(quantized, value, os.path.join(folder, f"{name}-{kind}-{level}.onnx"), inputs)
                     graph = case.model.graph.SerializeToString(deterministic=True)
-                    if graph in written:  # as at the level before
+                    if graph in written:  # equal to the previous level
                         continue
                     written.add(graph)
                     case.outputs = [output.name for output in case.model.graph.output]
@@ -299,7 +301,7 @@ def networks():
 
 
 def open_axes(case, name):
-    """The sizes that the optimizer has seen as open."""
+    """Returns the axes that the optimizer has seen as dynamic."""
     info = next(i for i in case.model.graph.input if i.name == name)
     return [i for i, dim in enumerate(info.type.tensor_type.shape.dim) if dim.dim_param]
 

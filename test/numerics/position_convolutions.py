@@ -39,7 +39,7 @@ def convolution(name, shape, out, kernel, bias=True, after=(), window=None, know
 
 
 def cases():
-    # Rows of vectors with a rest, as long as one, and shorter.
+    # Rows of several vectors with a remainder, of exactly one vector, and shorter ones.
     for width in (5, 11, 16, 23, 32, 50, 67):
         for out in (1, 2, 3, 6, 8):
             yield convolution(f"width-{width}-{out}", (1, 1, 9, width), out, [3, 3], pads=[1] * 4)
@@ -55,12 +55,12 @@ def cases():
         for stride in (1, 2):
             yield convolution(f"dilations-{dilations}-{stride}", (1, 2, 21, 35), 7, [3, 3], pads=[2] * 4,
                               strides=[stride, stride], dilations=dilations)
-    # Images of one axis; several images; more rows than one copy has.
+    # One-dimensional images; several images; more rows than are copied at once.
     yield convolution("flat", (3, 2, 90), 5, [7], strides=[2], pads=[3, 3])
     yield convolution("flat-pool", (2, 1, 131), 6, [5], pads=[2, 2], after=("Relu", "MaxPool"), window=[2])
     yield convolution("large", (2, 3, 96, 96), 8, [3, 3], strides=[2, 2], pads=[0, 0, 1, 1], after=("Relu",))
     yield convolution("large-rows", (1, 1, 37, 301), 6, [5, 5], pads=[2] * 4, after=("Relu",))
-    # What follows.
+    # Operators after the convolution.
     for pool in ("MaxPool", "AveragePool"):
         for window in ([2, 2], [3, 3], [1, 2], [2, 1], [4, 5]):
             yield convolution(f"{pool}-{window}", (1, 1, 29, 47), 6, [5, 5], pads=[2] * 4, after=("Relu", pool),

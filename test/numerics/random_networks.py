@@ -18,7 +18,7 @@ from beside_onnxruntime import compare, data, ints
 
 
 class Walk:
-    """A network of one random seed; values are (name, shape)."""
+    """A network generated from a random seed; values are (name, shape)."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -30,7 +30,7 @@ class Walk:
         return self.random.choice((6, 8, 9, 12, 13))
 
     def pick(self):
-        """Mostly a recent value, sometimes any."""
+        """Returns usually a recent value, sometimes any."""
         recent = self.values[-3:] if self.random.random() < 0.7 else self.values
         return self.random.choice(recent)
 
@@ -42,7 +42,7 @@ class Walk:
             self.values.append((name, shape))
 
     def partner(self, shape):
-        """A value that broadcasts against the shape, or a constant that does."""
+        """Returns a value or a constant that broadcasts with the shape."""
         fits = [v for v in self.values if len(v[1]) == len(shape) and all(a in (b, 1) for a, b in zip(v[1], shape))]
         if fits and self.random.random() < 0.8:
             return self.random.choice(fits)[0]
@@ -137,7 +137,7 @@ class Walk:
         self.add(n.op("MatMul", x, w), (*shape[:-1], out))
 
     def square(self, x, shape):
-        """A value by its own transpose, as in attention."""
+        """Multiplies a value by its own transpose, as in attention."""
         if len(shape) < 3:
             return
         order = list(range(len(shape) - 2)) + [len(shape) - 1, len(shape) - 2]
@@ -158,7 +158,7 @@ class Walk:
         self.add(n.op("ReduceMax", x, n.constant(ints(*axes)), keepdims=1), result)
 
     def scaled(self, x, shape):
-        """Keeps values near one: products of products would leave the range."""
+        """Keeps values near one: repeated multiplications would overflow."""
         self.add(self.net.op("Tanh", x), shape)
 
     def run(self, seed):

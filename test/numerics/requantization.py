@@ -29,7 +29,7 @@ def whole(shape, dtype):
 
 
 def sums():
-    """y = quantize(max(sum * scale + addend, least)) of single sums."""
+    """Computes y = quantize(max(sum * scale + addend, least)) of single sums."""
     ends = np.array([-(2**31), 2**31 - 1, 0, -1, 1], np.int32)
     for scale in (2.0**-20, 1e-5, 0.0007, 1 / 256, 0.013, 0.5, 1.0, 3.7, 400.0):
         reach = min(int(700 / scale) + 2, 2**30)
@@ -51,7 +51,7 @@ def sums():
 
 
 def additions():
-    """Two tensors of bytes of different scales, added, as in residual networks."""
+    """Adds two quantized 8-bit tensors with different scales, as in residual networks."""
     for dtype in (np.uint8, np.int8):
         for number, (a_scale, b_scale, scale) in enumerate(((0.02, 0.031, 0.04), (0.5, 0.5, 0.5), (1e-3, 0.2, 0.21), (0.9, 0.01, 0.02))):
             for shape in ((5, 3, 64), (1, 9, 37)):
@@ -71,7 +71,8 @@ def windows_of(x, kernel, stride, pad):
 
 
 def convolutions():
-    """Convolutions with scales for each channel, of bytes and of 16 bits; depthwise ones; with another tensor added."""
+    """Convolutions with per-channel scales on 8-bit and 16-bit integers, depthwise ones, and with a
+    residual added."""
     for x_type in (np.uint8, np.int8, np.uint16, np.int16):
         for inputs, outputs, groups, size, kernel, stride in (
                 (16, 16, 1, (5, 9), 3, 1), (3, 16, 1, (9, 12), 3, 2), (16, 32, 1, (7, 7), 1, 1), (32, 64, 1, (3, 5), 3, 1), (64, 64, 1, (5, 5), 1, 1),
@@ -79,7 +80,7 @@ def convolutions():
                 (128, 128, 128, (5, 4), 3, 2), (144, 144, 144, (4, 4), 3, 1), (64, 64, 64, (4, 8), 5, 1), (96, 96, 96, (5, 5), 3, 1),
                 (16, 16, 16, (5, 17), 3, 2), (8, 8, 8, (4, 34), 5, 2), (64, 64, 64, (6, 10), 3, 2), (72, 72, 72, (5, 7), 3, 1),
                 (40, 40, 40, (6, 9), 5, 1), (48, 48, 48, (5, 9), 7, 1), (176, 176, 176, (3, 8), 1, 1), (24, 24, 24, (9, 11), 5, 2), (120, 120, 120, (4, 3), 4, 3)):
-            # Each third one of 16 bits, with a zero point in the middle.
+            # Every third 16-bit case is used, with a zero point in the middle of the range.
             is_wide = np.dtype(x_type).itemsize == 2
             if is_wide and (inputs + outputs + kernel) % 3:
                 continue
@@ -118,7 +119,7 @@ def convolutions():
 
 
 def functions():
-    """Functions from bytes to bytes, all of which occur; one goes over bytes on the way."""
+    """Functions from 8-bit to 8-bit integers, over all values; one has an intermediate 8-bit value."""
     def sigmoid(x):
         return 1 / (1 + np.exp(-x))
 
@@ -144,7 +145,7 @@ def functions():
 
 
 def erf(x):
-    """By Abramowitz and Stegun's 7.1.26, within 1.5e-7."""
+    """Returns erf by Abramowitz and Stegun's formula 7.1.26, with an error below 1.5e-7."""
     t = 1 / (1 + 0.3275911 * np.abs(x))
     return np.sign(x) * (1 - t * np.exp(-x * x) * np.polyval([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592], t))
 
@@ -155,18 +156,18 @@ def softmax(x, axis):
 
 
 def softmax_or_zero(x, axis):
-    """Rows that are -inf are zero."""
+    """Returns a softmax in which rows of -inf become zero."""
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(softmax(x, axis))
 
 
 def masks(rows, columns):
-    """Floats that a run adds to scores: nothing, what hides columns, offsets, and whole rows of these."""
+    """Yields float masks that are added to scores: masks that hide columns or whole rows, and offsets."""
     hidden = rng.random((rows, columns)) < 0.4
     hidden[:, 0] = False
     for name, low in (("inf", -np.inf), ("max", np.finfo(np.float32).min), ("1e4", np.float32(-1e4)), ("1e9", np.float32(-1e9))):
         mask = np.where(hidden, np.float32(low), np.float32(0))
-        # Floats of -1e9 leave no digits of scores, those in 64 bits do.
+        # In float32, adding -1e9 leaves no digits of the scores; in 64-bit integers it does.
         if name != "1e9":
             mask[1] = low
         yield name, mask
@@ -183,10 +184,10 @@ def normalized(x, scale, bias, epsilon):
 
 
 def products():
-    """What follows a product of bytes and is no scale, and a residual branch over a normalization."""
+    """Operators other than scales after an int8 matmul, and a residual branch with a normalization."""
     for rows, steps, columns in ((5, 24, 64), (7, 96, 96), (3, 40, 50), (4, 64, 256)):
         x, w = whole((rows, steps), np.uint8), whole((steps, columns), np.int8)
-        # Rows far apart in size: all equal, nearly equal, large.
+        # Rows of very different magnitude: all equal, nearly equal, large.
         x[0], x[1] = 121, 120 + (np.arange(steps) % 7 == 0)
         w_scale = rng.uniform(0.5, 1.5, columns).astype(np.float32) * np.float32(3 / (74 * 74 * np.sqrt(steps)))
         bias = rng.normal(0, 0.5, columns).astype(np.float32)
@@ -233,7 +234,7 @@ def products():
                 yield Case(f"softmax-where-{low:g}-{places[1]}-{rows}x{steps}x{columns}",
                            [*start, helper.make_node("Where", places, ["masked"]), *masked[1:]], {"x": x, "shown": shown}, constants | ends | {"low": np.float32(low)},
                            want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
-        # Sums that are normalized and added to what comes of that, in parts.
+        # Sums that are normalized and also added to the result of the normalization, in parts.
         other = whole((rows, columns), np.int8)
         branch = total + (other.astype(np.float64)) * np.float32(0.03)
         again = branch + normalized(branch, gamma, beta, 1e-5)

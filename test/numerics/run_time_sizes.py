@@ -24,7 +24,8 @@ rng = np.random.default_rng(11)
 
 
 def model(nodes, weights, *inputs, integers=()):
-    """A model with the output y; each of `inputs` is a name and a shape, of integers if it is in `integers`."""
+    """Returns a model with the output y. Each of `inputs` is a name and a shape; those listed in
+    `integers` have integer elements."""
     def info(name, shape):
         return helper.make_tensor_value_info(name, TensorProto.INT64 if name in integers else TensorProto.FLOAT, shape)
 
@@ -65,7 +66,8 @@ def cnn():
 
 
 def images():
-    """Windows over height and width: borders of one and more columns, strides, gaps, channels apart, Winograd's algorithm."""
+    """Windows along height and width: padding of one and more columns, strides, dilations, depthwise,
+    Winograd's algorithm."""
     def conv(x, w, y, **attributes):
         return helper.make_node("Conv", [x, w, "b"], [y], **attributes)
     nodes = [
@@ -75,7 +77,7 @@ def images():
         conv("c5", "w3", "y1", pads=[1, 0, 0, 1], strides=[2, 2]), conv("c5", "d5", "y2", pads=[2, 2, 1, 2], strides=[2, 2], group=24),
         conv("c5", "w5", "y3", auto_pad="SAME_UPPER", strides=[3, 3]), conv("c5", "w3", "y4"), conv("c5", "w1", "y5", strides=[2, 2]),
         conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2]),
-        # Rows of one window at most, and of a few.
+        # Rows with at most one window, and with a few.
         conv("c5", "w3", "y7", pads=[1, 1, 1, 1], strides=[1, 70]), conv("c5", "w3", "y8", pads=[1, 1, 1, 1], strides=[1, 25])]
     nodes += [helper.make_node("Reshape", [f"y{i}", "flat"], [f"f{i}"]) for i in range(1, 9)]
     nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 9))], ["y"], axis=1)]
@@ -84,7 +86,8 @@ def images():
 
 
 def bytes_of_images():
-    """Quantized convolutions of all kinds, a pool and a product. A result is a seventh of a whole number: rounding has no ties."""
+    """Quantized convolutions of all kinds, a pool and a matmul. Results are multiples of 1/7 before
+    rounding, so there are no ties."""
     nodes, last = [helper.make_node("QuantizeLinear", ["x", "s0", "z0"], ["q0"]), helper.make_node("DequantizeLinear", ["q0", "s0", "z0"], ["d0"])], 0
 
     def then(op, w, **attributes):
@@ -113,7 +116,7 @@ def bytes_of_images():
 
 
 def rows():
-    """What computes whole rows: norms, softmax, reductions; and a reshape to a size that follows."""
+    """Operators on whole rows: normalization, softmax, reductions; and a reshape to a computed size."""
     return model([
         helper.make_node("LayerNormalization", ["x", "scale", "bias"], ["l"]),
         helper.make_node("Softmax", ["l"], ["s"], axis=1), helper.make_node("ReduceMean", ["x", "axes"], ["m"]),
@@ -122,7 +125,7 @@ def rows():
 
 
 def transformer(batch):
-    """Token ids [batch, seq]: an embedding with positions, a head of attention, the mean over the tokens."""
+    """Token ids [batch, seq]: an embedding with positions, one attention head, the mean over the tokens."""
     nodes = [
         helper.make_node("Gather", ["table", "ids"], ["tokens"]), helper.make_node("Shape", ["ids"], ["size"]),
         helper.make_node("Gather", ["size", "one"], ["seq"]),
@@ -145,7 +148,7 @@ def transformer(batch):
 
 
 def attention():
-    """Of more keys than a block has, with a mask, as many queries as keys or not."""
+    """Attention with more keys than a block has, a mask, and as many queries as keys or fewer."""
     nodes = [
         helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 2, 1]), helper.make_node("MatMul", ["q", "kt"], ["scores"]),
         helper.make_node("Add", ["scores", "mask"], ["masked"]), helper.make_node("Softmax", ["masked"], ["weights"]),
@@ -154,7 +157,7 @@ def attention():
 
 
 def movements():
-    """Open sizes behind another axis: parts, joints, padding, and what is reduced along them."""
+    """A dynamic size on an inner axis: slicing, concatenation, padding, and reductions along it."""
     nodes = [
         helper.make_node("Slice", ["x", "one", "end", "axis"], ["tail"]), helper.make_node("Concat", ["x", "tail", "first"], ["joined"], axis=1),
         helper.make_node("Pad", ["joined", "pads"], ["padded"]), helper.make_node("Transpose", ["padded"], ["turned"], perm=[0, 2, 1]),
@@ -170,7 +173,8 @@ def movements():
 
 
 def ranges():
-    """Numbers between sizes: what starts at one, steps up and down, is empty in some runs, has fractions."""
+    """Ranges between sizes: with start 1, with positive and negative steps, empty in some runs, and with
+    fractions."""
     nodes = [
         helper.make_node("Shape", ["x"], ["size"]), helper.make_node("Split", ["size"], ["p1", "n1"], num_outputs=2),
         helper.make_node("Squeeze", ["p1"], ["p"]), helper.make_node("Squeeze", ["n1"], ["n"]), helper.make_node("Add", ["p", "n"], ["t"]),
@@ -183,13 +187,13 @@ def ranges():
 
 
 def few():
-    """A size of which there is at most one: its axis is not one of size 1."""
+    """A size of at most one: it must not be mistaken for a broadcast axis."""
     return model([helper.make_node("Transpose", ["x"], ["t"], perm=[2, 0, 1]), helper.make_node("Add", ["t", "b"], ["y"])],
                  {"b": normal(3, 1, 1)}, ("x", ["n", "k", 3]))
 
 
 def equal():
-    """Two inputs whose sizes have other names, but have to be equal."""
+    """Two inputs whose sizes have different symbols but must be equal."""
     return model([helper.make_node("Add", ["a", "b"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["m"]),
                   helper.make_node("Concat", ["m", "a"], ["y"], axis=1)],
                  {"w": normal(6, 7)}, ("a", ["n", 6]), ("b", ["m", 6]))
@@ -209,7 +213,7 @@ def check(ingot, name, network, dims=("n=1..64",), sizes=tuple({"n": size} for s
 
 
 def check_refusal(ingot, onnx_model):
-    """The generated code itself refuses sizes, before anything is written."""
+    """The generated code rejects sizes itself, before anything is written."""
     class Io(ctypes.Structure):
         _fields_ = [(name, ctypes.c_ssize_t) for name in "mn"] + [(name, ctypes.POINTER(ctypes.c_float)) for name in "aby"]
 
@@ -230,7 +234,7 @@ def check_refusal(ingot, onnx_model):
 
 
 def fused():
-    """A block of a decoder as ONNX Runtime's optimizer writes it."""
+    """A block of a decoder, as written by ONNX Runtime's optimizer."""
     def ms(op, inputs, outputs, **attributes):
         return helper.make_node(op, inputs, outputs, domain="com.microsoft", **attributes)
     nodes = [
@@ -246,7 +250,7 @@ def fused():
 
 
 def labels():
-    """The labels of as many rows as there are, as skl2onnx writes most classifiers."""
+    """Class labels for a dynamic number of rows, as skl2onnx writes most classifiers."""
     network = model([helper.make_node("ArgMax", ["x"], ["best"], axis=1, keepdims=1),
                      helper.make_node("ArrayFeatureExtractor", ["table", "best"], ["y"], domain="ai.onnx.ml")],
                     {"table": normal(20)}, ("x", ["n", 20]))
@@ -255,7 +259,7 @@ def labels():
 
 
 def decoder_step():
-    """A step of a decoder with a cache of p steps, and a mask of the p + 1 that there are with it: sizes of which nothing is known."""
+    """A decoding step with a cache of p steps and a mask for p + 1 steps; both sizes are dynamic."""
     nodes = [
         helper.make_node("Shape", ["mask"], ["s"]), helper.make_node("Gather", ["s", "one"], ["t"]),
         helper.make_node("Cast", ["t"], ["total"], to=TensorProto.INT32), helper.make_node("Equal", ["mask", "mask"], ["all"]),
@@ -269,14 +273,15 @@ def decoder_step():
 
 
 def quarters():
-    """Squares cut into quarters of rows: the size that has to be a multiple of 4 stands in the new shape, too."""
+    """Squares split into quarters of rows: the size that must be a multiple of 4 also occurs in the new
+    shape."""
     nodes = [helper.make_node("Shape", ["x"], ["n"], end=1), helper.make_node("Concat", ["n", "parts"], ["shape"], axis=0),
              helper.make_node("Reshape", ["x", "shape"], ["r"]), helper.make_node("ReduceSum", ["r", "axes"], ["y"], keepdims=0)]
     return model(nodes, {"parts": [4, -1], "axes": [2]}, ("x", ["n", "n"]))
 
 
 def paddings():
-    """Axes of which no size is known, padded by what they hold: less than the least size of them, and more."""
+    """Dynamic axes padded with their own elements, by less and by more than their lower bound."""
     pads = {"few": [0, 0, 2, 1, 0, 0, 1, 4], "left": [0, 0, 0, 3, 0, 0, 0, 0], "many": [0, 0, 9, 1, 0, 0, 0, 8]}
     modes = [("reflect", "few"), ("reflect", "left"), ("edge", "few"), ("edge", "many"), ("constant", "many"), ("wrap", "few")]
     nodes = [helper.make_node("Pad", ["x", pads], [f"p{i}"], mode=mode) for i, (mode, pads) in enumerate(modes)]

@@ -37,12 +37,13 @@ def normal(*shape):
 
 
 def lists(*counts, most=6, rank=1):
-    """A sequence of each of these lengths."""
+    """Returns a sequence for each of these lengths."""
     return [[normal(*rng.integers(1, most + 1, rank)) for _ in range(count)] for count in counts]
 
 
 def check(ingot, name, network, runs, dims=("*=0..8",), refused=(), want=None):
-    # Small code takes other strategies, data gives lists: every third model each.
+    # Every third model is also compiled with --optimize=size, and every third with data, which
+    # makes sequences lists.
     checked.append(name)
     more = [[["--dynamic", "--optimize=size"]], [[]], []][len(checked) % 3]
     compiled_once.check(ingot, name, network, runs, dims, refused, want, [["--dynamic"], *more])
@@ -96,7 +97,7 @@ def operators(ingot):
 
 
 def bodies(ingot):
-    """Sequences that loops carry and branches result in."""
+    """Sequences as loop states and as results of branches."""
     def body(nodes, carried, result, extra=()):
         return helper.make_graph([*nodes, node("Identity", ["on"], ["still"])], "body", [tensor("i", I, []), tensor("on", B, []), carried],
                                  [tensor("still", B, []), result, *extra])
@@ -129,7 +130,7 @@ def bodies(ingot):
 
 
 def interfaces(ingot):
-    """Inputs that are outputs, several types, optional values."""
+    """Inputs that are returned as outputs, several types, optional values."""
     text = [["", "Köln"], ["a", "b", "c"], ["x" * 50]]
     words = [np.array(each, object) for each in text]
     check(ingot, "strings", model([node("SequenceAt", ["x", "at"])], [sequence("x", S, ["n"]), tensor("at", I, [])], [tensor("y", S)]),
@@ -151,7 +152,7 @@ def interfaces(ingot):
 
 
 def check_tables(ingot):
-    """The generated code itself refuses shapes that its table has but no row has room for."""
+    """The generated code rejects shapes in the table whose elements do not fit into a row."""
     class Io(ctypes.Structure):
         _fields_ = [("x_count", ctypes.c_ssize_t), ("y_count", ctypes.POINTER(ctypes.c_ssize_t)), ("x", ctypes.POINTER(ctypes.c_float)),
                     ("x_shapes", ctypes.POINTER(ctypes.c_int64)), ("y", ctypes.POINTER(ctypes.c_float))]

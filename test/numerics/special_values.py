@@ -24,7 +24,7 @@ def wanted(case, *want):
 
 
 def windows(x, kernel, stride, low, high, fill):
-    """The windows of [N, C, spatial...] as a last axis."""
+    """Returns the windows of [N, C, spatial...] as a last axis."""
     pads = [(0, 0), (0, 0)] + list(zip(low, high))
     x = np.pad(x, pads, constant_values=fill)
     view = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=tuple(range(2, x.ndim)))
@@ -39,12 +39,13 @@ def with_nan(shape, share=0.05):
 
 
 def largest(x, kernel, stride, pad):
-    """The largest number of each window; a NaN is none, and of none it is that of an empty window."""
+    """Returns the largest number of each window; NaN is ignored, and a window of NaNs gives the value of
+    an empty window."""
     return np.fmax.reduce(windows(x, kernel, stride, pad, pad, -np.inf), axis=-1, initial=-np.inf)
 
 
 def pools():
-    """Every place in a window at which a NaN can be; vectors of channels, borders, pools behind convolutions."""
+    """NaN at each position of a window; vectors of channels, padding, pools after convolutions."""
     for i in range(4):
         x = np.array([1, 2, 3, 0], np.float32)
         x[i] = NAN
@@ -59,12 +60,12 @@ def pools():
     for dtype in (np.float64, np.float16):
         x = with_nan((1, 8, 9, 9)).astype(dtype)
         yield wanted(one(f"max-2d-{np.dtype(dtype).name}", "MaxPool", {"x": x}, kernel_shape=[3, 3]), largest(x, (3, 3), (1, 1), (0, 0)))
-    # Neither the maximum nor its position is that of a NaN.
+    # Neither the maximum nor its index refers to a NaN.
     x = np.array([[[1, NAN, 2, NAN, 5, 4]]], np.float32)
     yield wanted(one("max-position", "MaxPool", {"x": x}, outputs=("out", "at"), kernel_shape=[3], strides=[3]),
                  np.array([[[2, 5]]], np.float32), np.array([[[2, 4]]], np.int64))
-    # Pools of a convolution's results are part of its kernel: disjoint windows, by tiles and by positions. (Winograd's method
-    # spreads a NaN of the input over its tile.)
+    # A pool after a convolution is fused into its kernel: disjoint windows, by tiles and by positions.
+    # (Winograd's algorithm spreads a NaN in the input over its tile.)
     for size, channels, filters, window in (((5, 5), 8, 16, (2, 2)), ((5, 5), 32, 48, (2, 2)), ((5, 5), 1, 8, (2, 2)), ((1, 1), 16, 32, (2, 2)), ((1, 1), 16, 24, (3, 3))):
         x = data((1, channels, 24, 24))
         x[0, 0, 7, 9] = NAN
@@ -109,7 +110,7 @@ def narrow(array, dtype):
 
 
 def statistics():
-    """x ~ N(0, 300): its squares are beyond float16, and sums of 8 bits of fraction lose the rest."""
+    """x ~ N(0, 300): its squares overflow float16, and sums with 8 bits of mantissa lose small terms."""
     for name, dtype, tolerance in (("f16", np.float16, 2e-3), ("bf16", ml_dtypes.bfloat16, 2e-2)):
         def case(label, op, inputs, want, constants=None, outputs=("out",), **attributes):
             nodes = [helper.make_node(op, list(inputs) + list(constants or {}), ["y"], **attributes), helper.make_node("Cast", ["y"], ["out"], to=1)]
@@ -161,12 +162,12 @@ def group_norm(x, groups):
 
 
 def exact(function, values):
-    """libm on the very arguments: it reduces angles of any size exactly."""
+    """Returns libm's results for these arguments: it reduces angles of any size exactly."""
     return np.array([getattr(math, function)(float(v)) for v in values.ravel()]).reshape(values.shape)
 
 
 def angles():
-    """Vectors in which no, one, some and all angles are large."""
+    """Vectors in which no, one, some or all angles are large."""
     for dtype, most in ((np.float32, 38), (np.float64, 300)):
         few = data((5, 37), dtype)
         few[1, 3], few[2, 20] = 2e6, -1e7
@@ -185,7 +186,7 @@ def angles():
 
 
 def integers():
-    """Attributes are floats, elements are not."""
+    """The attributes are floats, but the elements are integers."""
     for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
         limit = np.iinfo(dtype)
         x = np.array([0, 1, 2, 3, 5, 6, 100, 127] + ([-1, -2, -3, -100] if limit.min else [128, 255] if limit.max >= 255 else []), dtype)

@@ -42,7 +42,7 @@ def moves():
     yield one("where-constant", "Where", {"c": data((3, 1), np.bool_)}, {"x": words(1, 4), "y": words(1)})
     yield one("equal", "Equal", {"x": words(40), "y": words(40)}, opset=19)
     yield one("equal-constant", "Equal", {"x": words(6, 7)}, {"y": words(7)}, opset=19)
-    # A comparison behind moves, and a move by what was compared.
+    # A comparison after a transpose, and a selection by the result of the comparison.
     nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Equal", ["t", "y"], ["e"]),
              helper.make_node("Where", ["e", "t", "y"], ["out"])]
     yield Case("chain", nodes, {"x": words(4, 5), "y": words(5, 4)}, opset=19)
@@ -62,7 +62,7 @@ def encoders():
     yield ml("map-to-int", "CategoryMapper", {"x": words(3, 5)}, version=1, cats_strings=["a", "abcd", ""], cats_int64s=[10, 20, 30])
     yield ml("map-to-string", "CategoryMapper", {"x": numbers}, version=1, cats_strings=["a", "abcd", ""], cats_int64s=[1, 2, 3])
     yield ml("classes-again", "LabelEncoder", {"x": words(9)}, version=1, classes_strings=["abc", "a", "abc", "a"])
-    # The same text or number twice, defaults, no rows.
+    # Duplicate strings and numbers, defaults, no rows.
     again = {"cats_strings": ["a", "abcd", "a"], "cats_int64s": [1, 2, 2]}
     for shape in ((7,), (1,), (2, 1, 3), (0, 3)):
         name = "x".join(map(str, shape))
@@ -100,7 +100,7 @@ def strings(*values):
 
 def text():
     x = strings("Monday", "tuesday", "WEDNESDAY", "monday", "Äpfel")
-    # ONNX Runtime needs a locale of the machine.
+    # ONNX Runtime would need a locale of the machine, so expected results are given.
     def normalized(name, x, want, **attributes):
         case = one("normalize-" + name, "StringNormalizer", {"x": x}, **attributes)
         case.want = [want]
@@ -109,8 +109,8 @@ def text():
     yield normalized("upper", x[:4], strings("MONDAY", "TUESDAY", "WEDNESDAY", "MONDAY"), case_change_action="UPPER")
     yield normalized("stop", x, strings("Monday", "WEDNESDAY", "Äpfel"), is_case_sensitive=1, stopwords=["monday", "tuesday"])
     yield normalized("stop-lower", x, strings("wednesday", "äpfel"), case_change_action="LOWER", stopwords=["MONDAY", "tuesday"])
-    # Simple case mappings of Unicode: letters of one, two and three bytes, some of which
-    # become longer or shorter; those without one stay, as do bytes that are no UTF-8.
+    # Unicode's simple case mappings: letters of one, two and three bytes, some of which become longer or
+    # shorter. Letters without a mapping and invalid UTF-8 are unchanged.
     letters = strings("Été", "ÀÉÎÕÜ ÿ", "ẞ ß ŉ", "ΑΣς Άώ", "Жук", "İıIi", "ⱥȺ ɫⱢ", "ǅ ǆ Ǆ", "ᾳ ᾼ", "𐐀𐐨 𞤀", "ა Ა ⴀ", "日本 123")
     yield normalized("unicode-lower", letters, strings("été", "àéîõü ÿ", "ß ß ŉ", "ασς άώ", "жук", "iıii", "ⱥⱥ ɫɫ", "ǆ ǆ ǆ", "ᾳ ᾳ", "𐐨𐐨 𞤢", "ა ა ⴀ", "日本 123"),
                      case_change_action="LOWER")
@@ -120,7 +120,8 @@ def text():
     yield normalized("all", x[None, :1], strings("").reshape(1, 1), case_change_action="LOWER", stopwords=["monday"])
     yield one("join", "StringConcat", {"x": words(3, 4), "y": words(4)}, opset=20)
     yield one("join-constant", "StringConcat", {"x": words(5)}, {"y": strings("-", "", "+", "x", "é")}, opset=20)
-    # As Python's split does it: ONNX Runtime has no piece of an empty string, and no white space at the end of the rest.
+    # Like Python's split: ONNX Runtime gives no part for an empty string, and removes white space at the end
+    # of the rest.
     lines = strings("a,b,,c", "no delimiter", ",x,", "日本,語", ",,", " lead and  trail")
     for i, attributes in enumerate(({"delimiter": ","}, {"delimiter": ",,"}, {}, {"delimiter": ",", "maxsplit": 1}, {"maxsplit": 2})):
         yield one(f"split-{i}", "StringSplit", {"x": lines}, outputs=("pieces", "counts"), opset=20, **attributes)
@@ -134,7 +135,7 @@ def text():
 
 
 def tokens():
-    """The longest match counts, from where the one before ends; some begin and come to nothing."""
+    """The longest match counts, and the next one starts at its end; some matches start and fail."""
     lines = strings("The cat, the DOG_7", "", "aaab aa aab", "Köln und 東京", "ababc abcd ab", "a\nb  c!")
     for i, (pattern, least) in enumerate((("[a-zA-Z0-9_]+", 1), (r"\w\w+", 1), (".", 1), ("a+b|a", 1), ("a+b", 1), ("([a-z]|ö|京|東)+", 3), ("(ab)+(c|cde)?", 2), ("[^ ]*", 1), ("q+", 1))):
         for shape in ((6,), (2, 3)):

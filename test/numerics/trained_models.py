@@ -22,7 +22,7 @@ rng = np.random.default_rng(5)
 
 
 def session(model):
-    """ONNX Runtime's, which needs a locale that this machine has."""
+    """Returns a session of ONNX Runtime, with a locale that this machine has."""
     own = onnx.ModelProto()
     own.CopyFrom(model)
     for node in own.graph.node:
@@ -30,7 +30,7 @@ def session(model):
             node.attribute.append(helper.make_attribute("locale", "C.UTF-8"))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    # Sums of trees are in the order of the trees.
+    # One thread, so that trees are summed in their order.
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(own.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
@@ -45,7 +45,7 @@ def values(name, shape):
 
 
 def tensor(value):
-    """Maps of scores are the matrix of these."""
+    """Converts a result to a tensor; maps of scores become a matrix."""
     if isinstance(value, list) and isinstance(value[0], dict):
         return np.array([list(row.values()) for row in value], np.float32)
     value = np.asarray(value)

@@ -19,7 +19,8 @@ MEMBER = 6  # the mode of sets
 
 
 def forest(kind, trees, depth, targets, modes, missing, at_leaf=2):
-    """The attributes of random trees, so many contributions at the leaves, some to the same target."""
+    """Returns the attributes of random trees; each leaf has `at_leaf` contributions, some to the same
+    target."""
     a = {k: [] for k in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "missing_value_tracks_true")}
     c = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}
 
@@ -63,7 +64,7 @@ def ensembles():
         for missing in (False, True):
             yield case(f"{mode.lower()}{'-missing' if missing else ''}", "TreeEnsembleRegressor", 50, ["y"], n_targets=1,
                        **forest("target", 3, 4, 1, [mode], missing))
-    # Rows that fill vectors and such that do not, leaves that fill several words of bits.
+    # Numbers of rows that fill vectors or do not, and numbers of leaves that need several words of bits.
     for rows in (32, 37):
         for targets in (1, 3):
             for missing in ("", "-missing"):
@@ -82,22 +83,24 @@ def ensembles():
     for transform in ("NONE", "LOGISTIC"):
         yield case(f"binary-{transform.lower()}", "TreeEnsembleClassifier", 30, ["label", "scores"], classlabels_int64s=[4, 9],
                    post_transform=transform, base_values=[0.25], **forest("class", 9, 6, 1, every, False))
-    # One leaf for each half of a feature: two classes of which the leaves speak of one.
+    # A stump with one leaf for each half of a feature: two classes, and all leaves contribute to the same
+    # one.
     stump = dict(nodes_treeids=[0] * 3, nodes_nodeids=[0, 1, 2], nodes_featureids=[0] * 3, nodes_values=[0.25, 0.0, 0.0], nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
                  nodes_truenodeids=[1, 0, 0], nodes_falsenodeids=[2, 0, 0], class_treeids=[0, 0], class_nodeids=[1, 2], class_ids=[0, 0], classlabels_int64s=[4, 9])
     for weights, base, transform in itertools.product(((0.3, 0.8), (-0.3, 0.8), (0.2, 0.4), (-0.3, -0.8)), ([], [0.25]), ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")):
         name = f"one-score-{weights[0]}-{weights[1]}-{len(base)}-{transform.lower()}"
         made = case(name, "TreeEnsembleClassifier", 9, ["label", "scores"], class_weights=weights, post_transform=transform, **({"base_values": base} if base else {}), **stump)
         if transform == "PROBIT" or min(weights) < 0 and base:
-            # ONNX Runtime leaves half of it out; and what it does with a negative weight and base values is not what it does without.
+            # ONNX Runtime omits half of PROBIT, and treats negative weights differently if there are base
+            # values.
             score = np.where(made.inputs["x"][:, 0] <= 0.25, *weights) + sum(base)
             made.want = one_score(score, min(weights) >= 0, transform)
-            made.tolerance = 3e-3 if transform == "PROBIT" else made.tolerance  # of the inverse of erf
+            made.tolerance = 3e-3 if transform == "PROBIT" else made.tolerance  # the error of ONNX Runtime's inverse of erf
         yield made
 
 
 def one_score(score, positive, transform):
-    """Labels and scores of two classes by the operator's text."""
+    """Returns labels and scores of two classes by the operator's specification."""
     labels = np.where(score > (0.5 if positive else 0), 9, 4)
     if transform == "PROBIT":
         inside = [statistics.NormalDist().inv_cdf(p) if 0 < p < 1 else np.nan for p in score]
@@ -110,9 +113,10 @@ def one_score(score, positive, transform):
 
 
 def ensemble(trees, depth, targets, modes, missing, dtype):
-    """The attributes of random trees of version 5: decisions and leaves apart, sets of values to be a member of.
+    """Returns the attributes of random trees in version 5: separate decisions and leaves, and membership
+    in sets.
 
-    Only sets of integers above 0 are right in ONNX Runtime."""
+    ONNX Runtime is correct only for sets of positive integers."""
     nodes = {k: [] for k in ("featureids", "splits", "modes", "truenodeids", "falsenodeids", "trueleafs", "falseleafs", "missing_value_tracks_true")}
     leaves, members, roots = {"targetids": [], "weights": []}, [], []
 
@@ -144,7 +148,8 @@ def ensemble(trees, depth, targets, modes, missing, dtype):
 
 
 def exact():
-    """One row and many: the same bits, also of labels that are strings. ONNX Runtime's sums depend on its threads where they are rounded."""
+    """One row and many must give the same bits, also with string labels. ONNX Runtime's sums depend on its
+    number of threads if they are rounded, so weights are rounded to 1/64."""
     def rounded(kind, *arguments):
         attributes = forest(kind, *arguments)
         return attributes | {f"{kind}_weights": [round(w * 64) / 64 for w in attributes[f"{kind}_weights"]]}
@@ -160,7 +165,7 @@ def exact():
 
 
 def joined():
-    """Version 5, in which all kinds are one operator."""
+    """Version 5, in which classifiers and regressors are one operator."""
     for mode in range(MEMBER + 1):
         yield case(f"joined-mode-{mode}-missing", "TreeEnsemble", 50, ["y"], version=5, above=12, **ensemble(3, 4, 1, [mode], True, np.float32))
     for dtype, rows in ((np.float32, 1), (np.float32, 256), (np.float64, 1), (np.float64, 256)):
@@ -170,10 +175,10 @@ def joined():
     for aggregate in range(4):
         yield case(f"joined-aggregate-{aggregate}", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
                    **ensemble(9, 5, 3, [0], False, np.float32))
-        # A target that no leaf has.
+        # A target without any leaf.
         yield case(f"joined-aggregate-{aggregate}-nothing", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
                    **ensemble(1, 2, 5, [0], False, np.float32))
-    # ONNX Runtime takes the standard's number of one for the other, and leaves single targets as they are.
+    # ONNX Runtime swaps the standard's numbers of two transforms, and does not transform single targets.
     for transform, function in ((1, softmax), (2, lambda x: 1 / (1 + np.exp(-x)))):
         for targets in (1, 3):
             attributes = ensemble(9, 4, targets, [0], False, np.float32)

@@ -18,7 +18,7 @@ from onnx import helper
 
 from beside_onnxruntime import Case, compare, data
 
-# Channels of input and result, the length, the kernel, and the attributes.
+# Input and output channels, length, kernel size, attributes.
 WINDOWS = (
     (16, 16, 200, 61, {"pads": (30, 30)}),
     (5, 9, 150, 64, {"pads": (63, 20)}),
@@ -27,10 +27,10 @@ WINDOWS = (
     (2, 11, 400, 80, {"pads": (40, 40), "strides": (32,)}),
     (4, 8, 300, 41, {"pads": (80, 80), "dilations": (4,)}),
     (4, 8, 300, 41, {"pads": (40, 41), "dilations": (2,), "strides": (2,)}),
-    # Kernels that are longer than the input, and padding that is longer than they are.
+    # Kernels that are longer than the input, and padding that is longer than the kernel.
     (8, 16, 50, 99, {"pads": (49, 49)}),
     (6, 8, 120, 33, {"pads": (50, 50)}),
-    # A filter of each channel.
+    # Depthwise and grouped convolutions.
     (32, 32, 180, 51, {"pads": (25, 25), "group": 32}),
     (9, 9, 100, 70, {"pads": (35, 34), "group": 9}),
     (16, 16, 140, 45, {"pads": (44, 44), "group": 16, "dilations": (2,)}),
@@ -63,7 +63,8 @@ def cases():
 
 
 def amount(ingot, folder, window):
-    """Lines of the module after `schedule`, and bytes of the source."""
+    """Returns the number of lines of the module after `schedule`, and the bytes of the
+    source."""
     node, inputs, constants = convolution(*window)
     model = Case("wide", [node], inputs, constants, outputs=("y",)).model
     path = os.path.join(folder, "wide.onnx")

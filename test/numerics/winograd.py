@@ -40,34 +40,34 @@ def convolution(name, shape, out, pads, bias=True, after=(), residual=False, sca
 
 def cases():
     same = [1, 1, 1, 1]
-    # Whole tiles and parts of them, down to a single output and up to several blocks.
+    # Whole and partial tiles, from a single output to several blocks.
     for height, width in ((1, 1), (2, 3), (4, 4), (5, 9), (7, 7), (13, 11), (16, 16), (30, 46), (57, 56)):
         yield convolution(f"size-{height}x{width}", (1, 32, height, width), 32, same)
     for pads in ([0, 0, 0, 0], [0, 1, 2, 0], [2, 2, 2, 2], [0, 0, 5, 6]):
         yield convolution(f"pads-{'-'.join(map(str, pads))}", (1, 32, 14, 18), 32, pads)
-    # Vectors of channels with a rest, panels with a tail, weights larger than a cache.
+    # Vectors of channels with a remainder, panels with a remainder, weights larger than a cache.
     for channels in (8, 24, 40, 64, 96):
         for out in (5, 16, 20, 65, 112):
             yield convolution(f"channels-{channels}-{out}", (1, channels, 15, 17), out, same)
     yield convolution("large-weights", (1, 256, 14, 14), 256, same)
     yield convolution("small-image", (1, 384, 7, 7), 160, same)
-    # Tiles of several images are in one block.
+    # Tiles of several images share a block.
     for images in (2, 5):
         for size in (3, 7, 18):
             yield convolution(f"images-{images}-{size}", (images, 32, size, size), 48, same)
-    # What follows is computed with the convolution.
+    # Operators after the convolution are fused into its kernel.
     yield convolution("no-bias", (1, 32, 17, 17), 32, same, bias=False)
     yield convolution("relu", (1, 32, 17, 17), 32, same, after=("Relu",))
     yield convolution("residual", (2, 32, 17, 17), 40, same, after=("Relu",), residual=True)
     yield convolution("sigmoid", (1, 32, 17, 17), 24, same, after=("Sigmoid",))
-    # A pool of windows within tiles, which leaves out the last row and column of odd sizes.
+    # A pool with windows within tiles, which drops the last row and column of odd sizes.
     for pool in ("MaxPool", "AveragePool"):
         for size in (12, 15, 31):
             for window in (2, 4):
                 yield pooled(f"{pool}-{window}-{size}", (2, 32, size, size + 2), 40, pool, [window, window])
         yield pooled(f"{pool}-2-4", (1, 32, 16, 20), 32, pool, [2, 4])
         yield pooled(f"{pool}-1-2", (1, 64, 16, 20), 65, pool, [1, 2], before=("Relu",), after=("Sigmoid",))
-    # The tolerance is a share of the result, whatever its scale.
+    # The tolerance is relative to the results, whatever their scale.
     for scale in (1e-6, 1e6):
         yield convolution(f"scale-{scale:g}", (1, 64, 20, 20), 64, same, bias=False, scale=scale)
 

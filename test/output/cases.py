@@ -23,7 +23,7 @@ spec.loader.exec_module(promises)
 
 
 def sample(folder, every):
-    """Names and models."""
+    """Returns names and models."""
     with open(os.path.join(folder, "cases.tsv")) as file:
         cases = [line.split("\t")[:2] for line in file]
     return [(name, os.path.join(folder, kind, name, "declared", "model.onnx"))
@@ -31,11 +31,11 @@ def sample(folder, every):
 
 
 def check_case(args, model, target, directory):
-    """False if the model is not supported."""
+    """Checks a case; returns False if the model is not supported."""
     os.makedirs(directory, exist_ok=True)
     trial = subprocess.run([args.ingot, model, "-o", os.path.join(directory, "net.cpp"), "--target", target],
                            capture_output=True, text=True)
-    # Sizes may depend on values that only the data has.
+    # Sizes may depend on values that only the data provides.
     if trial.returncode == 3 or "unbound-" in trial.stderr:
         return False
     names = promises.compile_twice(args, model, target, "source", directory)
@@ -49,9 +49,10 @@ def check_case(args, model, target, directory):
 
 
 def link_together(args, cases, directory):
-    """Every model in one program; their headers in one file, in C and in C++."""
+    """Links all models into one program; includes their headers in one C and one
+    C++ file."""
     os.makedirs(directory, exist_ok=True)
-    # Ingot cuts names at 60 characters; the numbers keep them apart.
+    # Ingot truncates names to 60 characters; the numbers make them unique.
     cases = [(f"{name[:50]}_{number}", model) for number, (name, model) in enumerate(cases)]
     objects = []
     for name, model in cases:

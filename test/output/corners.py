@@ -1,4 +1,4 @@
-"""Models whose text is unlike that of usual networks.
+"""Models whose generated code differs from that of typical networks.
 
 write(folder) returns their names and paths.
 """
@@ -24,7 +24,7 @@ def save(path, nodes, inputs, outputs, constants):
 
 
 def one_step(path):
-    """All recurrent layers over one step, in all directions: loops of one trip, biases of zeros."""
+    """All recurrent layers with a single step, in all directions: loops with one iteration, zero biases."""
     nodes, outputs = [], []
     inputs, constants = {"x": (TensorProto.FLOAT, (1, 2, 5)), "n": (TensorProto.INT32, (2,))}, {}
     kinds = [(op, direction, {}) for op in GATES for direction in ("forward", "reverse", "bidirectional")]
@@ -42,7 +42,8 @@ def one_step(path):
 
 
 def scattered(path):
-    """ScatterND and its kin, into one row, into many, with every reduction; indices as the caller gives them."""
+    """ScatterND and similar operators, into one row and into many, with every reduction; indices from the
+    caller."""
     nodes, outputs = [], []
     inputs = {"x": (TensorProto.FLOAT, (1, 4, 6)), "one": (TensorProto.FLOAT, (1, 1, 6)), "row": (TensorProto.FLOAT, (1, 6)),
               "at": (TensorProto.INT64, (1, 1, 2)), "first": (TensorProto.INT64, (1, 1))}
@@ -59,13 +60,14 @@ def scattered(path):
 
 
 def made_sizes(path):
-    """Axes of the run: sizes of the result are read from a constant of no elements and a tensor of the run."""
+    """Axes known only at run time: the sizes of the result are read from an empty constant and a run-time
+    tensor."""
     nodes = [helper.make_node("Unsqueeze", ["x", "axes"], ["u"]), helper.make_node("Relu", ["u"], ["out"])]
     save(path, nodes, {"x": (TensorProto.FLOAT, (3, 4, 5)), "axes": (TensorProto.INT64, (2,))}, ["out"], {})
 
 
 def sequence_of_a_loop(path):
-    """A loop that keeps a part of each row, as long as the run finds, in a sequence."""
+    """A loop that stores a data-dependent part of each row in a sequence."""
     info = helper.make_tensor_value_info
     body = helper.make_graph(
         [helper.make_node("Gather", ["x", "i"], ["row"], axis=0), helper.make_node("Greater", ["row", "zero"], ["c"]),
@@ -82,7 +84,7 @@ def sequence_of_a_loop(path):
 
 
 def long_names(path):
-    """Names of tensors and nodes as exporters and quantizers write them, beyond where names are cut."""
+    """Names of tensors and nodes as written by exporters and quantizers, longer than Ingot's limit."""
     stem = "StatefulPartitionedCall/functional_1/block_12_expand_relu/Relu6_of_the_quantized_model__{}/QuantizeLinear:0"
     x, y, z = stem.format("input"), stem.format("hidden"), "a b, " + stem.format("output") * 3
     save(path, [helper.make_node("Conv", [x, "w", "b"], [y], pads=[1, 1, 1, 1], name="/" + "n" * 300 + " and more"),

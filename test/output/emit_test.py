@@ -21,7 +21,7 @@ from count import Target, run  # noqa: E402
 
 REAL = os.path.join(HERE, "..", "networks", "models", "real")
 
-# A board's own way to write: the semihosting call itself, a word at a time.
+# The board's function for output: a semihosting call.
 PRINT = r"""
 extern "C" void board_print(const char *text) {
   register int operation __asm__("r0") = 4; // SYS_WRITE0
@@ -66,7 +66,7 @@ def check(ingot, model, target, directory):
     if not text.endswith("all outputs are as expected\n") or " off " in text or "not compared" in text:
         return f"the bare program says\n{text}"
 
-    # The first bias of the second kernel.
+    # Changes the first bias of the second kernel.
     with open(os.path.join(directory, "net.cpp")) as file:
         source = file.read()
     kernel, bias = re.findall(r"^ +(\w+)\(\w+_weights,\s+[\w>-]+,\s+(\w+_bias),", source, re.M)[1]

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 
 
 class Model:
-    """The code of one target, and the driver that feeds it."""
+    """The code for one target, and the driver that calls it."""
 
     def __init__(self, args, target):
         self.folder = os.path.join(args.work, target)
@@ -70,8 +70,8 @@ class Model:
             file.write(DRIVER.replace("@NAME@", "floats").replace("@MACRO@", "FLOATS").replace("@COUNT@", str(count)))
 
     def run(self, compiler, flags, emulator=(), source="floats.cpp"):
-        """All tensors after a run. The driver, which reads no float, is built without the flags: GCC
-        gives programs that it links with -ffast-math code that makes subnormal numbers zero."""
+        """Returns all tensors after a run. The driver, which reads no floats, is built without the flags:
+        GCC links programs built with -ffast-math to code that flushes subnormal numbers to zero."""
         sh([*compiler, "-std=c++17", "-O2", *flags.split(), "-c", source, "-o", "floats.o"], cwd=self.folder)
         sh([*compiler, "-std=c++17", "-O1", "-static", "main.cc", "floats.o", "-o", "program"], cwd=self.folder)
         sh([*emulator, "./program", "x.bin", "y.bin", "tensors.bin"], cwd=self.folder)
@@ -84,7 +84,8 @@ class Model:
 
 
 def level(flag):
-    """The level of optimization: the sign of a NaN that an operation makes is the compiler's choice, with any of them."""
+    """Returns the optimization level: the sign of a NaN that an operation creates depends on it, with any
+    flag."""
     return "-O3" if "-Ofast" in flag else " ".join(word for word in flag.split() if word.startswith("-O"))
 
 
@@ -100,7 +101,7 @@ def check_runs(model, compiler, flags, emulator=()):
             flag += " " + KEEPS_NAN
         if model.run(compiler, flag, emulator) != expected[level(flag)]:
             raise Failure(f"{compiler[0]} {flag}: other results")
-    # After other files, whose headers have been read with the same flags.
+    # After other code, whose headers have been included with the same flags.
     with open(os.path.join(model.folder, "unity.cc"), "w") as file:
         file.write("#include <math.h>\n#if defined(__AVX2__) || defined(__SSE2__)\n#include <immintrin.h>\n#endif\n"
                    "float scaled(float x);\nfloat scaled(float x) { return x * 3 / 3; }\n#include \"floats.cpp\"\n"
@@ -118,7 +119,7 @@ def check_instructions(model, compiler, objdump, flags):
 
 
 def check_device(args):
-    """PTX with --use_fast_math and without, as far as it does not say what becomes of subnormal numbers."""
+    """Compares the PTX with and without --use_fast_math, except for the treatment of subnormal numbers."""
     folder = os.path.join(args.work, "sm_80")
     os.makedirs(folder, exist_ok=True)
     model = os.path.join(folder, "floats.onnx")

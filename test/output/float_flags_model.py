@@ -1,4 +1,5 @@
-"""A model of all operators whose result hangs on the order or the special values of floats."""
+"""A model with all operators whose results depend on the order of operations or on special
+values."""
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -14,7 +15,8 @@ SHAPE = [5, 16]
 
 
 def values(seed):
-    """Ordinary numbers, halves, large ones, signed zeros, subnormal and infinite numbers, NaN."""
+    """Returns ordinary numbers, halves, large numbers, signed zeros, subnormal and infinite
+    numbers, and NaN."""
     random = np.random.default_rng(seed)
     x = (random.standard_normal(SHAPE) * [[1], [1], [10], [1000], [1]]).astype(np.float32)
     x[1] = np.arange(-8, 8) / 2
@@ -54,7 +56,7 @@ def write(path):
                  "high": np.array(2, np.float32), "scale": np.linspace(0.5, 2, 16, dtype=np.float32),
                  "step": np.array(0.1, np.float32), "zero": np.array(128, np.uint8), "k": np.array([3], np.int64),
                  "start": np.array([0], np.int64), "end": np.array([3], np.int64)}
-    # What others read comes before them.
+    # The last node goes first, since others read its result.
     nodes.insert(0, nodes.pop())
     graph = helper.make_graph(
         nodes, "floats", [helper.make_tensor_value_info(name, TensorProto.FLOAT, SHAPE) for name in "xy"],

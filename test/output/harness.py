@@ -1,15 +1,15 @@
-"""What the scripts of this folder share: their arguments, a failed check, and running a command."""
+"""Shared by the scripts of this folder: arguments, failures, and running a command."""
 import argparse
 import shlex
 import subprocess
 
 
 class Failure(Exception):
-    """A promise that is not kept; the text says which."""
+    """A guarantee that does not hold; the text says which."""
 
 
 def arguments(doc, targets=None):
-    """A parser of the options that all scripts have; `targets`: those that are checked unless others are named."""
+    """Returns a parser with the options of all scripts; `targets` are the default targets."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)
@@ -19,7 +19,7 @@ def arguments(doc, targets=None):
 
 
 def sh(command, **options):
-    """Runs a command that has to succeed; returns what it prints."""
+    """Runs a command that must succeed; returns its output."""
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
         raise Failure(f"{shlex.join(command)}\n{done.stdout}{done.stderr}"[:4000])

@@ -44,10 +44,10 @@ CLANG_EXCEPTIONS = ["c++98-compat", "c++98-compat-pedantic", "c++98-compat-local
                     "disabled-macro-expansion", "gnu-statement-expression-from-macro-expansion", "documentation", "reserved-macro-identifier"]
 STRICT_CLANG = ["-Weverything", *(f"-Wno-{name}" for name in CLANG_EXCEPTIONS)]
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", *WARNINGS]
-# Sizes of networks whose shapes are not fixed.
+# Sizes for networks with dynamic shapes.
 DIMS = {"keras_text": ["--dim", "unk__6=1"], "mobilenet_v3_photos": ["--dim", "batch=1"],
         "super_resolution_10": ["--dim", "batch_size=1"]}
-# Above this many bytes weights are not spelt out: compilers take minutes to read them.
+# Above this size, weights are not written as source: compilers would take minutes to read them.
 SPELT_BYTES = 4 << 20
 
 TARGETS = ["generic", "x86-64-v3", "x86-64-v4", "armv8-a", "cortex-m4", "x86-64-v2,x86-64-v3,x86-64-v4", "armv7-a", "cortex-m55",
@@ -70,7 +70,7 @@ def read_models(args):
         with open(os.path.join(folder, "cases.tsv")) as file:
             cases = [line.split("\t")[:2] for line in file]
         cases = [(kind, name) for kind, name in cases if kind != "real"][::args.every]
-        # Names that differ in case alone have the same macros.
+        # Names that differ only in case have the same macros.
         seen = collections.Counter()
         names = []
         for _, name in cases:
@@ -91,7 +91,8 @@ def read_models(args):
 
 
 def settings(args, number):
-    """With a sample, each model has the next of all settings, and others far from it."""
+    """Returns the settings of a model. With a sample, it has the next one of all settings, and others far
+    from it in the list."""
     every = [Setting(target, option) for option in OPTIONS for target in TARGETS
              if option != "--max-ram" or "," not in target and args.models != "cases"]
     if args.matrix == "all":
@@ -105,8 +106,8 @@ class Failure(Exception):
 
 
 def is_refusal(args, done):
-    """Whether Ingot may say no: to less memory than is needed, and, but for our own networks, to what it does
-    not support or to sizes that only data has."""
+    """Whether Ingot may reject this: a memory limit that is too small and, except for our own networks,
+    unsupported features or sizes that only the data provides."""
     if done.returncode == 1 and "error[over-budget]" in done.stderr:
         return True
     others = args.models == "cases" or os.path.isdir(args.models)
@@ -114,7 +115,7 @@ def is_refusal(args, done):
 
 
 def generate(args, model, setting, folder):
-    """Writes the output of one model; its name, or null if this setting cannot be had."""
+    """Writes the output for one model; returns its name, or None if this setting is impossible."""
     path = os.path.join(folder, model.name + ".cpp")
 
     def compile(*flags):
@@ -135,7 +136,7 @@ def generate(args, model, setting, folder):
 
 
 def compilers(known, target):
-    """Commands for a target's code: one of GCC's and one of clang's, as far as they are installed."""
+    """Returns the commands for a target's code: one of GCC and one of clang, if installed."""
     first = known[target.split(",")[0]]
     found = {}
     for command in first["compilers"]:
@@ -146,7 +147,7 @@ def compilers(known, target):
 
 
 def write_together(folder, names):
-    """One source of all outputs: intrinsics take longer to read than most outputs."""
+    """Writes one source that includes all outputs: reading the intrinsics takes longer than most outputs."""
     headers = "".join(f'#include "{name}.h"\n' for name in names)
     with open(os.path.join(folder, "together.cc"), "w") as file:
         file.write("".join(f'#include "{name}.cpp"\n' for name in names))
@@ -155,7 +156,7 @@ def write_together(folder, names):
 
 
 def compile_all(args, known, setting, folder, names):
-    """What compilers say of all outputs of one setting; empty if nothing."""
+    """Returns the messages of the compilers for all outputs of one setting; empty if there are none."""
     sources = [name + ".cpp" for name in names]
     write_together(folder, names)
     commands = []

@@ -23,7 +23,8 @@ LIMIT = 1.7
 
 
 def build(channels, storage):
-    """Convolutions and products whose weights are read once, twice, returned."""
+    """Returns convolutions and matmuls whose weights are used once or twice,
+    or returned."""
     rng = np.random.default_rng(1)
     nodes, weights = [], []
 
@@ -68,7 +69,8 @@ def save(model, folder, storage):
     return path, sum(os.path.getsize(name) for name in files)
 
 
-# A process inherits the peak of the one that starts it, so a small one does.
+# A process inherits the peak memory of its parent, so a small process starts the
+# compiler.
 MEASURE = """
 import os, subprocess, sys
 child = subprocess.Popen(sys.argv[1:])
@@ -79,7 +81,7 @@ sys.exit(status and 1)
 
 
 def peak(ingot, model, folder):
-    """The most memory that the compiler had, in bytes."""
+    """Returns the peak memory of the compiler in bytes."""
     command = [ingot, model, "-o", os.path.join(folder, "m.cpp"), "--target", "generic"]
     measured = subprocess.run([sys.executable, "-c", MEASURE] + command, check=True, stdout=subprocess.PIPE)
     return int(measured.stdout.split()[-1])

@@ -21,19 +21,21 @@ sys.dont_write_bytecode = True
 from harness import arguments  # noqa: E402
 from run import find_model  # noqa: E402
 
-# A declaration in a function: type, name, then a value, a size or the end.
+# Matches a declaration in a function: type, name, then a value, a size or the
+# end.
 LOCAL = re.compile(r" +(?:const |static |alignas\(\w+\) )*\w+ (?:\*(?:const )?)?(\w+)(?:\[\d+\])?(?: = .*|;)$")
 COUNTER = re.compile(r" +for \(\w+ (\w+) = ")
 STATEMENTS = {"return", "goto", "else"}
-# What the printer numbers when a value has no name (KernelPrinter::newVariable),
-# and what it calls loops without one.
+# Matches names that the printer numbers because a value has no name
+# (KernelPrinter::newVariable), and names of loops without one.
 NAMELESS = re.compile(r"(t|at|acc|s|is|mask|next|local|in|out|arg|value|constant_)\d+|i(_\d+)?|[a-hj-z]\d*")
-# Letters that are names: of operands, as the function says in its comment.
+# Single letters that are names: of operands, as described in the function's
+# comment.
 LETTERS = re.compile(r"[xyabw]\d*")
 
 
 def locals_of(source):
-    """The names of locals, in the order of the text."""
+    """Returns the names of locals, in textual order."""
     names = []
     for line in source.splitlines():
         found = COUNTER.match(line) or LOCAL.match(line)
@@ -47,7 +49,8 @@ def is_nameless(name):
 
 
 def check(network, model, target, options):
-    """What is wrong with the code for one target, or an empty string."""
+    """Returns an error message for the code of one target, or an empty
+    string."""
     path = os.path.join(options.work, f"{network}.{target}.cpp")
     subprocess.run([options.ingot, model, "--name", "net", "--target", target, "--weights", "file", "-o", path],
                    check=True)

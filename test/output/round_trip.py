@@ -28,7 +28,7 @@ def run(command):
 
 
 def check(ingot, model, flags, target, folder):
-    """What differs, by stage."""
+    """Returns the differences, by stage."""
     straight, resumed, module = (os.path.join(folder, name) for name in ("straight", "resumed", "module.mlir"))
     for directory in (straight, resumed):
         os.makedirs(directory, exist_ok=True)
@@ -37,7 +37,7 @@ def check(ingot, model, flags, target, folder):
         return [said]
     wrong = []
     for stage in STAGES:
-        # Before `decide` a module has no target.
+        # Before `decide`, a module has no target.
         given = ["--target", target] if stage in ("import", "simplify") else []
         said = run([ingot, model, *flags, "--target", target, "--stop-after", stage, "-o", module]) or \
             run([ingot, module, "--start-from", stage, *given, "-o", os.path.join(resumed, "net.cpp")])

@@ -33,7 +33,7 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 STACK_LIMIT = 4096
 ALLOWED_INCLUDES = re.compile(r"stdint\.h|stddef\.h|\w*intrin\.h|arm_\w+\.h|hexagon_\w+\.h|hvx_\w+\.h")
 
-# The main function of a program around one model; write_driver fills in the marks.
+# The main function of a program for one model; write_driver replaces the placeholders.
 DRIVER = r"""
 #include "@NAME@.h"
 #include <stdio.h>
@@ -96,7 +96,7 @@ int main() {
 
 
 def compile_twice(args, model, target, weights, directory):
-    """Generates the code into two folders; the names of the files."""
+    """Generates the code into two folders; returns the names of the files."""
     for folder in ("a", "b"):
         path = os.path.join(directory, folder)
         os.makedirs(path, exist_ok=True)
@@ -172,7 +172,7 @@ def write_driver(directory):
 
 
 def check_run(directory, names):
-    """Runs it under the sanitizers. Weights in a file are left to `ingot test`."""
+    """Runs the code under the sanitizers. Weights in a file are tested by `ingot test`."""
     write_driver(directory)
     objects = [name for name in names if name.endswith(".o")]
     sh(["g++", "-std=c++17", "-O1", "-g1", *SANITIZERS, "driver.cpp", "net.cpp", *objects, "-o", "driver",
@@ -191,7 +191,8 @@ def main():
     failed = False
     targets, kinds = args.targets.split(","), args.weights.split(",")
     for target in targets:
-        # Where the weights are kept is the same for all targets: further kinds are for the first and the last.
+        # The location of the weights is independent of the target: further kinds are tested only for the
+        # first and the last one.
         for weights in kinds if target in (targets[0], targets[-1]) else kinds[:1]:
             directory = os.path.join(args.work, args.name, target, weights)
             try:

@@ -38,7 +38,7 @@ extern "C" __attribute__((noinline)) void call_net() { net_run(&tensors, net_mem
 extern "C" __attribute__((noinline)) void call_nothing() { __asm__ volatile(""); }
 """
 
-# What a hosted program would have from its C library.
+# The functions that a hosted program would get from its C library.
 IMAGE = BUFFERS + r"""
 extern "C" __attribute__((used)) void image_start() { call_net(); call_nothing(); for (;;) __asm__ volatile(""); }
 #ifndef FREESTANDING
@@ -53,7 +53,8 @@ extern "C" __attribute__((used)) void *memset(void *to, int value, size_t n) {
 #endif
 """
 
-# Runs on a stack of its own, painted, and prints how much of it was written.
+# Runs on a separate stack filled with a pattern, and prints how much of it was
+# written.
 HOST_STACK = BUFFERS + r"""
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static long used(void (*body)()) {
 int main() { printf("%ld\n", used(call_net) - used(call_nothing)); }
 """
 
-# The same on a bare board: below this function's own frame.
+# The same on a bare-metal board: below this function's own frame.
 BOARD_STACK = BUFFERS + r"""
 #include <stdio.h>
 static __attribute__((noinline)) long used(void (*body)()) {
@@ -101,7 +102,7 @@ int main() { printf("%ld\n", measured(call_net) - measured(call_nothing)); }
 
 
 def write_program(directory, name, text, header):
-    """The text with the tensors that the header declares."""
+    """Writes the text with the tensors that the header declares."""
     fields = re.findall(r"^  (const )?(\w+) \*(\w+); +/\* (?:in|out): .*\*/$", header, re.M)
     counts = dict(re.findall(r"#define NET_(\w+)_ELEMENTS (\d+)u", header))
     tensors = [f"static {kind} tensor_{field}[{max(int(counts[field.upper()]), 1)}];" for _, kind, field in fields]
@@ -113,7 +114,8 @@ def write_program(directory, name, text, header):
 
 
 def sections(path):
-    """Name, bytes, flags and whether the file has the bytes, of all that is loaded."""
+    """Returns name, bytes, flags, and whether the file contains the bytes, for all
+    loaded sections."""
     result = []
     for line in sh(["readelf", "-SW", path]).splitlines():
         found = re.match(r"\s*\[\s*\d+\] (\S+)\s+(\S+)\s+[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+\s+([A-Za-z]*)", line)
@@ -163,7 +165,7 @@ def check_image(target, directory, objects, prediction, header):
 
 
 def measure_stack(ingot, target, directory, objects, header):
-    """The bytes that a run writes to; None where nothing here runs it."""
+    """Returns the stack bytes that a run writes; None if nothing here can run it."""
     program = os.path.join(directory, "stack")
     if target.bare:
         source = write_program(directory, "stack.cpp", BOARD_STACK, header)
@@ -184,8 +186,8 @@ def check_stack(ingot, target, directory, objects, prediction, header):
     written = measure_stack(ingot, target, directory, objects, header)
     if written is None:
         return "?"
-    # In no figure: return addresses, what a leaf uses below its frame on 64-bit hosts,
-    # and, on bare boards, the C library's functions.
+    # Not included in the prediction: return addresses, the red zone of leaf functions
+    # on 64-bit hosts and, on boards, the C library's functions.
     slack = 64 if target.bare else 192
     if not prediction["stack_bytes"] * 0.8 - 64 <= written <= prediction["stack_bytes"] + slack:
         raise Failure(f"stack: {prediction['stack_bytes']} bytes predicted, {written} written")
@@ -229,7 +231,7 @@ def check(args, network, target):
     if sum(row["weight_bytes"] for row in rows) != prediction["weight_bytes"]:
         raise Failure("the groups' weights are not all weights")
     code = sum(row["code_bytes"] for row in rows)
-    # A bare machine without floats needs the library's functions as well.
+    # A board without floating-point hardware also needs library functions.
     if not (0.1 if target.bare else 0.5) * prediction["code_bytes"] < code <= prediction["code_bytes"]:
         raise Failure(f"the groups have {code} of {prediction['code_bytes']} bytes of code")
     if max(row["arena_bytes"] for row in rows) != prediction["arena_lower_bound"]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the rules of the code that a machine can check, on all files that git
-# knows, and names each place that breaks one.
+# Checks the coding rules that can be checked automatically on all files in git,
+# and reports each violation.
 # usage: check.sh SOURCE
 set -uo pipefail
 shopt -s lastpipe # `complain`, last of a pipe, is to set `failed` of this shell
@@ -19,7 +19,7 @@ complain() { # RULE, places on standard input
 git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|vnni|amx|neon|mve|cortex|cuda|hexagon|hvx' -- \
   'compiler/*.cpp' 'compiler/*.h' 'dialects/' 'passes/' 'codegen/' ':!*.md' |
   complain "A target's name outside targets/"
-# The words are split, so that this file does not find itself.
+# The words are split, so that this file does not match.
 git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE' | complain "An open end"
 git ls-files -z '*.cpp' '*.h' '*.td' '*.py' '*.cmake' | xargs -0 wc -l |
   awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines" }' |

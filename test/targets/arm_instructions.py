@@ -61,7 +61,7 @@ def run(command):
 
 
 def write_main(folder):
-    """A program around net.h: inputs between 0 and 1, the same ones each time."""
+    """Writes a program for net.h, with reproducible inputs between 0 and 1."""
     with open(os.path.join(folder, "net.h")) as file:
         header = file.read()
     buffers, fill = [], []
@@ -72,8 +72,8 @@ def write_main(folder):
         fill.append(f"  io.{name} = {name};")
         if is_input and kind == "float":
             fill.append(f"  for (float &x : {name}) x = float((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;")
-    # Memory that the caller lends besides. Registers may point in front of it or behind it, where
-    # what is loaded through them is inside (hexagon_near.py).
+    # Additional memory that the caller provides. Registers may point before or after it although the
+    # addresses that are loaded are inside (hexagon_near.py).
     for name, macro in re.findall(r"^  void \*(\w+); +/\* scratch: (\w+)_BYTES", header, re.MULTILINE):
         buffers.append(f"alignas({macro}_ALIGN) static unsigned char {name}[4096 + {macro}_BYTES + 4096];")
         fill.append(f"  io.{name} = {name} + 4096;")
@@ -89,7 +89,7 @@ def build_plugin(work):
 
 
 def count(args, plugin, name, target):
-    """MACs and instructions of one run."""
+    """Returns the MACs and instructions of one run."""
     model, _ = networks.find_model(name, args.work)
     folder = os.path.join(args.work, name, target)
     os.makedirs(folder, exist_ok=True)

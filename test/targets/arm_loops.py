@@ -22,7 +22,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Cores by target, and what they multiply with.
+# Cores by target, and their multiply-accumulate instruction.
 FLOATS = ("armv8-a", ["cortex-a72", "cortex-a76", "neoverse-n1"], "fmla v{0}.4s, v30.4s, v31.s[{1}]")
 BYTES = [("armv8.2-a+dotprod", ["cortex-a76", "neoverse-n1", "neoverse-v1"], "sdot v{0}.4s, v30.16b, v31.4b[{1}]"),
          ("armv8.2-a+i8mm", ["neoverse-v1"], "sudot v{0}.4s, v30.16b, v31.4b[{1}]")]
@@ -41,7 +41,8 @@ def network(op, x, w, y, **attributes):
 
 
 def byte_network(op, x, w, y, **attributes):
-    """Of unsigned activations and signed weights, as quantizers write them."""
+    """Returns a network with unsigned activations and signed weights, as written by
+    quantizers."""
     rng = np.random.default_rng(1)
     axis = 0 if op == "Conv" else 1
     constants = {"w": rng.integers(-127, 128, w).astype(np.int8), "w_scale": np.full(w[axis], 0.01, np.float32),
@@ -79,7 +80,7 @@ def run(command, **options):
 
 
 def hot_loop(assembly):
-    """The instructions of the innermost loop with the most multiply-adds."""
+    """Returns the instructions of the innermost loop with the most multiply-accumulates."""
     labels, best, lines = {}, [], assembly.splitlines()
     for number, line in enumerate(lines):
         if label := re.match(r"(\.?L[\w.]+):", line):
@@ -98,14 +99,14 @@ def multiplies(body):
 
 
 def cycles(mca, core, body):
-    """Of one turn, in the steady state."""
+    """Returns the cycles of one iteration in the steady state."""
     text = run([mca, "-mtriple=aarch64", f"-mcpu={core}", "-mattr=+dotprod,+i8mm", f"-iterations={TURNS}", "-json"], input="\n".join(body))
     return json.loads(text)["CodeRegions"][0]["SummaryView"]["TotalCycles"] / TURNS
 
 
 def check(args, name, model, target, cores, multiply):
-    """Prints what a network's loops reach; returns in how many something is wrong."""
-    # 24 independent ones, each from a lane, show what a core can do.
+    """Prints the utilization of a network's loops; returns the number of failures."""
+    # 24 independent instructions, each with a lane operand, show the peak of a core.
     alone = [multiply.format(i, i % 4) for i in range(24)]
     path = os.path.join(args.work, name)
     onnx.save(model, path + ".onnx")

@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-# What may be lost: sums of f32, and operands that are rounded to 8, 11 and 11 bits.
+# Tolerances: f32 accumulators, and operands rounded to 8, 11 and 11 bits of mantissa.
 TOLERANCES = {"f32": 2e-6, "bf16": 1e-2, "tf32": 1.5e-3, "f16": 2e-3}
 
 
@@ -34,7 +34,8 @@ def attention(x, mask):
 
 
 class Case:
-    """Queries [heads, m, d], keys [heads of keys, n, d] and values [heads of keys, n, e] of a model; `packed`: in one tensor, tokens first; `stored`: negated in memory of the model."""
+    """A model with queries [heads, m, d], keys [key heads, n, d] and values [key heads, n, e]. `packed`:
+    all in one tensor, tokens first. `stored`: negated, and stored in the model's memory."""
 
     def __init__(self, name, strategy, kind, m, n, d, e=None, heads=2, groups=1, mask=None, packed=False, stored=False, target="sm_80"):
         self.name, self.strategy, self.kind, self.packed, self.stored = f"{name}-{kind}", strategy, kind, packed, stored
@@ -78,7 +79,7 @@ class Case:
             if self.groups > 1:
                 q, k, v = reshape(q, 1, own, self.groups, m, d), reshape(k, 1, own, 1, n, d), reshape(v, 1, own, 1, n, e)
             k = add("Transpose", k, perm=[0, 1, 2, 4, 3] if self.groups > 1 else [0, 1, 3, 2])
-        for i in range(3 * self.stored):  # Further readers, so that memory of the model has them.
+        for i in range(3 * self.stored):  # A second use, so that they are stored in the model's memory.
             nodes.append(helper.make_node("ReduceMax", [f"t{i}"], [f"r{i}"], keepdims=0))
         scores = add("Mul", add("MatMul", q, k), "scale")
         if self.mask is not None:
@@ -116,7 +117,7 @@ def cases():
             "row": dict(m=1, n=300, d=64), "row-groups": dict(m=1, n=50, d=32, heads=4, groups=2, mask="bias"),
             "few": dict(m=5, n=77, d=64, e=32, mask="causal")}.items()):
         yield Case(name, "row-attention", kind, **arguments)
-    # Keys and queries that fill no tile, heads of less than a strip and of two, and masks.
+    # Keys and queries that do not fill tiles, heads smaller than one K tile or of two, and masks.
     for name, arguments in {
             "tiles": dict(m=150, n=330, d=64), "tiles-causal": dict(m=192, n=192, d=64, mask="causal"),
             "tiles-two-strips": dict(m=128, n=200, d=128, e=96), "tiles-half": dict(m=140, n=256, d=32, mask="bias"),

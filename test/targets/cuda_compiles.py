@@ -47,12 +47,13 @@ def find_nvdisasm():
 
 
 def code_for(target):
-    """What has nvcc compile for this target alone; with -arch=sm_90a it does so for sm_90, too."""
+    """Returns the nvcc flag that compiles for exactly this target; -arch=sm_90a would also compile for
+    sm_90."""
     return f"-gencode=arch={target.replace('sm', 'compute')},code={target}"
 
 
 def compile_with(nvcc, source, target):
-    """What nvcc says of the registers; ends the test where it has a complaint."""
+    """Returns nvcc's report of registers; ends the test if there is a warning or an error."""
     done = subprocess.run(
         [nvcc, "-std=c++17", "-O2", code_for(target), *WARNINGS, "-Xptxas", "-v", "-c", source, "-o", source + ".o"],
         capture_output=True, text=True)
@@ -63,7 +64,7 @@ def compile_with(nvcc, source, target):
 
 
 def save_node(work, name, node, inputs, output, weights=None, dtype=np.float32):
-    """The path of a model of one node; `weights` are (name, shape) of a constant."""
+    """Returns the path of a model with one node; `weights` are (name, shape) of a constant."""
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     tensors = [helper.make_tensor_value_info(n, element, shape) for n, shape in inputs]
     constants = []
@@ -79,7 +80,7 @@ def save_node(work, name, node, inputs, output, weights=None, dtype=np.float32):
 
 
 def save_decisions(work):
-    """A model whose run decides what it computes: how many elements are found, a branch, and how often a loop runs."""
+    """Returns a model with data-dependent decisions: a count of elements, a branch, and a trip count."""
     def info(name, shape=(), element=onnx.TensorProto.FLOAT):
         return helper.make_tensor_value_info(name, element, list(shape))
 
@@ -106,12 +107,12 @@ def save_decisions(work):
 
 
 def path_of(network, work):
-    """The path of a network by its name; "mnist" and "decisions" are none of those of test/networks."""
+    """Returns the path of a network by its name; "mnist" and "decisions" are not in test/networks."""
     return EXAMPLE if network == "mnist" else save_decisions(work) if network == "decisions" else find_model(network, work)[0]
 
 
-# What a strategy is there for: name, the model, instructions that its kernel has to have, in PTX and on the machine, and
-# options of the compiler.
+# The instructions that each strategy must use: name, model, instructions that its kernel must contain in PTX
+# and in machine code, and options of the compiler.
 def instruction_cases(work):
     tile = [r"st\.shared\.f32", r"bar\.sync", r"ld\.shared\.v[24]\.f32", r"fma\.rn\.f32"]
     exact = ["STS", r"LDS\.(64|128)", "FFMA"]
@@ -149,7 +150,7 @@ def instruction_cases(work):
         work, "f16_convolution", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
         [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3]), np.float16), [
             *ahead, r"mma\.sync.*f16"], [*units, r"HMMA\.16816\.F32 "]
-    # As --fast makes it of f32.
+    # From f32, as with --fast.
     yield "tf32_product", save_node(work, "tf32_product", helper.make_node("MatMul", ["x", "w"], ["y"]),
                                     [("x", [256, 192])], [256, 320], ("w", [192, 320])), [
                                         *ahead, r"mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.tf32\.tf32\.f32"], [
@@ -188,7 +189,7 @@ def instruction_cases(work):
     for kind, product in (("f16", r"HMMA\.16816\.F32 "), ("bf16", r"HMMA\.16816\.F32\.BF16"), ("tf32", r"HMMA\.1688\.F32\.TF32")):
         name = kind + "_attention"
         values = [] if kind == "tf32" else [r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared"], [] if kind == "tf32" else [r"LDSM\.16\.MT88\.4"]
-        # Keys and values of bf16 and tf32 are rounded as they are brought, a vector at a time.
+        # Keys and values are rounded to bf16 and tf32 when they are loaded, a vector at a time.
         copies = ([ahead[0]], [units[0]]) if kind == "f16" else ([r"st\.shared\.v4"], [r"STS\.128"])
         yield name, save_attention(name, kind, 64, 128, 64), [
             *copies[0], *values[0], rf"mma\.sync.*\.{kind}\.f32", r"shfl\.sync\.bfly"], [
@@ -199,7 +200,7 @@ def instruction_cases(work):
         r"ld\.global(\.nc)?\.v4\.f32", r"shfl\.sync\.bfly"], [r"LDG\.E\.128", r"SHFL\.BFLY", "FFMA"]
 
 
-# The same for the strategies of Hopper.
+# The same for Hopper's strategies.
 def hopper_cases(work):
     tiles = [r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile", r"mbarrier\.try_wait\.parity", r"mbarrier\.arrive\.expect_tx"]
     units = [r"UTMALDG\.[25]D", r"SYNCS\.PHASECHK\.TRANS64\.TRYWAIT", "ACQBULK", "PREEXIT"]
@@ -223,12 +224,12 @@ def hopper_cases(work):
             r"cp\.async\.bulk\.tensor\.\dd\.shared::cluster\.global\.tile",
             rf"wgmma\.mma_async\.sync\.aligned\.m64n64k16\.f32\.{kind}\.{kind}", r"ex2\.approx\.ftz\.f32"], [
                 r"UTMALDG\.\dD", instruction, r"MUFU\.EX2", r"FMNMX", r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])
-    # Columns of the right operand side by side, and a matrix for each batch.
+    # A row-major right operand, and a matrix per batch.
     yield "operands_warpgroups", save_node(work, "operands_warpgroups", helper.make_node("MatMul", ["x", "w"], ["y"]), [
         ("x", [2, 264, 512]), ("w", [2, 512, 328])], [2, 264, 328], None, np.float16), [
             r"cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global\.tile", r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.f16\.f16"], [
                 r"UTMALDG\.3D", r"HGMMA\.64x\d+x16\.F32 .*tnspB"]
-    # Blocks of a cluster that fetch for each other.
+    # Blocks of a cluster that load tiles for each other.
     for name, dtype, shape in ("clusters", np.float16, [2048, 1032, 1024]), ("clusters_turned", ml_dtypes.bfloat16, [2048, 1032, 1024]):
         node, tensors, result, weights = product(shape, name)[1:]
         if name == "clusters_turned":
@@ -238,7 +239,7 @@ def hopper_cases(work):
             r"mapa\.shared::cluster", r"mbarrier\.arrive\.shared::cluster", r"barrier\.cluster\.wait"], [
                 r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"], {
                     "below": 2, "rows": 128, "columns": 256, "groups": 2, "slices": 1, "resident": 1, "stages": 4}
-    # Blocks of a cluster that divide the strips of a tile.
+    # Blocks of a cluster that divide the K tiles of an output tile.
     yield "behind", save_node(work, *product([128, 3072, 768], "behind"), np.float16), [
         *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [
             *units, "UCGABAR_WAIT", "STAS", "HGMMA"], {"behind": 4, "rows": 128, "columns": 128, "groups": 2, "slices": 1, "resident": 1, "stages": 4}
@@ -249,7 +250,7 @@ def hopper_cases(work):
                 *units, r"UTMALDG\.4D\.IM2COL", r"HGMMA\.64x\d+x16\.F32 "]
 
 
-# Floats of 8 bits, as QuantizeLinear makes them.
+# 8-bit floats, as created by QuantizeLinear.
 def save_bytes_of_floats(work, name, sizes):
     m, k, n = sizes
     stored = np.random.default_rng(1).standard_normal((k, n), dtype=np.float32).astype(ml_dtypes.float8_e4m3fn)
@@ -273,14 +274,15 @@ def ada_cases(work):
 
 
 def all_cases(work):
-    """Each case with its target."""
+    """Yields each case with its target."""
     for target, cases in ("sm_80", instruction_cases), ("sm_89", ada_cases), ("sm_90a", hopper_cases):
         for case in cases(work):
             yield target, *case
 
 
 def with_own_plan(ingot, work, target, name, model, options):
-    """The model and the options of a case; its kernels and where to start from if the last of its options is a plan of its product."""
+    """Returns the model and the options of a case. If the last option is a plan for its matmul, the model
+    is the module with its kernels, and options include the stage to start from."""
     if not options or not isinstance(options[-1], dict):
         return model, options
     path, plan = os.path.join(work, name + ".mlir"), options[-1]

@@ -19,7 +19,8 @@ from cuda_products import CLOSE, check  # noqa: E402
 
 
 class Case:
-    """-(relu(x) with numbers added at places), of x of this shape; sizes in `open` have a name in the model. `within`: in the body of this operator."""
+    """-(relu(x) with numbers added at indices), with x of this shape. Sizes in `open` are dynamic.
+    `within`: in the body of this operator."""
 
     says, strategy, tolerance = "kernels of the host: 1;", "body", CLOSE
 
@@ -70,7 +71,7 @@ class Case:
 def cases():
     yield Case("fixed", (30000,))
     yield Case("open", (23456,), open={0: "n"}, options=["--dim", "n=0..30000"])
-    # Of two open sizes rows lie further apart in the arena than in the caller's tensors.
+    # With two dynamic sizes, rows have larger strides in the arena than in the caller's tensors.
     yield Case("two-open", (111, 222), open={0: "n", 1: "m"}, options=["--dim", "n=0..150", "--dim", "m=0..250"])
     yield Case("loop", (30000,), "Loop")
     yield Case("if", (30000,), "If", "sm_90a")

@@ -21,12 +21,12 @@ from onnx import TensorProto, helper, numpy_helper
 EMULATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "targets", "cuda", "emulation")
 KINDS = {"e4m3": (ml_dtypes.float8_e4m3fn, TensorProto.FLOAT8E4M3FN), "e5m2": (ml_dtypes.float8_e5m2, TensorProto.FLOAT8E5M2),
          "u8": (np.uint8, TensorProto.UINT8), "s8": (np.int8, TensorProto.INT8)}
-# Sums of f32, and bf16 of 8 bits.
+# Tolerances: f32 accumulators, and bf16 with 8 bits of mantissa.
 CLOSE, BFLOAT = 2e-6, 1e-2
 
 
 def convolution(x, w, groups, stride):
-    """Of [n, c, h, w] by [o, c / groups, 3, 3], with a border of zeros."""
+    """Returns the convolution of [n, c, h, w] with [o, c / groups, 3, 3], with zero padding."""
     x = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)])
     height, width = x.shape[2] - 2, x.shape[3] - 2
     windows = np.stack([x[:, :, i:i + height:stride, j:j + width:stride] for i in range(3) for j in range(3)], 2)
@@ -35,8 +35,8 @@ def convolution(x, w, groups, stride):
 
 
 class Case:
-    """A product of x [m, k] or [1, c, h, w] by weights; `kinds` of both between QuantizeLinear and DequantizeLinear, if any.
-    With a sum, max(y + x, 0) is stored."""
+    """A matmul or convolution of x [m, k] or [1, c, h, w] with weights. `kinds` are the types of both
+    between QuantizeLinear and DequantizeLinear, if any. With a sum, max(y + x, 0) is stored."""
 
     def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, stride=1, options=(), tolerance=CLOSE, dtype=np.float32,
                  has_sum=False):
@@ -96,7 +96,8 @@ class Case:
 
 
 class NormedCase(Case):
-    """A product of rows of [m, k] that are divided by their root mean square and scaled, times a gate of them, in one kernel."""
+    """A matmul of the rows of [m, k], divided by their root mean square and scaled, times a gate computed
+    from them, in one kernel."""
     says = "1 kernel calls of 1 kernels"
 
     def save(self, folder):
@@ -114,7 +115,8 @@ class NormedCase(Case):
 
 
 class ChannelsCase(Case):
-    """Convolutions of the first and of the last channels of another one, which they read in place, multiplied with each other."""
+    """Convolutions of the first and of the last channels of another convolution, which they read in place,
+    multiplied by each other."""
     says = "5 kernel calls"
 
     def save(self, folder):
@@ -132,7 +134,7 @@ class ChannelsCase(Case):
 
 
 class OperandsCase(Case):
-    """A product of two inputs, or of those of each batch."""
+    """A matmul of two inputs, or of two inputs per batch."""
     inputs = ["x", "w"]
 
     def save(self, folder):
@@ -161,13 +163,13 @@ def cases():
     for kinds in (("e4m3", "e4m3"), ("e5m2", "e4m3"), ("e5m2", "e5m2")):
         name = "f8-" + "-".join(kinds)
         yield Case(name, "tensor-product", "sm_89", (40, 72), (72, 48), kinds)
-        # As f16, which all of them are.
+        # As f16, which can represent all of these values.
         yield Case(name + "-as-f16", "tensor-product", "sm_80", (40, 72), (72, 48), kinds)
     yield Case("f8-convolution", "tensor-product", "sm_89", (1, 32, 9, 9), (24, 32, 3, 3), ("e4m3", "e4m3"))
     yield Case("f8-row", "row-product", "sm_89", (2, 144), (144, 40), ("e4m3", "e5m2"))
-    # A real device keeps about 14 bits of these sums (H100: 1.6e-3).
+    # Real hardware keeps about 14 bits of these sums (H100: 1.6e-3).
     yield Case("f8-warpgroups", "warpgroup-product", "sm_90a", (512, 1024), (1024, 320), ("e5m2", "e4m3"), tolerance=3e-3)
-    # Columns of the right operand side by side; rows, columns and steps that end within a tile, or a strip.
+    # A row-major right operand; rows, columns and reduction sizes that end within a tile or a K tile.
     for m, k, n in ((512, 512, 512), (520, 520, 328), (1000, 264, 520)):
         yield OperandsCase(f"operands-{m}-{k}-{n}-f16", "warpgroup-product", "sm_90a", (m, k), (k, n), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("operands-bf16", "warpgroup-product", "sm_90a", (520, 1032), (1032, 264), options=["--fast=bf16"], tolerance=BFLOAT)
@@ -175,11 +177,11 @@ def cases():
     yield OperandsCase("batches-f16", "warpgroup-product", "sm_90a", (2, 3, 260, 264), (2, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("batches-shared-f16", "warpgroup-product", "sm_90a", (2, 1, 260, 264), (1, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("rows-shared-f16", "warpgroup-product", "sm_90a", (512, 264), (4, 264, 136), dtype=np.float16, tolerance=1e-3)
-    # What is added is loaded before the strips, or where there are too few registers behind them.
+    # The addend is loaded before the K loop or, if there are too few registers, after it.
     for rows, columns, groups in ((64, 128, 1), (128, 256, 2)):
         yield with_plan(Case(f"sum-warpgroups-{columns}", "warpgroup-product", "sm_90a", (200, 264), (264, 264), dtype=np.float16, tolerance=1e-3, has_sum=True),
                         {"rows": rows, "columns": columns, "groups": groups, "slices": 1, "resident": 1, "stages": 3})
-    # Blocks of a cluster that share what they fetch: tiles beyond the last row or column, and one after the other.
+    # Blocks of a cluster that share loaded tiles: tiles beyond the last row or column, and consecutive tiles.
     for below, beside in ((2, 1), (1, 2), (2, 2)):
         tile = {"below": below, "beside": beside, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 3}
         name = f"clusters-{below}-{beside}"
@@ -190,7 +192,7 @@ def cases():
                                      tolerance=1e-3), tile)
     yield with_plan(Case("clusters-in-turn", "warpgroup-product", "sm_90a", (9000, 72), (72, 136), dtype=np.float16, tolerance=1e-3),
                     {**tile, "below": 2, "beside": 1})
-    # Blocks of a cluster that divide the strips of one tile, and complete a part of it each.
+    # Blocks of a cluster that divide the K tiles of an output tile; each completes a part of it.
     for behind in (2, 4, 8):
         tile = {"behind": behind, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 2}
         name = f"behind-{behind}"
@@ -205,12 +207,13 @@ def cases():
     yield Case("groups-f32", "block-product", "sm_75", (1, 64, 32, 32), (64, 32, 3, 3), groups=2)
     yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
     yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)
-    # Windows that begin inside of the columns that are joined, between them, and where they do; the last ones in front of the edge.
+    # Windows that start within, between and at the boundaries of the columns that are loaded together; the
+    # last ones end at the edge.
     for stride, fast in ((1, "bf16"), (2, "bf16"), (3, "bf16"), (2, "tf32")):
         yield Case(f"few-channels-by-{stride}-{fast}", "tensor-product", "sm_80", (2, 3, 13, 18), (24, 3, 3, 3), stride=stride,
                    options=["--fast=" + fast], tolerance=BFLOAT)
     yield Case("groups-s8", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), ("s8", "s8"), groups=4)
-    # Results in pieces of 8, 4 and 2 columns, and one by one; rows and columns that end within a tile.
+    # Stores of 8, 4, 2 and 1 columns; rows and columns that end within a tile.
     for size in (96, 44, 42, 45):
         yield Case(f"sum-{size}-f16", "tensor-product", "sm_80", (72, size), (size, size), dtype=np.float16, tolerance=1e-3, has_sum=True)
     yield Case("sum-tf32", "tensor-product", "sm_80", (72, 72), (72, 72), options=["--fast=tf32"], tolerance=1e-3, has_sum=True)
@@ -223,7 +226,7 @@ def cases():
     yield Case("shares-s8", "stream-product", "sm_75", (64, 16384), (16384, 64), ("s8", "s8"))
 
 
-# Runs a model whose sizes are in front of its tensors: those from files, y to one.
+# Runs a model with its sizes before its tensors: reads inputs from files, and writes y to a file.
 PROGRAM = """#include "net.cu"
 #include <stdio.h>
 #include <vector>
@@ -253,7 +256,7 @@ int main(int, char **paths) {
 
 
 def compiled(args, folder, model, options, case):
-    """The command that runs a model at the sizes of its case, which it leaves open, and writes y.npy."""
+    """Returns the command that runs a model with the dynamic sizes of its case and writes y.npy."""
     source, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
     subprocess.run([args.ingot, model, *options, "-o", os.path.join(folder, "net.cu"), "--name", "net"], check=True)
     says = "".join(f"io.{name} = {case.x.shape[axis]};" for axis, name in getattr(case, "open", {}).items())
@@ -270,7 +273,7 @@ def compiled(args, folder, model, options, case):
 
 
 def save_with_plan(ingot, path, model, options, strategy, numbers):
-    """Saves a model's kernels where its product has this plan."""
+    """Saves a model's module after `lower`, with this plan for its matmul."""
     subprocess.run([ingot, model, *options, "--stop-after", "lower", "-o", path], check=True)
     with open(path) as file:
         text = file.read()
@@ -283,15 +286,16 @@ def save_with_plan(ingot, path, model, options, strategy, numbers):
 
 
 def planned(args, folder, model, options, case):
-    """The same of a model whose kernel of the case's strategy is built by the case's plan."""
+    """Like compiled, for a model whose kernel of the case's strategy uses the case's plan."""
     path = os.path.join(folder, "model.mlir")
     save_with_plan(args.ingot, path, model, options, case.strategy, case.plan_numbers)
     return compiled(args, folder, path, [*options, "--start-from", "lower"], case)
 
 
 def check(cases, description):
-    """Runs cases, which have a name, a strategy, a target, options, a tolerance, an input x, what is wanted, save(folder), and perhaps what
-    the plan and `inspect` have to say and the sizes that are left to the run."""
+    """Runs cases. A case has a name, a strategy, a target, options, a tolerance, an input x, the expected
+    result, save(folder) and, optionally, texts that the plan and `inspect` must contain, and dynamic
+    sizes."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)

@@ -27,7 +27,7 @@ FLAGS = ["-std=c++17", "-O1", "-DEMULATED_GPU_CHECK", "-fsanitize=bounds", "-fsa
          "-fsanitize-coverage=func,trace-loads,trace-stores", "-fno-sanitize-link-runtime", "-I" + EMULATION]
 NETWORKS = ["mnist", "decisions", "tiny_ds_cnn_kws_int8"]
 
-# Runs the model once on memory of zeros; all elements have 8 bytes at most.
+# Runs the model once on zero-initialized memory; elements have at most 8 bytes.
 PROGRAM = """#include "net.cu"
 #include <vector>
 int main() {
@@ -47,18 +47,18 @@ int main() {
 
 
 def run(ingot, compiler, model, folder, target, options=()):
-    """What the program says, which is nothing where all is well."""
+    """Returns the program's error messages; empty if there are none."""
     os.makedirs(folder, exist_ok=True)
     subprocess.run([ingot, model, "-o", os.path.join(folder, "net.cu"), "--target", target, "--name", "net", *options],
                    check=True)
     with open(os.path.join(folder, "net.h")) as file:
         header = file.read()
-        # Sizes that the run makes come before tensors.
+        # Data-dependent sizes come before the tensors.
         sizes = ["1"] * header.count("ptrdiff_t *") + re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", header)
     main, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
     with open(main, "w") as file:
         file.write(PROGRAM.replace("SIZES", ", ".join(f"std::vector<double>({size})" for size in sizes)))
-    # Large weights are in an object beside the source.
+    # Large weights are in an object file beside the source.
     objects = glob.glob(os.path.join(folder, "net.*.o"))
     subprocess.run([compiler, *FLAGS, "-I" + folder, main, *objects, "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
@@ -66,7 +66,8 @@ def run(ingot, compiler, model, folder, target, options=()):
 
 
 def save_branches(work):
-    """A model of two convolutions beside two others, whose results lie between each other."""
+    """Returns a model with two convolutions parallel to two others, whose results are
+    interleaved in memory."""
     random = np.random.default_rng(1)
     nodes, weights = [], []
     for branch, (source, size) in enumerate((("x", 3), ("y0", 3), ("x", 5), ("y2", 1))):

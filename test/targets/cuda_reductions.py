@@ -22,7 +22,8 @@ REDUCTIONS = {"ReduceMean": np.mean, "ReduceSum": np.sum, "ReduceMax": np.max,
 
 
 class Case:
-    """Of x of this shape along these axes; `scaled`: of x times a number for each column, and a bias added to the result. Sizes in `open` have a name in the model."""
+    """A reduction of x of this shape along these axes. `scaled`: x is multiplied by a factor per column,
+    and a bias is added to the result. Sizes in `open` are dynamic."""
 
     def __init__(self, name, op, shape, axes, slices, target="sm_90a", dtype=np.float32, options=(), scaled=False, open=None, strategy="block-reduction"):
         self.name, self.op, self.axes, self.target, self.scaled, self.options = name, op, axes, target, scaled, options
@@ -55,7 +56,7 @@ class Case:
 
 
 def cases():
-    # A block for some columns, or several that divide the positions of them.
+    # A block for some columns, or several blocks that divide the positions of these columns.
     yield Case("positions", "ReduceMean", (1, 14, 14, 96), [1, 2], 1)
     yield Case("slices", "ReduceMean", (1, 112, 112, 20), [1, 2], 128)
     yield Case("few-columns", "ReduceSum", (1, 90, 90, 3), [1, 2], 1)
@@ -66,15 +67,15 @@ def cases():
     yield Case("around", "ReduceMean", (1, 50, 40, 24), [1, 2], 1, scaled=True)
     yield Case("f16", "ReduceMean", (1, 40, 40, 24), [1, 2], 1, dtype=np.float16)
     yield Case("integers", "ReduceSum", (1, 4000, 24), [1], 1, dtype=np.int32)
-    # Of few rows that are long; more rows have a block each.
+    # Few long rows; with more rows, each has one block.
     yield Case("all", "ReduceMean", (3, 400, 500), [0, 1, 2], 256)
     yield Case("two-rows", "ReduceMax", (2, 400001), [1], 256)
     yield Case("many-rows", "ReduceSum", (200, 4000), [1], 0, strategy="reduction")
-    # Sizes of the run: images, and positions.
+    # Dynamic sizes: images, and positions.
     yield Case("open-images", "ReduceMean", (3, 30, 30, 16), [1, 2], 1, open={0: "n"}, options=["--dim", "n=0..5"])
     yield Case("open-positions", "ReduceMean", (2, 333, 5, 16), [1, 2], 0, open={1: "n"}, options=["--dim", "n=0..4000"])
     yield Case("strict-max", "ReduceMax", (1, 64, 64, 16), [1, 2], 1, options=["--strict"])
-    # Strictly, sums are in order; and where there are columns enough, each has a thread.
+    # With --strict, sums are computed in order; with enough columns, each column has a thread.
     yield Case("strict-sum", "ReduceSum", (1, 24, 24, 16), [1, 2], 0, options=["--strict"], strategy="loop-nest")
     yield Case("many-columns", "ReduceSum", (3, 3, 70000), [1], 0, "sm_75", strategy="loop-nest")
 

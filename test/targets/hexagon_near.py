@@ -25,10 +25,10 @@ from hexagon_packets import TARGET, count_packets, target_facts  # noqa: E402
 
 MOST_PACKETS = 1.03
 PROBE = "\t{\n\t\tmemb(%s+#0) += #0\n\t}"
-# Constants have to be where the probes can write.
+# Constants must be in a writable section, since the probes write to them.
 WRITABLE = ".vectors_of_constants"
-# Probes have no room for an offset in vectors: a register that points behind the last
-# constants, before which vectors are loaded, is still theirs.
+# Probes cannot add an offset in vectors. A register that points after the last constants, with vectors
+# loaded before it, must still be attributed to them.
 GUARD = f'\t.section\t{WRITABLE},"aw",@progbits\n\t.space\t4096\n'
 
 
@@ -40,7 +40,8 @@ def generate(args, model, folder, options):
 
 
 def add_probes(text):
-    """Assembly with a probe in front of each packet that loads vectors; and the number of probes."""
+    """Returns the assembly with a probe before each packet that loads vectors, and the number of
+    probes."""
     lines, packet, count = [], [], 0
     for line in text.splitlines():
         if not packet and not line.lstrip().startswith("{"):
@@ -49,7 +50,7 @@ def add_probes(text):
         packet.append(line)
         if "}" not in line:
             continue
-        # What an unaligned store writes back is loaded where its predicate says.
+        # A predicated load only reads what an unaligned store writes back.
         for load in re.finditer(r"(if \(!?p\d(?:\.new)?\) )?v\S+ = vmemu?\((r\d+)", "\n".join(packet)):
             if not load[1]:
                 lines.append(PROBE % load[2])
@@ -60,7 +61,8 @@ def add_probes(text):
 
 
 def probed_program(facts, plugin, folder, sources):
-    """Builds and runs the program with probes; returns it, and the loads of each address in each range."""
+    """Builds and runs the program with probes; returns it, and the loads at each address from each
+    range."""
     net, main, weights = sources
     assembly, writable, guard, loads = (os.path.join(folder, name) for name in ("net.s", "weights.o", "guard.s", "loads"))
     with open(guard, "w") as file:
@@ -75,7 +77,7 @@ def probed_program(facts, plugin, folder, sources):
     _, program = count_packets(facts, plugin, folder, [assembly, main], [writable, guard])
     ranges = {}
     for line in run(["readelf", "-sW", program]).splitlines():
-        # In the program's main file.
+        # An object in the program's main file.
         if found := re.match(r"\s*\d+: ([0-9a-f]{8})\s+(\S+) OBJECT .* _ZL\d+(\w+)$", line):
             begin = int(found[1], 16)
             ranges[found[3]] = begin, begin + int(found[2], 0)
@@ -89,7 +91,7 @@ def probed_program(facts, plugin, folder, sources):
 
 
 def loads_by_range(program, loads, names):
-    """Vector loads of each range, and of each function that loads from tensors."""
+    """Returns the vector loads from each range, and of each function that loads from tensors."""
     functions = sorted((int(line.split()[0], 16), line.split()[-1]) for line in run(["nm", "--defined-only", program]).splitlines())
     probes = set()
     for line in run(["llvm-objdump-22", "-d", "--no-show-raw-insn", program]).splitlines():

@@ -58,8 +58,8 @@ def conv(channels, size, filters, kernel, **attributes):
                  [1, filters, out, out])
 
 
-# The model, the multiply-adds of a packet that it has to reach, and the vector multiplies
-# of a packet in each of its hot loops.
+# The model, the MACs per packet that it must reach, and the vector multiplications per packet in each of
+# its hot loops.
 CASES = {
     "gemm_1024": (matmul(1024, 1024, 1024), 100, 1.8),
     "gemm_128x256x64": (matmul(128, 256, 64), 100, 1.6),
@@ -83,9 +83,10 @@ CASES = {
     "depthwise_3x3_96_strided": (conv(96, 56, 96, 3, group=96, strides=[2, 2]), 48, 0.55),
     "depthwise_3x3_144_strided": (conv(144, 28, 144, 3, group=144, strides=[2, 2]), 45, 0.55),
 }
-# Loops that spill, beside those that do not: the last register of a row begins anywhere.
+# Loops that spill, although similar ones do not: the last register of a row starts at an arbitrary
+# position.
 MAY_SPILL = {"depthwise_3x3_200": 1, "depthwise_3x3_24_strided": 1}
-# Of whole networks, all packets count.
+# For whole networks, all packets count.
 NETWORKS = {"mnist_int8": 30, "tiny_ds_cnn_kws_int8": 45, "tiny_resnet8_cifar_int8": 70}
 EXAMPLES = {"mnist_int8": os.path.join(HERE, "..", "..", "examples", "hexagon", "mnist_int8.onnx")}
 
@@ -95,8 +96,8 @@ def target_facts(ingot):
 
 
 def count_packets(facts, plugin, folder, sources, objects=(), watch=()):
-    """The packets of each function between count_begin and count_end of a program, and the program.
-    `watch` are further options of the plugin."""
+    """Returns the packets of each function of a program between count_begin and count_end, and the
+    program. `watch` are further options of the plugin."""
     program, counts, support = (os.path.join(folder, name) for name in ("program", "counts", "support.cpp"))
     with open(support, "w") as file:
         file.write(facts["library_text"] + "int main();\n" + facts["program_text"])
@@ -116,7 +117,8 @@ def count_packets(facts, plugin, folder, sources, objects=(), watch=()):
 
 
 def calibrate(facts, plugin, folder):
-    """A loop of three packets: two counts of turns differ by exactly its packets."""
+    """Checks the counts with a loop of three packets: counts for two trip counts must differ by
+    exactly its packets."""
     os.makedirs(folder, exist_ok=True)
     text = """extern "C" {
 __attribute__((noinline)) void count_begin(void) { __asm__ volatile(""); }
@@ -140,7 +142,8 @@ int main() {
 
 
 def hot_loops(program):
-    """Of each innermost loop with products: its packets, its products, and whether it uses the stack."""
+    """Returns, for each innermost loop with vector multiplications: its packets, its multiplications,
+    and whether it uses the stack."""
     packets, starts = [], set()
     for line in run(["llvm-objdump-22", "-d", "--no-show-raw-insn", program]).splitlines():
         if not (text := re.match(r"\s+([0-9a-f]+): (.*)", line)):
@@ -150,7 +153,7 @@ def hot_loops(program):
         packets[-1][1] += text[2] + "\n"
     for _, text in packets:
         starts.update(int(start, 16) for start in re.findall(r"loop0\(#*0x([0-9a-f]+)", text))
-    # By the counter of the hardware, or by a jump back.
+    # Loops by the hardware loop counter, or by a backward jump.
     loops = []
     for address, text in packets:
         back = [int(start, 16) for start in re.findall(r"jump\S* 0x([0-9a-f]+)", text) if int(start, 16) <= address]
@@ -166,7 +169,7 @@ def hot_loops(program):
 
 
 def count(args, facts, plugin, name):
-    """MACs, all packets of one run, those of products, and the hot loops."""
+    """Returns the MACs, all packets of one run, those of matmuls, and the hot loops."""
     folder = os.path.join(args.work, name)
     os.makedirs(folder, exist_ok=True)
     if name in EXAMPLES:
@@ -176,7 +179,7 @@ def count(args, facts, plugin, name):
     else:
         path = os.path.join(folder, "model.onnx")
         onnx.save(CASES[name][0], path)
-    # On `generic` there are no sums over windows beside the model's products.
+    # For `generic`, there are no sums over windows in addition to the model's matmuls and convolutions.
     inspected = json.loads(run([args.ingot, "inspect", path, "--json", "--target", "generic"]))
     macs = sum(group["macs"] for group in inspected["groups"])
     run([args.ingot, path, "-o", os.path.join(folder, "net.cpp"), "--name", "net", "--target", TARGET, "--weights", "source"])

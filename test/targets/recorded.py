@@ -1,9 +1,9 @@
-"""Tables of figures beside their tests, which --update writes anew."""
+"""Tables of figures, stored beside their tests and rewritten by --update."""
 import csv
 
 
 def read_table(path, *keys):
-    """Rows by their keys: one column, or a tuple of several."""
+    """Returns the rows by their keys: one column, or a tuple of several."""
     with open(path, newline="") as file:
         return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in csv.DictReader(file)}
 

@@ -33,7 +33,7 @@ FIELDS = ["network", "products", "loads", "stores", "shapes"]
 SLACK = 1.005
 CYCLES = {"products": 16, "loads": 8, "stores": 16, "shapes": 64}
 INPUTS = os.path.join(HERE, "Inputs")
-# What stands in for the functions of tiles where their time is not to count.
+# Replacements for the AMX functions when their time must not count.
 EMPTY = "".join(f"#undef {name}\n#define {name}(...) ((void)0)\n" for name in (
     "_tile_loadconfig", "_tile_release", "_tile_zero", "_tile_loadd", "_tile_stored", "_tile_dpbuud", "_tile_dpbusd",
     "_tile_dpbsud", "_tile_dpbssd", "_tile_dpbf16ps"))
@@ -80,7 +80,8 @@ def run(command):
 
 
 def write_main(folder):
-    """A program around net.h: floats between -1 and 1, integers of 0 and 1, the same ones each time."""
+    """Writes a program for net.h, with reproducible inputs: floats between -1 and 1, integers 0 and
+    1."""
     with open(os.path.join(folder, "net.h")) as file:
         header = file.read()
     buffers, fill, write = [], [], []
@@ -104,7 +105,7 @@ class Network:
         self.model = name if name.endswith(".onnx") else networks.find_model(name, args.work)[0]
 
     def build(self, target, change=lambda text: text, called=None):
-        """Compiles the network, its text changed; returns the program."""
+        """Compiles the network with `change` applied to its source; returns the program."""
         folder = os.path.join(self.args.work, self.name, called or target)
         os.makedirs(folder, exist_ok=True)
         source, program = (os.path.join(folder, file) for file in ("net.cpp", "program"))
@@ -113,7 +114,8 @@ class Network:
         write_main(folder)
         with open(source) as file:
             text = file.read()
-        # What this machine lacks besides tiles is not needed, nor is the permission to use them.
+        # Disables features that this machine lacks besides AMX, and the request for permission to use
+        # AMX.
         text = text.replace(",avx512fp16", "").replace("switch (select::number())", "switch (1)")
         with open(source, "w") as file:
             file.write(change(text))
@@ -123,7 +125,7 @@ class Network:
         return program
 
     def measure(self, program, turns=1):
-        """The outputs, what was executed of AMX, and the seconds of the fastest run."""
+        """Returns the outputs, the executed AMX instructions, and the seconds of the fastest run."""
         output = program + ".out"
         *counts, seconds = run([program, output, str(turns)]).split()
         return np.fromfile(output, np.float32 if self.args.fast else np.uint8), dict(zip(FIELDS[1:], map(int, counts))), float(seconds)
@@ -136,7 +138,7 @@ def differs(args, got, want):
 
 
 def predict(args, network, counts, plain):
-    """Prints what a run takes: measured without tiles, and predicted with them."""
+    """Prints the time of a run: measured without AMX, and predicted with it."""
     def emptied(text):
         return re.sub(r"(#include <immintrin.h>\n)", lambda found: found.group(1) + EMPTY, text, count=1)
     rest = network.build("x86-64-v4+amx", emptied, "rest")

@@ -1,4 +1,5 @@
-// What passes/plan/ArenaOffsets.h promises, on random and on simple requests.
+// Tests the guarantees of passes/plan/ArenaOffsets.h on random and on simple
+// requests.
 #include "passes/plan/ArenaOffsets.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ TEST_CASE("nothing to place needs nothing", "[memory]") {
   CHECK(plan.lowerBound == 0);
 }
 
-/// A buffer of 1 to 6 pieces, each written and read in its own time.
+/// Returns a buffer with 1 to 6 parts, each with its own live range.
 static ArenaRequest randomPieces(std::mt19937 &random, int64_t first) {
   ArenaRequest request{0, first, first};
   for (unsigned n = 1 + random() % 6; n > 0; --n) {
@@ -132,8 +133,8 @@ TEST_CASE("no two pieces alive at one step overlap", "[memory]") {
 
 TEST_CASE("a chain that creeps to and fro takes little more than one buffer",
           "[memory]") {
-  // Ten rows each, written while the buffer before is read, in turn from the
-  // first row on and from the last one.
+  // Buffers of ten rows. Each row is written while the previous buffer is read,
+  // alternately from the first and from the last row on.
   constexpr int64_t rows = 10, row = 64;
   std::vector<ArenaRequest> requests;
   for (int64_t n = 0; n < 6; ++n) {

@@ -1,4 +1,4 @@
-// What counts as the same output.
+// Tests which outputs are considered equal.
 
 #include "compiler/run/Compare.h"
 #include "mlir/IR/Builders.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace ingot;
 
 namespace {
-/// A vector of f32 or of i32.
+/// Returns a vector of f32 or i32.
 template <typename Element>
 Tensor vectorOf(MLIRContext &context, std::vector<Element> values) {
   Builder b(&context);
@@ -34,7 +34,7 @@ TEST_CASE("a float near zero may be off by a part of the range", "[run]") {
   ofRange.ofRange = 1e-5;
   CHECK(compare(near, want, ofRange).same());
   CHECK(compare(far, want, ofRange).firstWrong == 2);
-  // Not where the data set says what is allowed.
+  // Not if the data set specifies the tolerance.
   CHECK(compare(near, want, Tolerance()).firstWrong == 2);
 }
 

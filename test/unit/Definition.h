@@ -1,4 +1,4 @@
-// Builds the code of one operator from its definition, which must verify.
+// Builds the code of one operator from its definition and verifies it.
 
 #ifndef INGOT_TEST_UNIT_DEFINITION_H
 #define INGOT_TEST_UNIT_DEFINITION_H
@@ -26,8 +26,8 @@ struct Definition {
                         scf::SCFDialect, vector::VectorDialect>();
   }
 
-  /// Parses `text`, a function of graph operators, and builds the code of the
-  /// one operator in it; whether that verifies.
+  /// Parses `text`, a function with one graph operator, and builds the code of
+  /// the operator. Returns whether that verifies.
   bool builds(const std::string &text, int64_t lanes) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)

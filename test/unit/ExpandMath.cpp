@@ -1,7 +1,7 @@
-// Every expansion of a math operation against the C library's long double
-// function: over the domain, at random bit patterns (denormals, infinities,
-// NaN) and at listed arguments; as scalars and as vectors. The largest error
-// in units of the last place is bounded per function.
+// Compares every expansion of a math operation with the long double function of
+// the C library: over its domain, at random bit patterns (denormals,
+// infinities, NaN) and at listed arguments, as scalars and as vectors. The
+// largest error of each function is bounded in units in the last place (ULP).
 
 #include <catch2/catch.hpp>
 
@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kCount = 1 << 15;
 
-/// A loop over the arrays x (and y) that stores op(x, y) to out.
+/// Returns a loop over the arrays x (and y) that stores op(x, y) to out.
 std::string kernelText(const std::string &op, int operands,
                        const std::string &element, int lanes) {
   std::string count = std::to_string(kCount),
@@ -70,7 +70,7 @@ std::string kernelText(const std::string &op, int operands,
          "}\n";
 }
 
-/// Expands and runs the kernel of `text`.
+/// Expands the kernel in `text` and runs it.
 void run(const std::string &text, llvm::ArrayRef<void *> buffers) {
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
@@ -106,7 +106,8 @@ struct Row {
   double low, high; // of the dense sample
 };
 
-/// What is promised of an operation; those without a function are exact.
+/// Returns the promised accuracy of an operation; operations that are not
+/// listed are exact.
 ingot::legalize::MathFunction promised(const Row &row) {
   const ingot::legalize::MathFunction *known =
       ingot::legalize::lookupMathFunction(row.op);
@@ -167,11 +168,11 @@ template <typename T> std::vector<T> specialArguments() {
               T(8388608), T(8388609), T(16777215), T(1e-4), T(9.0),
               T(1.5707963), T(3.1415927), T(10), T(1000), T(1) / 3, tiny / 3,
               std::nextafter(T(1), T(2)), std::nextafter(T(1), T(0)),
-              // Angles, and those that are nearest to a multiple of pi/2.
+              // Angles, including those nearest to a multiple of pi/2.
               T(99999.99), T(100000.02), T(2e6), T(1e7), T(3e9), T(1e16),
               T(1e22), T(1e30), T(0xf9be45p72),
               T(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp849 : 1e38),
-              // Where results overflow, or reach 1.
+              // Arguments at which results overflow or reach 1.
               T(88.72283), T(89.41599), T(709.782712893384),
               T(710.475860073944), T(-103.97), T(-87.33), T(9.02), T(19.07),
               T(3.93), T(5.93), T(10.05), T(26.6)}) {
@@ -181,7 +182,8 @@ template <typename T> std::vector<T> specialArguments() {
   return x;
 }
 
-/// Pairs of special arguments, then the row's domain, then any bits.
+/// Pairs of special arguments, then the operation's domain, then random bit
+/// patterns.
 template <typename T, typename Bits>
 void fillArguments(const Row &row, std::vector<T> &x, std::vector<T> &y) {
   std::vector<T> special = specialArguments<T>();
@@ -212,7 +214,7 @@ template <typename T> double ulpError(T got, Real expected) {
   if (std::isinf(rounded) || std::isinf(got)) {
     if (got == rounded)
       return 0;
-    // An overflow that rounding alone decides counts one unit.
+    // An overflow that is caused by rounding only counts as one unit.
     return std::fabs(expected) >
                        Real(std::numeric_limits<T>::max()) * Real(1 - 1e-6) &&
                    (got > 0) == (expected > 0)
@@ -266,7 +268,8 @@ TEST_CASE("math functions are accurate", "[expand-math]") {
 
 namespace {
 
-/// op(x, y) for one pair of values, as a scalar or in a vector of two lanes.
+/// Evaluates op(x, y) for one pair of values, as a scalar or in a vector of two
+/// lanes.
 template <typename R, typename X, typename Y>
 R evaluate(const std::string &expression, const std::string &result,
            const std::string &typeX, const std::string &typeY, X x, Y y) {

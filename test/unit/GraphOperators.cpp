@@ -1,6 +1,6 @@
-// Every elementwise operator, reduction and normalization builds valid code
-// from its definition, for each element type it is defined on, alone and in
-// lanes.
+// Checks that every elementwise operator, reduction and normalization builds
+// valid code from its definition, for each element type that it supports, as
+// scalar and as vector code.
 
 #include "test/unit/Definition.h"
 

@@ -1,4 +1,4 @@
-// What groups are said to read.
+// Tests the estimated bytes that groups read.
 #include "passes/schedule/GroupCost.h"
 
 #include "compiler/Compile.h"
@@ -9,8 +9,9 @@
 using namespace mlir;
 using namespace ingot;
 
-/// The bytes that a group of these operators is said to read of its first operand, a table of
-/// 1000 x 64 numbers of 4 bytes; its others are a matrix of 2 x 1000 and 3 positions.
+/// Returns the estimated bytes that a group of these operators reads of its
+/// first operand, a table of 1000 x 64 elements of 4 bytes. The other operands
+/// are a 2 x 1000 matrix and 3 positions.
 static int64_t bytesOfTable(const std::string &operators,
                             const std::string &table) {
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -42,7 +43,7 @@ TEST_CASE("of what is gathered from a table its rows are read") {
                      "(tensor<1000x64xf32>, tensor<3xsi64>) -> "
                      "tensor<3x64xf32>\n",
                      table) == 3 * 64 * 4);
-  // As the product reads it that has the same weights.
+  // A table of weights that is also packed for a matmul.
   CHECK(bytesOfTable(
             "    %p = graph.unpack_panels %table {panel = 1 : i64, tail = 0 : "
             "i64, group = 4 : i64} : (tensor<64000xf32>) -> "
@@ -51,7 +52,7 @@ TEST_CASE("of what is gathered from a table its rows are read") {
             "(tensor<64x1000xf32>) -> tensor<1000x64xf32>\n" +
                 gather,
             packed) == 3 * 64 * 4);
-  // What else reads it, reads all.
+  // Other operators read the whole table.
   CHECK(bytesOfTable(
             "    %u = graph.reshape %table : (tensor<64000xf32>) -> "
             "tensor<1000x64xf32>\n"

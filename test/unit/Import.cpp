@@ -1,4 +1,5 @@
-// The importer's parts: tensors, names, order, scopes, functions, dimensions.
+// Tests parts of the importer: tensors, names, order, scopes, functions,
+// dimensions.
 
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/Schema.h"
@@ -19,7 +20,7 @@ using namespace ingot;
 
 namespace {
 
-/// A model file that is gone at the end.
+/// A model file that is deleted by the destructor.
 struct TemporaryModel {
   explicit TemporaryModel(const onnx::ModelProto &model) {
     llvm::SmallString<128> name;
@@ -60,7 +61,7 @@ struct Imported {
     return out;
   }
   func::FuncOp main() { return module->lookupSymbol<func::FuncOp>("main"); }
-  /// The constant that main returns as result `i`.
+  /// Returns the constant that main returns as result `i`.
   DenseElementsAttr result(unsigned i = 0) {
     REQUIRE(module);
     Value value = main().getBody().front().getTerminator()->getOperand(i);
@@ -108,7 +109,7 @@ TEST_CASE("suggestions are close and at most four") {
         std::vector<std::string>{"Conv"});
   CHECK(suggestions("zzzzzz", {"Conv", "Add"}).empty());
   CHECK(suggestions("abc", {"abd", "abe", "abf", "abg", "abh"}).size() == 4);
-  // Within one edit up to five letters, within two from six letters on.
+  // At most one edit for up to five letters, two for six letters or more.
   CHECK(suggestions("Foo", {"Cos", "Floor", "Log", "Loop"}).empty());
   CHECK(suggestions("Resie", {"Resize"}).size() == 1);
   CHECK(suggestions("Resi", {"Resize"}).empty());
@@ -320,7 +321,7 @@ TEST_CASE("optional operands of zeros are left out, others are kept") {
   Imported zeros = import("0"), others = import("1"), minus = import("-0.0");
   CHECK(count(zeros.text(), "graph.add") == 0);
   CHECK(count(others.text(), "graph.add") == 3);
-  // -0 is not what ONNX puts in place of an operand.
+  // An absent operand means +0, so an operand of -0 must be kept.
   CHECK(count(minus.text(), "graph.add") == 3);
   auto hasBiases = [](Imported &model) {
     unsigned biases = 0;
@@ -334,7 +335,7 @@ TEST_CASE("optional operands of zeros are left out, others are kept") {
   };
   CHECK(hasBiases(zeros) == 0);
   CHECK(hasBiases(others) == 2);
-  // The shape is checked nevertheless.
+  // Its shape is checked nevertheless.
   Imported wrong(header(18) +
                  "g (float[1, 2, 4, 4] x, float[2, 2, 1, 1] w) => (y)\n"
                  "<float[3] bias = {0, 0, 0}>\n{ y = Conv(x, w, bias) }");
@@ -366,7 +367,7 @@ TEST_CASE("what is said of many nodes is said once, of the first") {
   CHECK(diagnostics.list()[0].node == "node #0");
   CHECK(diagnostics.list()[1].count == 1);
   CHECK(diagnostics.list()[1].node == "node #7");
-  // Faults of the file have no node; each counts.
+  // Errors of the file have no node; each of them counts.
   for (int i = 0; i < 150; ++i)
     diagnostics.report(DiagnosticId::DuplicateName, "the same");
   CHECK(diagnostics.list().size() == 102);
@@ -420,7 +421,7 @@ TEST_CASE("strings survive .pb files, and have one address each") {
   CHECK(proto->text(2) == "\"abc\"");
   CHECK(!writeNpy(path, tensor, error));
   CHECK(error.find("use folders of .pb files") != std::string::npos);
-  // A zero would end the string.
+  // A zero byte would end the string.
   onnx::TensorProto broken;
   broken.set_data_type(onnx::TensorProto::STRING);
   broken.add_dims(1);
@@ -432,7 +433,8 @@ TEST_CASE("strings survive .pb files, and have one address each") {
 }
 
 TEST_CASE("shape rules of ONNX see the defaults of its schema") {
-  // ONNX's rule takes an absent `onesided` for 0, its schema says 1.
+  // ONNX's shape rule assumes that an absent `onesided` is 0; its schema has
+  // the default 1.
   Imported model(header(17) + R"(
     agraph (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, int64 size = {16}> {
       y = STFT(x, step, , size)

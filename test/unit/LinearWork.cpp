@@ -1,5 +1,6 @@
-// What is built grows as the model does: twice the operators, about twice the
-// operations, also where values have several readers. Counted, not timed.
+// Checks that the generated IR grows linearly with the model: twice the
+// operators give about twice the operations, also if values have several users.
+// Operations are counted, not timed.
 
 #include "compiler/Compile.h"
 #include "dialects/graph/ElementBuilder.h"
@@ -12,15 +13,16 @@ using namespace ingot;
 
 namespace {
 
-/// Operators in which each step reads the value before it more than once.
+/// Operators in which each step uses the previous value more than once.
 struct Chain {
   const char *name;
-  /// Written for one step: %P is the value before, %S the number of the step.
+  /// The text of one step: %P is the previous value, %S the number of the step.
   std::string step;
-  /// Size of axis 1 before the first step and how much each step takes off.
+  /// The size of axis 1 before the first step, and how much each step reduces
+  /// it.
   int64_t size = 64, shrinks = 0;
 
-  /// A function that applies the step `steps` times to its argument.
+  /// Returns a function that applies the step `steps` times to its argument.
   std::string function(int steps) const {
     std::string lines;
     int64_t length = size;
@@ -77,7 +79,8 @@ struct Counter : OpBuilder::Listener {
   }
 };
 
-/// The operations that one element of the function's result is built with.
+/// Returns the number of operations created to build one element of the
+/// function's result.
 size_t createdForOneElement(const std::string &text, int64_t lanes) {
   auto context = makeContext();
   OwningOpRef<ModuleOp> module =
@@ -101,7 +104,7 @@ size_t createdForOneElement(const std::string &text, int64_t lanes) {
   return counter.created;
 }
 
-/// The operations that a model of this function consists of after a stage.
+/// Returns the number of operations in the function's module after a stage.
 size_t countAfter(const std::string &text, Stage stage) {
   auto context = makeContext();
   OwningOpRef<ModuleOp> module =
@@ -123,7 +126,7 @@ TEST_CASE("an element with several readers is built once") {
       INFO(chain.name << " in " << lanes << " lanes");
       size_t shorter = createdForOneElement(chain.function(10), lanes),
              longer = createdForOneElement(chain.function(20), lanes);
-      // The neighbours that a stencil reads grow with its depth.
+      // The number of neighbours that a stencil reads grows with its depth.
       CHECK(longer <= (chain.shrinks ? 4.4 : 2.2) * shorter);
     }
 }

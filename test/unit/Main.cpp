@@ -1,3 +1,4 @@
-// The main function of the unit tests, apart so that Catch2 is compiled once.
+// The main function of the unit tests, in a file of its own so that Catch2 is
+// compiled only once.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

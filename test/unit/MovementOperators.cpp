@@ -1,5 +1,5 @@
-// Operators that move elements build valid code from their definitions, alone
-// and in lanes.
+// Checks that operators that move elements build valid code from their
+// definitions, as scalar and as vector code.
 
 #include "test/unit/Definition.h"
 

@@ -1,4 +1,4 @@
-// The rule of codegen/kernel/Names.h, as users rely on it.
+// Tests the naming rule of codegen/kernel/Names.h, on which users rely.
 #include "codegen/kernel/Names.h"
 
 #include <catch2/catch.hpp>

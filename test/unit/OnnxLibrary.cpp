@@ -1,6 +1,6 @@
-// The onnx C++ library that the importer stands on: schemas of all opsets are
-// registered, function operators have bodies, the checker, shape inference,
-// inliner and version converter work.
+// Tests the parts of the onnx C++ library that the importer relies on: schemas
+// of all opsets are registered, function operators have bodies, and the
+// checker, shape inference, inliner and version converter work.
 
 #include "onnx/checker.h"
 #include "onnx/defs/parser.h"

@@ -1,4 +1,5 @@
-// compiler/import/OperandShapes.h: the rules, and how they are read.
+// Tests compiler/import/OperandShapes.h: the rules, and how they are
+// interpreted.
 #include "compiler/import/OperandShapes.h"
 #include "compiler/import/FurtherSchemas.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -10,7 +11,8 @@
 using namespace ingot;
 
 namespace {
-/// A rule of its own, so that the test does not follow OperandShapes.def.
+/// Checks shapes against `rule`, so that tests do not depend on
+/// OperandShapes.def.
 std::string check(llvm::StringRef rule,
                   std::map<std::string, std::vector<int64_t>> shapes,
                   std::map<std::string, int64_t> attributes = {}) {
@@ -68,11 +70,11 @@ TEST_CASE("a product binds its one unknown factor", "[operands]") {
   CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 6}}}, {{"group", 2}}) != "");
   CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 3}}, {"b", {21}}},
               {{"group", 2}}) != "");
-  // Nothing divides by these.
+  // Division by these is impossible.
   CHECK(check(rule, {{"x", {1, 6}}}, {{"group", 0}}) != "");
   CHECK(check(rule, {{"x", {1, 6}}}, {{"group", -1}}) != "");
   CHECK(check("x[a*a*a*N]", {{"x", {6}}}, {{"a", INT64_MAX}}) != "");
-  // An attribute without a value says nothing.
+  // An attribute without a value imposes no constraint.
   CHECK(check(rule, {{"x", {1, 7}}, {"w", {5, 3}}}) == "");
 }
 
@@ -91,7 +93,7 @@ TEST_CASE("runs of axes, alternatives and conditions", "[operands]") {
         "the attribute `last` is 2, but must be 0 or 1");
   llvm::StringRef ranks = "x[N,C] y[C]; x[N,H,C] y[H,C]";
   CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 3}}}) == "");
-  // The alternative that comes closest is the one to mend.
+  // The message refers to the alternative that matches best.
   CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 4}}}) ==
         "the input `y` has the shape [2,4], but must be [H,C] with H=2, C=3");
 }
@@ -111,7 +113,7 @@ TEST_CASE("sizes known only at run time fit if they are what a rule needs",
     std::string text = mismatch ? mismatch->message : "";
     for (const auto &[a, b] : pairs)
       text += kernel::sizeText(a) + " = " + kernel::sizeText(b) + ";";
-    // Without leave to assume anything, they do not fit.
+    // If no assumptions are allowed, the shapes do not match.
     CHECK((pairs.empty() ||
            checkOperandShapes(rule, {{"x", x}, {"w", w}}, attribute)));
     return text;
@@ -121,7 +123,7 @@ TEST_CASE("sizes known only at run time fit if they are what a rule needs",
   CHECK(needed("x[N,C] w[N,C]", {n, c}, {n, c}) == "");
   CHECK(needed("x[N,group*C] w[M,C]", {n, c}, {4, n}) ==
         "c = (c floordiv 2) * 2;n = c floordiv 2;");
-  // Of alternatives the one that needs least.
+  // The alternative that needs the fewest assumptions is chosen.
   CHECK(needed("x[N] w[1]|[N]", {n}, {c}) == "c = n;");
   CHECK(needed("x[N] w[1]", {n}, {c}) == "c = 1;");
   CHECK(needed("x[N,C] w[M,C]", {n, 3}, {4, 5}) ==

@@ -1,6 +1,7 @@
-// Operators on numbers where definitions go wrong: signed zeros, infinities,
-// NaN, the ends of ranges; every numeric type, against the C library. The
-// values are computed the way constants are folded: by the generated code.
+// Tests operators on values for which definitions tend to be wrong: signed
+// zeros, infinities, NaN, the limits of ranges; for every numeric type,
+// compared with the C library. The values are computed in the same way as
+// constants are folded: by the generated code.
 
 #include "compiler/Pipeline.h"
 #include "dialects/graph/GraphDialect.h"
@@ -24,7 +25,7 @@ struct Values {
 
   Type type(const std::string &text) { return parseType(text, &context); }
 
-  /// `numbers` rounded to `element`, as a vector.
+  /// Returns `numbers`, rounded to `element`, as a vector.
   static DenseElementsAttr vectorOf(ArrayRef<double> numbers, Type element) {
     auto type =
         RankedTensorType::get({static_cast<int64_t>(numbers.size())}, element);
@@ -67,7 +68,8 @@ struct Values {
     return numbers;
   }
 
-  /// `op`, as "graph.gelu {approximate = \"tanh\"}", on constant vectors.
+  /// Evaluates `op`, such as "graph.gelu {approximate = \"tanh\"}", on constant
+  /// vectors.
   std::vector<double> evaluate(const std::string &op,
                                ArrayRef<DenseElementsAttr> operands,
                                RankedTensorType result) {
@@ -105,7 +107,8 @@ constexpr Precision precisions[] = {
     {"f16", 1e-3, 6.2e-5, 65504},
     {"bf16", 8e-3, 1.2e-38, 3.3895314e38}};
 
-/// Equal up to rounding in `p`'s type; subnormals count as their size.
+/// Whether both are equal up to rounding in `p`'s type; for subnormals the
+/// error is absolute.
 bool agree(double got, double want, const Precision &p, double slack = 1) {
   if (std::isnan(want))
     return std::isnan(got);
@@ -123,7 +126,7 @@ bool agree(double got, double want, const Precision &p, double slack = 1) {
 struct Function {
   const char *op;
   double (*reference)(double);
-  /// Factor on the tolerance, for definitions that lose digits by nature.
+  /// Factor for the tolerance, for functions that inherently lose digits.
   double slack = 1;
 };
 
@@ -204,7 +207,7 @@ TEST_CASE_METHOD(Values, "numbers of tf32 have 10 bits of fraction") {
       evaluate("graph.round_to_tf32", x, cast<RankedTensorType>(x.getType()));
   CHECK(std::isnan(got[9]));
   got[9] = 0;
-  // Halves go away from zero; 3.7 lies between multiples of 2^-9.
+  // Ties round away from zero; 3.7 is between two multiples of 2^-9.
   CHECK(got == std::vector<double>{1 + unit, 1 + unit, 1, -1 - unit,
                                    std::round(std::ldexp(3.7, 9)) / 512,
                                    std::ldexp(3, -30), 0, inf, -inf, 0, inf});
@@ -355,7 +358,7 @@ TEST_CASE_METHOD(Values, "softmax does not overflow") {
 }
 
 TEST_CASE_METHOD(Values, "random bits are those of Philox 4x32-10") {
-  // The known answers that come with the paper's implementation.
+  // The known answers from the reference implementation of the paper.
   auto bits = [&](uint64_t key, const char *result, const char *attributes) {
     auto scalar = RankedTensorType::get({}, type("ui64"));
     return evaluate(std::string("graph.random_bits ") + attributes,

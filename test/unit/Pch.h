@@ -1,4 +1,4 @@
-// Precompiled: what most files of this folder include from elsewhere.
+// Precompiled header: what most files of this folder include from elsewhere.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

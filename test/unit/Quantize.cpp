@@ -1,4 +1,4 @@
-// What the quantizer computes without running a model.
+// Tests the parts of the quantizer that do not run a model.
 
 #include "catch2/catch.hpp"
 #include "compiler/quantize/RoundWeights.h"
@@ -41,7 +41,7 @@ TEST_CASE("a histogram knows what a range cuts off") {
   CHECK(histogram.lowest() == 0);
   CHECK(histogram.loss(0, 10, 0) == Approx(0).margin(1e-3));
   CHECK(histogram.loss(0, 1, 0) == Approx(81).epsilon(0.01));
-  // A second sample, a thousand times as wide.
+  // A second sample with a range a thousand times as wide.
   histogram.add({-10000.0f}, {1, 1});
   CHECK(histogram.lowest() == -10000);
   CHECK(histogram.loss(-1e5, 1e5, 0) == 0);
@@ -64,14 +64,14 @@ TEST_CASE("rounding by moments loses less of the product") {
   std::mt19937 generator(11);
   std::normal_distribution<float> normal;
   const int64_t rows = 8, depth = 64, samples = 400;
-  // Means of thousands must not take the digits of what varies about them.
+  // Large means must not reduce the precision of the deviations from them.
   for (auto [bits, mean] : {std::pair(8, 1.0f), {4, 1.0f}, {8, 5000.0f}}) {
     Weight weight = matrix(rows, depth);
     setBits(weight, bits);
     std::vector<float> numbers(rows * depth);
     for (float &number : numbers)
       number = normal(generator);
-    // Columns that vary together, about a mean.
+    // Correlated columns with a common mean.
     std::vector<std::vector<float>> vectors(samples, std::vector<float>(depth));
     Moments moments(weight, samples);
     for (std::vector<float> &vector : vectors) {

@@ -1,5 +1,6 @@
-// Each operation of the dialects has a test of what its verifier refuses:
-// test/dialects/DIALECT/invalid*.mlir has an error on a line with its name.
+// Checks that each operation of the dialects has a test of its verifier:
+// test/dialects/DIALECT/invalid*.mlir must have an expected error on a line
+// with the operation's name.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -11,7 +12,7 @@
 
 using namespace mlir;
 
-/// Adds the operations of `dialect` on lines behind "expected-error".
+/// Adds the operations of `dialect` in lines that follow an "expected-error".
 static void addRefused(StringRef text, StringRef dialect,
                        llvm::StringSet<> &refused) {
   std::string prefix = (dialect + ".").str();

@@ -1,4 +1,4 @@
-// dialects/kernel/Sizes.h: what a size is at least and at most.
+// Tests dialects/kernel/Sizes.h: the lower and upper bounds of sizes.
 #include "dialects/kernel/Sizes.h"
 #include "dialects/kernel/KernelDialect.h"
 
@@ -25,7 +25,7 @@ TEST_CASE("parts of a size are not larger than it", "[sizes]") {
   CHECK((n - n.floorDiv(2)).least() == 0);
   CHECK((n - (n + 1).floorDiv(2)).least() == 0);
   CHECK((n - (n + 1).floorDiv(2)).most() == 500);
-  // The last of four parts: 1 - 3 * 1 is the least.
+  // The last of four parts: 1 - 3 * 1 is the minimum.
   CHECK((n - (n + 3).floorDiv(4) * 3).least() == -2);
   CHECK((n - n.floorDiv(8) * 8).most() == 7);
   Dim m = symbols.symbol("m", 0, 10);
@@ -125,13 +125,13 @@ TEST_CASE("bounds that no integer holds are the largest ones", "[sizes]") {
   CHECK((a * b).least() == 0);
   CHECK((a * b * -1).least() == -INT64_MAX);
   CHECK((a * b + a * b).most() == INT64_MAX);
-  // What is not known does not become known again.
+  // A bound that is unknown stays unknown.
   CHECK((a * b).floorDiv(1024).most() == INT64_MAX);
-  // A number beyond is compared all the same, as Slice has it for "all".
+  // Larger numbers can still be compared, as for Slice's "to the end".
   CHECK(isLess(a, INT64_MAX) == true);
   CHECK(smallerOf(a, INT64_MAX) == a);
   CHECK(largerOf(a, INT64_MIN) == a);
-  // What passes 2^20 on its way is exact.
+  // Intermediate results above 2^20 are exact.
   Dim n = symbols.symbol("n", 1, 16000);
   CHECK((n * 80 + 440).floorDiv(441).most() == 2903);
 }
@@ -152,14 +152,14 @@ TEST_CASE("a choice is within what it is chosen of", "[sizes]") {
   CHECK(smallerOf(n, 4) == smallerOf(4, n));
   CHECK(largerOf(n, m).least() == 2);
   CHECK(largerOf(n, m).most() == 9);
-  // Neither bound of the parts says so.
+  // These do not follow from the bounds of the operands.
   CHECK((n - smallerOf(n, m)).least() == 0);
   CHECK((largerOf(n, m) - n).least() == 0);
   CHECK((largerOf(n, m) * 3 - m * 3).least() == 0);
   CHECK((smallerOf(largerOf(n - 4, 0), m) - m).most() == 0);
   CHECK(ifLess(n, m, n, m) == smallerOf(n, m));
   CHECK(ifEqual(n, m, m, n) == n);
-  // A comparison of a truth value with a number is the comparison.
+  // Comparing a boolean with a number simplifies to the comparison itself.
   Dim same = ifEqual(n, m, 1, 0);
   CHECK(ifEqual(same, 0, 5, n) == ifEqual(n, m, n, 5));
   CHECK(floorDiv(n * m, m) == n);

@@ -1,4 +1,4 @@
-// What codegen/kernel/TextWriter.h may break, and what it may not.
+// Tests where codegen/kernel/TextWriter.h breaks lines.
 #include "codegen/kernel/TextWriter.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -7,7 +7,7 @@
 
 using namespace ingot;
 
-/// The lines that `write` makes of a long text.
+/// Returns the lines that `write` prints to a TextWriter.
 template <typename Write> static std::vector<std::string> lines(Write write) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -36,13 +36,14 @@ TEST_CASE("code breaks after a comma, outside of brackets", "[codegen]") {
         Lines{"f(" + longName + ", g(a, b), 7);"});
   CHECK(code("f(" + longName + ", g(a, b), " + longName + ");") ==
         Lines{"f(" + longName + ", g(a, b),", "    " + longName + ");"});
-  // A word that is too long breaks at the next space, a last { stays.
+  // A word that is too long breaks at the next space; a final { stays on the
+  // line.
   CHECK(code(longText + " = 1;") == Lines{longText, "    = 1;"});
   CHECK(code(longText + " {") == Lines{longText + " {"});
 }
 
 TEST_CASE("calls in calls break behind a bracket", "[codegen]") {
-  // The only space comes too late.
+  // The only space is too late in the line.
   CHECK(code("f(" + longName + "(" + longName + "(x, 1)));") ==
         Lines{"f(" + longName + "(", "    " + longName + "(x, 1)));"});
 }
@@ -60,7 +61,7 @@ TEST_CASE("literals stay whole", "[codegen]") {
   std::string space = longName + longName + "('\"', ' ', '\\'');";
   CHECK(code(space) ==
         Lines{longName + longName + "('\"',", "    ' ', '\\'');"});
-  // Where a literal does not end, nothing behind it is broken.
+  // After a literal that is not terminated, nothing is broken.
   CHECK(code("a \"" + longText + " b") ==
         Lines{"a", "    \"" + longText + " b"});
 }
@@ -82,7 +83,7 @@ TEST_CASE("comments wrap, whatever the length of their words", "[codegen]") {
         Lines{"// " + longText, "// and so on"});
   CHECK(comment("so " + longText + " on") ==
         Lines{"// so", "// " + longText, "// on"});
-  // At a depth beyond all columns, too.
+  // Also if the indentation exceeds the line width.
   Lines deep = lines([&](TextWriter &out) {
     for (int i = 0; i < 60; ++i)
       out.open("{");

@@ -1,4 +1,4 @@
-// How kernels are cut into tiles: properties that hold for every target.
+// Tests the tile sizes of kernels: properties that hold for every target.
 #include "mlir/IR/BuiltinTypes.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/CursorTile.h"
@@ -15,11 +15,12 @@ TEST_CASE("column vectors cover all columns", "[kernel]") {
                             mlir::Type(mlir::Float64Type::get(&context))})
       for (int64_t columns = 1; columns <= 70; ++columns) {
         INFO(target.name.str() << ", " << columns << " columns");
-        // Memory beyond must not be read: the lanes are the columns.
+        // Memory after the columns must not be read: the total number of lanes
+        // is the number of columns.
         auto exact = ColumnVectors::cover(columns, target, type, false);
         CHECK(exact.width() == columns);
-        // Panels are filled up with the narrowest vector that holds the
-        // rest, with no vector to spare.
+        // Panels are padded with the narrowest vector that holds the remaining
+        // columns; no vector is superfluous.
         auto padded = ColumnVectors::cover(columns, target, type, true);
         CHECK(padded.columns == columns);
         CHECK(padded.width() >= columns);
@@ -36,7 +37,7 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
     for (int64_t rows : {1, 2, 7, 8, 14, 49, 56, 3136})
       for (int64_t columns : {1, 3, 10, 16, 24, 40, 64, 1000})
         for (int64_t steps : {1, 3, 27, 64, 4608}) {
-          // Those have tiles of their own.
+          // These targets have tiles of their own.
           if (target.smallCode && target.maxLanes(f32) == 1)
             continue;
           INFO(target.name.str() << ": " << rows << " x " << columns << ", "
@@ -49,7 +50,8 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
           CHECK((tile.vectors - 1) * target.maxLanes(f32) < columns);
           CHECK(tile.splits >= 1);
           CHECK(tile.splits <= std::max<int64_t>(steps, 1));
-          // Sums, one vector of weights for each column, and one for the row.
+          // Accumulators, one vector of weights per column vector, and one for
+          // the row.
           if (target.vectorRegisters)
             CHECK(tile.rows * tile.vectors * tile.splits + tile.vectors + 1 <=
                   target.vectorRegisters);
@@ -68,10 +70,11 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
         .front()
         .rows;
   };
-  // All lines of a step are in one set, one of which is for the weights.
+  // All cache lines of a step map to one set, in which one line is for the
+  // weights.
   CHECK(rowsOf(way) < ways);
   CHECK(rowsOf(3 * way) < ways);
-  // They are in two sets, or in many.
+  // They map to two sets, or to many.
   CHECK(rowsOf(way / 2) < 2 * ways);
   CHECK(rowsOf(way + 64) == rowsOf(0));
   CHECK(rowsOf(0) > ways);
@@ -80,7 +83,8 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
 TEST_CASE("tiles have more sums than just hide the latency", "[kernel]") {
   mlir::MLIRContext context;
   mlir::Type f32 = mlir::Float32Type::get(&context);
-  // 4 x 2 would leave no rows of 128, but 8 sums are all that are on their way.
+  // A 4 x 2 tile would leave no remaining rows of 128, but its 8 accumulators
+  // only just hide the latency.
   TileChoice tile = TileModel(128, 384, 384, *lookupTarget("x86-64-v3"), f32)
                         .ranked()
                         .front();
@@ -98,12 +102,13 @@ TEST_CASE("tiles are ranked by their cycles", "[kernel]") {
       std::vector<TileChoice> tiles = model.ranked();
       INFO(rows << " x " << columns);
       for (size_t i = 0; i < tiles.size(); ++i) {
-        // The first is as good as any but for a thousandth.
+        // The first one is at most a thousandth slower than any other.
         CHECK(model.cycles(tiles[0]) <= model.cycles(tiles[i]) * 1.0011);
         if (i > 1)
           CHECK(model.cycles(tiles[i - 1]) <= model.cycles(tiles[i]));
       }
-      // Of those with so many vectors, in the same order; at least one.
+      // Keeps those with this number of vectors, in the same order; at least
+      // one.
       for (int64_t vectors : {1, 2, 64}) {
         std::vector<TileChoice> some = withVectors(vectors, tiles);
         REQUIRE(!some.empty());
@@ -149,7 +154,7 @@ TEST_CASE("what a kernel position reads inside the input", "[kernel]") {
       for (int64_t kernel : {1, 3, 5})
         for (int64_t low : {0, 1, 2}) {
           int64_t input = 9, reach = (kernel - 1) * dilation;
-          // As much padding at the other end.
+          // The same padding at the other end.
           int64_t output = (input + 2 * low - reach - 1) / stride + 1;
           if (input + 2 * low <= reach)
             continue;

@@ -1,4 +1,5 @@
-// Winograd's algorithm: its matrices, and what the compiler says of its errors.
+// Tests Winograd's algorithm: its matrices, and the estimate of its rounding
+// error.
 #include "dialects/graph/ops/Winograd.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -11,7 +12,7 @@
 using namespace ingot::graph;
 using namespace ingot::schedule;
 
-/// matrix * x in the arithmetic of T.
+/// Returns matrix * x, computed in type T.
 template <typename T>
 static std::vector<T> applied(const Winograd::Matrix &matrix,
                               const std::vector<T> &x) {
@@ -24,7 +25,7 @@ static std::vector<T> applied(const Winograd::Matrix &matrix,
   return y;
 }
 
-/// matrix * x * transposed matrix, of x row by row.
+/// Returns matrix * x * transposed matrix, where x is in row-major order.
 template <typename T>
 static std::vector<T> appliedTwice(const Winograd::Matrix &matrix,
                                    const std::vector<T> &x) {
@@ -71,11 +72,11 @@ TEST_CASE("Winograd's matrices compute windows of three", "[kernel]") {
     std::vector<double> y = applied(form.output, values);
     for (int64_t i = 0; i < size; ++i)
       CHECK(y[i] == Approx(x[i] * w[0] + x[i + 1] * w[1] + x[i + 2] * w[2]));
-    // The weights are found again.
+    // The weights can be restored.
     std::vector<double> again = applied(form.restore, ofWeights);
     for (int64_t i = 0; i < 3; ++i)
       CHECK(again[i] == Approx(w[i]));
-    // All factors of inputs and outputs are exact.
+    // All factors of the input and output transforms are exact in float.
     for (const Winograd::Matrix *matrix : {&form.input, &form.output})
       for (llvm::ArrayRef<double> row : *matrix)
         for (double factor : row)
@@ -83,7 +84,7 @@ TEST_CASE("Winograd's matrices compute windows of three", "[kernel]") {
   }
 }
 
-/// The weights [3, 3, channels, 1].
+/// Returns the weights [3, 3, channels, 1].
 static mlir::ElementsAttr weightsOf(mlir::MLIRContext &context,
                                     llvm::ArrayRef<float> values) {
   auto type = mlir::RankedTensorType::get({3, 3, int64_t(values.size()) / 9, 1},
@@ -91,7 +92,8 @@ static mlir::ElementsAttr weightsOf(mlir::MLIRContext &context,
   return mlir::DenseElementsAttr::get(type, values);
 }
 
-/// The standard deviation of results in float32, relative to the results'.
+/// Returns the standard deviation of the error in float32, relative to that of
+/// the results.
 static double measuredError(int64_t size, int64_t channels,
                             llvm::ArrayRef<float> w) {
   Winograd form(size);
@@ -116,7 +118,7 @@ static double measuredError(int64_t size, int64_t channels,
               double(kernel[tap]);
     }
     std::vector<float> y = appliedTwice(form.output, products);
-    // The most distant output has the largest error.
+    // The last output has the largest error.
     double last = double(y.back()) - exact.back();
     error += last * last;
     result += exact.back() * exact.back();
@@ -149,7 +151,8 @@ TEST_CASE("Winograd's errors do not depend on the scale of the weights",
   for (float &value : w)
     value = 0;
   CHECK(winogradError(weightsOf(context, w), 4) == 0);
-  // Large tiles lose more than small ones, and smooth weights more than noise.
+  // Large tiles are less accurate than small ones, and smooth weights have a
+  // larger error than noise.
   w = noise<float>(9 * 32);
   CHECK(winogradError(weightsOf(context, w), 2) <
         winogradError(weightsOf(context, w), 4));

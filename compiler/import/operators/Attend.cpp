@@ -91,7 +91,8 @@ double attentionScale(OnnxNode &node, int64_t headSize) {
                     : 1 / std::sqrt(double(std::max<int64_t>(1, headSize)));
 }
 
-/// Lengths [B], or lengths and then starts [2 * B], as truths [B, 1, 1, T].
+/// Converts lengths [B], or lengths followed by start positions [2 * B], to a
+/// boolean mask [B, 1, 1, T].
 static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
                              const Dim &keys) {
   Type type = elementOf(lengths);
@@ -113,7 +114,7 @@ static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
 FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
                             Value key) {
   Type type = elementOf(query);
-  // Sizes change where they are taken to be equal.
+  // Read again at each use: requiring equal sizes can replace a size.
   auto batch = [&] { return dimsOf(query)[0]; };
   auto queries = [&] { return dimsOf(query)[2]; };
   auto keys = [&] { return dimsOf(key)[2]; };
@@ -149,8 +150,8 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
                                     node.scalarConstant(filter, type)});
 }
 
-/// The products of queries and keys [B, N, S, T], one head of keys for several of
-/// queries; or of weights and values.
+/// Returns the matmul of queries and keys [B, N, S, T], or of weights and
+/// values. Several query heads may share one key head.
 static Value headProduct(OnnxNode &node, Value a, Value b) {
   Dims as = dimsOf(a), bs = dimsOf(b);
   if (as[1] == bs[1]) {
@@ -168,7 +169,7 @@ static Value headProduct(OnnxNode &node, Value a, Value b) {
   return node.reshape(*y, ArrayRef<Dim>{as[0], heads, as[2], bs[3]});
 }
 
-/// A softmax over the products, and over the product of a further key.
+/// Returns the softmax over the scores and an additional key, the sink.
 static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
   Dims sizes = dimsOf(products), column = sizes;
   column.back() = 1;
@@ -184,12 +185,12 @@ static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
       ArrayRef<int64_t>{1, 1, 1, 1}, ArrayRef(sizes));
 }
 
-/// `bias` with sizes that broadcast to those of the products, where it may have them or
-/// be 1 along an axis. Null if they do not fit.
+/// Broadcasts `bias` to the shape of the scores if an axis, known only at run
+/// time, may have that size or 1. Returns null if the shapes do not match.
 static Value fitBias(OnnxNode &node, Value bias, Value products) {
   if (dimsOf(bias).empty() || dimsOf(bias).size() > dimsOf(products).size())
     return {};
-  // Each key has its own.
+  // The last axis has one element per key.
   if (!dimsOf(bias).back().known())
     (void)node.takeEqual(dimsOf(bias).back(), dimsOf(products).back());
   Dims sizes = dimsOf(products);
@@ -202,12 +203,14 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
   return isOpen ? node.broadcastTo(bias, sizes) : bias;
 }
 
-/// The attention of one query for each head, where `times` heads of queries share one of
-/// keys and values: these are as many queries of one head.
+/// Returns the attention of one query per head, where each group of `times`
+/// query heads shares a key and value head. The query heads of a group become
+/// `times` queries of one head, so that the key head is read once.
 static Value attendByShared(OnnxNode &node, AttentionOperands o,
                             int64_t times) {
   int64_t heads = shapeOf(o.query)[1], shared = heads / times;
-  // [.., N, 1, any] as [.., its heads, times, any]; one row for all heads stays.
+  // Reshapes [.., N, 1, any] to [.., key heads, times, any]; an operand that is
+  // the same for all heads is unchanged.
   auto byShared = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;
@@ -228,7 +231,7 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
   Value y = attend(node, o);
   if (!y)
     return {};
-  // [B, times, its heads * any], from [B, its heads, times, any].
+  // From [B, key heads, times, any] back to [B, 1, N * any].
   Dims sizes = dimsOf(y);
   int64_t width = shapeOf(y)[2] / shared;
   Value apart = node.reshape(y, ArrayRef<Dim>{sizes[0], times, shared, width});
@@ -268,7 +271,7 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
       products = bias ? node.elementwise<AddOp>({products, bias}) : Value();
     }
   if (products && o.visible) {
-    // A finite number: a row without any key is no NaN.
+    // A finite value, so that a row without visible keys does not become NaN.
     APFloat least = APFloat::getLargest(
         cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true);
     Value hidden = node.constant(

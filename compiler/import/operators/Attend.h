@@ -1,6 +1,7 @@
-// Attention, for the operators that carry it: heads, masks, products, softmax.
+// Builds attention (head splitting, masks, matmuls, softmax) for the operators
+// that contain it.
 //
-// Letters: B sequences, N heads, S queries, T keys, H elements of a head.
+// Letters: B sequences, N heads, S queries, T keys, H elements per head.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_ATTEND_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_ATTEND_H
@@ -9,27 +10,31 @@
 
 namespace ingot::graph {
 
-/// What attention reads. Heads of keys and values serve N / (their number) heads of
-/// queries each. Null is left out.
+/// The operands of an attention. Keys and values may have fewer heads than
+/// queries: each serves an equal number of query heads. Operands that are null
+/// are omitted.
 struct AttentionOperands {
-  /// [B, N, S, H], [B, its heads, T, H], [B, its heads, T, any]
+  /// [B, N, S, H], [B, key heads, T, H], [B, key heads, T, any].
   mlir::Value query, key, value;
-  /// What the products of queries and keys are multiplied by.
+  /// Factor for the scores, the dot products of queries and keys.
   double scale = 1;
-  /// Added to the products; broadcasts to [B, N, S, T].
+  /// Added to the scores; each broadcasts to [B, N, S, T].
   llvm::SmallVector<mlir::Value> biases;
-  /// Which keys a query reads: truths that broadcast to [B, N, S, T].
+  /// Booleans that broadcast to [B, N, S, T]: which keys a query attends to.
   mlir::Value visible;
-  /// The products p become cap * tanh(p / cap); 0 leaves them.
+  /// Soft cap: a score p becomes cap * tanh(p / cap); 0 disables it.
   double cap = 0;
-  /// [N], products with a key that has no value: they take part in the softmax alone.
+  /// [N], the score per head of an extra key without a value, which takes part
+  /// only in the softmax.
   mlir::Value sink;
 };
 
-/// The result [B, S, N * any]; null with a diagnostic if operands do not fit.
+/// Returns the result [B, S, N * any]; null with a diagnostic if the operands
+/// do not match.
 mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
 
-/// Reports a size that has to be a number before heads can be told apart.
+/// Reports that `size` must be known at compile time to split heads; returns
+/// failure.
 mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
                                const llvm::Twine &what);
 
@@ -37,31 +42,32 @@ mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
 mlir::LogicalResult checkHeads(OnnxNode &node,
                                llvm::ArrayRef<mlir::Value> parts);
 
-/// [B, S, N * H] as [B, N, S, H]; null with a diagnostic if N * H is known only at run
-/// time.
+/// Reshapes and transposes [B, S, N * H] to [B, N, S, H]; null with a
+/// diagnostic if N * H is known only at run time.
 mlir::Value splitHeads(OnnxNode &node, mlir::Value x, int64_t heads);
 
-/// One after another along `axis`; `y` itself where `x` is null. Null with a diagnostic
-/// if they do not fit.
+/// Concatenates along `axis`; returns `y` if `x` is null. Null with a
+/// diagnostic if the shapes do not match.
 mlir::Value joined(OnnxNode &node, mlir::Value x, mlir::Value y, int64_t axis);
 
-/// 0, 1, 2, ... as integers [count] of `type`.
+/// Returns 0, 1, 2, ... as integers [count] of `type`.
 mlir::Value positions(OnnxNode &node, const Dim &count, mlir::Type type);
 
-/// A size as an integer without axes.
+/// Returns a size as a scalar integer.
 mlir::Value sizeValue(OnnxNode &node, const Dim &size, mlir::Type type);
 
-/// Which of `keys` keys come not after each of `queries` queries, of which the last is
-/// at the last key: truths [1, 1, S, T].
+/// Returns a causal mask [1, 1, S, T]: true where a key is not after the query.
+/// The last query is at the position of the last key.
 mlir::Value causal(OnnxNode &node, const Dim &queries, const Dim &keys);
 
-/// The masks that ONNX Runtime's operators take, as what is added to products: `filter`
-/// for keys that are hidden. Masks are lengths [B], lengths and starts [2 * B], or
-/// numbers [B, T] or [B, S, T], 0 for hidden keys. Queries and keys are heads.
+/// Converts a mask of ONNX Runtime's operators to a bias for the scores: the
+/// attribute `mask_filter_value` for hidden keys. A mask has lengths [B],
+/// lengths and start positions [2 * B], or numbers [B, T] or [B, S, T] that are
+/// 0 for hidden keys. `query` and `key` are [B, N, S, H].
 mlir::FailureOr<mlir::Value> biasOfMask(OnnxNode &node, mlir::Value mask,
                                         mlir::Value query, mlir::Value key);
 
-/// The attribute `scale`; without it, or where it is 0, 1 / sqrt(size of a head).
+/// Returns the attribute `scale`; if it is absent or 0, 1 / sqrt(headSize).
 double attentionScale(OnnxNode &node, int64_t headSize);
 
 } // namespace ingot::graph

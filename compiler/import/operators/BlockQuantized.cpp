@@ -1,6 +1,6 @@
-// Weights of 2, 4 or 8 bits with a scale for each block, as language models have them.
+// Weights of 2, 4 or 8 bits with a scale per block, as used by language models.
 //
-// Bytes hold several numbers, the first in the lowest bits:
+// A byte holds several weights, the first in the least significant bits:
 //
 //   numbers = (bytes[..., None] >> {0, 4}) & 15
 //   floats  = (numbers - zero points) * scales
@@ -14,20 +14,22 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The type of numbers of `bits` that `bytes` hold.
+/// Returns the integer type of `bits` bits that `bytes` hold.
 static Type numberType(Value bytes, int64_t bits) {
   return bits == 8 ? elementOf(bytes)
                    : IntegerType::get(bytes.getContext(), unsigned(bits),
                                       IntegerType::Unsigned);
 }
 
-/// The zero point in the middle of the numbers of `bits`.
+/// Returns the default zero point, the middle of the range of `bits`-bit
+/// numbers.
 static Value middle(OnnxNode &node, Value bytes, int64_t bits) {
   return node.cast(node.scalarConstant(1 << (bits - 1), elementOf(bytes)),
                    numberType(bytes, bits));
 }
 
-/// The numbers of `bits` in the bytes of the last axis, which gets longer.
+/// Unpacks `bits`-bit numbers from bytes along the last axis, which becomes
+/// longer.
 static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   int64_t each = 8 / bits;
   if (each == 1)
@@ -50,13 +52,13 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
-/// The first `size` elements along the last axis.
+/// Returns the first `size` elements along the last axis.
 static Value cut(OnnxNode &node, Value x, int64_t size) {
   return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
 }
 
-/// The part [.., count] of floats that blocks [.., count / block, block] have, with a
-/// scale and a zero point (or null) for each block.
+/// Dequantizes blocks [.., count / block, block] with a scale and a zero point
+/// (or null) per block, and returns the first `count` floats [.., count].
 static Value dequantizeBlocks(OnnxNode &node, Value blocks, Value scales,
                               Value zeros, int64_t count) {
   Dims one = dimsOf(scales);
@@ -120,7 +122,8 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
   return w;
 }
 
-/// The zero points [columns, blocks]: bytes as the weights have them, or floats.
+/// Returns the zero points [columns, blocks]: packed like the weights, or
+/// floats.
 static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   Value given = node.input(3);
   Type byte = elementOf(node.input(1));
@@ -154,8 +157,8 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
                          node.reshape(node.input(1), {w->columns, w->blocks,
                                                       w->block * w->bits / 8}),
                          w->bits);
-  // Zero points that are floats are no zero points of the dequantization: it takes
-  // those of the type of the weights.
+  // Dequantization requires zero points of the type of the weights, so
+  // floating-point zero points are subtracted explicitly.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
     Value difference = node.elementwise<SubOp>(
@@ -168,8 +171,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
   } else {
-    // One number for all blocks is a constant of one number: were it computed, it would
-    // be too large to be folded, and with it the weights.
+    // A default zero point is materialized as a constant for all blocks: a
+    // computed broadcast would be too large to fold, and so the weights would
+    // not be folded either.
     if (shapeOf(*zeros).empty())
       zeros = Value(node.build<ConstantOp>(DenseElementsAttr::get(
           RankedTensorType::get({w->columns, w->blocks}, elementOf(*zeros)),
@@ -191,12 +195,13 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
 // GatherBlockQuantized
 //===----------------------------------------------------------------------===//
 
-/// Elements of `x` at the indices along `axis`; zeros where an index is outside.
+/// Gathers elements of `x` along `axis`; out-of-range indices are allowed, and
+/// the caller masks their results.
 static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/false);
 }
 
-/// Whether an index is one of the axis, which has `size` elements.
+/// Whether each index is in the range of an axis with `size` elements.
 static Value isInside(OnnxNode &node, Value indices, int64_t size) {
   Type type = elementOf(indices);
   Value least = node.elementwise<GreaterOrEqualOp>(
@@ -234,7 +239,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   int64_t added = shapeOf(indices).size() - 1;
   int64_t at = *along > *axis ? *along + added : *along;
   int64_t count = shapeOf(rows)[at], blocks = (count + block - 1) / block;
-  // One scale, and perhaps one zero point, for each block.
+  // One scale, and optionally one zero point, per block.
   SmallVector<int64_t> wanted(shapeOf(data));
   wanted[*along] = blocks;
   if (shapeOf(scales) != ArrayRef<int64_t>(wanted))
@@ -255,7 +260,8 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     zeros = middle(node, data, bits);
   }
 
-  // Each scale for all elements of its block: the last block may be shorter.
+  // Repeats each scale for all elements of its block; the last block may be
+  // shorter.
   auto spread = [&](Value parameter) -> Value {
     if (!parameter || shapeOf(parameter).empty())
       return parameter;
@@ -272,7 +278,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   Value floats = dequantize(node, rows, spread(scales), spread(zeros));
   if (!floats)
     return failure();
-  // An index outside of the axis gives zeros.
+  // An index that is out of range yields zeros.
   Dims places(dimsOf(floats).size(), 1);
   llvm::copy(dimsOf(indices), places.begin() + *axis);
   Value inside = node.reshape(isInside(node, indices, size), places);

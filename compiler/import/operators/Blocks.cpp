@@ -1,4 +1,4 @@
-// Blocks of space that are channels.
+// Imports DepthToSpace and SpaceToDepth.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Blocks between channels and space: split axes, permute, merge axes.
+/// Moves blocks between channels and space: splits axes, transposes, merges
+/// axes.
 static Value rearrange(OnnxNode &node, ArrayRef<Dim> split,
                        ArrayRef<int64_t> perm, ArrayRef<Dim> merged) {
   Value x = node.reshape(node.input(0), split);

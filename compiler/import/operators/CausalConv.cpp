@@ -1,4 +1,5 @@
-// Convolutions along time that carry their last inputs from one run to the next.
+// Causal 1-D convolutions with a state: the last inputs are carried from one
+// run to the next.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -8,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Sums of `steps` elements of each channel from each place of x [B, C, T] on, times the
-/// weights [C, 1, taps].
+/// Returns the depthwise convolution of x [B, C, T] with the weights w [C, 1,
+/// taps]: `steps` results per channel.
 static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
   Dims weights = dimsOf(w), sizes = dimsOf(x);
   Dim channels = weights[0], taps = weights[2];
@@ -27,7 +28,7 @@ static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
         tap = node.reshape(node.countTo(taps), ArrayRef<Dim>{1, taps});
   Value windows = gatherAlong(node, x, 2, ints.add(place, tap));
   w = node.reshape(w, ArrayRef<Dim>{1, channels, 1, taps});
-  // Products and sums of narrow floats are rounded at the end alone.
+  // Narrow floats are multiplied and accumulated in f32, and rounded once.
   Type type = elementOf(x), f32 = node.builder.getF32Type();
   Type wide = type.isF64() ? type : f32;
   Value products =

@@ -50,14 +50,14 @@ Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
                               0, /*inRange=*/true);
 }
 
-/// A softmax that leaves scores of 0 at 0.
+/// Returns a softmax in which scores of 0 remain 0.
 static Value softmaxZero(OnnxNode &node, Value scores) {
   Type type = elementOf(scores);
   auto number = [&](double value) { return node.scalarConstant(value, type); };
   Value most = node.build<ReduceMaxOp>(scores, ArrayRef<int64_t>{1});
   Value powers =
       node.elementwise<ExpOp>({node.elementwise<SubOp>({scores, most})});
-  // What ONNX Runtime takes for 0.
+  // The threshold below which ONNX Runtime treats a score as 0.
   constexpr double nothing = 1e-7;
   Value isZero = node.elementwise<LessOrEqualOp>(
       {node.elementwise<AbsOp>({scores}), number(nothing)});
@@ -70,8 +70,8 @@ static Value softmaxZero(OnnxNode &node, Value scores) {
       {node.elementwise<WhereOp>({isZero, scaled, powers}), sum});
 }
 
-/// sqrt(2) * erfinv(2 x - 1), with the inverse of erf as ONNX Runtime approximates it
-/// (Winitzki, a = 0.147).
+/// Returns sqrt(2) * erfinv(2 x - 1), with ONNX Runtime's approximation of
+/// erfinv (Winitzki, a = 0.147).
 static Value probit(OnnxNode &node, Value x) {
   Type type = elementOf(x);
   auto number = [&](double value) { return node.scalarConstant(value, type); };
@@ -120,7 +120,7 @@ Value bothScores(OnnxNode &node, Value second, StringRef transform,
                  bool negates) {
   if (!second)
     return {};
-  // Of two scores that add up to 1 there is no softmax.
+  // Two scores that add up to 1 are not transformed by softmax.
   bool isPlain = transform == "SOFTMAX" || transform == "SOFTMAX_ZERO";
   Value first = negates || transform == "LOGISTIC"
                     ? node.elementwise<NegOp>({second})

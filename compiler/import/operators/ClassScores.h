@@ -1,5 +1,5 @@
-// What the classifiers and regressors of ai.onnx.ml have in common: transforms of their
-// scores, and labels.
+// Shared by the classifiers and regressors of ai.onnx.ml: transforms of scores,
+// and labels.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_CLASSSCORES_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_CLASSSCORES_H
@@ -8,32 +8,34 @@
 
 namespace ingot::graph {
 
-/// Scores [rows, classes] under the transform that the attribute `post_transform`, or
-/// the enumeration of TreeEnsemble, names; null with a diagnostic if it is unknown.
+/// Applies a transform to scores [rows, classes]. `transform` is the value of
+/// the attribute `post_transform`, or the name of TreeEnsemble's enumerator.
+/// Returns null with a diagnostic if it is unknown.
 mlir::Value transformScores(OnnxNode &node, mlir::Value scores,
                             llvm::StringRef transform);
 
-/// The same of a regressor: ONNX Runtime, and with it those who write models, leaves a
-/// single target as it is, but for PROBIT.
+/// The same for the targets of a regressor: like ONNX Runtime, leaves a single
+/// target unchanged unless the transform is PROBIT.
 mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
                              llvm::StringRef transform);
 
-/// The scores of two classes, of which `second` [rows, 1] is that of the second: 1 -
-/// second of the first, or -second with `negates`; both transformed.
+/// Returns the transformed scores of two classes, given the score `second`
+/// [rows, 1] of the second one. The score of the first class is 1 - second, or
+/// -second if `negates`.
 mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 
-/// The labels of a classifier: its attribute of integers, or 0, 1, ... where labels are
-/// strings, which `labelsAt` looks up.
+/// Returns the integer labels of a classifier; if its labels are strings,
+/// returns the indices 0, 1, ..., which `labelsAt` maps to strings.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 classLabels(OnnxNode &node, llvm::StringRef integers, llvm::StringRef strings);
 
-/// The labels at `indices`, one for each row: int64 [rows].
+/// Returns the labels at `indices`, one per row: int64 [rows], or strings.
 mlir::Value labelsAt(OnnxNode &node, llvm::ArrayRef<int64_t> labels,
                      mlir::Value indices);
 
-/// The input as rows of floats [rows, features]: one axis is one row. Null with a
-/// diagnostic if it has more than two axes.
+/// Returns the input as rows of floats [rows, features]; a vector is one row.
+/// Null with a diagnostic if it has more than two axes.
 mlir::Value featureRows(OnnxNode &node);
 
 } // namespace ingot::graph

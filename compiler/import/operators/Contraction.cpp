@@ -1,4 +1,4 @@
-// Matrix products and convolutions.
+// Imports matrix multiplications and convolutions.
 
 #include "compiler/import/operators/Products.h"
 #include "compiler/import/operators/RunTimeShapes.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Has the inner sizes of a product be equal where they are known only at run time.
+/// Requires the inner sizes of a matmul to be equal, also if they are dynamic.
 static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
   int64_t last = int64_t(shapeOf(a).size()) - 1,
           rank = int64_t(shapeOf(b).size()),
@@ -18,13 +18,13 @@ static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
   if (x.known() && y.known() && !(x == y))
     return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
                         " and " + kernel::sizeText(y));
-  // A number tells more than a size of the run.
+  // Keeps the size that is a number, if one of the two is.
   return x.known()
              ? node.fitAxis(b, other, a, last, "the inner sizes of a product")
              : node.fitAxis(a, last, b, other, "the inner sizes of a product");
 }
 
-/// The product in elements of `type`.
+/// Returns the matmul with elements of `type`.
 static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
   if (shapeOf(a).empty() || shapeOf(b).empty())
@@ -111,7 +111,8 @@ static Value kernelLast(OnnxNode &node, Value w) {
   return buildTranspose(node.builder, node.loc, w, perm);
 }
 
-/// Weights whose kernel is known only at run time have that of kernel_shape.
+/// Gives weights whose kernel has dynamic sizes the sizes of the attribute
+/// kernel_shape.
 static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   if (shapeOf(w).size() != shapeOf(x).size())
     return node.invalid("the input has rank " + Twine(shapeOf(x).size()) +
@@ -159,7 +160,8 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   return toChannelsFirst(node, y);
 }
 
-/// Crops axes to sizes, of which half is in front, or adds zeros behind.
+/// Crops axes to the given sizes, half of the excess at the start, or appends
+/// zeros at the end.
 static Value cropAtRunTime(OnnxNode &node, Value y,
                            ArrayRef<WindowGeometry::Padded> axes) {
   RunTimeInts ints(node);
@@ -213,7 +215,7 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   if (failed(autoPad))
     return failure();
   SmallVector<int64_t> low;
-  // What of an axis is cropped, or added behind, where only the run says how much.
+  // Axes to crop or to extend whose amount is known only at run time.
   SmallVector<WindowGeometry::Padded> cropped;
   Dims shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
@@ -232,7 +234,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
         return node.invalid("the output would be empty on spatial axis " +
                             Twine(i));
       std::optional<int64_t> missing = (full - size).known();
-      // A kernel that is shorter than the stride leaves nothing behind its last place.
+      // If the kernel is shorter than the stride, no outputs follow the last
+      // window.
       if (wanted.empty() && missing && *missing < 0) {
         size = full;
         missing = 0;
@@ -246,7 +249,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       low.push_back(*autoPad == AutoPad::Valid ? 0 : pads[i]);
       shape.push_back(*autoPad == AutoPad::Valid ? full : given);
     }
-    // ONNX's shape rule goes by the pads, its text by auto_pad.
+    // If both are given, ONNX's shape rule uses pads, but its specification
+    // auto_pad.
     if (wanted.empty() && node.hasAttr("pads") &&
         surelyDiffer(shape.back(), given))
       return node.invalid("pads contradicts auto_pad");
@@ -271,7 +275,7 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       buildTranspose(node.builder, node.loc, w, perm),
       cropped.empty() ? bias : Value(), strides, dilations, low, groups);
   y = cropAtRunTime(node, toChannelsFirst(node, y), cropped);
-  // Also what is added has the bias.
+  // The appended elements get the bias as well.
   if (bias && !cropped.empty())
     y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
   return one(y);

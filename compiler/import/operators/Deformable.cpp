@@ -1,11 +1,12 @@
-// DeformConv.
+// Imports DeformConv.
 //
-// A deformable convolution samples its input where the offsets say and
-// multiplies the samples with the weights, so it becomes a grid_sample and a
-// matrix product:
+// A deformable convolution samples its input at positions given by offsets and
+// multiplies the samples by the weights. It becomes a grid_sample and a matmul:
 //
-//   samples [N, offset group, kernel position, place, channel] (* mask)
-//     -> [N, group, place, kernel position * channel] x weights + bias
+//   samples [N, offset group, kernel position, output position, channel]
+//       (* mask)
+//     -> [N, group, output position, kernel position * channel]
+//       x weights + bias
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -16,7 +17,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// The sizes of one node: a 2-D convolution.
+/// The sizes of a node, which is a 2-D convolution.
 struct Sizes {
   Dim batch, channels, outputs;
   int64_t groups, offsetGroups, kernel;
@@ -24,8 +25,8 @@ struct Sizes {
 };
 } // namespace
 
-/// One coordinate (0: y, 1: x) of all samples that are not moved, from -1 to 1 over the
-/// input: [kernel, places, 1].
+/// Returns one coordinate (0: y, 1: x) of all samples without their offsets,
+/// scaled to -1 to 1 over the input: [kernel, output positions, 1].
 static Value startsOf(OnnxNode &node, const Sizes &sizes,
                       const WindowGeometry &geometry, int64_t size,
                       int64_t axis) {
@@ -46,8 +47,8 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
                        node.builder.getF32Type());
 }
 
-/// The same where the run says how many places there are; `scale` is 2 / size, in double
-/// precision as above.
+/// Like startsOf, if the number of output positions is known only at run time.
+/// `scale` is 2 / size in double precision.
 static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
                              const WindowGeometry &geometry, Value scale,
                              int64_t axis) {
@@ -76,11 +77,12 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
       Dims{sizes.kernel, sizes.places, 1});
 }
 
-/// One coordinate of all samples: [N * offset groups, kernel, places, 1].
+/// Returns one coordinate of all samples: [N * offset groups, kernel, output
+/// positions, 1].
 static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
                          const Dim &size, int64_t axis) {
-  // Pixel p has its centre at (2 p + 1) / size - 1.
+  // The centre of pixel p is at (2 p + 1) / size - 1.
   Type f32 = node.builder.getF32Type();
   Value scale, from;
   if (size.known() && sizes.places.known()) {
@@ -101,8 +103,8 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
       {node.elementwise<MulOp>({node.cast(moved, f32), scale}), from});
 }
 
-/// The kernel, which kernel_shape says where the run would; empty with a diagnostic if
-/// the two differ or nothing says it.
+/// Returns the kernel sizes; dynamic sizes are taken from kernel_shape. Returns
+/// nullopt with a diagnostic if the two contradict or neither fixes them.
 static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
   SmallVector<int64_t> declared =
       node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
@@ -124,7 +126,7 @@ static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
   return std::nullopt;
 }
 
-/// Requires a tensor that has `each` numbers for each group, kernel position and place.
+/// Requires a tensor to have the sizes `perPlace`.
 static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
                                    const Dims &perPlace, const Twine &what) {
   if (shapeOf(tensor).size() != perPlace.size())
@@ -135,7 +137,7 @@ static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
   return success();
 }
 
-/// The sizes, all of which fit each other.
+/// Reads the sizes of the node and checks that they match.
 static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
   Value x = node.input(0), w = node.input(1), offset = node.input(2),
         mask = node.input(4);
@@ -154,7 +156,7 @@ static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
   if (!node.requireAtLeast(dimsOf(x)[2], 1) ||
       !node.requireAtLeast(dimsOf(x)[3], 1))
     return node.invalid("samples an empty axis");
-  // Symbols change where sizes are taken to be equal.
+  // Read again for each tensor: requiring equal sizes can replace symbols.
   auto perPlace = [&](int64_t each) -> FailureOr<Dims> {
     auto read = WindowGeometry::read(node, x, *kernel);
     if (failed(read))
@@ -210,7 +212,8 @@ static ImportResult importDeformConv(OnnxNode &node) {
     samples = node.elementwise<MulOp>(
         {samples,
          node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
-  // All channels of a kernel position side by side, then by groups.
+  // Collects all channels of each kernel position, then splits them into
+  // groups.
   Dim inGroup = sizes.channels.floorDiv(sizes.groups),
       outGroup = sizes.outputs.floorDiv(sizes.groups);
   samples = node.reshape(

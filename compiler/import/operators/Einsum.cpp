@@ -1,7 +1,8 @@
-// Einsum as matrix products.
+// Imports Einsum as matrix multiplications.
 //
-// Labels that repeat in an operand become diagonals, labels of one operand only
-// are summed early, and operands are joined from left to right:
+// Repeated labels of one operand become diagonals, labels that occur in only
+// one operand and not in the result are summed early, and operands are combined
+// from left to right:
 //
 //   bij, bjk -> bik    [b, i, j] x [b, j, k], a matmul
 //   bi, bj -> bij      [b, i, 1] * [b, 1, j], nothing is summed
@@ -15,13 +16,12 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// A letter, or for the axes under an ellipsis `ellipsis` plus the distance
-/// from the last one.
+/// A letter, or `ellipsis` + distance from the last axis of the ellipsis.
 using Label = int;
 using Labels = SmallVector<Label>;
 constexpr Label ellipsis = 256;
 
-/// One operand, an axis for each label.
+/// One operand, with a label per axis.
 struct Term {
   Value x;
   Labels labels;
@@ -103,7 +103,8 @@ LogicalResult Einsum::parse(StringRef equation) {
       return failure();
     result = *labels;
   } else {
-    // The ellipsis, then in alphabetical order what appears once.
+    // The axes of the ellipsis, then the labels that occur once, in
+    // alphabetical order.
     for (int64_t i = ellipsisRank; i-- > 0;)
       result.push_back(ellipsis + i);
     for (auto [label, count] : uses)
@@ -117,7 +118,7 @@ LogicalResult Einsum::parse(StringRef equation) {
   return success();
 }
 
-/// Has axes under one label be equally long, unless they are 1.
+/// Requires axes with the same label to have equal sizes, unless they are 1.
 LogicalResult Einsum::fitSizes() {
   std::map<Label, std::pair<Value, size_t>> longest;
   for (Term &term : terms)
@@ -139,8 +140,8 @@ LogicalResult Einsum::fitSizes() {
   return success();
 }
 
-/// Axes `first` and `second` become one: every n + 1st element of both in a
-/// row.
+/// Merges axes `first` and `second` (of size n) into their diagonal: every (n +
+/// 1)-th element after flattening both.
 void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
   Labels order;
   SmallVector<int64_t> perm = {static_cast<int64_t>(first),
@@ -170,7 +171,7 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
           order};
 }
 
-/// An axis of size 1 whose label is longer elsewhere is as good as none.
+/// Removes axes of size 1 whose label has a larger size in another operand.
 void Einsum::dropBroadcastAxes(Term &term) {
   Labels labels;
   Dims sizes;

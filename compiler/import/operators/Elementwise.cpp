@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The node's inputs combined two by two in the type `wide`; one input is itself.
+/// Combines the node's inputs pairwise from left to right, in the type `wide`.
 template <typename OpT> static Value chain(OnnxNode &node, Type wide) {
   Value result = node.cast(node.input(0), wide);
   for (unsigned i = 1; i < node.numInputs() && result; ++i)
@@ -41,11 +41,11 @@ static ImportResult importMean(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bounds
+// Clip, PRelu and Binarizer
 //===----------------------------------------------------------------------===//
 
-/// min(max(x, low), high), each bound optional: an attribute up to opset 10,
-/// then an operand.
+/// Imports Clip: min(max(x, low), high). The bounds are optional; they are
+/// attributes until opset 10 and operands later.
 static ImportResult importClip(OnnxNode &node) {
   Value x = node.input(0), low = node.input(1), high = node.input(2);
   if (node.opset < 11) {
@@ -64,13 +64,14 @@ static ImportResult importClip(OnnxNode &node) {
   return one(x);
 }
 
-/// Up to opset 6 the slope has the channels (axis 1), later it broadcasts.
+/// Imports PRelu. Until opset 6, a slope vector applies to the channels (axis
+/// 1); later, the slope broadcasts.
 static ImportResult importPRelu(OnnxNode &node) {
   Value x = node.input(0), slope = node.input(1);
   int64_t rank = shapeOf(x).size();
   if (node.opset < 7 && rank > 1 && shapeOf(slope).size() == 1)
     slope = node.alignAt(slope, 1, rank);
-  // The slope broadcasts to x, and not x to it.
+  // The slope broadcasts to x, but x does not broadcast to the slope.
   Dims own = dimsOf(slope), sizes = dimsOf(x);
   if (own.size() <= sizes.size() && hasRunTimeSizes(slope.getType())) {
     for (auto [size, whole] :
@@ -83,11 +84,12 @@ static ImportResult importPRelu(OnnxNode &node) {
   return one(node.elementwise<PReluOp>({x, slope}));
 }
 
-/// 1 where an element is above the threshold, else 0.
+/// Imports Binarizer: 1 where an element exceeds the threshold, else 0.
 static ImportResult importBinarizer(OnnxNode &node) {
   Value x = node.input(0);
   Type type = elementOf(x);
-  // Integers have no element that is the threshold: they are compared as floats.
+  // An integer may have no exact equivalent of the threshold, so integers are
+  // compared as floats.
   Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
   Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), real);
   Value above = node.elementwise<GreaterOp>({node.cast(x, real), threshold});
@@ -113,7 +115,7 @@ static ImportResult castTo(OnnxNode &node, Type type) {
                                 node.intAttr("saturate", 1), roundMode));
 }
 
-/// Up to opset 5 the type is named.
+/// Until opset 5, the type is given by name.
 static int64_t typeToCastTo(OnnxNode &node) {
   if (node.opset >= 6)
     return node.intAttr("to", 0);
@@ -150,7 +152,7 @@ static ImportResult importBitCast(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("to", 0));
   if (!type)
     return node.unsupported("conversion to this element type");
-  // A bool takes a byte.
+  // A bool occupies a byte.
   auto width = [](Type t) {
     return t.isInteger(1) ? 8 : t.getIntOrFloatBitWidth();
   };
@@ -159,7 +161,7 @@ static ImportResult importBitCast(OnnxNode &node) {
   return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
 }
 
-/// Each element `block` times along `axis`, up to `size` of them.
+/// Repeats each element `block` times along `axis`, up to `size` elements.
 static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
                            int64_t block, int64_t size) {
   SmallVector<int64_t> shape(shapeOf(parameter)), wide(shape);
@@ -174,7 +176,8 @@ static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
   return node.build<SliceOp>(parameter, starts, steps, shape);
 }
 
-/// Each element of a scale as often as `block_size` says, up to the size of the axis.
+/// Repeats each element of a scale `block_size` times, up to the size of the
+/// axis.
 static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                                           int64_t axis) {
   int64_t block = node.intAttr("block_size", 0);
@@ -183,7 +186,7 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                             "without block_size",
                             "give them one size with --dim");
   auto size = [&](int64_t i) { return dimsOf(node.input(0))[i]; };
-  // So many blocks cover an axis of some sizes.
+  // This number of blocks covers only a range of sizes of the axis.
   if (auto blocks = dimsOf(parameter)[axis].known()) {
     (void)node.requireAtLeast(size(axis), (*blocks - 1) * block + 1);
     (void)node.requireAtMost(size(axis), *blocks * block);
@@ -206,8 +209,8 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                      ints.div(node.countTo(size(axis)), ints.number(block)));
 }
 
-/// `parameter` (a scale or zero point) shaped to broadcast against `x`, which
-/// is reshaped too where one value serves a block along `axis`.
+/// Reshapes `parameter` (a scale or zero point) so that it broadcasts against
+/// `x`. `x` is reshaped too if one value applies to a block along `axis`.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -216,7 +219,7 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
     return node.reshape(parameter, {});
   bool atRunTime = hasRunTimeSizes(parameter.getType()) ||
                    hasRunTimeSizes(node.input(0).getType());
-  // A vector along an axis that is not there is one number.
+  // If the axis does not exist, a vector parameter must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
       !dimsOf(parameter)[0].known()) {
     if (failed(node.requireEqual(dimsOf(parameter)[0], 1, "the scale")))
@@ -227,7 +230,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
-    // A scale of several elements is not for all of the axis at once.
+    // A scale with several elements is not a per-tensor scale, so it must have
+    // the length of the axis.
     if (dimsOf(parameter)[0].least() > 1)
       (void)node.takeEqual(dimsOf(node.input(0))[*axis], dimsOf(parameter)[0]);
     Dims sizes(rank, 1);

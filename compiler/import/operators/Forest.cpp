@@ -1,8 +1,9 @@
-// Decision trees of ai.onnx.ml.
+// Imports the decision trees of ai.onnx.ml.
 //
-// The three forms of tree ensembles become one: tables of nodes that all ask
-// "is the feature not above the threshold". Other comparisons become that by
-// the neighbouring threshold, by swapping the ways, or by two nodes:
+// The three tree ensemble operators become one form: tables of nodes that all
+// test whether a feature is <= a threshold. Other comparisons are converted by
+// using the adjacent threshold, by swapping the branches, or by two nodes
+// (before(v) is the largest number below v):
 //
 //   x < v   ->  x <= before(v)        x >= v, x > v  ->  the same, swapped
 //   x == v  ->  x <= v, then not x <= before(v)
@@ -31,15 +32,17 @@ class Forest {
 public:
   Forest(OnnxNode &node, bool isDouble) : node(node), isDouble(isDouble) {}
 
-  /// Makes `at` a decision; `missing`: NaN counts as yes.
+  /// Makes node `at` a decision; if `missing`, NaN takes the branch `yes`.
   void decide(int64_t at, Compare compare, int64_t feature, double value,
               bool missing, int64_t yes, int64_t no);
-  /// Checks that these are trees over that many features; finds their depths.
+  /// Checks that the nodes form trees and that features and targets are in
+  /// range; computes the depth of each tree.
   LogicalResult check(int64_t features, int64_t targets);
   Value build(Value x, int64_t targets, StringRef aggregate,
               ArrayRef<double> base, Type type);
 
-  /// Of as many features as only the run says those that nodes ask for.
+  /// If the number of features is known only at run time, returns only those
+  /// features that nodes test.
   Value withFeatures(Value x);
 
   std::vector<TreeNode> nodes;
@@ -79,7 +82,7 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
   case Compare::Greater:
     return set(at, value, no, yes, !missing);
   case Compare::NotEqual:
-    // NaN equals nothing.
+    // NaN is equal to nothing.
     missing = false;
     std::swap(yes, no);
     [[fallthrough]];
@@ -93,8 +96,8 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
 }
 
 LogicalResult Forest::check(int64_t features, int64_t targets) {
-  // Steps to the farthest leaf, children first; a node that is met again on the
-  // way down from itself is no tree's.
+  // Computes the distance to the farthest leaf, children first. A node that is
+  // its own descendant is an error.
   constexpr int64_t unknown = -1, onTheWay = -2;
   std::vector<int64_t> steps(nodes.size(), unknown);
   for (int64_t root : roots) {
@@ -198,7 +201,8 @@ Value Forest::build(Value x, int64_t targets, StringRef aggregate,
 // TreeEnsembleClassifier and TreeEnsembleRegressor
 //===----------------------------------------------------------------------===//
 
-/// Floats from `name`, or from the tensor `name`_as_tensor.
+/// Reads floats from attribute `name`, or from the tensor attribute
+/// `name`_as_tensor.
 static SmallVector<double> floatsOrTensor(OnnxNode &node,
                                           const std::string &name) {
   if (!node.hasAttr(name + "_as_tensor"))
@@ -214,7 +218,8 @@ static SmallVector<double> floatsOrTensor(OnnxNode &node,
   return values;
 }
 
-/// Reads nodes_* and the contributions `kind`_* (class or target).
+/// Reads the attributes nodes_* and the contributions `kind`_* (class or
+/// target).
 static LogicalResult readForest(OnnxNode &node, Forest &forest,
                                 const std::string &kind) {
   SmallVector<int64_t> trees = node.intsAttr("nodes_treeids"),
@@ -238,7 +243,7 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
   for (size_t i = 0; i < count; ++i) {
     if (!places.emplace(std::pair(trees[i], ids[i]), i).second)
       return node.invalid("two nodes of a tree have the id " + Twine(ids[i]));
-    // The first node of a tree is its root.
+    // The first node listed for a tree is its root.
     if (begun.insert(trees[i]).second)
       forest.roots.push_back(i);
   }
@@ -319,13 +324,14 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
   std::string transform = node.stringAttr("post_transform", "NONE");
   auto labelAt = [&](Value index) { return labelsAt(node, *labels, index); };
 
-  // Two classes whose leaves speak of one: its score decides.
+  // If there are two classes and all leaves contribute to the same one, its
+  // score decides.
   bool oneScore = classes == 2 && llvm::all_equal(ids);
   if (oneScore) {
     for (TreeNode &n : forest.nodes)
       for (auto &[target, weight] : n.contributions)
         target = 0;
-    // Of a base value for each class that of the class.
+    // Of two base values, the one of that class is used.
     if (base.size() == 2 && !ids.empty())
       base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);
@@ -392,7 +398,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   if (static_cast<int64_t>(weights.size()) != leaves || leaves == 0 ||
       (!missing.empty() && static_cast<int64_t>(missing.size()) != count))
     return node.invalid("the leaf_ attributes differ in length");
-  // Decisions first, then leaves, then nodes that comparisons add.
+  // Order of nodes: decisions, leaves, then extra nodes for comparisons.
   forest.nodes.resize(count + leaves);
   for (int64_t i = 0; i < leaves; ++i)
     forest.nodes[count + i].contributions.push_back({targets[i], weights[i]});
@@ -417,7 +423,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
                     splits[i], nan, low, high);
       continue;
     }
-    // One comparison for each member of the set; NaN ends the set.
+    // One comparison per member of the set; NaN terminates the set.
     SmallVector<double> set;
     while (nextMember < members.size() && !std::isnan(members[nextMember]))
       set.push_back(members[nextMember++]);

@@ -1,4 +1,4 @@
-// Sums with an activation, as ONNX Runtime's optimizer joins them.
+// Additions fused with an activation, as written by ONNX Runtime's optimizer.
 
 #include "compiler/import/operators/FusedActivation.h"
 
@@ -23,7 +23,7 @@ Value gelu(OnnxNode &node, Value x, bool approximately) {
                node.builder.getStringAttr(approximately ? "tanh" : "none")));
 }
 
-/// Clip has the bounds where other activations have alpha and beta.
+/// Clip stores its bounds in alpha and beta.
 static Value clip(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
   Type type = elementOf(x);
   if (numbers.alpha)
@@ -97,14 +97,15 @@ static ImportResult importFastGelu(OnnxNode &node) {
   return one(x ? gelu(node, x, /*approximately=*/true) : Value());
 }
 
-/// x * sigmoid(alpha * x)
+/// Imports QuickGelu: x * sigmoid(alpha * x).
 static ImportResult importQuickGelu(OnnxNode &node) {
   auto alpha = node.builder.getNamedAttr(
       "alpha", node.builder.getF32FloatAttr(node.floatAttr("alpha", 1.702)));
   return one(node.elementwise<SwishOp>({node.input(0)}, alpha));
 }
 
-/// The left half of each row times the Gelu of the right half.
+/// Imports BiasSplitGelu: the left half of each row times the Gelu of the right
+/// half.
 static ImportResult importBiasSplitGelu(OnnxNode &node) {
   Value x = sumOf(node, {node.input(0), node.input(1)});
   if (!x)

@@ -1,4 +1,4 @@
-// Activations that other operators carry along.
+// Activations that are fused into other operators.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_FUSEDACTIVATION_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_FUSEDACTIVATION_H
@@ -7,20 +7,22 @@
 
 namespace ingot::graph {
 
-/// The numbers of an activation; those that a node leaves out have ONNX's defaults.
+/// The parameters of an activation; omitted ones have ONNX's defaults.
 struct ActivationNumbers {
   std::optional<double> alpha, beta, gamma;
 };
 
-/// The activation that the attribute `activation` names, on `x`; `x` itself where the
-/// node has none. Null with a diagnostic if it is unknown, or if `x` is null.
+/// Applies the activation named by the attribute `activation` to `x`; returns
+/// `x` if there is no such attribute. Returns null, with a diagnostic, if the
+/// activation is unknown; also if `x` is null.
 mlir::Value activate(OnnxNode &node, mlir::Value x,
                      const ActivationNumbers &numbers);
 
-/// Gelu by the error function, or by its approximation with tanh.
+/// Returns Gelu, computed with erf or, if `approximately`, with its tanh
+/// approximation.
 mlir::Value gelu(OnnxNode &node, mlir::Value x, bool approximately);
 
-/// The sum of tensors, those of them that are not null.
+/// Returns the sum of the tensors that are not null.
 mlir::Value sumOf(OnnxNode &node, llvm::ArrayRef<mlir::Value> terms);
 
 } // namespace ingot::graph

@@ -1,5 +1,5 @@
-// Attention with projections, masks and caches, as ONNX Runtime's optimizer and its
-// exporters for language models write it.
+// Attention fused with projections, masks and key/value caches, as written by
+// ONNX Runtime's optimizer and its exporters for language models.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -12,10 +12,10 @@ using namespace mlir;
 namespace ingot::graph {
 
 //===----------------------------------------------------------------------===//
-// Attention and QAttention: projections and attention in one
+// Attention and QAttention: fused with the projections
 //===----------------------------------------------------------------------===//
 
-/// How wide queries, keys and values of all heads are.
+/// Returns the widths of the queries, keys and values of all heads.
 static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
                                               int64_t heads) {
   SmallVector<int64_t> each = node.intsAttr("qkv_hidden_sizes");
@@ -41,8 +41,8 @@ static LogicalResult refuse(OnnxNode &node, StringRef flag, StringRef hint) {
   return node.unsupported("`" + Twine(flag) + "`", hint);
 }
 
-/// Attention over projections [B, S, queries, keys and values]. `mask` and the others
-/// may be null.
+/// Returns the attention for projections [B, S, queries + keys + values].
+/// `mask`, `past` and `bias` may be null.
 static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
                                     Value past, Value bias) {
   int64_t heads = node.intAttr("num_heads", 0);
@@ -113,7 +113,7 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   return results;
 }
 
-/// Queries, keys and values of one product, then the attention between them.
+/// Adds the bias to the projected `product` and returns the attention for it.
 static ImportResult attendProduct(OnnxNode &node, FailureOr<Value> product,
                                   Value mask, Value past, Value bias) {
   if (failed(product))
@@ -140,7 +140,8 @@ static ImportResult importQAttention(OnnxNode &node) {
       node.input(5), node.input(8), Value());
 }
 
-/// Padding is put back between the tokens, and hidden.
+/// Imports PackedAttention: restores the padding between sequences, and masks
+/// it.
 static ImportResult importPackedAttention(OnnxNode &node) {
   FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
   if (failed(product))
@@ -159,10 +160,10 @@ static ImportResult importPackedAttention(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// MultiHeadAttention: projected before
+// MultiHeadAttention: projections are separate nodes
 //===----------------------------------------------------------------------===//
 
-/// The part `i` of [B, S, N, count, H], as [B, N, S, H].
+/// Returns part `i` of [B, S, N, count, H] as [B, N, S, H].
 static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
   Dims sizes = dimsOf(packed);
   sizes[3] = 1;
@@ -175,15 +176,16 @@ static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
 }
 
 namespace {
-/// The inputs of MultiHeadAttention and of its form for one step. With `pastLength`,
-/// the cache has room for more steps: new ones are written behind that many.
+/// The inputs of MultiHeadAttention and of its decoder variant. If `pastLength`
+/// is set, the cache has room for further steps, and new ones are written at
+/// that position.
 struct HeadInputs {
   Value query, key, value, bias, mask, attentionBias, pastKey, pastValue,
       pastLength;
 };
 } // namespace
 
-/// The heads of queries, keys and values [B, N, S, H].
+/// Returns the heads of queries, keys and values, each [B, N, S, H].
 static FailureOr<SmallVector<Value>>
 headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
   if (in.query && shapeOf(in.query).size() == 5)
@@ -204,8 +206,8 @@ headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
   return SmallVector<Value>{query, split(in.key), split(in.value)};
 }
 
-/// Adds to each of queries, keys and values its part of the bias. Those that come from
-/// a cache have theirs already.
+/// Adds the bias to queries, keys and values. Keys and values from a cache
+/// already contain it.
 static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
                                SmallVectorImpl<Value> &parts) {
   if (!in.bias)
@@ -232,7 +234,7 @@ static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
   return success();
 }
 
-/// Writes the new keys and values into the cache, and hides what is behind them.
+/// Writes the new keys and values into the cache, and masks what is after them.
 static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
                                     AttentionOperands &o) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
@@ -339,7 +341,8 @@ static ImportResult importPackedMultiHeadAttention(OnnxNode &node) {
       tokens.packed(y->front(), dimsOf(node.input(0))[0])};
 }
 
-/// One step of a decoder: one query for each sequence.
+/// Imports DecoderMaskedMultiHeadAttention, one decoding step: one query per
+/// sequence.
 static ImportResult importDecoderMaskedMultiHeadAttention(OnnxNode &node) {
   if (failed(refuse(node, "output_qk", "export the model without it")))
     return failure();

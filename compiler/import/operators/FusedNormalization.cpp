@@ -1,5 +1,5 @@
-// Normalizations with the sums, lookups and activations that ONNX Runtime's optimizer
-// joins to them.
+// Normalizations fused with additions, embedding lookups and activations, as
+// written by ONNX Runtime's optimizer.
 
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/RowNorm.h"
@@ -11,10 +11,11 @@ using namespace mlir;
 namespace ingot::graph {
 
 //===----------------------------------------------------------------------===//
-// Rows
+// Layer normalization
 //===----------------------------------------------------------------------===//
 
-/// Results: normalized rows, mean, factor of each row, and the sum of the operands.
+/// Returns the normalized rows, the mean and the scale factor of each row, and
+/// the sum of the operands.
 static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
                              Value addend, bool center) {
   Value sum = sumOf(node, {node.input(0), node.input(1), addend});
@@ -46,12 +47,12 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
                   /*center=*/false);
 }
 
-/// The rows of a table at the indices; which rows there are is the caller's to know.
+/// Looks up rows of a table; the caller of the model must pass valid indices.
 static Value lookUp(OnnxNode &node, Value table, Value indices) {
   return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
 }
 
-/// How many elements of each row of a mask are 1: int32.
+/// Returns the number of elements equal to 1 in each row of a mask: int32.
 static Value countOnes(OnnxNode &node, Value mask) {
   Type i32 = elementOf(mask);
   Value isOne = node.elementwise<EqualOp>({mask, node.scalarConstant(1, i32)});
@@ -60,7 +61,8 @@ static Value countOnes(OnnxNode &node, Value mask) {
   return node.reshape(count, ArrayRef<Dim>{dimsOf(mask)[0]});
 }
 
-/// Words, positions and segments looked up, summed, normalized.
+/// Imports EmbedLayerNormalization: looks up word, position and segment
+/// embeddings, sums and normalizes them.
 static ImportResult importEmbedLayerNorm(OnnxNode &node) {
   Value ids = node.input(0), segments = node.input(1), words = node.input(2),
         positions = node.input(3), kinds = node.input(4), mask = node.input(7),
@@ -102,10 +104,11 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Groups of channels
+// Group normalization
 //===----------------------------------------------------------------------===//
 
-/// Normalizes the groups of `x`, whose axes the attribute `channels_last` names.
+/// Applies group normalization to `x`, with channels last if the attribute
+/// `channels_last` is set.
 static FailureOr<Value> groupNorm(OnnxNode &node, Value x) {
   int64_t last = node.intAttr("channels_last", 1),
           activation = node.intAttr("activation", 0);

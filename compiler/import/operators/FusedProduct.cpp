@@ -1,5 +1,6 @@
-// Matrix products and convolutions with what ONNX Runtime's optimizer joins to them:
-// transposes, a factor, a second sum, an activation, the layout with channels last.
+// Matrix multiplications and convolutions fused with transposes, a factor, an
+// addition, an activation, or a channels-last layout, as written by ONNX
+// Runtime's optimizer.
 
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/Products.h"
@@ -11,11 +12,12 @@ using namespace mlir;
 namespace ingot::graph {
 
 //===----------------------------------------------------------------------===//
-// Matrix products
+// Matrix multiplications
 //===----------------------------------------------------------------------===//
 
-/// An operand of FusedMatMul as MatMul takes it. `batch`: the first axis belongs
-/// behind the others but the last; then `flip` exchanges the last two.
+/// Converts an operand of FusedMatMul to one of MatMul. With `batch`, the first
+/// axis is moved before the last one; with `flip`, the last two axes are then
+/// swapped.
 static Value arranged(OnnxNode &node, Value x, bool batch, bool flip) {
   int64_t rank = shapeOf(x).size();
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -39,7 +41,8 @@ static ImportResult importFusedMatMul(OnnxNode &node) {
   return one(y);
 }
 
-/// The attributes `activation_alpha` and the like.
+/// Returns the attributes `activation_alpha`, `activation_beta` and
+/// `activation_gamma`.
 static ActivationNumbers namedNumbers(OnnxNode &node) {
   auto number = [&](StringRef name) -> std::optional<double> {
     if (!node.hasAttr(name))
@@ -77,8 +80,8 @@ static ImportResult importGemmFastGelu(OnnxNode &node) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// The convolution of `x` and `w`, plus `addend` (of the shape of the result, or
-/// null), under the activation.
+/// Returns the convolution of `x` and `w`, plus `addend` (null, or of the
+/// result's shape), with the activation applied.
 static Value convolve(OnnxNode &node, Value x, Value w, Value addend) {
   Value y = node.valueAs("Conv", {x, w, node.input(2)});
   if (!y)
@@ -105,12 +108,12 @@ static ImportResult channelsLast(OnnxNode &node, Value w) {
   return one(y ? toChannelsLast(node, y) : Value());
 }
 
-/// The weights have their channels last, too.
+/// Imports NhwcConv, whose weights have their channels last as well.
 static ImportResult importNhwcConv(OnnxNode &node) {
   return channelsLast(node, toChannelsFirst(node, node.input(1)));
 }
 
-/// The weights are as those of Conv.
+/// Imports NhwcFusedConv, whose weights have the layout of Conv.
 static ImportResult importNhwcFusedConv(OnnxNode &node) {
   return channelsLast(node, node.input(1));
 }

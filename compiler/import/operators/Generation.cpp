@@ -1,7 +1,6 @@
-// ONNX operators that make tensors.
+// Imports operators that generate tensors from few numbers.
 //
-// Tensors made from a few numbers: with static shapes most of them are
-// constants.
+// With static shapes most of the results are constants.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/ShapeArguments.h"
@@ -47,7 +46,7 @@ static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
 }
 
 //===----------------------------------------------------------------------===//
-// Of shapes
+// From shapes
 //===----------------------------------------------------------------------===//
 
 static ImportResult importSize(OnnxNode &node) {
@@ -120,11 +119,11 @@ static ImportResult importEyeLike(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of numbers
+// From numbers
 //===----------------------------------------------------------------------===//
 
-/// A range whose bounds follow from sizes, so that its length does too. Empty if the
-/// step is known only at run time.
+/// Returns a range whose operands are computed from sizes, so that its length
+/// is a size expression. Returns nullopt if the step is known only at run time.
 static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   auto start = node.requireSizes(0, "start"),
        limit = node.requireSizes(1, "limit"),
@@ -148,7 +147,7 @@ static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   return one(node.cast(numbers, elementOf(node.input(0))));
 }
 
-/// A range whose bounds are tensors of the run.
+/// Returns a range whose operands are known only at run time.
 static ImportResult rangeByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Type type = elementOf(node.input(0));
@@ -164,7 +163,7 @@ static ImportResult rangeByInput(OnnxNode &node) {
         node.elementwise<CeilOp>(node.elementwise<DivOp>({distance, delta})),
         int64(node));
   } else {
-    // Rounded up: the step less one more, in its direction.
+    // Division rounds up: adds the step minus one towards the step's sign.
     Value one = ints.where(ints.less(delta, ints.number(0)), ints.number(1),
                            ints.number(-1));
     count = ints.div(ints.add(distance, ints.add(delta, one)), delta);
@@ -192,7 +191,7 @@ static ImportResult importRange(OnnxNode &node) {
     auto range = rangeOfSizes(node);
     return range ? *range : rangeByInput(node);
   }
-  // What is longer would not be a shape or a table of positions.
+  // A longer range would be neither a shape nor a table of positions.
   constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
       [&](int64_t count,
@@ -271,7 +270,7 @@ static ImportResult importOneHot(OnnxNode &node) {
   return SmallVector<Value>{node.build<OneHotOp>(type, indices, values, *axis)};
 }
 
-/// Kept where the diagonal is on the right side of k, which is a tensor of the run.
+/// Imports Trilu if k, which selects the diagonal, is known only at run time.
 static ImportResult triluByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), k = node.reshape(ints.input(1), ArrayRef<Dim>());
@@ -302,10 +301,11 @@ static ImportResult importTrilu(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of data, which decide the shape
+// Data-dependent shapes
 //===----------------------------------------------------------------------===//
 
-/// Places in row-major order, counted and taken apart when the program runs.
+/// Imports NonZero for run-time data: compacts the row-major indices of the
+/// elements that are not zero, and splits each into coordinates.
 static ImportResult nonZeroByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -356,7 +356,8 @@ static ImportResult importNonZero(OnnxNode &node) {
       ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
 }
 
-/// 1 for each element of a vector that is another than the one before, else 0.
+/// Returns 1 for each element of a vector that differs from its predecessor,
+/// else 0.
 static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
   RunTimeInts ints(node);
   if (auto count = all.known()) {
@@ -373,8 +374,9 @@ static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
                     ints.sub(ints.number(1), same));
 }
 
-/// The elements in order, and for each of these whether it differs from the one before.
-/// Of equal ones the first is the first; so groups of them begin with their first place.
+/// Imports Unique for run-time data. Sorts the elements and marks those that
+/// differ from their predecessor. The sort is stable, so each group of equal
+/// elements begins with its first occurrence.
 static ImportResult uniqueByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -396,7 +398,7 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   };
   TopKOp sorted = sort(x);
   Value isFirst = differsFromLast(node, sorted.getValues(), all);
-  // Which group each sorted element is in, and where each group begins.
+  // The group of each sorted element, and the start of each group.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
   Value group = ints.sub(number, ints.number(1));
   auto filled = [&](const Dim &value) {
@@ -409,7 +411,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   Value firsts = node.build<ScatterElementsOp>(filled(all), group,
                                                sorted.getIndices(), "min", 0);
   if (!node.intAttr("sorted", 1)) {
-    // Groups in the order of their first places; `firsts` of none are behind all.
+    // Orders the groups by first occurrence; unused entries of `firsts` sort
+    // last.
     TopKOp order = sort(firsts);
     firsts = order.getValues();
     counts = ints.take(counts, order.getIndices());
@@ -426,7 +429,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
                             resizedFlat(node, counts, distinct->front())};
 }
 
-/// What is distinct is decided here; the elements are then gathered.
+/// Imports Unique. For constant data, the distinct elements are determined here
+/// and then gathered.
 static ImportResult importUnique(OnnxNode &node) {
   Value x = node.input(0);
   if (!node.isConstant(0))
@@ -440,14 +444,14 @@ static ImportResult importUnique(OnnxNode &node) {
   if (failed(along))
     return failure();
   int64_t axis = *along;
-  // Subtensor i as the row of its elements.
+  // Each subtensor as a row of its elements.
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t count = shape[axis],
           inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
   std::vector<std::vector<double>> rows(count);
   for (auto [flat, value] : llvm::enumerate(*values))
     rows[static_cast<int64_t>(flat) / inner % count].push_back(value);
-  // Distinct rows in order of value, or of first appearance.
+  // Distinct rows, sorted by value or by first occurrence.
   SmallVector<int64_t> order(count), firsts, inverse(count), counts;
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](int64_t i, int64_t j) {

@@ -1,5 +1,5 @@
-// Rotary positions, and the attention of decoders: heads of queries in groups, a cache
-// of keys and values.
+// Rotary position embeddings, and the attention of decoders with grouped query
+// heads and a key/value cache.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -14,7 +14,7 @@ static Type int64(OnnxNode &node) {
   return node.builder.getIntegerType(64, /*isSigned=*/true);
 }
 
-/// A part of the last axis.
+/// Returns part of the last axis.
 static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
                      int64_t step = 1) {
   Dims sizes = dimsOf(x);
@@ -27,12 +27,13 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 }
 
 //===----------------------------------------------------------------------===//
-// Rotation
+// Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Turns pairs of elements of each head of `x` [B, N, S, H] by the angles at
-/// `places` [1 or B, S]. A pair is two neighbours (`interleaved`), or an element of the
-/// first half and one of the second; elements behind the pairs stay.
+/// Rotates pairs of elements of each head of `x` [B, N, S, H] by the angles at
+/// `places` [1 or B, S]. A pair consists of two adjacent elements if
+/// `interleaved`, else of an element of the first half and one of the second.
+/// Elements after the pairs are unchanged.
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
                     Value places, bool interleaved) {
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
@@ -75,7 +76,8 @@ static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
   return parts.size() == 1 ? parts[0] : node.build<ConcatOp>(parts, 3);
 }
 
-/// position_ids as [1 or B, S]: one number is the position of the first step.
+/// Returns position_ids as [1 or B, S]; a single number is the position of the
+/// first step.
 static Value placesOf(OnnxNode &node, Value ids, const Dim &steps) {
   if (shapeOf(ids).size() == 2)
     return ids;
@@ -94,7 +96,7 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   bool isFlat = shapeOf(x).size() == 3;
   int64_t width = shapeOf(x).back(), heads = node.intAttr("num_heads", 0),
           rotary = node.intAttr("rotary_embedding_dim", 0);
-  // All of a head turns, unless something else is said.
+  // By default all elements of a head are rotated.
   if (rotary == 0 && dimsOf(cosines)[1].known()) {
     int64_t turning = 2 * shapeOf(cosines)[1];
     if (!dimsOf(x).back().known() && (!isFlat || heads > 0))
@@ -105,7 +107,7 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (!isFlat && !dimsOf(x)[3].known())
     return refuseOpen(node, dimsOf(x)[3], "the size of a head");
   int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
-  // Where only a part of a head turns, the heads have to be counted.
+  // If only a part of each head is rotated, the number of heads is needed.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
   if (isFlat && !dimsOf(x).back().known())
@@ -132,14 +134,14 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Queries, keys and values of one node, and how many of what there are.
+/// The queries, keys and values of a node, and their sizes.
 struct Grouped {
   int64_t heads, shared, size;
   Dim batch, steps, keys;
   Value query, key, value;
-  /// How many steps of each sequence the cache has: int64 [B].
+  /// The number of cached steps of each sequence: int64 [B].
   Value past;
-  /// Whether nothing is before the steps.
+  /// Whether the cache is empty.
   bool isFirst = false;
 };
 } // namespace
@@ -170,7 +172,7 @@ static LogicalResult checkGrouped(OnnxNode &node) {
   return success();
 }
 
-/// Splits heads, which `query` may have of queries, keys and values.
+/// Splits the heads; input 0 may contain queries, keys and values.
 static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   Value query = node.input(0), key = node.input(1), value = node.input(2);
   g.heads = node.intAttr("num_heads", 0);
@@ -209,7 +211,8 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// Takes total_sequence_length to be no less than the steps, where both may be open.
+/// Assumes that total_sequence_length is at least the number of steps, if
+/// either is dynamic.
 static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
   Dim steps = dimsOf(g.query)[2];
   if ((total - steps).least() >= 0)
@@ -224,7 +227,8 @@ static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
     (void)node.takeEqual(total, dimsOf(node.input(3))[2] + steps);
 }
 
-/// Reads how long the cache gets, and how much of it each sequence has.
+/// Determines the length of the new cache, and how much of it each sequence has
+/// filled.
 static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   Value cache = node.input(3);
   for (unsigned i : {3, 4})
@@ -242,7 +246,7 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   g.steps = dimsOf(g.query)[2];
   Dim held = cache ? dimsOf(cache)[2] : Dim(0);
   g.keys = total->front();
-  // A cache that is longer than what is in it stays as long as it is.
+  // A cache with spare room keeps its length.
   if ((held - g.keys).least() >= 0)
     g.keys = held;
   if ((g.keys - g.steps).least() < 0)
@@ -250,7 +254,7 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   Type i64 = int64(node);
   Value last =
       node.reshape(node.cast(node.input(5), i64), ArrayRef<Dim>(g.batch));
-  // All steps are new where there is nothing before them.
+  // If nothing is cached, all steps are new.
   g.isFirst = total->front() == g.steps;
   Value before =
       node.elementwise<AddOp>({last, sizeValue(node, Dim(1) - g.steps, i64)});
@@ -260,7 +264,8 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// The cache `old` (or null) as long as all keys; what is behind its end is not read.
+/// Returns the cache `old` (or null) resized to the number of keys; elements
+/// after its valid part are never read.
 static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
                         Type type) {
   Dims sizes{g.batch, g.shared, g.keys, g.size};
@@ -272,13 +277,13 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
     return old;
   Dim rest = g.keys - held;
   if (rest.least() < 0) {
-    // There is something to read in a cache that may be empty.
+    // Makes sure that a possibly empty cache has an element to read.
     if (held.least() < 1) {
       sizes[2] = 1;
       old = node.build<ConcatOp>(
           ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
     }
-    // Which of the two sizes is larger is known only at run time: indices behind the
+    // It is known only at run time which size is larger, so indices after the
     // end are clamped.
     return node.build<GatherOp>(old, positions(node, g.keys, int64(node)),
                                 /*axis=*/2, /*in_range=*/false);
@@ -288,7 +293,8 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
       ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
 }
 
-/// The cache `old` (or null) with `now` in it from `past` on, as long as all keys.
+/// Returns the cache `old` (or null), resized to the number of keys, with `now`
+/// written from position `past` on.
 static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
   if (g.keys == g.steps)
     return now;
@@ -297,7 +303,7 @@ static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
                                      /*circular=*/false);
 }
 
-/// Which keys each query reads: truths [B, 1, S, T].
+/// Returns a boolean mask [B, 1, S, T]: which keys each query attends to.
 static Value visibleKeys(OnnxNode &node, const Grouped &g) {
   Type i64 = int64(node);
   Value key = node.reshape(positions(node, g.keys, i64),
@@ -327,7 +333,7 @@ static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
   if (!node.hasInput(7) || !node.hasInput(8))
     return node.invalid("do_rotary=1 needs cos_cache and sin_cache");
   Value ids = node.input(9), places = ids;
-  // Of the first steps, ONNX Runtime reads the position of the first alone.
+  // For the first steps, ONNX Runtime reads only the first position id.
   if (ids && g.isFirst) {
     for (const Dim &size : dimsOf(ids))
       (void)node.requireAtLeast(size, 1);

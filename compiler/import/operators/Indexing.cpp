@@ -1,4 +1,4 @@
-// ONNX operators whose indices are data.
+// Imports operators that take indices as operands.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/ShapeArguments.h"
@@ -16,8 +16,9 @@ static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// Whether all indices are known to be in [0, size), so that nothing has to be
-/// wrapped or clamped at run time; fails if one is known to be out of range in each run.
+/// Whether all indices are known to be in [0, size), so that they need not be
+/// wrapped or clamped at run time. Fails if an index is known to be always out
+/// of range.
 static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
                                     const Dim &size) {
   DenseElementsAttr known = node.constantInput(input);
@@ -53,8 +54,9 @@ static ImportResult importGather(OnnxNode &node) {
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
 
-/// Refuses indices that are longer than the data in another axis than `axis`. Where that
-/// depends on the run, it is checked there, and the indices get a size that shows it.
+/// Rejects indices that are longer than the data along an axis other than
+/// `axis`. If that is known only at run time, it is checked there, and the
+/// indices get a size that implies it.
 static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
                                   int64_t axis) {
   for (int64_t i = 0; i < int64_t(shapeOf(indices).size()); ++i) {
@@ -73,7 +75,7 @@ static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
   return success();
 }
 
-/// Takes each of the sizes to be that of the other shape.
+/// Requires the sizes of two shapes to be equal.
 static LogicalResult requireAlike(OnnxNode &node,
                                   llvm::function_ref<Dims()> own,
                                   llvm::function_ref<Dims()> other,
@@ -99,8 +101,9 @@ static ImportResult importGatherElements(OnnxNode &node) {
   return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
 }
 
-/// How many axes the last axis of `indices` has an index for: a number, since it decides
-/// the rank of results.
+/// Returns the length of the last axis of `indices`, the number of axes that
+/// they index. It must be known at compile time, since it determines the rank
+/// of results.
 static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
   if (auto known = dimsOf(indices).back().known())
     return *known;
@@ -145,7 +148,7 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
                                              shapeOf(x).size() - 1)};
 }
 
-/// Has an axis be as long as a size at least.
+/// Requires an axis to be at least as long as `size`.
 static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
                                    const Dim &size) {
   Dim more = dimsOf(x)[axis] - size;
@@ -157,7 +160,7 @@ static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
   return checkedSize(node, more);
 }
 
-/// Elements where a condition is true, which is a tensor of the run.
+/// Imports Compress if the condition is known only at run time.
 static ImportResult compressByInput(OnnxNode &node) {
   Value x = node.input(0), condition = node.input(1);
   FailureOr<int64_t> along = axisOrFlat(node, x);
@@ -173,7 +176,7 @@ static ImportResult compressByInput(OnnxNode &node) {
   return one(gatherAlong(node, x, axis, *places));
 }
 
-/// Elements where a condition is true.
+/// Imports Compress: the elements for which a condition is true.
 static ImportResult importCompress(OnnxNode &node) {
   if (!node.isConstant(1))
     return compressByInput(node);
@@ -287,7 +290,7 @@ static ImportResult importScatterND(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).empty())
     return node.invalid("the indices are not integers, or a scalar");
-  // The ranks of all three tell how long the tuples are.
+  // The ranks of the three operands determine the length of an index tuple.
   int64_t length = int64_t(shapeOf(indices).size()) - 1 +
                    int64_t(shapeOf(x).size()) -
                    int64_t(shapeOf(updates).size());
@@ -313,7 +316,7 @@ static ImportResult importScatterND(OnnxNode &node) {
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
 }
 
-/// The elements of `x` with zeros behind them, up to the sizes that input 2 has.
+/// Pads `x` with zeros at the end, to the sizes given by input 2.
 static ImportResult padToInput(OnnxNode &node, Value x) {
   RunTimeInts ints(node);
   Dims from = dimsOf(x);
@@ -338,7 +341,8 @@ static ImportResult padToInput(OnnxNode &node, Value x) {
   return one(x);
 }
 
-/// Scatters into zeros the size that the pool had; a larger output_shape pads.
+/// Imports MaxUnpool: scatters into zeros of the size of the pool's input; a
+/// larger output_shape pads.
 static ImportResult importMaxUnpool(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
@@ -395,7 +399,7 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The others
+// Other operators
 //===----------------------------------------------------------------------===//
 
 static ImportResult importTopK(OnnxNode &node) {
@@ -480,7 +484,7 @@ static ImportResult importDet(OnnxNode &node) {
   if (sizes.size() < 2 || !(sizes.back() == sizes.end()[-2]) ||
       !isa<FloatType>(elementOf(x)))
     return node.invalid("needs square matrices of floats");
-  // That of a matrix without elements is a product of none.
+  // The determinant of an empty matrix is 1.
   if (sizes.back() == 0)
     return one(node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
                                     ArrayRef<Dim>(sizes).drop_back(2)));

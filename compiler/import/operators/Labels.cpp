@@ -1,8 +1,9 @@
-// Encoders of ai.onnx.ml: a table of keys, numbers or strings, compared with each element.
+// Encoders of ai.onnx.ml: each element is compared with a table of keys, which
+// are numbers or strings.
 //
-//   LabelEncoder    the value of the first key that x is equal to, else the default
-//   CategoryMapper  the same from strings to integers or back
-//   OneHotEncoder   x == key[k], along a further axis
+//   LabelEncoder    the value of the first key that is equal to x, else a default
+//   CategoryMapper  the same from strings to integers or vice versa
+//   OneHotEncoder   x == key[k], along an additional axis
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
@@ -27,7 +28,8 @@ static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
 
 static bool isOfStrings(Value x) { return isString(elementOf(x)); }
 
-/// The keys or values that a LabelEncoder has: as strings, integers, floats or a tensor.
+/// Returns the keys or values of a LabelEncoder: strings, integers, floats or a
+/// tensor.
 static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   std::string prefix = what.str();
   Builder &b = node.builder;
@@ -53,7 +55,7 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   return node.invalid("the attribute list is empty: " + prefix);
 }
 
-/// What elements become that are no key.
+/// Returns the result for elements that equal no key.
 static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   bool ofStrings = isString(type);
   if (node.hasAttr("default_tensor")) {
@@ -74,7 +76,7 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   return node.scalarConstant(double(node.intAttr("default_int64", -1)), type);
 }
 
-/// x [..., 1] == keys [k]. A NaN among keys is equal to a NaN.
+/// Returns x [..., 1] == keys [k]. A NaN among the keys matches NaN.
 static Value matches(OnnxNode &node, Value x, Value keys) {
   Dims apart = dimsOf(x);
   apart.push_back(1);
@@ -87,7 +89,7 @@ static Value matches(OnnxNode &node, Value x, Value keys) {
   return node.elementwise<OrOp>({same, bothMissing});
 }
 
-/// The value of the key that each element is equal to, or the default.
+/// Returns the value of the key that each element equals, or the default.
 static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   Value x = node.input(0);
   int64_t count = shapeOf(keys)[0];
@@ -100,7 +102,7 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   if (failed(otherwise))
     return failure();
   Value found = matches(node, x, keys);
-  // The first key counts; the default is behind the last.
+  // ArgMax finds the first key that matches; the default comes after all keys.
   Type byte = node.builder.getIntegerType(8, /*isSigned=*/false);
   int64_t last = shapeOf(found).size() - 1;
   Dims column = dimsOf(found);
@@ -116,7 +118,8 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   return one(node.build<GatherOp>(table, place, 0, /*inRange=*/true));
 }
 
-/// Strings become integers, and integers strings; of equal keys the last counts.
+/// Maps strings to integers or integers to strings; of equal keys the last one
+/// applies.
 static ImportResult mappedToOther(OnnxNode &node,
                                   SmallVector<std::string> names,
                                   SmallVector<int64_t> numbers) {
@@ -157,13 +160,13 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
     return node.unsupported("`zeros`=0: an error for other categories",
                             "export the model with zeros=1");
   Value keys = isString ? strings(node, names) : integers(node, categories);
-  // A number counts without its fraction.
+  // Numbers are truncated to integers.
   Value found = matches(node, isString ? x : node.cast(x, int64(node)), keys);
   return one(node.cast(found, node.builder.getF32Type()));
 }
 
-/// A map from labels to scores for each row, of which there is no tensor: the scores
-/// themselves, whose columns are in the order of the labels.
+/// Imports ZipMap. Instead of a map per row, which tensors cannot represent,
+/// the result is the tensor of scores, with columns in the order of the labels.
 static ImportResult importZipMap(OnnxNode &node) {
   Value x = node.input(0);
   size_t labels = std::max(node.intsAttr("classlabels_int64s").size(),

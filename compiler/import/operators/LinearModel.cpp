@@ -1,4 +1,4 @@
-// Linear models of ai.onnx.ml, and what prepares their features.
+// Linear models of ai.onnx.ml, and the operators that preprocess features.
 
 #include "compiler/import/operators/ClassScores.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -13,12 +13,13 @@ namespace ingot::graph {
 // Features
 //===----------------------------------------------------------------------===//
 
-/// How many features a row has: along the last axis.
+/// Returns the number of features per row: the size of the last axis.
 static Dim featureCount(Value x) {
   return shapeOf(x).empty() ? Dim(1) : dimsOf(x).back();
 }
 
-/// Numbers of an attribute, one for all features or one for each.
+/// Returns the numbers of an attribute, one for all features or one per
+/// feature.
 static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
@@ -37,7 +38,7 @@ static LogicalResult checkRows(OnnxNode &node) {
   return success();
 }
 
-/// (x - offset) * scale
+/// Imports Scaler: (x - offset) * scale.
 static ImportResult importScaler(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
@@ -54,7 +55,8 @@ static ImportResult importScaler(OnnxNode &node) {
   return one(node.cast(node.elementwise<MulOp>({centered, *scale}), f32));
 }
 
-/// Other numbers where x is the one that stands for a missing value, perhaps NaN.
+/// Imports Imputer: replaces the value that marks missing data, which may be
+/// NaN.
 static ImportResult importImputer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
@@ -81,7 +83,8 @@ static ImportResult importImputer(OnnxNode &node) {
   return one(node.elementwise<WhereOp>({isMissing, *given, x}));
 }
 
-/// Rows divided by their largest element, their sum or their length, where it is not 0.
+/// Imports Normalizer: divides rows by their largest element, sum or Euclidean
+/// length, unless it is 0.
 static ImportResult importNormalizer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
@@ -103,7 +106,8 @@ static ImportResult importNormalizer(OnnxNode &node) {
   return one(node.cast(y, f32));
 }
 
-/// Rows one after another, each cut or filled up with zeros to the size stated for it.
+/// Imports FeatureVectorizer: concatenates rows, each cut or padded with zeros
+/// to its declared size.
 static ImportResult importFeatureVectorizer(OnnxNode &node) {
   SmallVector<int64_t> sizes = node.intsAttr("inputdimensions");
   if (sizes.size() != node.numInputs())
@@ -120,8 +124,8 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
                           " is not rows of features, or its size is not "
                           "positive");
     x = node.cast(x, f32);
-    // Of a number of features that is known only at run time, at least as many as
-    // there may be too few, and then those that are asked for.
+    // If the number of features is known only at run time, pads for the
+    // smallest possible number; the slice then cuts to the declared size.
     Dim has = dimsOf(x)[1];
     if (int64_t missing = sizes[i] - has.least(); missing > 0)
       x = node.builder.createOrFold<PadOp>(
@@ -140,7 +144,8 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
 // Models
 //===----------------------------------------------------------------------===//
 
-/// x times the coefficients [targets, features], plus the intercepts; float32.
+/// Returns x times the coefficients [targets, features], plus the intercepts,
+/// in float32.
 static FailureOr<Value> linear(OnnxNode &node, Value x, int64_t targets) {
   SmallVector<double> coefficients = node.floatsAttr("coefficients"),
                       intercepts = node.floatsAttr("intercepts");
@@ -178,8 +183,8 @@ static ImportResult importLinearRegressor(OnnxNode &node) {
       transformTargets(node, *y, node.stringAttr("post_transform", "NONE")));
 }
 
-/// The label of the largest score, and all scores. One score for two labels is that of
-/// the second.
+/// Imports LinearClassifier: the label with the largest score, and all scores.
+/// A single score for two labels is that of the second.
 static ImportResult importLinearClassifier(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)

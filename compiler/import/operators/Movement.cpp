@@ -1,7 +1,8 @@
-// ONNX operators that move elements.
+// Imports operators that move elements.
 //
-// Builds the operators of Movement.td from ONNX nodes: resolves negative axes,
-// defaults and bounds that reach outside, which Movement.td does not know.
+// Builds the operators of Movement.td from ONNX nodes. Resolves negative axes,
+// defaults and out-of-range bounds, which the operators of Movement.td do not
+// support.
 
 #include "dialects/graph/ops/Movement.h"
 #include "compiler/import/operators/RunTimeShapes.h"
@@ -29,8 +30,8 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// How often `divisor` goes into `count`, rounded down where it is a number; 0 where that
-/// is no expression of sizes.
+/// Returns `count` / `divisor`, rounded down if the divisor is a number; 0 if
+/// the quotient is not an expression of sizes.
 static Dim quotient(const Dim &count, const Dim &divisor) {
   if (auto even = count.dividedBy(divisor))
     return *even;
@@ -38,13 +39,13 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
   return number > 0 ? count.floorDiv(number) : Dim(0);
 }
 
-/// Where `count` is a symbol times a number, and `divisor`, a number, does not divide it
-/// evenly, takes the symbol to be a multiple of what is missing. Of several symbols only
-/// the product has to be a multiple: the run checks that. Returns whether sizes have
-/// changed.
+/// If `count` is a multiple of one symbol and the number `divisor` may not
+/// divide it, assumes that the symbol is a suitable multiple. If there are
+/// several symbols, only their product must be a multiple, which the run
+/// checks. Returns whether sizes have changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
-  // Factors in common cancel.
+  // Cancels common factors.
   Dim rest = divisor, own = count;
   for (kernel::SymbolAttr symbol : count.symbols())
     if (auto less = rest.dividedBy(Dim(symbol)))
@@ -95,7 +96,7 @@ static ImportResult importReshape(OnnxNode &node) {
     to.push_back(isInferred ? Dim(1) : size);
   }
   if (inferred && makeDivisible(node, product(from), product(to))) {
-    // The sizes as they are now.
+    // Reads the sizes again, since they have changed.
     from = dimsOf(node.input(0));
     shape = sizesFromAttrOrInput(node, "shape", 5, 1);
     if (failed(shape))
@@ -110,7 +111,7 @@ static ImportResult importReshape(OnnxNode &node) {
   Dim made = product(to);
   if (made == count)
     return reshaped(node, to);
-  // Sizes that only the run can compare.
+  // Whether the sizes match can be checked only at run time.
   if (inferred && !count.known() && to[*inferred].most() > 0)
     return one(reshapeAtRunTime(node, node.input(0), to));
   bool isKnown = count.known() && given.known();
@@ -120,13 +121,14 @@ static ImportResult importReshape(OnnxNode &node) {
                       " elements, the input " + kernel::sizeText(count));
 }
 
-/// Of Squeeze and Unsqueeze. The text has negative axes since opset 11, models and ONNX
-/// Runtime have them before.
+/// Returns the axes of Squeeze and Unsqueeze. The specification allows negative
+/// axes since opset 11, but models and ONNX Runtime use them earlier.
 static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
   return attrOrInput(node, "axes", 13, 1);
 }
 
-/// An axis that may or may not be 1 is no axis of a result of known rank.
+/// Rejects removing an axis whose size may or may not be 1: the rank of the
+/// result would be unknown.
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
                                    const Dim &size) {
   std::string text = kernel::sizeText(size), hint = "bound it away from 1";
@@ -171,7 +173,7 @@ static ImportResult importSqueeze(OnnxNode &node) {
     node.checkEqual(size, 1);
     isChecked = true;
   }
-  // Symbols change where they are taken to be something else.
+  // Read again: requiring sizes can replace symbols.
   size_t next = 0;
   for (size_t axis = 0; axis < from.size() && given; ++axis)
     if (!llvm::is_contained(*normal, axis))
@@ -223,10 +225,10 @@ static ImportResult importTranspose(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Growing
+// Padding and tiling
 //===----------------------------------------------------------------------===//
 
-/// Pads by `low` and `high`, cropping where they are negative.
+/// Pads by `low` and `high`; crops where they are negative.
 static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
                                   SmallVector<int64_t> low,
                                   SmallVector<int64_t> high, StringRef mode) {
@@ -238,7 +240,7 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
     Dim size = cropped(axis);
     if (size.known() || node.requireAtLeast(size, 0))
       continue;
-    // Which sizes have as many elements is known only at run time.
+    // Whether the axis is long enough to be cropped is known only at run time.
     FailureOr<Dim> left = checkedSize(node, size);
     if (failed(left))
       return failure();
@@ -261,7 +263,7 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
   }
   x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
                                          ArrayRef(sizes));
-  // What is repeated depends on the size.
+  // Which elements are repeated depends on the size.
   for (size_t axis = 0; axis < sizes.size() && mode != "constant"; ++axis)
     if ((low[axis] || high[axis]) &&
         !repeatsKnown(sizes[axis], low[axis], high[axis], mode)) {
@@ -273,7 +275,7 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
       node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode));
 }
 
-/// What constant padding consists of.
+/// Returns the fill value of constant padding.
 static Value paddingOf(OnnxNode &node) {
   if (node.opset >= 11 && node.hasInput(2))
     return node.reshape(node.input(2), {});
@@ -281,7 +283,7 @@ static Value paddingOf(OnnxNode &node) {
                              elementOf(node.input(0)));
 }
 
-/// Has an axis at least one element in each run.
+/// Requires an axis to have at least one element in each run.
 static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
   if (dimsOf(x)[axis].most() < 1)
     return failure();
@@ -344,7 +346,8 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
     return node.invalid("shape does not have one entry for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [axis, size] : llvm::zip(*axes, *target)) {
-    // The odd element is added or dropped behind; rounding is towards zero.
+    // An odd element is added or removed at the end; division rounds towards
+    // zero.
     int64_t change = size - *dimsOf(x)[axis].known();
     low[axis] = change / 2;
     high[axis] = change - low[axis];
@@ -381,7 +384,7 @@ static ImportResult importExpand(OnnxNode &node) {
   return one(result);
 }
 
-/// `x` as many times along each axis.
+/// Repeats `x` the given number of times along each axis.
 static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> others;
@@ -393,7 +396,8 @@ static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
       others.push_back(axis);
   }
   x = node.builder.createOrFold<TileOp>(node.loc, x, ArrayRef<Dim>(sizes));
-  // That the product is a multiple of the size is no fact of the expression.
+  // TileOp cannot represent a size that is not visibly a multiple; such axes
+  // are gathered.
   RunTimeInts ints(node);
   for (int64_t axis : others) {
     Dim own = dimsOf(x)[axis];
@@ -413,7 +417,7 @@ static ImportResult importTile(OnnxNode &node) {
   if (failed(repeats))
     return failure();
   if (node.opset < 6) {
-    // One axis, one number.
+    // Before opset 6, Tile has a single axis and a single number.
     auto axes = node.requireInts(2, "axis");
     if (failed(axes))
       return failure();

@@ -1,4 +1,4 @@
-// Normalizations from ONNX.
+// Imports normalizations.
 
 #include "compiler/import/operators/RowNorm.h"
 
@@ -10,7 +10,8 @@ namespace ingot::graph {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// Up to opset 12 all axes from `axis` on are one.
+/// Imports Softmax and LogSoftmax. Until opset 12, all axes from `axis` on are
+/// normalized together.
 template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
   Value x = node.input(0);
   Dims shape = dimsOf(x);
@@ -47,8 +48,8 @@ Value deviation(OnnxNode &node, Value variance, double epsilon) {
   return node.elementwise<SqrtOp>(sum);
 }
 
-/// Takes the sizes of a parameter, where the run says them, to be those that `x` has from
-/// `axis` on: a parameter does not broadcast `x`.
+/// Assumes that the dynamic sizes of a parameter equal those of `x` from `axis`
+/// on: a parameter does not broadcast `x`.
 static void assumeSizes(OnnxNode &node, Value x, Value parameter,
                         int64_t axis) {
   for (size_t i = 0; parameter && axis >= 0 && i < shapeOf(parameter).size() &&
@@ -71,7 +72,8 @@ Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
   Dims rows(ArrayRef(shape).take_front(norm.axis));
   rows.push_back(length);
 
-  // Parameters of the rows' own shape are the kernel's; others broadcast.
+  // Parameters with the shape and type of a row are operands of the kernel;
+  // others are applied by separate, broadcasting operators.
   auto fits = [&](Value v) {
     return !v ||
            (dimsOf(v) == Dims(normalized) && elementOf(v) == elementOf(x));
@@ -116,7 +118,8 @@ RowStatistics statisticsOfRows(OnnxNode &node, Value x, const RowNorm &norm,
   return {Value(), inverseOf(mean)};
 }
 
-/// LayerNormalization and RMSNormalization: rows of all axes from `axis` on.
+/// Imports LayerNormalization and RMSNormalization: a row consists of all axes
+/// from `axis` on.
 static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   Value x = node.input(0), scale = node.input(1),
         bias = center ? node.input(2) : Value();
@@ -157,9 +160,10 @@ static SmallVector<int64_t> allAxesBut(int64_t rank, ArrayRef<int64_t> kept) {
   return axes;
 }
 
-/// x * s + (bias - mean * s) with s = scale / sqrt(var + epsilon): with
-/// constant parameters two constants of the channels, which fold into a
-/// convolution.
+/// Imports BatchNormalization as x * s + (bias - mean * s) with s = scale /
+/// sqrt(var + epsilon). If the parameters are constants, this is a
+/// multiplication and an addition of per-channel constants, which fold into a
+/// preceding convolution.
 static ImportResult importBatchNorm(OnnxNode &node) {
   Value x = node.input(0);
   Type type = elementOf(x);
@@ -194,7 +198,7 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     mean = batchMean;
     variance = batchVariance;
   }
-  // The parameters may have a wider type than x. The constants of the channels are
+  // The parameters may have a wider type than x. The per-channel constants are
   // rounded once.
   Type wide = elementOf(variance), exact = node.sumType(wide);
   Value scale = node.cast(node.input(1), exact),
@@ -218,8 +222,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
   return results;
 }
 
-/// Over the spatial axes of each channel; built of reductions, so that it can
-/// be computed in either layout.
+/// Imports InstanceNormalization over the spatial axes of each channel. It is
+/// built from reductions, so that it can be computed in either layout.
 static ImportResult importInstanceNorm(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
@@ -269,9 +273,10 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
   return node.reshape(y, shape);
 }
 
-/// Scale and bias are per group up to opset 20, per channel later.
+/// Imports GroupNormalization. Scale and bias are per group until opset 20, per
+/// channel later.
 static ImportResult importGroupNorm(OnnxNode &node) {
-  // Parameters of a size known only at run time are what the opset says.
+  // A parameter of dynamic size gets the size that the opset requires.
   for (unsigned i : {1u, 2u})
     if (Value given = node.input(i);
         node.opset < 21 && hasRunTimeSizes(given.getType()) &&
@@ -305,7 +310,8 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
                        elementOf(x)));
 }
 
-/// Divided by the norm along the axis; what is all zero stays so.
+/// Imports LpNormalization: divides by the norm along the axis; zero vectors
+/// remain zero.
 static ImportResult importLpNormalization(OnnxNode &node) {
   Value x = node.input(0);
   FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());
@@ -315,7 +321,7 @@ static ImportResult importLpNormalization(OnnxNode &node) {
   if (p != 1 && p != 2)
     return node.invalid("`p` must be 1 or 2");
   Type type = elementOf(x);
-  // The norm may be beyond the range of a narrow type.
+  // The norm may exceed the range of a narrow type.
   x = node.cast(x, node.sumType(type));
   Value norm = p == 1 ? node.build<ReduceL1Op>(x, *axis)
                       : node.build<ReduceL2Op>(x, *axis);

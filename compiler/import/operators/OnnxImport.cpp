@@ -23,7 +23,7 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::countTo(const Dim &count) {
-  // A table of more numbers is larger than the loop that counts.
+  // For more elements, a table is larger than the code that counts.
   constexpr int64_t mostNumbers = 4096;
   Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
   if (count.most() > mostNumbers) {
@@ -69,8 +69,8 @@ Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
   if (value.getType() == type)
     return value;
   if (type.getNumElements() != tensorType(value).getNumElements())
-    // The caller gets a value all the same, so that import functions need not
-    // ask after each step; the module is not used.
+    // Returns a value even after a fault, so that import functions need not
+    // check each step; the module is discarded.
     (void)invalid("an operand's shape does not fit the others");
   return buildReshape(builder, loc, value, sizes);
 }
@@ -109,8 +109,8 @@ LogicalResult OnnxNode::fitAxis(Value &x, int64_t axis, Value y,
   return success();
 }
 
-/// The sizes of operands along one axis, counted from the last, but for those that are 1
-/// in each run.
+/// Returns the sizes of the operands along one axis, counted from the last,
+/// except those that are always 1.
 static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   Dims sizes;
   for (Value operand : operands)
@@ -120,8 +120,8 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   return sizes;
 }
 
-/// The size that operands with `sizes` have together along an axis: one that cannot be 1
-/// in any run; empty if each can be.
+/// Returns the broadcast size of `sizes` if it is determined by one that is
+/// never 1; nullopt if each may be 1.
 static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
     if (size.known() && !size.mayBe(1))
@@ -147,7 +147,7 @@ std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
   size_t rank = 0;
   for (Value operand : operands)
     rank = std::max(rank, shapeOf(operand).size());
-  // Types change where sizes are assumed to be equal.
+  // Read again for each operand: assuming equal sizes changes types.
   for (size_t axis = others + 1; axis <= rank; ++axis)
     for (size_t i = 0; i < sizesAlong(operands, axis).size(); ++i) {
       Dims sizes = sizesAlong(operands, axis);
@@ -222,7 +222,7 @@ OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
 ImportResult OnnxNode::buildAs(StringRef name, ArrayRef<Value> operands,
                                int64_t asOpset) {
   SmallVector<Value> ownInputs(operands);
-  // Trailing absent inputs are no inputs.
+  // Trailing absent inputs do not count as inputs.
   while (!ownInputs.empty() && !ownInputs.back())
     ownInputs.pop_back();
   std::swap(inputs, ownInputs);
@@ -298,7 +298,8 @@ std::vector<const OnnxOperator *> OnnxRegistry::all() const {
   return all;
 }
 
-/// Returns what the verifier has against an operator; empty if nothing.
+/// Returns the error that the verifier reports for an operation; empty if there
+/// is none.
 static std::string refusalOf(Operation *op) {
   std::string refusal;
   ScopedDiagnosticHandler handler(
@@ -328,7 +329,7 @@ ImportResult OnnxRegistry::importRegularNode(
   for (StringRef name : attributes) {
     if (!node.hasAttr(name))
       continue; // the record has ONNX's default
-    // Every attribute has a default, which tells its kind.
+    // Every attribute has a default value, from which its type is derived.
     Attribute byDefault = op->getAttr(name);
     if (auto number = dyn_cast<FloatAttr>(byDefault))
       op->setAttr(name,
@@ -339,7 +340,8 @@ ImportResult OnnxRegistry::importRegularNode(
     else
       op->setAttr(name, node.builder.getStringAttr(node.stringAttr(name, "")));
   }
-  // The record says which values attributes have: its refusal is the node's.
+  // The operation's verifier checks the attribute values; its error is reported
+  // for the node.
   if (std::string refusal = attributes.empty() ? "" : refusalOf(op);
       !refusal.empty())
     return node.invalid(refusal);

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Integers of any type as those of 64 bits [count].
+/// Converts integers of any type to si64 [count].
 static Value flatInts(OnnxNode &node, Value x, const Dim &count) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   return node.reshape(node.cast(x, i64), ArrayRef<Dim>(count));
@@ -76,7 +76,7 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   FailureOr<Value> tokens = positionsOf(node, isToken);
   if (failed(tokens))
     return failure();
-  // Tokens in front, in their order, and the padding behind.
+  // Tokens come first, in their order, then the padding.
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   Value one = node.cast(isToken, i64);
   Value behind = ints.add(ints.sizes(dimsOf(*tokens)[0]),

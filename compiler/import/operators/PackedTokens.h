@@ -1,9 +1,11 @@
-// Sequences of unlike lengths, with their tokens one after another and no padding.
+// Packed batches: tokens of sequences with different lengths, stored
+// contiguously without padding.
 //
-// ONNX Runtime's packing mode: between RemovePadding and RestorePadding, what computes
-// on each token by itself has [T, ...] instead of [B, S, ...] with padding.
+// In ONNX Runtime's packing mode, between RemovePadding and RestorePadding,
+// operators that process tokens independently use [T, ...] instead of [B, S,
+// ...].
 //
-// Letters: B sequences, S places of each, T tokens that there are.
+// Letters: B sequences, S positions per sequence (padded), T tokens in total.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_PACKEDTOKENS_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_PACKEDTOKENS_H
@@ -14,28 +16,30 @@ namespace ingot::graph {
 
 class PackedTokens {
 public:
-  /// `offsets` [B, S]: the places of all tokens in [B * S] in their order, and behind
-  /// them those of the padding.
+  /// `offsets` [B, S] has the positions of all tokens within [B * S], in order,
+  /// followed by those of the padding.
   PackedTokens(OnnxNode &node, mlir::Value offsets);
 
-  /// [T, ...] as [B, S, ...]; what is in the padding has no meaning.
+  /// Converts [T, ...] to [B, S, ...]; the padding is undefined.
   mlir::Value padded(mlir::Value packed);
-  /// The same with zeros in the padding.
+  /// Converts [T, ...] to [B, S, ...] with zeros in the padding.
   mlir::Value paddedByZeros(mlir::Value packed);
-  /// [B, S, ...] as [count, ...].
+  /// Converts [B, S, ...] to [count, ...].
   mlir::Value packed(mlir::Value padded, const Dim &count);
-  /// The lengths [B] of sequences that end at `ends` [B + 1], the first of which is 0.
-  /// Null with a diagnostic if there are not as many.
+  /// Returns the lengths [B] of sequences, given their cumulative ends `ends`
+  /// [B + 1], the first of which is 0. Null with a diagnostic if the size does
+  /// not match.
   mlir::Value lengths(mlir::Value ends);
 
 private:
-  /// Asked for each time: sizes change where they are taken to be equal to others.
+  /// Read again at each use: requiring equal sizes can replace a size.
   Dim sequences() const { return dimsOf(given)[0]; }
   Dim places() const { return dimsOf(given)[1]; }
 
   OnnxNode &node;
   mlir::Value given;
-  /// Offsets [B * S], and which token each place has (of the padding: T and more).
+  /// The offsets [B * S], and the token index of each position (T or more for
+  /// padding).
   mlir::Value offsets, tokens;
 };
 

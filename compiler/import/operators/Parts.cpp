@@ -1,4 +1,4 @@
-// Slice, Split and Concat.
+// Imports Slice, Split and Concat.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/ShapeArguments.h"
@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns `x` limited to [low, high]; empty where that depends on a size that is
-/// known only at run time.
+/// Returns `x` clamped to [low, high]; nullopt if the result depends on the
+/// value of a dynamic size.
 static std::optional<Dim> clamped(const Dim &x, const Dim &low,
                                   const Dim &high) {
   if ((x - low).most() <= 0)
@@ -21,19 +21,19 @@ static std::optional<Dim> clamped(const Dim &x, const Dim &low,
 }
 
 namespace {
-/// What a slice takes of one axis.
+/// The elements that a slice takes along one axis.
 struct SlicedAxis {
   Dim first, count;
   int64_t step;
 };
 } // namespace
 
-/// What start, end and step take of an axis of `size`; empty where that depends on a
-/// size that is known only at run time.
+/// Returns the elements selected by start, end and step along an axis of
+/// `size`; nullopt if that depends on the value of a dynamic size.
 static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
                                              Dim end, int64_t step) {
-  // Exporters write the largest integer for the end; a step that leaves the axis at
-  // once is as good as any larger one.
+  // Exporters write the largest integer as the end. Any step that leaves the
+  // axis immediately is equivalent.
   constexpr int64_t most = int64_t(1) << 40;
   auto fromFront = [&](const Dim &x) -> std::optional<Dim> {
     Dim near = x;
@@ -62,8 +62,8 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
   return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
 }
 
-/// The elements of `x` at `count` places of an axis, of which the first is known only
-/// at run time.
+/// Gathers the elements of `part` along an axis; its first position is known
+/// only at run time.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
   MLIRContext *context = node.builder.getContext();
@@ -116,7 +116,7 @@ static ImportResult importSlice(OnnxNode &node) {
     if (step == 0)
       return node.invalid("a step is 0");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
-    // How many elements there are depends on sizes in more than one way.
+    // The number of elements is not a simple expression of the sizes.
     if (!part)
       return sliceByInput(node);
     if (auto first = part->first.known()) {
@@ -132,8 +132,8 @@ static ImportResult importSlice(OnnxNode &node) {
       node.loc, x, from, by, ArrayRef(sizes))};
 }
 
-/// How an axis is split where the node does not say: into parts of one size, of which
-/// the last one may be smaller; before opset 18 none is.
+/// Returns the lengths of the parts if the node does not specify them: equal
+/// parts, where the last one may be smaller since opset 18.
 static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   Dim size = dimsOf(node.input(0))[axis];
   if (!size.known() && size.divisor() % parts != 0 && node.opset >= 18) {
@@ -158,7 +158,8 @@ static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   return split;
 }
 
-/// The lengths of parts that a node gives. They add up to the axis, and none is negative.
+/// Returns the lengths that the node specifies. Requires that they add up to
+/// the axis and that none is negative.
 static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
   auto split = sizesFromAttrOrInput(node, "split", 0, 1);
   if (failed(split) || split->empty())
@@ -167,7 +168,7 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
     Dim length = (*split)[i];
     if (length.most() < 0)
       return node.invalid("split does not add up to the axis");
-    // Symbols change where they are taken to be something else.
+    // Read again: requiring sizes can replace symbols.
     if (length.least() < 0 && node.requireAtLeast(length, 0))
       split = sizesFromAttrOrInput(node, "split", 0, 1);
   }
@@ -223,12 +224,12 @@ static ImportResult importSplit(OnnxNode &node) {
   return results;
 }
 
-/// `part` with the sizes of `first` along all axes but one. What cannot be taken to be
-/// equal before the run is compared in it.
+/// Returns `part` with the sizes of `first` along all axes except `axis`. Sizes
+/// that cannot be assumed to be equal are compared at run time.
 static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
   for (size_t i = 0; i < shapeOf(part).size(); ++i) {
     Dim own = dimsOf(part)[i], other = dimsOf(first)[i];
-    // What is equal in no run is a fault of the model.
+    // Sizes that differ in every run are an error of the model.
     if (i != axis && surelyDiffer(own, other))
       return part;
     if (i == axis || own == other || node.takeEqual(own, other))

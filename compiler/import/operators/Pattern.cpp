@@ -1,8 +1,8 @@
-// Regular expressions as automata.
+// Compiles regular expressions to finite automata.
 //
-// A pattern is parsed into a nondeterministic automaton on bytes, by recursive descent;
-// sets of its states are those of the deterministic one. A character beyond ASCII is the
-// sequence of its bytes in UTF-8.
+// A recursive-descent parser converts a pattern to a nondeterministic automaton
+// on bytes; the subset construction makes it deterministic. A non-ASCII
+// character is the sequence of its UTF-8 bytes.
 
 #include "compiler/import/operators/Pattern.h"
 
@@ -23,13 +23,14 @@ constexpr int mostRepeats = 1000, mostDepth = 200;
 
 using Bytes = std::bitset<256>;
 
-/// States with transitions by bytes and without.
+/// A nondeterministic automaton, with transitions on bytes and without input.
 struct Machine {
   struct Node {
     std::vector<std::pair<Bytes, int>> moves;
-    /// Without a byte: anywhere, and at the start and the end of the string alone.
+    /// Transitions without input: unconditional, only at the start, and only at
+    /// the end of the string.
     std::vector<int> jumps, atStart, atEnd;
-    /// Between a character of words and another one or none, and elsewhere.
+    /// Transitions without input at a word boundary (\b), and elsewhere (\B).
     std::vector<int> atEdge, inside;
   };
   std::vector<Node> nodes;
@@ -40,7 +41,7 @@ struct Machine {
   }
 };
 
-/// A part of the machine, entered and left at one node each.
+/// A sub-automaton with one entry and one exit node.
 struct Part {
   int first, last;
 };
@@ -119,7 +120,8 @@ private:
     return all;
   }
 
-  /// `atom`, whose text is `text`, as often as what follows says.
+  /// Returns `atom` repeated as the following quantifiers require; `text` is
+  /// its source text.
   std::optional<Part> repeated(Part atom, StringRef text) {
     while (!rest.empty()) {
       int least, most = -1;
@@ -138,7 +140,7 @@ private:
       if (least > mostRepeats)
         return fail("more than " + std::to_string(mostRepeats) +
                     " repetitions");
-      // Greedy or not, the same strings match.
+      // Greedy and lazy quantifiers match the same set of strings.
       rest.consume_front("?");
       auto all = times(atom, text, least, most);
       if (!all)
@@ -232,7 +234,7 @@ private:
     }
     rest = rest.drop_front();
     Part part = ofBytes(single(c));
-    // The further bytes of a character are repeated with it.
+    // A quantifier applies to all bytes of a UTF-8 character.
     while (static_cast<uint8_t>(c) >= 0xc0 && !rest.empty() &&
            (static_cast<uint8_t>(rest.front()) & 0xc0) == 0x80) {
       part = join(part, ofBytes(single(rest.front())));
@@ -272,7 +274,7 @@ private:
     return bytes;
   }
 
-  /// One of some characters of ASCII, and any other one if `beyond` says so.
+  /// Matches a set of ASCII characters and, if `beyond`, any other character.
   Part anyOf(const Bytes &ascii, bool beyond) {
     Part part = ofBytes(ascii);
     if (!beyond)
@@ -291,7 +293,8 @@ private:
     return part;
   }
 
-  /// Reads `\d` and its like; `beyond`: characters that are not of ASCII, too.
+  /// Parses an escape such as `\d`; sets `beyond` if the set includes non-ASCII
+  /// characters.
   bool escape(Bytes &bytes, bool &beyond) {
     if (rest.size() < 2) {
       fail("a `\\` at the end");
@@ -394,14 +397,14 @@ private:
   int depth = 0;
 };
 
-/// What is known of a place between two bytes.
+/// What is known about a position between two bytes.
 struct Place {
   bool atStart = false, atEnd = false;
-  /// Whether the bytes on both sides are known, and one alone is of a word.
+  /// Whether it is a word boundary; nullopt if the byte on one side is unknown.
   std::optional<bool> atEdge = std::nullopt;
 };
 
-/// The states that jumps lead to at a place, with those that they start from; sorted.
+/// Returns the epsilon closure of `states` at a position, sorted.
 std::vector<int> closure(const Machine &machine, std::vector<int> states,
                          Place place) {
   std::vector<bool> seen(machine.nodes.size());
@@ -447,11 +450,13 @@ std::optional<Automaton> compilePattern(StringRef pattern, std::string &error,
     error = "an anchor or an edge of words";
     return std::nullopt;
   }
-  // A node of its own tells the first set from those that bytes lead to.
+  // An extra node distinguishes the initial set from sets that are reached by
+  // bytes.
   int start = machine.add();
   machine.nodes[start].jumps.push_back(whole->first);
   Automaton automaton;
-  // With edges of words, a state also knows whether the byte before is of a word.
+  // If the pattern has word boundaries, a state also records whether the
+  // previous byte is a word character.
   using State = std::pair<std::vector<int>, bool>;
   std::map<State, uint16_t> numbers;
   std::vector<State> states;

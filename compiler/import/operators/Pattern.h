@@ -1,4 +1,4 @@
-// Regular expressions as automata.
+// Compiles regular expressions to deterministic automata.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_PATTERN_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_PATTERN_H
@@ -11,17 +11,18 @@
 
 namespace ingot::graph {
 
-/// A deterministic automaton on bytes: state 0 is the first.
+/// A deterministic automaton on bytes; state 0 is the start.
 struct Automaton {
-  /// The state behind each state and byte: [states * 256].
+  /// The next state for each state and byte: [states * 256].
   std::vector<uint16_t> next;
   std::vector<bool> accepts;
 };
 
-/// The automaton of a pattern in RE2's syntax, of strings that match as a whole; nothing
-/// with the reason in `error` for what is not regular or not supported.
-/// With `isInText`, of parts of a text: anchors, for which their surroundings count, are
-/// not supported, and a dot is a newline, too.
+/// Returns the automaton for strings that match a pattern (in RE2's syntax) as
+/// a whole; nullopt with the reason in `error` if the pattern is not regular or
+/// not supported. With `isInText`, the automaton matches parts of a text:
+/// anchors, which depend on the context, are rejected, and a dot also matches a
+/// newline.
 std::optional<Automaton> compilePattern(llvm::StringRef pattern,
                                         std::string &error,
                                         bool isInText = false);

@@ -1,2 +1,2 @@
-// Precompiled: what the files of this folder include from elsewhere.
+// Precompiled header: what the files of this folder include from elsewhere.
 #include "dialects/graph/GraphDialect.h"

@@ -1,4 +1,4 @@
-// Floats from bytes and back.
+// Conversions between floats and quantized 8-bit integers.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_QUANTIZATION_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_QUANTIZATION_H
@@ -7,18 +7,18 @@
 
 namespace ingot::graph {
 
-/// (x - zero) * scale in the type of the scale. Scale and zero point broadcast to
-/// `x`; without a zero point it is 0.
+/// Returns (x - zero) * scale in the type of the scale. Scale and zero point
+/// broadcast to `x`; a null zero point means 0.
 mlir::Value dequantize(OnnxNode &node, mlir::Value x, mlir::Value scale,
                        mlir::Value zero);
 
-/// round(y / scale) + zero in the type of the zero point; without one it is a 0 of
-/// `type`.
+/// Returns round(y / scale) + zero in the type of the zero point; a null zero
+/// point means a 0 of `type`.
 mlir::Value quantize(OnnxNode &node, mlir::Value y, mlir::Value scale,
                      mlir::Value zero, mlir::Type type);
 
-/// A tensor with the scale and the zero point that its least and its largest element
-/// ask for, as DynamicQuantizeLinear chooses them.
+/// A tensor quantized to uint8 with a scale and a zero point computed from its
+/// minimum and maximum at run time, as by DynamicQuantizeLinear.
 struct DynamicallyQuantized {
   mlir::Value bytes, scale, zero;
 };

@@ -1,14 +1,15 @@
-// Products of integers.
+// Imports integer convolutions and matrix multiplications.
 //
-// ConvInteger, MatMulInteger and their QLinear forms become products of integers
-// summed in 32 bits, and what requantizes them:
+// ConvInteger, MatMulInteger and their QLinear forms become operators that
+// accumulate in 32 bits, followed by a requantization:
 //
 //   acc = sum of (a - a_zero) * (b - b_zero) + bias           in si32
 //   y   = saturate(round(acc * (a_scale * b_scale / y_scale)) + y_zero)
 //
-// Matrix products take the narrow operands and their zero points as they are, and
-// convolutions of single positions are matrix products; for others the zero points
-// are taken off before. Padding counts as the zero point, so it is 0 in the product.
+// Matrix multiplications take the narrow operands and their zero points
+// directly; 1x1 convolutions become matrix multiplications. For other
+// convolutions the zero points are subtracted first. Padding represents the
+// zero point, so it is 0 after the subtraction.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Products.h"
@@ -19,7 +20,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The operand without its zero point (which may be null), as si32.
+/// Returns the operand minus its zero point (which may be null), as si32.
 static Value centered(OnnxNode &node, Value x, Value zero) {
   Type i32 = node.builder.getIntegerType(32, /*isSigned=*/true);
   x = node.cast(x, i32);
@@ -47,7 +48,7 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   }
   if (wide.size() > sizes.size())
     return node.invalid(misfit);
-  // One number may be meant for all, which is not known before the run.
+  // A parameter of dynamic size may turn out to have a single element.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (mayDiffer(wide.end()[-i], 1))
       wide.end()[-i] = sizes.end()[-i];
@@ -57,8 +58,8 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   return grown;
 }
 
-/// Whether a zero point is one number, or has one for each row (`steps` = 1: the
-/// last axis is that of the steps) or column (2).
+/// Whether a zero point is a single number, or has one number per row (`steps`
+/// = 1: the last axis is the reduction axis) or per column (2).
 static bool isByRow(Value zero, size_t steps) {
   ArrayRef<int64_t> shape = shapeOf(zero);
   return shape.empty() ||
@@ -85,7 +86,7 @@ FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
                       centered(node, b, *columns));
 }
 
-/// Whether each position of the result reads one position of the input, the same.
+/// Whether this is a 1x1 convolution without padding, strides or groups.
 static bool isPointwise(OnnxNode &node, Value x, Value w) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
@@ -99,7 +100,8 @@ static bool isPointwise(OnnxNode &node, Value x, Value w) {
          elementOf(w).getIntOrFloatBitWidth() <= 16;
 }
 
-/// The product of input channels, last, with weights [O, C, 1, ...].
+/// Returns the matrix multiplication of channels-last inputs with weights [O,
+/// C, 1, ...].
 static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
                                   Value wZero, Value bias) {
   ArrayRef<int64_t> ws = shapeOf(w);
@@ -115,7 +117,8 @@ static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
   return toChannelsFirst(node, sums);
 }
 
-/// Zero points of the weights belong to output channels.
+/// Returns the integer convolution. Zero points of the weights are per output
+/// channel.
 static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                                     Value w, Value wZero, Value bias) {
   auto isOneOr = [](Value zero, int64_t count) {
@@ -134,7 +137,7 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                     centered(node, w, *channels), bias);
 }
 
-/// The scales multiply in f32, before they meet the sums.
+/// The scales are multiplied in f32 before they are applied to the sums.
 FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
                             Value bScale, Value yScale, Value yZero) {
   Type f32 = node.builder.getF32Type();
@@ -181,7 +184,7 @@ static ImportResult importQLinearMatMul(OnnxNode &node) {
   auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
   if (failed(acc))
     return failure();
-  // Scales by row or column broadcast like the product itself.
+  // Scales per row or per column broadcast like the operands of the matmul.
   Dims shape = dimsOf(*acc);
   int64_t rank = shape.size();
   auto aScale = alignParameter(node, node.input(1), rank - 2, shape),

@@ -1,5 +1,5 @@
-// Operators on bytes other than products: each is that on floats, between a
-// dequantization and a quantization.
+// Imports operators on 8-bit integers other than convolutions and matmuls. Each
+// becomes the operator on floats between a dequantization and a quantization.
 
 #include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// A scale or zero point of one element without axes; others as they are.
+/// Reshapes a scale or zero point with one element to a scalar; returns others
+/// unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
   if (parameter && tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
@@ -40,14 +41,14 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
   Type type = elementOf(x), byte = node.builder.getIntegerType(8, false);
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
   auto number = [&](double value) { return node.scalarConstant(value, type); };
-  // The range includes 0.
+  // The range must include 0.
   Value low = node.reshape(node.build<ReduceMinOp>(x, axes), {}),
         high = node.reshape(node.build<ReduceMaxOp>(x, axes), {});
   low = node.elementwise<MinimumOp>({low, number(0)});
   high = node.elementwise<MaximumOp>({high, number(0)});
   Value scale = node.elementwise<DivOp>(
       {node.elementwise<SubOp>({high, low}), number(255)});
-  // Where all elements are 0, so are all bytes, whatever the scale.
+  // If all elements are 0, the quantized elements are 0 for any scale.
   Value isZero = node.elementwise<EqualOp>({scale, number(0)});
   scale = node.elementwise<WhereOp>({isZero, number(1), scale});
   Value zero = node.elementwise<DivOp>({node.elementwise<NegOp>({low}), scale});
@@ -59,7 +60,7 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
 // One operand: x, its scale and zero point, those of the result
 //===----------------------------------------------------------------------===//
 
-/// Quantizes what `compute` makes of the floats.
+/// Quantizes the result of `compute` on the dequantized input.
 static ImportResult unary(OnnxNode &node,
                           llvm::function_ref<Value(Value)> compute) {
   Value x = node.input(0);
@@ -79,7 +80,7 @@ static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
       node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
 }
 
-/// The attribute `opset` says which rule of Softmax for axes is meant.
+/// The attribute `opset` selects the axis rule of Softmax.
 static ImportResult importQLinearSoftmax(OnnxNode &node) {
   int64_t opset = node.intAttr("opset", 13);
   return unary(node,
@@ -87,12 +88,12 @@ static ImportResult importQLinearSoftmax(OnnxNode &node) {
 }
 
 static ImportResult importQLinearReduceMean(OnnxNode &node) {
-  // Up to opset 17 the axes are an attribute.
+  // ReduceMean has its axes as an attribute until opset 17.
   return unary(node,
                [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
 
-/// A pool of floats, where `channels_last` says how the axes are ordered.
+/// Imports a pooling operator on floats; `channels_last` determines the layout.
 static ImportResult pool(OnnxNode &node, StringRef name) {
   int64_t last = node.intAttr("channels_last", 0);
   if (last != 0 && last != 1)
@@ -113,7 +114,8 @@ static ImportResult importQLinearGlobalAveragePool(OnnxNode &node) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Operands A and B, each with scale and zero point, then those of the result.
+/// Inputs: A and B, each followed by its scale and zero point, then those of
+/// the result.
 template <typename OpT> static ImportResult importBinary(OnnxNode &node) {
   Value a = dequantize(node, node.input(0), node.input(1), node.input(2)),
         b = dequantize(node, node.input(3), node.input(4), node.input(5));
@@ -130,7 +132,8 @@ static ImportResult importQLinearWhere(OnnxNode &node) {
                       elementOf(node.input(1))));
 }
 
-/// Scale and zero point of the result, then tensor, scale, zero point of each part.
+/// Inputs: scale and zero point of the result, then tensor, scale and zero
+/// point of each part.
 static ImportResult importQLinearConcat(OnnxNode &node) {
   constexpr unsigned first = 2, each = 3;
   if (node.numInputs() <= first || (node.numInputs() - first) % each != 0)
@@ -146,7 +149,7 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
       return node.invalid("part " + Twine((i - first) / each) +
                           " needs bytes, one scale of float32 and one zero "
                           "point of the type of the bytes");
-    // Bytes that mean the same stay as they are.
+    // Parts with the quantization of the result need no conversion.
     bool isSame = s == scale && z == zero;
     parts.push_back(isSame ? x
                            : quantize(node, dequantize(node, x, s, z), scale,
@@ -155,7 +158,7 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
   return one(node.valueAs("Concat", parts));
 }
 
-/// Built here, since the operator's own definition gives zeros the scale 0.
+/// Not expanded by ONNX's function body, since that gives zeros the scale 0.
 static ImportResult importDynamicQuantizeLinear(OnnxNode &node) {
   auto [bytes, scale, zero] = quantizeDynamically(node, node.input(0));
   if (!bytes)

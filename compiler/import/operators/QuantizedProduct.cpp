@@ -1,4 +1,5 @@
-// Products of bytes whose results are floats or bytes:
+// Matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands, whose
+// results are floats or 8-bit integers:
 //
 //   sums = sum of (a - a_zero) * (b - b_zero)     in si32
 //   y    = sums * (a_scale * b_scale) + bias      in floats, then quantized
@@ -51,8 +52,8 @@ static ImportResult importDynamicQuantizeMatMul(OnnxNode &node) {
   return one(sumOf(node, {*y, node.input(4)}));
 }
 
-/// alpha * (A * B + C), C being integers at the scale of the product; floats unless
-/// the result has a scale.
+/// Imports QGemm: alpha * (A * B + C), where C has integers at the scale of A *
+/// B. The result is float unless it has a scale.
 static ImportResult importQGemm(OnnxNode &node) {
   auto matrix = [&](unsigned i, StringRef flag) {
     return node.intAttr(flag, 0)
@@ -94,7 +95,8 @@ static ImportResult importQGemm(OnnxNode &node) {
   return one(*y);
 }
 
-/// As ONNX's operator, of images with channels last too.
+/// Imports QLinearConv of com.microsoft: like ONNX's operator, but also with
+/// channels last.
 static ImportResult importQLinearConv(OnnxNode &node) {
   int64_t last = node.intAttr("channels_last", 0);
   if (last != 0 && last != 1)
@@ -108,10 +110,11 @@ static ImportResult importQLinearConv(OnnxNode &node) {
   return one(y && last ? toChannelsLast(node, y) : y);
 }
 
-/// Weights [directions, from, gates * hidden] as floats in the order of LSTM.
+/// Dequantizes weights [directions, inputs, gates * hidden] and transposes them
+/// to the layout of LSTM.
 static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
   auto aligned = [&](Value parameter) {
-    // One for each direction, or for each of its columns.
+    // One parameter per direction, or one per direction and column.
     int64_t columns = shapeOf(parameter).size() == 2 ? shapeOf(bytes)[2] : 1;
     return node.reshape(parameter, {shapeOf(bytes)[0], 1, columns});
   };

@@ -1,8 +1,9 @@
-// ONNX operators that make random numbers, and dropout.
+// Imports random number generators and Dropout.
 //
-// All are made of graph.random_bits, a function of a key and of places: a program has no
-// state, so each run of it has the same numbers. The key follows from the node's seed, or
-// from where in the model the node is, and from the iterations of the loops around it.
+// All of them use graph.random_bits, a function of a key and element positions.
+// A program has no state, so each run yields the same numbers. The key is
+// derived from the node's seed, or from its position in the model, and from the
+// iterations of the enclosing loops.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
@@ -14,10 +15,11 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// The random numbers of one node.
+/// Generates the random numbers of one node.
 class RandomNumbers {
 public:
-  /// With the node's attribute `seed`, if it has one: a float, and Dropout's an integer.
+  /// Uses the node's attribute `seed`, if present: a float, or for Dropout an
+  /// integer.
   explicit RandomNumbers(OnnxNode &node, bool isInteger = false) : node(node) {
     std::optional<uint64_t> seed;
     if (node.hasAttr("seed"))
@@ -27,21 +29,22 @@ public:
     key = node.randomKey(seed);
   }
 
-  /// In [0, 1): multiples of 2^-24 in single precision; of other types as many bits as
-  /// these have.
+  /// Returns numbers in [0, 1): multiples of 2^-24 in single precision; in
+  /// other types as many bits as their mantissa has.
   Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
     int64_t bits = type.getFPMantissaWidth();
     return node.elementwise<MulOp>(
         {node.cast(raw(sizes, type, bits, stream), type),
          node.scalarConstant(std::ldexp(1, -static_cast<int>(bits)), type)});
   }
-  /// Of mean 0 and variance 1 (Box, Muller: A Note on the Generation of Random Normal
-  /// Deviates, 1958), in single or double precision.
+  /// Returns numbers with mean 0 and variance 1 (Box and Muller, "A Note on the
+  /// Generation of Random Normal Deviates", 1958), in single or double
+  /// precision.
   Value normal(ArrayRef<Dim> sizes, FloatType type) {
     auto number = [&](double value) {
       return node.scalarConstant(value, type);
     };
-    // In (0, 1], since 0 has no logarithm.
+    // In (0, 1], since log(0) is not finite.
     int64_t bits = type.getWidth();
     Value share = node.cast(raw(sizes, type, bits, /*stream=*/1), type);
     share = node.elementwise<AddOp>({share, number(0.5)});
@@ -56,7 +59,8 @@ public:
 private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
 
-  /// Integers below 2^bits, in words of the type's precision.
+  /// Returns integers below 2^bits, as 32-bit or 64-bit words according to
+  /// `type`.
   Value raw(ArrayRef<Dim> sizes, FloatType type, int64_t bits, int64_t stream) {
     Type word = node.builder.getIntegerType(type.isF64() ? 64 : 32,
                                             /*isSigned=*/false);
@@ -68,12 +72,12 @@ private:
 };
 } // namespace
 
-/// The type that numbers are computed in.
+/// Returns the type in which numbers are computed.
 static FloatType computedIn(OnnxNode &node, FloatType type) {
   return type.isF64() ? type : FloatType(node.builder.getF32Type());
 }
 
-/// `x` * slope + offset, as `type`.
+/// Returns `x` * slope + offset, converted to `type`.
 static Value scaled(OnnxNode &node, Value x, double slope, double offset,
                     Type type) {
   auto number = [&](double value) {
@@ -86,7 +90,8 @@ static Value scaled(OnnxNode &node, Value x, double slope, double offset,
   return node.cast(x, type);
 }
 
-/// Numbers of `sizes`, uniform between `low` and `high` or normal.
+/// Returns random numbers of shape `sizes`: normal, or uniform between `low`
+/// and `high`.
 static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
                              bool isNormal) {
   auto type = dyn_cast_or_null<FloatType>(element);
@@ -100,7 +105,8 @@ static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
                       node.floatAttr("scale", 1), node.floatAttr("mean", 0),
                       type));
   double low = node.floatAttr("low", 0), high = node.floatAttr("high", 1);
-  // Below 1 in the type itself, so that nothing is rounded up to 1.
+  // Generated in the result type, since rounding from a wider type could yield
+  // 1.
   bool isUnit = low == 0 && high == 1;
   return one(scaled(node, numbers.uniform(sizes, isUnit ? type : computed),
                     high - low, low, type));
@@ -126,8 +132,9 @@ template <bool isNormal> static ImportResult importRandomLike(OnnxNode &node) {
                   isNormal);
 }
 
-/// 1 where a number in [0, 1) is below the probability. (ONNX's own definition makes
-/// such numbers in the type of `x`: of half precision there are too few.)
+/// Imports Bernoulli: 1 where a uniform number is below the probability.
+/// (ONNX's function body generates the numbers in the type of `x`; half
+/// precision has too few values.)
 static ImportResult importBernoulli(OnnxNode &node) {
   Value x = node.input(0);
   auto given = dyn_cast<FloatType>(elementOf(x));
@@ -141,7 +148,8 @@ static ImportResult importBernoulli(OnnxNode &node) {
       node.cast(node.elementwise<LessOp>({numbers, node.cast(x, real)}), type));
 }
 
-/// The class in whose part of the sum of all probabilities a number is.
+/// Imports Multinomial: picks the class by comparing a random number with the
+/// cumulative probabilities.
 static ImportResult importMultinomial(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("dtype", 6));
   int64_t samples = node.intAttr("sample_size", 1);
@@ -153,7 +161,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
     return node.invalid("the number of classes is 0");
-  // Types change where sizes are taken to be larger.
+  // Read again: the requirement above can replace sizes.
   Value x = node.input(0);
   Dim batch = dimsOf(x)[0];
   classes = dimsOf(x)[1];
@@ -163,7 +171,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Value sums = node.build<CumSumOp>(
       node.build<ExpOp>(node.elementwise<SubOp>({x, most})), /*axis=*/1,
       /*exclusive=*/false, /*reverse=*/false);
-  // A number below 1, times the sum of all, is below that sum, also rounded.
+  // A number below 1 times the total is below the total, even after rounding.
   Value all = node.build<ReduceMaxOp>(sums, ArrayRef<int64_t>{1});
   Value at = node.elementwise<MulOp>(
       {RandomNumbers(node).uniform(Dims{batch, samples}, real), all});
@@ -180,7 +188,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// Inference: the input, and a mask of ones.
+/// Inference: returns the input, and a mask of ones.
 static ImportResult keepAll(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<Value> results{x};
@@ -200,8 +208,9 @@ static ImportResult keepAll(OnnxNode &node) {
   return results;
 }
 
-/// Training: what a random number is below the ratio for is 0, and the rest is as much
-/// larger. `isTraining` is null where that is known to hold.
+/// Training: elements whose random number is below the ratio become 0; the
+/// others are scaled up accordingly. `isTraining` is null if it is known to be
+/// true.
 static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
   Value x = node.input(0);
   Type type = elementOf(x);

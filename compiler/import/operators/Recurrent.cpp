@@ -1,7 +1,7 @@
-// RNN, GRU and LSTM of ONNX.
+// Imports RNN, GRU and LSTM.
 //
-// A direction becomes a matrix product over all steps and one recurrent
-// operator; directions are joined:
+// Each direction becomes a matrix multiplication over all steps and one
+// recurrent operator; the results of the directions are concatenated:
 //
 //   gates = matmul(x, transpose(W)) + (Wb + Rb)
 //   y, h = graph.gru(gates, transpose(R), h0)
@@ -20,7 +20,7 @@ struct Activation {
   double alpha, beta;
 };
 
-/// Name, and the values ONNX gives to what the node leaves out.
+/// An activation with ONNX's defaults for attributes that the node omits.
 struct KnownActivation {
   const char *name;
   bool hasAlpha, hasBeta;
@@ -41,16 +41,17 @@ public:
       : node(node), gateCount(gates) {}
 
   LogicalResult read(ArrayRef<StringRef> defaultActivations);
-  /// The input of the gates of one direction: [time, batch, gates * hidden].
-  /// `bias` leaves recurrent biases from that gate on to the caller.
+  /// Returns the gates' contribution from the input, for one direction: [time,
+  /// batch, gates * hidden]. It includes the recurrent biases of the gates
+  /// before `recurrentBiases`; the caller adds the others.
   Value inputGates(int64_t direction, int64_t recurrentBiases);
-  /// The slice of input `i` that belongs to a direction. Null if the input is
-  /// left out, or could be because it is zeros.
+  /// Returns the slice of input `i` for one direction. Null if the input is
+  /// absent or all zeros.
   Value part(unsigned i, int64_t direction);
   Value initialState(unsigned i, int64_t direction);
   Value recurrentWeights(int64_t direction);
-  /// Y [time, directions, batch, hidden] of the directions' [time, batch,
-  /// hidden].
+  /// Returns Y [time, directions, batch, hidden], given [time, batch, hidden]
+  /// for each direction.
   Value joinSteps(ArrayRef<Value> ys);
   Value joinStates(ArrayRef<Value> states);
   bool isReverse(int64_t direction) const {
@@ -119,7 +120,7 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
     });
     if (known == std::end(knownActivations))
       return node.invalid("unknown activation `" + name + "`");
-    // The lists have values for those activations that take one.
+    // The lists have entries only for activations that take the parameter.
     double alpha = known->hasAlpha && nextAlpha < alphas.size()
                        ? alphas[nextAlpha++]
                        : known->alpha;
@@ -176,7 +177,8 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   int64_t width = gateCount * hidden;
   Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
                                 ArrayRef<int64_t>{1, 0});
-  // All steps are rows of one matrix where that moves nothing.
+  // Flattens all steps to rows of one matrix, unless dynamic sizes leave gaps
+  // between them.
   Value rows = x;
   if (isCompact(dimsOf(x)))
     rows = node.reshape(x, ArrayRef<Dim>{time * batch, dimsOf(x)[2]});
@@ -222,7 +224,8 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
-/// The results of a layer, of which `build` makes the operator of each direction.
+/// Returns the results of a layer; `build` creates the operator of one
+/// direction.
 template <typename Build>
 static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
   SmallVector<Value> ys, hs;

@@ -1,4 +1,4 @@
-// Reductions from ONNX.
+// Imports reductions.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 
@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The axes of a Reduce* node, ascending: an attribute until `inputSince`.
+/// Returns the axes of a Reduce* node in ascending order; they are an attribute
+/// before opset `inputSince` and an input later.
 static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
                                                    int64_t inputSince) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -31,7 +32,7 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
   return given;
 }
 
-/// Drops the reduced axes unless the node keeps them.
+/// Removes the reduced axes unless the node keeps them.
 static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))
@@ -43,13 +44,13 @@ static ImportResult finishReduction(OnnxNode &node, Value kept,
   return SmallVector<Value>{node.reshape(kept, shape)};
 }
 
-/// Whether the axes of a Reduce* node are a tensor of the run.
+/// Whether the axes of a Reduce* node are known only at run time.
 static bool hasRunTimeAxes(OnnxNode &node, int64_t inputSince) {
   return node.opset >= inputSince && node.hasInput(1) &&
          tensorType(node.input(1)).getNumElements() > 0 && !node.isConstant(1);
 }
 
-/// How elements become what is combined.
+/// Maps the elements before they are combined.
 template <typename OpT> static Value mapped(OnnxNode &node, Value x) {
   if constexpr (std::is_same_v<OpT, ReduceL1Op>)
     return node.elementwise<AbsOp>(x);
@@ -69,7 +70,7 @@ template <typename OpT> static constexpr Combination combinationOf() {
   return {"add", 0};
 }
 
-/// What becomes of the combined elements.
+/// Maps the combined elements to the result.
 template <typename OpT>
 static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
   [[maybe_unused]] Type type = elementOf(x);
@@ -90,7 +91,7 @@ template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))
     return failure();
-  // Truth values are bytes, so that they have an order.
+  // Booleans are converted to uint8, for which min and max are defined.
   Type given = elementOf(node.input(0));
   Value x = given.isInteger(1)
                 ? node.cast(node.input(0),
@@ -111,8 +112,8 @@ static ImportResult importReduction(OnnxNode &node) {
   return finishReduction(node, node.build<OpT>(node.input(0), *axes), *axes);
 }
 
-/// log(sum(e^x)) = m + log(sum(e^(x - m))) with the maximum m, where that is
-/// finite, so that nothing overflows.
+/// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), where m is the maximum if
+/// that is finite, so that nothing overflows.
 static ImportResult logSumExpByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))
@@ -138,7 +139,7 @@ static ImportResult importLogSumExp(OnnxNode &node) {
   auto axes = reducedAxes(node, 18);
   if (failed(axes))
     return failure();
-  // Of integers in double precision.
+  // Integers are computed in double precision.
   Type given = elementOf(node.input(0));
   Value x = node.cast(node.input(0), isa<FloatType>(given)
                                          ? node.sumType(given)
@@ -171,8 +172,8 @@ template <typename OpT> static ImportResult importArg(OnnxNode &node) {
   return finishReduction(node, *arg, *axis);
 }
 
-/// 1 at the first largest element along the axis, else 0. Up to opset 12 all
-/// axes from `axis` on are one.
+/// Imports Hardmax: 1 at the first maximum along the axis, else 0. Until opset
+/// 12, all axes from `axis` on are treated as one.
 static ImportResult importHardmax(OnnxNode &node) {
   Value x = node.input(0);
   Dims shape = dimsOf(x);
@@ -200,7 +201,8 @@ static ImportResult importHardmax(OnnxNode &node) {
   return SmallVector<Value>{node.reshape(result, shape)};
 }
 
-/// Along each axis that it may be, of which the run chooses one.
+/// Imports a cumulative operator whose axis is known only at run time: computes
+/// it along every axis and selects one result.
 template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), axis = ints.input(1), result;
@@ -238,7 +240,7 @@ template <typename OpT> static ImportResult importScan(OnnxNode &node) {
                                             node.intAttr("reverse", 0) != 0)};
 }
 
-/// The spatial axes: all after the channels.
+/// Returns the spatial axes: all after the channels.
 static SmallVector<int64_t> spatialAxes(Value x) {
   return llvm::to_vector(
       llvm::seq<int64_t>(2, std::max<int64_t>(2, shapeOf(x).size())));
@@ -251,7 +253,7 @@ template <typename OpT> static ImportResult importGlobalPool(OnnxNode &node) {
 
 static ImportResult importGlobalLpPool(OnnxNode &node) {
   Value x = node.input(0);
-  // A float attribute in opset 1, an integer later.
+  // `p` is a float attribute in opset 1, an integer later.
   double p = node.opset < 2 ? node.floatAttr("p", 2)
                             : static_cast<double>(node.intAttr("p", 2));
   if (p == 2)

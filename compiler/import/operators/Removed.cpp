@@ -1,5 +1,6 @@
-// Operators of ONNX's first opset that it removed as experiments, and that models and ONNX
-// Runtime still have. FurtherOperators.def has their schemas.
+// Imports experimental operators of opset 1, which ONNX removed but which
+// models use and ONNX Runtime supports. Their schemas are in
+// FurtherOperators.def.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
@@ -40,7 +41,7 @@ static ImportResult importParametricSoftplus(OnnxNode &node) {
                     node.floatAttr("alpha", 1)));
 }
 
-/// x * scale, and a bias for each channel.
+/// Imports ImageScaler: x * scale, plus a bias per channel.
 static ImportResult importImageScaler(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<double> bias = node.floatsAttr("bias");
@@ -55,7 +56,8 @@ static ImportResult importImageScaler(OnnxNode &node) {
   return one(node.elementwise<AddOp>({y, node.alignAt(channels, 1, 4)}));
 }
 
-/// Borders off an image, and of the rest the first `scale` rows and columns.
+/// Imports Crop: removes the borders of an image and, if `scale` is given,
+/// keeps only its first rows and columns.
 static ImportResult importCrop(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<int64_t> border = node.intsAttr("border"),

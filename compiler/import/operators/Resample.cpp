@@ -1,7 +1,8 @@
-// ONNX operators that interpolate.
+// Imports operators that interpolate.
 //
-// Resize becomes tables of positions and weights, one pair for each axis that
-// changes: graph.gather where each result is one element, else graph.resample.
+// Resize becomes tables of positions and weights, one pair per resized axis: a
+// graph.gather if each result element copies one input element, else a
+// graph.resample.
 
 #include "compiler/import/operators/RunTimeResize.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -29,11 +30,12 @@ ResizeMode ResizeMode::of(OnnxNode &node) {
 }
 
 namespace {
-/// How one axis is resized, and the elements each result position is made of.
+/// How one axis is resized, and the input elements and weights of each result
+/// position.
 struct ResizedAxis {
   int64_t axis, from, to;
   double scale, roiStart, roiEnd;
-  /// [to, taps], flat.
+  /// [to, taps], flattened.
   SmallVector<int64_t> positions;
   SmallVector<double> weights;
   SmallVector<bool> extrapolated;
@@ -44,8 +46,9 @@ struct ResizedAxis {
   }
   int64_t taps() const { return to == 0 ? 0 : positions.size() / to; }
 
-  /// Where result position `i` lies in the input. Nearest is computed in single
-  /// precision: halves are decided as ONNX Runtime does.
+  /// Returns the input coordinate of result position `i`. For mode nearest, it
+  /// is computed in single precision, so that ties are resolved as by ONNX
+  /// Runtime.
   template <typename Real>
   Real coordinate(const ResizeMode &mode, Real i) const {
     Real by = static_cast<Real>(scale), last = static_cast<Real>(from - 1),
@@ -82,8 +85,8 @@ struct ResizedAxis {
                                        : std::ceil(x - 0.5);
   }
 
-  /// The weight of an element at `distance`, in units of the wider of both
-  /// grids.
+  /// Returns the weight of an element at `distance`, in units of the coarser of
+  /// both grids.
   static double kernel(const ResizeMode &mode, double distance) {
     double d = std::abs(distance), a = mode.cubicA;
     if (mode.interpolation == "linear")
@@ -94,7 +97,8 @@ struct ResizedAxis {
   }
 
   void compute(const ResizeMode &mode) {
-    // With antialiasing the kernel is as wide as a result element.
+    // With antialiasing, the kernel is widened to the spacing of the result
+    // elements.
     double squeeze = mode.antialias ? std::min(scale, 1.0) : 1.0;
     double radius = mode.interpolation == "cubic" ? 2 : 1;
     int64_t first = static_cast<int64_t>(std::floor(-radius / squeeze)) + 1,
@@ -124,7 +128,7 @@ struct ResizedAxis {
         weights.push_back(weight);
         total += weight;
       }
-      // Without these two the weights add up to 1 by themselves.
+      // Without these two attributes, the weights add up to 1.
       if ((mode.antialias || mode.excludeOutside) && total != 0)
         for (double &weight :
              MutableArrayRef(weights).take_back(last - first + 1))
@@ -156,7 +160,8 @@ static Value resample(OnnxNode &node, Value x,
   return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
-/// The extrapolation value wherever `axis` reaches outside of the input.
+/// Sets results to the extrapolation value where `axis` is sampled outside of
+/// the input.
 static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
                          double value) {
   if (!llvm::is_contained(axis.extrapolated, true))
@@ -193,8 +198,8 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
     x = node.cast(x, node.builder.getF32Type());
-  // A few elements are summed at once; many axis by axis, the most shrinking
-  // first.
+  // With few taps, all axes are computed in one pass; else one axis at a time,
+  // starting with the axis that shrinks most.
   int64_t taps = 1;
   for (ResizedAxis *axis : changed)
     taps *= axis->taps();
@@ -216,8 +221,8 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   return x;
 }
 
-/// By what input `byInput` says, scales or sizes, in a run. Empty if all that it needs is
-/// known when compiling.
+/// Resizes at run time by input `byInput`, scales or sizes. Returns nullopt if
+/// everything is known at compile time.
 static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
                                                    const ResizeMode &mode,
                                                    ArrayRef<int64_t> axes,
@@ -258,8 +263,9 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   return resizeByInput(node, mode, in);
 }
 
-/// With aligned corners, ONNX's tests divide by the length before it was rounded, less
-/// one; ONNX Runtime and PyTorch by the result's length less one.
+/// Warns about align_corners with scales. ONNX's tests divide by the unrounded
+/// result length minus 1; ONNX Runtime and PyTorch divide by the rounded one
+/// minus 1.
 static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
                          ArrayRef<int64_t> axes, unsigned scalesInput) {
   if (mode.coordinates != "align_corners" || !node.constantInput(scalesInput))
@@ -270,7 +276,7 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   Dims sizes = dimsOf(node.input(0));
   for (auto [axis, scale] : llvm::zip(axes, *scales)) {
     const Dim &size = sizes[axis];
-    // Of sizes of the run, some make no whole number.
+    // For a dynamic size, some lengths are not integers unless the scale is.
     double length =
         size.known() ? scale * static_cast<double>(*size.known()) : scale;
     if (length == std::floor(length) || size == 1)
@@ -285,7 +291,7 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   }
 }
 
-/// Opset 10: X, scales; since 11: X, roi, scales, sizes.
+/// Inputs: X, scales in opset 10; X, roi, scales, sizes since opset 11.
 static ImportResult importResize(OnnxNode &node) {
   Value x = node.input(0);
   ArrayRef<int64_t> shape = shapeOf(x);
@@ -355,7 +361,7 @@ static ImportResult importResize(OnnxNode &node) {
     }
     if (!scales.empty()) {
       r.scale = scales[i];
-      // In single precision, as ONNX's shape inference has it.
+      // In single precision, like ONNX's shape inference.
       r.to = static_cast<int64_t>(
           std::floor(static_cast<float>(r.from) * static_cast<float>(r.scale)));
     } else {
@@ -381,7 +387,7 @@ static ImportResult importResize(OnnxNode &node) {
   return SmallVector<Value>{resize(node, mode, resized)};
 }
 
-/// Resize of opset 10 under its first name.
+/// Imports Upsample, the earlier name of Resize of opset 10.
 static ImportResult importUpsample(OnnxNode &node) {
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
   FailureOr<SmallVector<double>> scales = node.floatsAttr("scales");
@@ -499,7 +505,8 @@ static ImportResult importRoiAlign(OnnxNode &node) {
   return SmallVector<Value>{toChannelsFirst(node, result)};
 }
 
-/// The positions of an identity grid times theta, transposed.
+/// Imports AffineGrid: the positions of an identity grid times theta,
+/// transposed.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
   if (hasRunTimeSizes(theta.getType()) || !node.isConstant(1))

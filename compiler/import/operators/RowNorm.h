@@ -1,4 +1,4 @@
-// Layer and RMS normalization, for the operators that carry them.
+// Layer and RMS normalization, for the operators that contain them.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_ROWNORM_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_ROWNORM_H
@@ -7,39 +7,42 @@
 
 namespace ingot::graph {
 
-/// Rows of all axes from `axis` on. With `center` their mean is taken off.
+/// Parameters of a normalization. A row consists of all axes from `axis` on;
+/// with `center`, its mean is subtracted.
 struct RowNorm {
   int64_t axis;
   double epsilon;
   bool center;
 };
 
-/// `x` with its rows scaled to variance 1 (or mean square 1), times `scale`, plus
-/// `bias`, which may be null. Null with a diagnostic if they do not broadcast.
+/// Returns `x` with its rows scaled to variance 1 (mean square 1 without
+/// centering), times `scale`, plus `bias`, which may be null. Null with a
+/// diagnostic if they do not broadcast.
 mlir::Value normalizeRows(OnnxNode &node, mlir::Value x, mlir::Value scale,
                           mlir::Value bias, const RowNorm &norm);
 
-/// The mean of each row, null if rows are not centered, and what rows are multiplied
-/// by, computed in the type `stash`.
+/// The mean of each row (null unless rows are centered) and the factor that
+/// rows are multiplied by, computed in the type `stash`.
 struct RowStatistics {
   mlir::Value mean, inverse;
 };
 RowStatistics statisticsOfRows(OnnxNode &node, mlir::Value x,
                                const RowNorm &norm, mlir::Type stash);
 
-/// Mean, distance from it, and variance over `axes`, which keep size 1: in float32 where
-/// `x` is of narrower floats, in which squares overflow and sums round.
+/// Mean, deviation from it, and variance over `axes`, which keep size 1.
+/// Computed in float32 if `x` has narrower floats, in which squares overflow
+/// and sums lose precision.
 struct Moments {
   mlir::Value mean, centered, variance;
 };
 Moments momentsOver(OnnxNode &node, mlir::Value x,
                     llvm::ArrayRef<int64_t> axes);
 
-/// sqrt(variance + epsilon)
+/// Returns sqrt(variance + epsilon).
 mlir::Value deviation(OnnxNode &node, mlir::Value variance, double epsilon);
 
-/// Groups of channels (axis 1) scaled to variance 1, times `scale`, plus `bias`, which
-/// have one element for each group or channel.
+/// Returns groups of channels (axis 1) scaled to variance 1, times `scale`,
+/// plus `bias`, which have one element per group or per channel.
 mlir::FailureOr<mlir::Value> normalizeGroups(OnnxNode &node, mlir::Value x,
                                              int64_t groups, mlir::Value scale,
                                              mlir::Value bias, double epsilon);

@@ -1,4 +1,5 @@
-// Operators that scatter or compare parts whose places are known only at run time.
+// Imports operators that scatter or compare slices whose positions are known
+// only at run time.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
@@ -12,8 +13,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Col2Im of shapes that are tensors of the run: each element of the input is added to
-/// the place of the image that it came from.
+/// Imports Col2Im with shapes that are known only at run time: adds each input
+/// element to the image position that it came from.
 class BlocksOfRun {
 public:
   explicit BlocksOfRun(OnnxNode &node) : node(node), ints(node) {}
@@ -22,12 +23,12 @@ public:
 private:
   LogicalResult prepare();
   Value places();
-  /// What an attribute says for each axis of the image.
+  /// Returns the attribute's entry for each axis of the image.
   Value attribute(StringRef name, int64_t otherwise, int64_t count) {
     auto numbers = node.intsAttr(name, SmallVector<int64_t>(count, otherwise));
     return int64_t(numbers.size()) == count ? ints.numbers(numbers) : Value();
   }
-  /// Element `axis` of a vector as a number.
+  /// Returns element `axis` of a vector as a scalar.
   Value number(Value vector, int64_t axis) {
     return node.reshape(ints.part(vector, axis), {});
   }
@@ -37,12 +38,12 @@ private:
   int64_t spatial = 0;
   Dims image;
   Dim channels;
-  /// Vectors with an element for each axis of the image.
+  /// Vectors with one element per axis of the image.
   Value block, counts, strides, dilations, pads;
 };
 } // namespace
 
-/// The sizes that input `i` has the elements of.
+/// Returns the sizes that are the elements of input `i`.
 static FailureOr<Dims> sizesOf(OnnxNode &node, unsigned i, StringRef what,
                                std::optional<int64_t> most) {
   if (node.isKnown(i))
@@ -76,7 +77,8 @@ LogicalResult BlocksOfRun::prepare() {
       return node.invalid("a stride is not positive");
   block = ints.sizes(*blocks);
   pads = ints.part(both, 0, spatial);
-  // How often the block fits along each axis; of a wrong one, less often than never.
+  // The number of block positions along each axis; negative if the block is
+  // invalid, so that reading the size fails.
   Value one = ints.number(1), padded = ints.add(ints.sizes(image), pads);
   padded = ints.add(padded, ints.part(both, spatial, spatial));
   Value room = ints.sub(
@@ -100,8 +102,9 @@ LogicalResult BlocksOfRun::prepare() {
   return success();
 }
 
-/// Where in a flat image of all channels each element goes, [rows, columns]: those beside
-/// the image behind it.
+/// Returns the target index of each element in the flattened image of all
+/// channels [rows, columns]. Elements outside of the image get an index after
+/// its end.
 Value BlocksOfRun::places() {
   Value x = node.input(0);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
@@ -158,7 +161,7 @@ ImportResult col2ImByInput(OnnxNode &node) { return BlocksOfRun(node).apply(); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The parts of a tensor along its first axis, each compared with each.
+/// Compares all pairs of slices of a tensor along its first axis.
 class ComparedParts {
 public:
   ComparedParts(OnnxNode &node, Value rows)
@@ -166,7 +169,8 @@ public:
     Dim width = dimsOf(rows)[1];
     Value mine = node.reshape(rows, Dims{count, 1, width}),
           other = node.reshape(rows, Dims{1, count, width});
-    // The first place where they differ, twice, and 1 more where `mine` is larger.
+    // Encodes the first position where both differ as 2 * position, plus 1 if
+    // `mine` is larger there.
     Value isMore = ints.less(other, mine), isLess = ints.less(mine, other);
     Value place = ints.add(ints.mul(node.countTo(width), ints.number(2)),
                            asNumber(isMore));
@@ -182,7 +186,8 @@ public:
   Value asNumber(Value truths) {
     return node.cast(truths, node.builder.getIntegerType(64, true));
   }
-  /// How many of the parts hold, for each part: `truths` [part, other part].
+  /// Counts, for each slice, the other slices for which `truths` [slice, other
+  /// slice] is true.
   Value howMany(Value truths) {
     return node.reshape(
         node.build<ReduceSumOp>(asNumber(truths), ArrayRef<int64_t>{1}),
@@ -193,12 +198,12 @@ public:
   OnnxNode &node;
   RunTimeInts ints;
   Dim count;
-  /// [part, other part].
+  /// [slice, other slice].
   Value alike, isLarger;
 };
 } // namespace
 
-/// Each part is compared with each: general, and not fast.
+/// Compares all pairs of slices: general, but slow.
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -217,7 +222,7 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   Value number = node.countTo(count);
   Value row = node.reshape(number, Dims{count, 1}),
         column = node.reshape(number, Dims{1, count});
-  // The first of those that are alike stands for all of them.
+  // The first of several equal slices represents all of them.
   Value before = parts.both(parts.alike, ints.less(column, row));
   Value isFirst = ints.equal(parts.howMany(before), ints.number(0));
   Value firsts = node.reshape(isFirst, Dims{1, count});
@@ -238,7 +243,7 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   auto zeros = [&](const Dim &size) {
     return node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(size));
   };
-  // Those that are not first are put behind all.
+  // Slices that are not first are scattered to a position after all others.
   Value last = node.reshape(ints.sizes(count), {});
   Value places = node.build<ScatterElementsOp>(
       zeros(count + 1), ints.where(isFirst, group, last), number, "none", 0);

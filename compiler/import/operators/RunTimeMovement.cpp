@@ -1,4 +1,5 @@
-// Operators that move elements as tensors of the run say.
+// Imports operators that move elements, with shapes or positions that are known
+// only at run time.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
@@ -7,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The sizes of a tensor, of which each is at most as large as any of `from`.
+/// Returns the sizes in `counts`; each is bounded by the largest of `from`.
 static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
                                    ArrayRef<Dim> from) {
   int64_t most = 1;
@@ -17,7 +18,7 @@ static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
       counts, SmallVector<std::optional<int64_t>>(shapeOf(counts)[0], most));
 }
 
-/// 1 for the axes that a vector names, 0 for the others of `rank`.
+/// Returns a vector of `rank` elements: 1 for the axes in `axes`, else 0.
 static Value maskOf(RunTimeInts &ints, Value axes, int64_t rank) {
   SmallVector<int64_t> zeros(rank, 0),
       ones(tensorType(axes).getNumElements(), 1);
@@ -81,7 +82,7 @@ ImportResult squeezeByInput(OnnxNode &node) {
     return node.invalid("there are more axes to squeeze than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
-  // Axes that stay move to the front, the others behind all.
+  // Axes that stay move to the front, the others to the end.
   Value gone = maskOf(ints, axes, rank);
   Value stay = ints.sub(ints.number(1), gone);
   Value to = ints.where(ints.equal(gone, ints.number(1)), ints.number(left),
@@ -112,7 +113,7 @@ ImportResult expandByInput(OnnxNode &node) {
           rank = std::max<int64_t>(given, shapeOf(x).size());
   Dims from(rank - shapeOf(x).size(), 1), to;
   llvm::append_range(from, dimsOf(x));
-  // Sizes that are not known may be 1.
+  // Dynamic sizes may be 1.
   auto mayGrow = [&](int64_t axis) {
     return axis >= rank - given && from[axis].mayBe(1);
   };
@@ -161,7 +162,8 @@ ImportResult tileByInput(OnnxNode &node) {
   return one(x);
 }
 
-/// Elements first, first + step, ... along each axis; `first` and `step` are vectors.
+/// Returns elements first, first + step, ... along each axis; `first` and
+/// `step` are vectors.
 static Value strided(OnnxNode &node, Value x, ArrayRef<Dim> sizes, Value first,
                      Value step) {
   RunTimeInts ints(node);
@@ -201,12 +203,13 @@ ImportResult sliceByInput(OnnxNode &node) {
   };
   Value step = node.hasInput(4) ? everywhere(1, ints.input(4))
                                 : ints.numbers(SmallVector<int64_t>(rank, 1));
-  // A step that leaves the axis at once is as good as any larger one.
+  // Any step that leaves the axis immediately is equivalent.
   Value most = ints.add(size, one);
   step = ints.max(ints.min(step, most), ints.sub(zero, most));
   Value start = everywhere(0, starts), end = ints.put(size, axes, ends);
   Value backwards = ints.less(step, zero);
-  // Counted from the front and limited: to [0, size], or [-1, size - 1] backwards.
+  // Converts to non-negative positions and clamps them to [0, size], or to [-1,
+  // size - 1] for a negative step.
   Value low = ints.where(backwards, ints.number(-1), zero),
         high = ints.add(size, low);
   auto limited = [&](Value at, Value least) {
@@ -276,7 +279,7 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   return node.elementwise<WhereOp>({inside, y, value});
 }
 
-/// The sizes that pads make of `from`, where they follow from sizes.
+/// Returns the padded sizes, if they can be computed from sizes.
 static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
   auto pads = node.requireSizes(1, "pads");
   if (failed(pads))
@@ -322,7 +325,7 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
   for (auto [axis, size] : llvm::enumerate(*to)) {
     auto first = before[axis] ? before[axis]->known() : std::nullopt;
     if (mode == "constant" && first && *first >= 0) {
-      // Padded as far as it can be, of which only what is asked for is computed.
+      // Pads by the maximal amount; only the part that is used is computed.
       known[axis] = *first;
       behind[axis] =
           std::max<int64_t>(0, size.most() - from[axis].least() - *first);
@@ -345,7 +348,8 @@ ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
     return failure();
   Value zero = node.scalarConstant(0, elementOf(x));
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    // The odd element is added or dropped behind; rounding is towards zero.
+    // An odd element is added or removed at the end; division rounds towards
+    // zero.
     Value change = ints.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
     x = padAlong(node, x, axis, ints.div(change, ints.number(2)), (*to)[i],
                  "constant", zero);

@@ -1,7 +1,8 @@
-// Reductions along axes that are a tensor of the run.
+// Reductions along axes that are known only at run time.
 //
-// Each element goes to the place that it has when the coordinates along the axes are 0, and
-// is combined there with those that have come before: one form for any axes.
+// Each element is scattered to the position that it has when its coordinates
+// along the reduced axes are 0, and is combined there with the other elements.
+// This works for any axes.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 
@@ -23,7 +24,7 @@ LogicalResult RunTimeReduction::prepare() {
   kept = ints.where(isReduced, ints.number(1), size);
   Value strides =
       ints.where(isReduced, ints.number(0), ints.productsBehind(kept));
-  // The place of an element is a sum over its coordinates.
+  // The position of an element is a sum over its coordinates.
   Value place;
   for (int64_t axis = 0; axis < rank; ++axis) {
     Value along = ints.mul(node.countTo(from[axis]), ints.part(strides, axis));
@@ -38,7 +39,7 @@ LogicalResult RunTimeReduction::prepare() {
   for (const Dim &each : from)
     bounds.push_back(std::max<int64_t>(each.most(), 1));
   if (!node.intAttr("keepdims", 1)) {
-    // Axes that stay move to the front, the others behind all.
+    // Axes that stay move to the front, the others to the end.
     int64_t left = rank - count, largest = 1;
     for (std::optional<int64_t> bound : bounds)
       largest = std::max(largest, *bound);
@@ -83,7 +84,8 @@ Value RunTimeReduction::combineFlat(Value x, const Combination &by) {
 Value RunTimeReduction::combine(Value x, const Combination &by) {
   Value all = combineFlat(x, by);
   Dim count = product(ArrayRef(to));
-  // There are no more elements than places, whatever the bounds of the sizes say.
+  // The number of results never exceeds the number of positions, even if the
+  // upper bounds of the sizes allow it.
   Value first = resizedFlat(node, all, count);
   return node.reshape(first, ArrayRef<Dim>(to));
 }

@@ -9,20 +9,21 @@ namespace ingot::graph {
 
 namespace {
 
-/// One axis during the run. All values are tensors of `real`: numbers, vectors with an
-/// element for each position of the result, or tables with a row for each.
+/// Resizes one axis at run time. All values are tensors of `real`: scalars,
+/// vectors with one element per result position, or tables with one row per
+/// result position.
 class AxisOfRun {
 public:
   AxisOfRun(OnnxNode &node, const ResizeMode &mode, int64_t axis,
             const Dim &from, const Dim &to)
       : node(node), mode(mode), ints(node), axis(axis), from(from), to(to) {
-    // Nearest is computed in single precision, as in Resample.cpp.
+    // Mode nearest is computed in single precision, as in Resample.cpp.
     Builder &b = node.builder;
     real = mode.interpolation == "nearest" ? b.getF32Type() : b.getF64Type();
     last = sizeOf(from - 1);
   }
 
-  /// What the axis is scaled by, and the part of it that is cropped.
+  /// Set the scale of the axis and the part of it that is cropped.
   void scaleBy(Value factor) { scale = node.cast(factor, real); }
   void scaleTo(const Dim &size) { scale = div(sizeOf(size), sizeOf(from)); }
   void crop(Value first, Value end) {
@@ -40,9 +41,9 @@ private:
   Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
   Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
-  /// The quotient as single precision rounds it. Computed in double precision, since a
-  /// division by a number may become a product with its inverse, which in single
-  /// precision would be another one.
+  /// Returns the quotient rounded to single precision. It is computed in double
+  /// precision, since a division by a constant may become a multiplication by
+  /// the reciprocal, which differs in single precision.
   Value div(Value x, Value y) {
     Type f64 = node.builder.getF64Type();
     return node.cast(
@@ -50,7 +51,7 @@ private:
   }
   Value floor(Value x) { return node.build<FloorOp>(x); }
   Value ceil(Value x) { return node.build<CeilOp>(x); }
-  /// x where `length` is 1, else y.
+  /// Returns x if `length` is 1, else y.
   Value ifOne(Value length, Value x, Value y) {
     return ints.where(ints.equal(length, number(1)), x, y);
   }
@@ -72,7 +73,7 @@ private:
 
 } // namespace
 
-/// Where each position of the result lies in the input.
+/// Returns the input coordinate of each result position.
 Value AxisOfRun::coordinates() {
   Value i = node.cast(node.countTo(to), real),
         length = mul(scale, sizeOf(from));
@@ -108,7 +109,8 @@ Value AxisOfRun::nearestTo(Value x) {
                                              : ceil(sub(x, number(0.5)));
 }
 
-/// The weight of elements at a distance, in units of the wider of both grids.
+/// Returns the weight of elements at a distance, in units of the coarser of
+/// both grids.
 Value AxisOfRun::kernel(Value distance) {
   Value d = node.build<AbsOp>(distance);
   if (mode.interpolation == "linear")
@@ -125,12 +127,12 @@ Value AxisOfRun::kernel(Value distance) {
   return ints.where(isOuter, ints.where(isIn, outer, number(0)), inner);
 }
 
-/// Sums of the elements around the positions `at`.
+/// Returns weighted sums of the elements around the positions `at`.
 Value AxisOfRun::resampled(Value x, Value at) {
   int64_t radius = mode.interpolation == "cubic" ? 2 : 1;
   Value squeeze;
-  // With antialiasing the kernel is as wide as an element of the result: at most as
-  // wide as the input where that is one element.
+  // With antialiasing, the kernel is widened to the spacing of the result
+  // elements: at most to the input's size.
   if (mode.antialias) {
     squeeze = ints.min(scale, number(1));
     radius *= std::max<int64_t>(from.most(), 1);
@@ -176,8 +178,8 @@ Value AxisOfRun::apply(Value x) {
                     node.scalarConstant(mode.extrapolation, elementOf(y)), y);
 }
 
-/// The size of an axis times a number that a float has, rounded down; empty unless it is
-/// an expression of sizes.
+/// Returns the size of an axis times a scale, rounded down; nullopt if that is
+/// not an expression of sizes.
 static std::optional<Dim> scaled(const Dim &size, double scale) {
   constexpr int64_t mostDivisor = 64;
   if (auto number = size.known())
@@ -190,7 +192,7 @@ static std::optional<Dim> scaled(const Dim &size, double scale) {
   return std::nullopt;
 }
 
-/// How large the result is along each axis.
+/// Returns the sizes of the result.
 static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
                                      const ResizeInputs &in, Dims from,
                                      Value &scales) {
@@ -212,7 +214,7 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
   if (mode.policy == "stretch")
     return in.knownSizes.empty() ? readBoundedSizes(node, in.sizes)
                                  : FailureOr<Dims>(in.knownSizes);
-  // One scale for all, as large as it can be or must be.
+  // One scale for all axes: the largest that fits, or the smallest that covers.
   Type f64 = node.builder.getF64Type();
   Value own = node.cast(ints.sizes(from), f64);
   Value ratios = node.elementwise<DivOp>({node.cast(in.sizes, f64), own});
@@ -272,7 +274,8 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
   return one(x);
 }
 
-/// Where the centres, or the corners, of `count` elements are between -1 and 1.
+/// Returns the coordinates in [-1, 1] of the centres, or with `corners` the
+/// ends, of `count` elements.
 static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   RunTimeInts ints(node);
   Type f64 = node.builder.getF64Type();
@@ -281,7 +284,7 @@ static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   if (!corners)
     twice = ints.add(twice, ints.number(1));
   Dim steps = corners ? count - 1 : count;
-  // Of one corner, the first.
+  // A single corner is at -1.
   Value length = ints.max(node.reshape(ints.sizes(steps), {}), ints.number(1));
   return node.elementwise<SubOp>(
       {node.elementwise<DivOp>({node.cast(twice, f64), node.cast(length, f64)}),
@@ -315,7 +318,7 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
     node.checkEqual((*sizes)[0], batch);
     theta = resizedAlong(node, theta, 0, (*sizes)[0]);
   }
-  // Symbols may be others now.
+  // Read again: requiring sizes can replace symbols.
   if (node.isKnown(1))
     sizes = node.requireSizes(1, "size");
   if (failed(sizes))

@@ -1,6 +1,6 @@
-// Resizing by scales or sizes that are tensors of the run, or of axes whose sizes are
-// known only at run time: the tables that Resample.cpp computes when compiling are
-// computed by the program. So are the positions of affine grids.
+// Resizing by scales or sizes that are known only at run time, or of axes with
+// dynamic sizes. The generated program computes the tables that Resample.cpp
+// otherwise computes at compile time, and also the positions of affine grids.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMERESIZE_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMERESIZE_H
@@ -19,12 +19,12 @@ struct ResizeMode {
   bool crops() const { return coordinates == "tf_crop_and_resize"; }
 };
 
-/// What a node says of the axes that it resizes. Either `scales` or `sizes` is given:
-/// vectors with an entry for each of `axes`. `roi` has two, or is null.
+/// The axes to resize. Either `scales` or `sizes` is given: vectors with one
+/// entry per axis in `axes`. `roi` has two entries per axis, or is null.
 struct ResizeInputs {
   llvm::SmallVector<int64_t> axes;
   mlir::Value scales, sizes, roi;
-  /// The inputs' numbers; none for those of an input that is no constant.
+  /// The same numbers, if the input is known at compile time; else empty.
   llvm::SmallVector<double> knownScales;
   Dims knownSizes;
 };
@@ -32,7 +32,7 @@ struct ResizeInputs {
 ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
                            const ResizeInputs &inputs);
 
-/// AffineGrid whose size is a tensor of the run.
+/// Imports AffineGrid with a size that is known only at run time.
 ImportResult affineGridAtRunTime(OnnxNode &node);
 
 } // namespace ingot::graph

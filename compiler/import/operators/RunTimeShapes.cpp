@@ -39,7 +39,7 @@ Value RunTimeInts::vector(Value value) {
 
 Value RunTimeInts::input(unsigned i) {
   Value value = node.input(i);
-  // No tensor has as many axes, and no node as many outputs.
+  // No tensor has that many axes, and no node that many outputs.
   constexpr int64_t mostListed = 4096;
   int64_t count = tensorType(value).getNumElements();
   if (!hasRunTimeSizes(value.getType()) && count <= mostListed)
@@ -78,7 +78,8 @@ Value RunTimeInts::sub(Value x, Value y) {
 Value RunTimeInts::mul(Value x, Value y) {
   return node.elementwise<MulOp>({x, y});
 }
-/// A divisor of 0 divides as 1: what it is for is found wrong by others.
+/// Division by 0 is treated as division by 1; such operands are rejected
+/// elsewhere.
 Value RunTimeInts::div(Value x, Value y) {
   return node.elementwise<DivOp>({x, where(equal(y, number(0)), number(1), y)});
 }
@@ -129,7 +130,7 @@ Value RunTimeInts::take(Value vector, Value at) {
   return gatherAlong(node, vector, 0, at);
 }
 
-/// What is where there is nothing: 0, or the string without bytes.
+/// Returns the element for undefined positions: 0 or the empty string.
 static Value fillerOf(OnnxNode &node, Type type) {
   return isString(type)
              ? buildStrings(node.builder, node.loc, {}, {std::string()})
@@ -137,7 +138,8 @@ static Value fillerOf(OnnxNode &node, Type type) {
 }
 
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
-  // Of an empty axis nothing is taken, which is not known before the run.
+  // If the axis is always empty, nothing is gathered, but the number of
+  // positions may be dynamic: one padding element keeps the gather valid.
   if (dimsOf(x)[axis].most() == 0) {
     SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
     high[axis] = 1;
@@ -151,7 +153,8 @@ Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
   Dims sizes = dimsOf(x);
   if (sizes[axis] == size)
     return x;
-  // What is after the elements is not known to be read by nobody before the run.
+  // It is not known at compile time that nothing reads the elements after the
+  // end, so they are set to zero.
   SmallVector<int64_t> low(sizes.size(), 0), high(low), steps(sizes.size(), 1);
   high[axis] = std::max<int64_t>(0, size.most() - sizes[axis].least());
   if (high[axis] > 0)
@@ -184,7 +187,8 @@ FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size) {
 }
 
 FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
-  // Products of more sizes take long, and no network has them.
+  // Expressions with more sizes take long to compute, and no network needs
+  // them.
   constexpr int64_t mostAxes = 64;
   int64_t count = shapeOf(counts)[0];
   if (count > mostAxes)
@@ -199,7 +203,8 @@ FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   Dim all = dimsOf(truths)[0];
   if (all == 0)
     return ints.numbers({});
-  // The k-th that holds is put in place k, the others behind all.
+  // The k-th true element is scattered to position k, the others after all of
+  // them.
   Value holds = ints.vector(truths);
   Value number = ints.sums(holds, /*exclusive=*/false);
   Value last = ints.sizes(all);

@@ -1,5 +1,6 @@
-// Fourier transforms whose lengths or axes are known only at run time: products with
-// matrices of cosines and sines that the program computes.
+// Fourier transforms whose lengths or axes are known only at run time: matrix
+// multiplications with sine and cosine matrices that the generated program
+// computes.
 
 #include "compiler/import/operators/RunTimeSignal.h"
 
@@ -12,14 +13,14 @@ namespace ingot::graph {
 
 namespace {
 
-/// x [outer, samples, inner, parts] to [outer, bins, inner, parts].
+/// Transforms x [outer, samples, inner, parts] to [outer, bins, inner, parts].
 class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
       : node(node), ints(node), length(length), inverse(inverse),
         onesided(onesided), real(node.builder.getF64Type()) {}
 
-  /// How many places the result has along the axis.
+  /// Returns the number of results along the axis.
   Dim bins() const {
     return onesided && !inverse ? length.floorDiv(2) + 1 : length;
   }
@@ -31,24 +32,24 @@ private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
   Value sizeOf(const Dim &size) { return node.reshape(ints.sizes(size), {}); }
   Value part(Value x, int64_t which);
-  /// The angles [samples, bins] of one turn for each sample and bin.
+  /// Computes the angles [samples, bins] for each sample and bin.
   void prepare(const Dim &samples);
-  /// `x` [outer, inner, samples] times a matrix.
+  /// Returns `x` [outer, inner, samples] times a matrix.
   Value times(Value x, Value matrix) { return node.build<MatMulOp>(x, matrix); }
 
   OnnxNode &node;
   RunTimeInts ints;
   Dim length;
   bool inverse, onesided;
-  /// Double precision: sums that cancel out are then zero.
+  /// Double precision, so that sums that cancel become zero after rounding.
   Type real;
   Value cosines, sines;
 };
 
 } // namespace
 
-/// The real or the imaginary parts as [outer, inner, samples]; what is real has
-/// imaginary parts of 0.
+/// Returns the real or the imaginary parts as [outer, inner, samples];
+/// imaginary parts of real data are 0.
 Value TransformOfRun::part(Value x, int64_t which) {
   Dims sizes = dimsOf(x);
   Value y = node.cast(gatherAlong(node, x, 3, ints.numbers({which})), real);
@@ -65,14 +66,14 @@ void TransformOfRun::prepare(const Dim &samples) {
   Value row = node.reshape(node.countTo(samples), ArrayRef<Dim>{samples, 1}),
         column = node.reshape(node.countTo(width), ArrayRef<Dim>{1, width});
   Value whole = sizeOf(length);
-  // Of the turns, only what is left of the last one: angles stay small.
+  // Reduces the angles modulo a full turn, so that they stay small.
   Value turns = ints.modulo(ints.mul(row, column), whole);
   Value unit = node.elementwise<DivOp>(
       {number((inverse ? 2 : -2) * 3.14159265358979323846),
        node.cast(whole, real)});
   Value angles = mul(node.cast(turns, real), unit);
-  // Samples beyond the length do not count; bins between the first and the middle
-  // stand for their mirror images too.
+  // Samples after `length` are ignored; bins between the first and the middle
+  // one also represent their mirror images.
   bool isHalf = onesided && inverse;
   Value limit = isHalf ? sizeOf(length.floorDiv(2) + 1) : whole;
   Value weight =
@@ -112,7 +113,7 @@ Value TransformOfRun::apply(Value x) {
              : node.builder.createOrFold<ConcatOp>(node.loc, results, 3);
 }
 
-/// Real or complex numbers in the last axis.
+/// Requires real or complex numbers in the last axis.
 static LogicalResult checkParts(OnnxNode &node, Value x) {
   Dim parts = dimsOf(x).back();
   if (!isa<FloatType>(elementOf(x)) || shapeOf(x).size() < 2 ||
@@ -141,8 +142,8 @@ FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
   return node.reshape(y, sizes);
 }
 
-/// How long the signal of so many samples is: `length`, if it is given. A run without
-/// the samples of half a spectrum ends with an error.
+/// Returns the length of the signal: `length` if given, else derived from the
+/// number of samples. If half a spectrum is empty, the run fails.
 static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
                                    const Dim &samples, bool isHalf) {
   if (length || !isHalf)
@@ -151,7 +152,7 @@ static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
   return whole.least() < 0 ? checkedSize(node, whole) : whole;
 }
 
-/// Along the axis that input 2 names.
+/// Transforms along the axis that input 2 specifies.
 static ImportResult transformAlongInput(OnnxNode &node,
                                         std::optional<Dim> length, bool inverse,
                                         bool onesided) {
@@ -193,7 +194,7 @@ static ImportResult transformAlongInput(OnnxNode &node,
   return one(reshapeAtRunTime(node, y, sizes));
 }
 
-/// What an input of one integer says, a size.
+/// Returns the single integer of an input as a size.
 static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
   auto size = node.isKnown(i)
                   ? node.requireSizes(i, what)
@@ -211,8 +212,8 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
     return failure();
   bool inverse = node.intAttr("inverse", 0) != 0,
        onesided = node.intAttr("onesided", 0) != 0;
-  // What cancels out in it is compared with the rounding of a fast transform by the
-  // official tests, at an absolute 1e-7: see Signal.cpp.
+  // ONNX's tests compare sums that cancel, in an inverse transform, with the
+  // rounding error of an FFT at an absolute tolerance of 1e-7: see Signal.cpp.
   if (inverse && !onesided)
     return node.unsupported("an inverse transform of a length or along an axis "
                             "that is known only at run time",
@@ -252,7 +253,7 @@ ImportResult stftAtRunTime(OnnxNode &node) {
   Value room = ints.sub(node.reshape(ints.sizes(samples), {}),
                         node.reshape(ints.sizes(length), {}));
   Value count = ints.add(ints.div(room, step), ints.number(1));
-  // A frame that is longer than the signal, or a step that is not positive.
+  // The frame is longer than the signal, or the step is not positive.
   Value isWrong = node.elementwise<OrOp>(
       {ints.less(room, ints.number(0)), ints.less(step, ints.number(1))});
   count = ints.where(isWrong, ints.number(-1), count);
@@ -277,7 +278,7 @@ ImportResult stftAtRunTime(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Arithmetic in double precision.
+/// Builds arithmetic in double precision.
 struct Doubles {
   OnnxNode &node;
   Type real = node.builder.getF64Type();
@@ -288,7 +289,7 @@ struct Doubles {
   Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
   Value div(Value x, Value y) { return node.elementwise<DivOp>({x, y}); }
-  /// Frequencies in mel, and back.
+  /// Convert frequencies from Hz to mel and back.
   Value toMel(Value hertz) {
     return mul(number(2595 / 2.30258509299404568402),
                node.build<LogOp>(add(number(1), div(hertz, number(700)))));
@@ -301,7 +302,7 @@ struct Doubles {
 };
 } // namespace
 
-/// The bins [count + 2] where bands begin, are highest, and end.
+/// Returns the bins [count + 2] at which bands begin, peak and end.
 static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
   RunTimeInts ints(node);
   Doubles d{node};
@@ -332,7 +333,7 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
   Value edges = melEdges(node, count, length);
-  // A run ends with an error if an edge is beyond the spectrum.
+  // A run fails if an edge is outside of the spectrum.
   Value isWrong =
       node.elementwise<OrOp>({ints.less(edges, ints.number(0)),
                               ints.less(ints.sizes(bins - 1), edges)});
@@ -349,7 +350,7 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
   Value left = edgesFrom(0), centre = edgesFrom(1), right = edgesFrom(2);
   Value bin = node.reshape(node.countTo(bins), ArrayRef<Dim>{bins, 1});
   auto share = [&](Value part, Value whole) {
-    // Where the whole is 0, another case holds.
+    // If the whole is 0, another case applies.
     return d.div(d.of(part), d.of(ints.max(whole, one)));
   };
   Value rising = ints.where(ints.equal(left, centre), d.number(1),

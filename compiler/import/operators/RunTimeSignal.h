@@ -1,5 +1,5 @@
-// Transforms whose lengths, axes or frames are tensors of the run, or whose sizes are
-// known only at run time.
+// Transforms with lengths, axes or frames that are known only at run time, or
+// of tensors with dynamic sizes.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESIGNAL_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESIGNAL_H
@@ -8,12 +8,12 @@
 
 namespace ingot::graph {
 
-/// DFT along `axis`; along the one that input 2 names where it is none.
+/// Imports DFT along `axis`, or along the axis that input 2 specifies.
 ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis);
 ImportResult stftAtRunTime(OnnxNode &node);
-/// MelWeightMatrix, in `type`.
+/// Imports MelWeightMatrix with elements of `type`.
 ImportResult melWeightsAtRunTime(OnnxNode &node, mlir::FloatType type);
-/// Transforms `axis` of x [..., parts] to a length.
+/// Transforms `axis` of x [..., parts] to a given length.
 mlir::FailureOr<mlir::Value> transformAtRunTime(OnnxNode &node, mlir::Value x,
                                                 int64_t axis, const Dim &length,
                                                 bool inverse, bool onesided);

@@ -1,7 +1,8 @@
-// NonMaxSuppression.
+// Imports NonMaxSuppression.
 //
-// How many boxes are selected decides the shape of the result: a constant where boxes
-// and scores are known when compiling, else a size that the run makes.
+// The number of selected boxes determines the shape of the result: the result
+// is a constant if boxes and scores are known at compile time, else it has a
+// data-dependent size.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 
@@ -10,7 +11,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// Corners in order.
+/// A box with ordered corners.
 struct Box {
   float top, left, bottom, right;
 
@@ -24,7 +25,7 @@ struct Box {
             std::max(at(0), at(2)), std::max(at(1), at(3))};
   }
   float area() const { return (bottom - top) * (right - left); }
-  /// Whether the part that both cover is more than `share` of all they cover.
+  /// Whether the intersection over union of two boxes exceeds `share`.
   bool overlaps(const Box &other, float share) const {
     float height = std::min(bottom, other.bottom) - std::max(top, other.top);
     float width = std::min(right, other.right) - std::max(left, other.left);
@@ -36,7 +37,7 @@ struct Box {
 };
 } // namespace
 
-/// The boxes of one class that are kept, best first.
+/// Returns the selected boxes of one class, best first.
 static SmallVector<int64_t> select(ArrayRef<Box> boxes, ArrayRef<double> scores,
                                    int64_t most, float share,
                                    std::optional<double> least) {
@@ -117,7 +118,7 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
        scores = node.requireFloats(1, "scores");
   if (failed(boxes) || failed(scores))
     return failure();
-  // Optional operands of one element each.
+  // Optional operands with one element each.
   auto number = [&](unsigned i, StringRef what,
                     std::optional<double> &value) -> LogicalResult {
     if (!node.hasInput(i))

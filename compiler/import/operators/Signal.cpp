@@ -1,10 +1,10 @@
-// Fourier transforms as matrix products.
+// Imports Fourier transforms as matrix multiplications.
 //
-// With a constant length a Fourier transform is a product with a constant
-// matrix over [samples * parts], parts being real and imaginary. Long ones are
-// done in two steps (N = N1 * N2, the twiddle factors inside the second
-// matrices), which costs N * (N1 + N2) instead of N * N. A short even inverse
-// is two of half the length.
+// A Fourier transform of constant length is a multiplication by a constant
+// matrix over [samples * parts], where the parts are real and imaginary. Long
+// transforms take two steps (N = N1 * N2, with the twiddle factors inside the
+// second matrices), which costs N * (N1 + N2) instead of N * N. A short inverse
+// of even length is split into two of half the length.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/RunTimeSignal.h"
@@ -19,10 +19,10 @@ struct Transform {
   OnnxNode &node;
   int64_t length;
   bool inverse, onesided;
-  /// Inverse transforms divide by the length.
+  /// Whether an inverse transform divides by the length.
   bool scaled = true;
 
-  /// e^(i * angle) for the angle of `turns` / `of` of a circle.
+  /// Returns e^(i * angle) for the angle `turns` / `of` of a full turn.
   std::pair<double, double> rotation(int64_t turns, int64_t of) const {
     double angle = (inverse ? 2 : -2) * M_PI * static_cast<double>(turns % of) /
                    static_cast<double>(of);
@@ -52,7 +52,7 @@ static void putBlock(MutableArrayRef<double> matrix, int64_t columns,
   matrix[(row + 1) * columns + column + 1] = factor.first;
 }
 
-/// x [batch, samples, parts] -> [batch, bins, 2].
+/// Transforms x [batch, samples, parts] -> [batch, bins, 2] with one matrix.
 Value Transform::direct(Value x) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t samples = shape[1], parts = shape[2],
@@ -72,8 +72,8 @@ Value Transform::direct(Value x) const {
   return node.reshape(y, {shape[0], bins, 2});
 }
 
-/// Even bins are the transform of the sum of both halves, odd bins that of
-/// their difference turned by the twiddle factors.
+/// Splits the transform: even bins are the transform of the sum of both halves,
+/// odd bins that of their difference times the twiddle factors.
 Value Transform::halved(Value x) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], half = length / 2;
   Type type = elementOf(x);
@@ -114,8 +114,8 @@ Value Transform::halved(Value x) const {
       {y, node.scalarConstant(1.0 / static_cast<double>(length), type)});
 }
 
-/// Sample N2 * n1 + n2 to bin k1 + N1 * k2: over n1 first, then, with another
-/// matrix for each k1, over n2.
+/// Maps sample N2 * n1 + n2 to bin k1 + N1 * k2: first over n1, then over n2,
+/// with a different matrix for each k1.
 Value Transform::inTwoSteps(Value x, int64_t n1) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], n2 = length / n1;
   double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
@@ -144,16 +144,16 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
   return onesided ? slice(node.builder, node.loc, x, 1, 0, length / 2 + 1) : x;
 }
 
-/// The inverse of a one-sided transform: x [batch, bins, 2] -> [batch, length,
-/// 1].
+/// Returns the inverse of a one-sided transform: x [batch, bins, 2] -> [batch,
+/// length, 1].
 Value Transform::toReal(Value x) const {
   int64_t batch = shapeOf(x)[0], bins = std::min(shapeOf(x)[1], length / 2 + 1);
   x = slice(node.builder, node.loc, x, 1, 0, bins);
   std::vector<double> matrix(bins * 2 * length);
   for (int64_t k = 0; k < bins; ++k)
     for (int64_t t = 0; t < length; ++t) {
-      // Bins between the first and the middle stand for their mirror images
-      // too.
+      // Bins between the first and the middle one also represent their mirror
+      // images.
       double weight =
           (k == 0 || 2 * k == length ? 1.0 : 2.0) / static_cast<double>(length);
       auto [re, im] = rotation(k * t, length);
@@ -167,8 +167,8 @@ Value Transform::toReal(Value x) const {
       {batch, length, 1});
 }
 
-/// x [batch, samples, parts]; samples beyond `length` do not count, missing
-/// ones are zeros. Null if the matrix would be too large.
+/// Transforms x [batch, samples, parts]; samples after `length` are ignored,
+/// missing ones are zeros. Null if the matrix would be too large.
 Value Transform::along(Value x) const {
   if (shapeOf(x)[1] > length)
     x = slice(node.builder, node.loc, x, 1, 0, length);
@@ -182,9 +182,9 @@ Value Transform::along(Value x) const {
     if (length % divisor == 0)
       n1 = divisor;
   int64_t twoSteps = 4 * (n1 * n1 + length * (length / n1));
-  // The matrix alone rounds least. But what cancels in an inverse transform is
-  // compared with the rounding of a fast one, at an absolute 1e-7, by the
-  // official tests.
+  // A single matrix has the smallest rounding error. But ONNX's tests compare
+  // sums that cancel, in an inverse transform, with the rounding error of an
+  // FFT, at an absolute tolerance of 1e-7.
   if (inverse && elements <= large && samples == length && length % 2 == 0)
     return halved(x);
   if (elements <= large || twoSteps * 2 > elements)
@@ -227,8 +227,8 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   SmallVector<int64_t> shape(shapeOf(x));
   int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back(2));
   Transform transform{node, length, inverse, onesided};
-  // Short ones in double precision: sums that cancel out are then zero. Not
-  // inverse ones; see `along`.
+  // Short transforms are computed in double precision, so that sums that cancel
+  // become zero after rounding; except inverse ones, see `along`.
   Type type = elementOf(x);
   Type wide = type.isF32() && !inverse && length <= 64
                   ? node.builder.getF64Type()
@@ -245,7 +245,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
       transpose(node, node.reshape(y, shape), inversePermutation(perm))};
 }
 
-/// Whether an input of one integer is left out, or a number when compiling.
+/// Whether an input is absent or known at compile time.
 static bool isNumber(OnnxNode &node, unsigned i) {
   return !node.hasInput(i) || node.isConstant(i);
 }
@@ -333,7 +333,8 @@ static ImportResult importSTFT(OnnxNode &node) {
                        node.intAttr("onesided", 1) != 0);
 }
 
-/// Triangles in the spectrum that are equally wide in mel.
+/// Imports MelWeightMatrix: triangular filters in the spectrum, of equal width
+/// in mel.
 static ImportResult importMelWeightMatrix(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("output_datatype", 1));
   if (!isa_and_nonnull<FloatType>(type))

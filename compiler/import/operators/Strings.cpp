@@ -1,7 +1,9 @@
-// StringConcat, StringNormalizer, StringSplit; RegexFullMatch and Tokenizer as automata.
+// Imports StringConcat, StringNormalizer and StringSplit, and, as automata,
+// RegexFullMatch and Tokenizer.
 //
-// All but RegexFullMatch make strings: characters in the arena, the places where they begin, and a count
-// of what was needed, which the run checks against the room.
+// All except RegexFullMatch create strings: characters in the arena, their
+// start positions, and the number of bytes needed, which the run compares with
+// the space available.
 
 #include "dialects/graph/ops/Strings.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -13,7 +15,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Room for characters where the user says nothing.
+/// The default space for characters, in bytes per string.
 static constexpr int64_t bytesPerString = 256;
 
 static Type integer(OnnxNode &node, unsigned bits, bool isSigned) {
@@ -29,7 +31,7 @@ static int64_t roomFor(Value x) {
   return bytesPerString * std::max<int64_t>(tensorType(x).getNumElements(), 1);
 }
 
-/// The strings that `OpT` writes, one for each of `x`.
+/// Returns the strings that `OpT` writes, one per element of `x`.
 template <typename OpT, typename... Operands>
 static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
   Type i64 = integer(node, 64, /*isSigned=*/true);
@@ -49,8 +51,8 @@ static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
 }
 
 namespace {
-/// The letters `first` to `last`, every one or every second of them, become those
-/// `distance` behind.
+/// A range of letters, `first` to `last` with `step` 1 or 2, whose other case
+/// is at `distance`.
 struct LetterRange {
   int32_t first, last, step, distance;
 };
@@ -78,7 +80,7 @@ static FailureOr<Value> inCase(OnnxNode &node, Value x, bool upper) {
   return written<MapLettersOp>(node, x, x, ranges);
 }
 
-/// `text` in lower case, as the run has it.
+/// Converts `text` to lower case, in the same way as the generated code.
 static std::string inLowerCase(StringRef text) {
   std::string result;
   const auto *from = reinterpret_cast<const llvm::UTF8 *>(text.begin()),
@@ -116,7 +118,8 @@ static ImportResult importStringConcat(OnnxNode &node) {
   return one(written<JoinStringsOp>(node, operands[0], ValueRange(operands)));
 }
 
-/// Which of x [n] are none of the words, and behind them whether all are.
+/// Marks the elements of x [n] that are not stop words, followed by whether all
+/// are stop words.
 static Value keptAndNone(OnnxNode &node, Value x, ArrayRef<std::string> words) {
   Dim count = dimsOf(x)[0];
   Type byte = integer(node, 8, /*isSigned=*/false);
@@ -174,11 +177,13 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
   return one(x);
 }
 
-/// As many pieces of a string as a line of text has words.
+/// The default for the maximal number of parts of a string: about the words in
+/// a line of text.
 static constexpr int64_t mostPieces = 64;
 
-/// The pieces that `op` finds, which has room for so many of so many bytes in all: of
-/// the string that has the most as many as the run finds there.
+/// Returns the parts that `op` finds; `op` has space for `pieces` parts and
+/// `room` bytes. The length of the last axis is the largest number of parts
+/// found in a string.
 template <typename OP>
 static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
                                    int64_t room) {
@@ -203,7 +208,7 @@ static ImportResult importStringSplit(OnnxNode &node) {
   int64_t room = 2 * roomFor(x), splits = node.intAttr("maxsplit", -1);
   if (node.hasAttr("maxsplit") && splits < 0)
     splits = -1;
-  // As many pieces as are wanted at most.
+  // The attribute `maxsplit` limits the number of parts.
   int64_t pieces = splits < 0 ? mostPieces : std::min(splits + 1, mostPieces);
   Dims sizes = dimsOf(x);
   if (tensorType(x).getNumElements() == 0) {
@@ -228,7 +233,7 @@ static ImportResult importStringSplit(OnnxNode &node) {
   return SmallVector<Value>{*found, split.getCounts()};
 }
 
-/// The table of an automaton's next states, and where it accepts.
+/// Returns the transition table of an automaton, and its accepting states.
 static std::pair<Value, Value> tablesOf(OnnxNode &node,
                                         const Automaton &automaton) {
   int64_t states = automaton.accepts.size();
@@ -249,8 +254,8 @@ static ImportResult importRegexFullMatch(OnnxNode &node) {
   return one(node.build<MatchStringOp>(node.input(0), next, accepts));
 }
 
-/// The state that leads to itself alone and accepts nothing; one that there is not if
-/// the automaton has none.
+/// Returns the dead state, which has only transitions to itself and does not
+/// accept; an invalid state if there is none.
 static int64_t deadState(const Automaton &automaton) {
   int64_t states = automaton.accepts.size();
   for (int64_t state = 0; state < states; ++state) {

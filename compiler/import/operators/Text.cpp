@@ -1,10 +1,10 @@
-// TfIdfVectorizer.
+// Imports TfIdfVectorizer.
 //
-// Counting the n-grams of a pool becomes comparisons of shifted rows with the
-// pool's columns, one sum for each length and distance:
+// The n-grams of a pool are counted by comparing shifted rows with the pool's
+// columns, with one sum per length and distance:
 //
 //   count[p] = sum over i of (x[i] == pool[p][0] and x[i + d] == pool[p][1]
-//   ...)
+//                             and ...)
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
@@ -14,16 +14,16 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// How often each of the pool's n-grams of length `n` is in the rows of `x`
-/// [rows, length], with `distance` between its items: [rows, grams]. A pool of strings
-/// is one of their positions.
+/// Returns how often each n-gram of the pool, of length `n`, occurs in the rows
+/// of `x` [rows, length] with `distance` between its items: [rows, grams]. For
+/// a pool of strings, `pool` has indices into `strings`.
 static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
                         ArrayRef<std::string> strings, int64_t n,
                         int64_t distance) {
   int64_t grams = int64_t(pool.size()) / n, reach = (n - 1) * distance;
   Dim rows = dimsOf(x)[0], length = dimsOf(x)[1];
-  // Of rows as long as the run says, places from which n-grams would reach beyond the end
-  // are left out below.
+  // If the row length is dynamic, positions whose n-grams would extend beyond
+  // the end are masked below.
   Dim places = length.known() ? length - reach : length;
   Type type = elementOf(x);
   if (!length.known() && reach > 0) {
@@ -108,7 +108,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
   Dim length = dimsOf(x).back(), rows = shape.size() == 2 ? dimsOf(x)[0] : 1;
   x = node.reshape(x, Dims{rows, length});
   Type f32 = node.builder.getF32Type();
-  // Where in the counted columns each output is; column 0 counts nothing.
+  // The column of each output in the concatenated counts; column 0 is always 0.
   SmallVector<int64_t> place(outputs, 0);
   SmallVector<Value> counts;
   if (auto known = rows.known())
@@ -133,7 +133,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
     if (grams == 0 || n < shortest || n > longest)
       continue;
     Value sum;
-    // The distance matters only between items.
+    // For 1-grams the distance is irrelevant.
     for (int64_t distance = 1; distance <= (n == 1 ? 1 : skips + 1);
          ++distance) {
       if ((length - (n - 1) * distance).most() < 1)

@@ -1,9 +1,9 @@
-// Optimizers of ai.onnx.preview.training.
+// Imports the optimizers of ai.onnx.preview.training.
 //
 // One step of an optimizer is elementwise: any number of tensors, each with its
-// gradient and one or two running values, become
+// gradient and one or two optimizer states, become
 //
-//   g = gradient + norm_coefficient * x,  new running values,  new x
+//   g = gradient + norm_coefficient * x,  new states,  new x
 
 #include "compiler/import/operators/OnnxImport.h"
 
@@ -13,11 +13,11 @@ namespace ingot::graph {
 
 namespace {
 
-/// The operands of one node and arithmetic on them.
+/// The operands of one node, and arithmetic on them.
 class Optimizer {
 public:
-  /// `kinds`: how many inputs belong to each tensor: itself, its gradient, its
-  /// running values.
+  /// `kinds` is the number of inputs per tensor: the tensor, its gradient, its
+  /// states.
   Optimizer(OnnxNode &node, unsigned kinds)
       : node(node), kinds(kinds), count((node.numInputs() - 2) / kinds) {}
 
@@ -43,7 +43,7 @@ public:
   double attr(StringRef name, double otherwise) const {
     return node.floatAttr(name, otherwise);
   }
-  /// A scalar of the type of `like`.
+  /// Returns a scalar of the type of `like`.
   Value number(double value, Value like) {
     return node.scalarConstant(value, elementOf(like));
   }
@@ -61,10 +61,10 @@ public:
     return add(scaled(attr("norm_coefficient", 0), x(i)),
                node.input(2 + count + i));
   }
-  /// The learning rate, and the number of the step, as the tensor's type.
+  /// The learning rate and the step number, in the tensor's type.
   Value rate(Value like) { return node.cast(node.input(0), elementOf(like)); }
   Value step(Value like) { return node.cast(node.input(1), elementOf(like)); }
-  /// `later` from the second step on, `first` in the first.
+  /// Returns `first` in the first step, `later` in all others.
   Value unlessFirst(Value later, Value first) {
     Value zero = node.scalarConstant(0, elementOf(node.input(1)));
     return apply<WhereOp>(
@@ -77,7 +77,7 @@ public:
 
 } // namespace
 
-/// All new tensors, then all new running values, by kind.
+/// Returns all new tensors, then all new states, grouped by kind.
 static ImportResult results(ArrayRef<SmallVector<Value>> kinds) {
   SmallVector<Value> all;
   for (const SmallVector<Value> &kind : kinds)

@@ -1,4 +1,4 @@
-// Support vector machines of ai.onnx.ml.
+// Imports the support vector machines of ai.onnx.ml.
 //
 //   kernels = kernel(x, support vectors)           [rows, vectors]
 //   scores  = kernels * coefficients + rho         for each pair of classes
@@ -14,7 +14,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// The attributes that classifier and regressor share, and the products they make.
+/// The attributes that classifier and regressor share, and the kernel
+/// functions.
 class VectorMachine {
 public:
   explicit VectorMachine(OnnxNode &node)
@@ -24,9 +25,9 @@ public:
         rho(node.floatsAttr("rho")) {}
 
   LogicalResult read();
-  /// The kernel of each row of x and each of `count` vectors; null with a diagnostic if
-  /// the vectors are not that many. Coefficients without support vectors have the
-  /// linear kernel.
+  /// Returns the kernel function of each row of x with each of `count` vectors;
+  /// null with a diagnostic if their number does not match. Coefficients
+  /// without support vectors use the linear kernel.
   Value kernels(ArrayRef<double> of, int64_t count, bool isLinear = false);
   Value number(double value) { return node.scalarConstant(value, f32); }
   Value matrix(ArrayRef<double> values, int64_t rows, int64_t columns) {
@@ -36,7 +37,7 @@ public:
   OnnxNode &node;
   Type f32;
   SmallVector<double> vectors, coefficients, rho;
-  /// [rows, features]
+  /// [rows, features].
   Value x;
 
 private:
@@ -111,7 +112,7 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
   if (failed(machine.read()))
     return failure();
   int64_t count = node.intAttr("n_supports", 0);
-  // Without support vectors, the coefficients are the one vector.
+  // Without support vectors, the coefficients form a single vector.
   ArrayRef<double> coefficients = machine.coefficients;
   Value kernels = count > 0
                       ? machine.kernels(machine.vectors, count)
@@ -135,7 +136,7 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
     y = node.elementwise<WhereOp>(
         {isPositive, machine.number(1), machine.number(-1)});
   }
-  // ONNX Runtime leaves the result as it is, whatever `post_transform` says.
+  // Like ONNX Runtime, ignores `post_transform`.
   return one(y);
 }
 
@@ -143,8 +144,9 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
 // SVMClassifier
 //===----------------------------------------------------------------------===//
 
-/// The scores of all pairs of classes i < j: of the vectors of i with the coefficients
-/// against j, and of those of j with the coefficients against i.
+/// Returns the scores of all pairs of classes i < j: the vectors of i with
+/// their coefficients against j, plus those of j with their coefficients
+/// against i.
 static FailureOr<Value> pairScores(VectorMachine &machine,
                                    ArrayRef<int64_t> perClass) {
   OnnxNode &node = machine.node;
@@ -181,7 +183,8 @@ static FailureOr<Value> pairScores(VectorMachine &machine,
       {*sums, floatConstant(node, {pairs}, machine.rho, machine.f32)});
 }
 
-/// How many pairs each class wins [rows, classes]: i, where the score is positive.
+/// Returns the number of pairs that each class wins [rows, classes]: class i
+/// wins if the score is positive.
 static FailureOr<Value> votes(VectorMachine &machine, Value scores,
                               int64_t classes) {
   int64_t pairs = classes * (classes - 1) / 2, pair = 0;
@@ -203,8 +206,8 @@ static FailureOr<Value> votes(VectorMachine &machine, Value scores,
   return node.elementwise<AddOp>({*first, *second});
 }
 
-/// Of the pairs r(i, j): the matrix of them [rows, classes, classes], with
-/// r(j, i) = 1 - r(i, j) and 0 on the diagonal.
+/// Returns the matrix [rows, classes, classes] of the pairwise probabilities
+/// r(i, j), with r(j, i) = 1 - r(i, j) and 0 on the diagonal.
 static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
                            int64_t classes) {
   OnnxNode &node = machine.node;
@@ -225,11 +228,13 @@ static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
   return node.build<GatherOp>(all, table, 1, /*inRange=*/true);
 }
 
-/// The probabilities p of more than two classes that fit those of the pairs best: where
-/// the sum of (r(j, i) p(i) - r(i, j) p(j))^2 is least and p adds up to 1 (Wu, Lin and
-/// Weng 2004, the second approach). With Q the matrix of that sum and E of ones, p is in
-/// the direction of (Q + E)^-1 1: Gauss's elimination, whose pivots are positive since
-/// the matrix is. ONNX Runtime's iteration ends on the way there.
+/// Returns the probabilities p of more than two classes that best fit the
+/// pairwise ones: p adds up to 1 and minimizes the sum of (r(j, i) p(i) - r(i,
+/// j) p(j))^2 (Wu, Lin and Weng 2004, second approach). With Q the matrix of
+/// this quadratic form and E the matrix of ones, p is parallel to (Q + E)^-1 1.
+/// It is computed by Gaussian elimination, whose pivots are positive because
+/// the matrix is positive definite. ONNX Runtime iterates towards the same
+/// solution and stops early.
 static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   OnnxNode &node = machine.node;
   auto minus = [&](Value a, Value b) {
@@ -267,8 +272,8 @@ static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   return node.elementwise<DivOp>({solution, sum});
 }
 
-/// The probabilities of the classes. That of the first of a pair is
-/// 1 / (1 + exp(a * score + b)).
+/// Returns the probabilities of the classes. In a pair, the probability of the
+/// first class is 1 / (1 + exp(a * score + b)).
 static Value probabilities(VectorMachine &machine, Value scores,
                            ArrayRef<double> a, ArrayRef<double> b,
                            int64_t classes) {
@@ -296,7 +301,7 @@ static Value probabilities(VectorMachine &machine, Value scores,
                   classes);
 }
 
-/// Each class is a step of the elimination that finds probabilities.
+/// The elimination is unrolled, one step per class.
 constexpr int64_t mostWithProbabilities = 64;
 
 static ImportResult importSVMClassifier(OnnxNode &node) {
@@ -316,7 +321,7 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
     return node.unsupported("a single class",
                             "remove the node: its label is always the same");
   if (perClass.empty()) {
-    // One vector of coefficients for each class.
+    // One vector of coefficients per class.
     Value scores =
         machine.kernels(machine.coefficients, classes, /*isLinear=*/true);
     if (!scores)
@@ -333,7 +338,7 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
   FailureOr<Value> scores = pairScores(machine, perClass);
   if (failed(scores))
     return failure();
-  // Labels go by votes, even where there are probabilities.
+  // Labels are chosen by votes, even if there are probabilities.
   FailureOr<Value> count = votes(machine, *scores, classes);
   if (failed(count))
     return failure();

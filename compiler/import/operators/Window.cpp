@@ -1,4 +1,4 @@
-// Pooling.
+// Imports pooling.
 
 #include "compiler/import/operators/WindowGeometry.h"
 
@@ -9,8 +9,9 @@ namespace ingot::graph {
 using BuildPool = llvm::function_ref<Value(Value x, const WindowGeometry &,
                                            RankedTensorType)>;
 
-/// `build` gets the channels-last input, the geometry and the result type. With `fill`,
-/// that is around the input where only the run says how much of it.
+/// Imports a pooling operator. `build` gets the channels-last input, the
+/// geometry and the result type. With `fill`, padding whose amount is known
+/// only at run time has this value.
 static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
                                    BuildPool build, Value x = {}) {
   if (!x)
@@ -27,7 +28,7 @@ static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
   return toChannelsFirst(node, build(toChannelsLast(node, x), *geometry, type));
 }
 
-/// What no element is less than.
+/// Returns the smallest value of a type (-infinity for floats).
 static double leastNumber(Type type) {
   if (isa<FloatType>(type))
     return -INFINITY;
@@ -74,7 +75,8 @@ static ImportResult importAveragePool(OnnxNode &node) {
   FailureOr<Value> y = importPool(node, /*fill=*/0, average);
   if (failed(y) || !isPadded || countsAll)
     return one(y);
-  // What each window has of the input follows from an input of ones.
+  // The fraction of each window that is inside the input is the average of an
+  // input of ones.
   Dims sizes = dimsOf(x);
   sizes[0] = sizes[1] = 1;
   Value ones = node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
@@ -86,7 +88,7 @@ static ImportResult importAveragePool(OnnxNode &node) {
 }
 
 static ImportResult importLpPool(OnnxNode &node) {
-  // A float in opset 1, an integer later.
+  // `p` is a float attribute in opset 1, an integer later.
   double p = node.opset < 2 ? node.floatAttr("p", 2)
                             : static_cast<double>(node.intAttr("p", 2));
   if (p != std::floor(p))

@@ -23,8 +23,8 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
   return *kind;
 }
 
-/// Places that windows of `extent` have in an axis of `size`, padded. Empty where that
-/// depends on the size in more than one way.
+/// Returns the number of windows of `extent` in a padded axis of `size`;
+/// nullopt if it is not a simple expression of the size.
 static std::optional<Dim> countWindows(const Dim &size, int64_t low,
                                        int64_t high, const Dim &extent,
                                        int64_t stride, bool ceil) {
@@ -36,11 +36,12 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
   if (count.known())
     return *((count - 1) * stride - size - low).known() >= 0 ? count - 1
                                                              : count;
-  // At most the last `stride - 1` elements are in a window of its own: it starts inside
-  // if the kernel is longer than what is padded behind.
+  // At most the last `stride - 1` elements need an additional window. It starts
+  // inside the input if the kernel is sufficiently longer than the padding at
+  // the end.
   if ((extent - high).least() >= stride)
     return count;
-  // Else there are as many as starts inside.
+  // Otherwise, counts the windows that start inside the input.
   return extent.known() ? std::optional((size + (low - 1)).floorDiv(stride) + 1)
                         : std::nullopt;
 }
@@ -62,7 +63,7 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   Dim count;
   if (autoPad == AutoPad::SameUpper || autoPad == AutoPad::SameLower) {
     count = (size() + (stride - 1)).floorDiv(stride);
-    // With a stride of 1 it does not depend on the size.
+    // With a stride of 1 the padding does not depend on the size.
     bool isUpper = autoPad == AutoPad::SameUpper;
     auto missing = ((count - 1) * stride + extent - size()).known();
     if (!missing && !pads)
@@ -82,7 +83,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   } else {
     if (autoPad == AutoPad::Valid)
       ahead = behind = 0;
-    // Where no size can be taken to be large enough, the run checks the number of windows.
+    // If the size cannot be assumed to be large enough, the run checks the
+    // number of windows.
     if (auto known = extent.known())
       (void)node.requireAtLeast(size(), *known - ahead - behind);
     if ((size() + (ahead + behind) - extent).most() < 0)
@@ -103,7 +105,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
       count = *checked;
     }
   }
-  // ONNX's shape rule goes by the pads, its text by auto_pad.
+  // If both are given, ONNX's shape rule uses pads, but its specification
+  // auto_pad.
   Dim given = size() + (before + after) - extent;
   if (autoPad != AutoPad::No && node.hasAttr("pads") &&
       (given.least() < 0 || !(given.floorDiv(stride) + 1 == count)))
@@ -148,7 +151,8 @@ Value WindowGeometry::pad(OnnxNode &node, Value x, double fill) const {
     Value missing =
         ints.max(ints.number(0), ints.sub(ints.sizes(each.size),
                                           ints.sizes(dimsOf(x)[each.axis])));
-    // The odd element is behind, or in front of all.
+    // An odd element is padded at the end (SAME_UPPER) or at the start
+    // (SAME_LOWER).
     Value before = ints.div(
         ints.add(missing, ints.number(each.isUpper ? 0 : 1)), ints.number(2));
     x = padAlong(node, x, each.axis, before, each.size, "constant",

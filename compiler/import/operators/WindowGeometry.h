@@ -1,7 +1,5 @@
-// Strides, pads, dilations.
-//
-// What convolutions and pools share: ONNX's attributes read into one struct,
-// and the range of kernel positions that lie inside the input.
+// The geometry shared by convolutions and pools: ONNX's attributes for strides,
+// pads and dilations, read into one struct.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_WINDOWGEOMETRY_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_WINDOWGEOMETRY_H
@@ -18,8 +16,9 @@ struct WindowGeometry {
   llvm::SmallVector<int64_t> strides, dilations, low, high;
   Dims kernel, output;
 
-  /// What is padded, and cropped behind, before windows are placed without pads: of
-  /// axes where auto_pad depends on a size that only the run says.
+  /// An axis whose padding by auto_pad depends on a dynamic size: it is padded,
+  /// or cropped at the end, to `size` before windows without padding are
+  /// applied.
   struct Padded {
     size_t axis;
     Dim size;
@@ -27,26 +26,28 @@ struct WindowGeometry {
   };
   llvm::SmallVector<Padded> padded;
 
-  /// Reads strides, dilations, pads, auto_pad, ceil_mode for the input `x`, channels
-  /// first. Of an input whose sizes are known only at run time a kernel fits into it.
-  /// Unless the caller pads (`pads`), it gets no axes that have to be `padded`.
+  /// Reads strides, dilations, pads, auto_pad and ceil_mode for the
+  /// channels-first input `x`. If sizes are dynamic, assumes that the kernel
+  /// fits. Fails for axes that would have to be `padded`, unless the caller
+  /// supports that (`pads`).
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<Dim> kernel,
                                               bool pads = false);
-  /// The same with a kernel of numbers.
+  /// The same for a kernel with static sizes.
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<int64_t> kernel,
                                               bool pads = false) {
     return read(node, x,
                 llvm::ArrayRef<Dim>(Dims(kernel.begin(), kernel.end())), pads);
   }
-  /// `x`, channels first, with the elements `fill` around it that only the run counts.
+  /// Returns `x`, channels first, with run-time padding of `fill` for the axes
+  /// in `padded`.
   mlir::Value pad(OnnxNode &node, mlir::Value x, double fill) const;
-  /// The kernel, where it is of numbers.
+  /// Returns the kernel, whose sizes must be static.
   llvm::SmallVector<int64_t> knownKernel() const {
     return llvm::map_to_vector(kernel, [](const Dim &n) { return *n.known(); });
   }
-  /// The type of the operator's result, channels last.
+  /// Returns the type of the operator's result, channels last.
   mlir::RankedTensorType resultType(mlir::Value x, const Dim &channels) const {
     return tensorOf(windowShape(dimsOf(x), output, channels), elementOf(x));
   }
@@ -57,7 +58,7 @@ private:
                                bool pads);
 };
 
-/// transpose [N, C, spatial...] -> [N, spatial..., C] and back, of a value.
+/// Transpose a value from [N, C, spatial...] to [N, spatial..., C] and back.
 mlir::Value toChannelsLast(OnnxNode &node, mlir::Value x);
 mlir::Value toChannelsFirst(OnnxNode &node, mlir::Value x);
 

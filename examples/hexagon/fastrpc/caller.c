@@ -1,7 +1,9 @@
-/* Plays the application processor: ten digits by remote calls, each a method and buffers.
+/* Takes the role of the application processor: classifies ten digits by remote
+ * calls, each of which is a method number and buffers.
  *
- * On a phone FastRPC carries the buffers to the DSP; here they go to the skeleton
- * directly. It is the program of one process that the emulator runs. */
+ * On a phone, FastRPC transfers the buffers to the DSP. Here, caller and skeleton
+ * are one process under the emulator, and the buffers are passed directly. The
+ * functions of the SDK that the skeleton calls are defined in this file. */
 #include "board.h"
 #include "digits.h"
 
@@ -16,7 +18,7 @@ extern const unsigned char *const digit_images[11];
 static float image[pixels], scores[classes];
 static int held;
 
-/* The VTCM of this DSP: a page, which is one session's at a time. */
+/* The VTCM of the emulated DSP: one page, for one session at a time. */
 static _Alignas(4096) unsigned char vtcm[1 << 16];
 
 int HAP_compute_res_attr_init(compute_res_attr_t *wanted) {
@@ -93,7 +95,7 @@ int main(void) {
       classify(session, pixels + 1) != AEE_EBADPARM)
     return 1;
   for (int digit = 0; digit < classes; ++digit) {
-    /* The data are the last field of the file, and may lie at any address. */
+    /* The data are the last field of the ONNX file, at any alignment. */
     __builtin_memcpy(image, digit_images[digit + 1] - sizeof image,
                      sizeof image);
     if (classify(session, pixels) != AEE_SUCCESS)

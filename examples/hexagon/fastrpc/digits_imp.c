@@ -1,8 +1,9 @@
-/* The interface of digits.idl by the generated network.
+/* Implements the interface of digits.idl with the generated network.
  *
- * A session has the arena, of which there is one: a second session is refused, and calls
- * within a session are the caller's to order. HVX and VTCM are held while the network
- * runs: other sessions of the DSP want them, too. */
+ * There is one arena, which belongs to the open session: a second session is
+ * rejected, and the caller must not make concurrent calls within a session. HVX
+ * and VTCM are acquired for each call and released after it, so that other
+ * processes on the DSP can use them. */
 #include "digits.h"
 #include "mnist_near.h"
 
@@ -13,7 +14,7 @@
 static _Alignas(
     MNIST_NEAR_ARENA_ALIGN) unsigned char arena[MNIST_NEAR_ARENA_BYTES];
 static int sessions;
-/* How long a call waits for VTCM that another session has. */
+/* How long a call waits for VTCM that another process holds. */
 enum { timeout_us = 100000 };
 
 int digits_open(const char *uri, remote_handle64 *handle) {

@@ -1,10 +1,11 @@
 /* Window.c - counts the instructions of an emulated program between two marks.
  *
- * A QEMU plugin: -plugin libwindow.so,out=FILE. The program opens the window by the system
- * call getpgid(0x1a9071) and closes it by getpgid(0x1a9072), which both fail. Counts all
- * threads. Writes a line per block of code that ran in the window: address, bytes,
- * instructions, runs. Unlike test/firmware/CountPlugin.c it needs no address of a function,
- * so that it can count programs of others. */
+ * A QEMU plugin: -plugin libwindow.so,out=FILE. The program starts counting by the
+ * system call getpgid(0x1a9071) and stops it by getpgid(0x1a9072); both calls
+ * fail. All threads are counted. Writes a line per block of code that ran in
+ * between: address, bytes, instructions, runs. Unlike CountPlugin.c in
+ * test/firmware it needs no function addresses, so it can count programs of other
+ * inference engines. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

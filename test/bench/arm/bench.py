@@ -29,7 +29,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, "..", "..", "networks")]
 import run as networks  # noqa: E402
 
-# QEMU's name, Ingot's target, MIDR, and the features in the /proc/cpuinfo that a peer sees.
+# QEMU's name of the core, Ingot's target, MIDR, and the CPU features that a peer sees in /proc/cpuinfo.
 CORES = {
     "a53": ("cortex-a53", "armv8-a", 0x410FD034, "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
     "a72": ("cortex-a72", "armv8-a", 0x410FD083, "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
@@ -49,7 +49,7 @@ PEERS_OF_FAST = {
 NETWORKS = ["mnist_cnn", "lenet5", "tiny_ad_autoencoder", "tiny_ds_cnn_kws", "tiny_mobilenet_v1_025_vww",
             "tiny_resnet8_cifar", "lstm_2x256_t100", "mobilenet_v3_small", "mobilenet_v2", "squeezenet1_1",
             "efficientnet_b0", "resnet18", "deit_tiny", "minilm_l6_128"]
-# What a peer's Python itself runs.
+# Files of a peer's process that belong to Python itself, not to the engine.
 PYTHON = ("python3.11", "numpy", "lib-dynload", "libffi")
 
 MAIN = """#include "net.h"
@@ -81,7 +81,7 @@ def run(command, **options):
 
 
 class Network:
-    """A network, seeded inputs and what ONNX Runtime computes of them."""
+    """A network, its seeded inputs, and the outputs that ONNX Runtime computes for them."""
 
     def __init__(self, args, name):
         self.name, self.args = name, args
@@ -100,7 +100,7 @@ class Network:
         self.macs = sum(group["macs"] for group in facts["groups"])
 
     def error(self, outputs):
-        """The largest difference, as a part of the range; None where shapes are another engine's."""
+        """Returns the largest difference relative to the range; None if the shapes differ."""
         y, expected = np.asarray(outputs[0], np.float64).ravel(), self.expected[0].astype(np.float64).ravel()
         if y.size != expected.size:
             return None
@@ -114,7 +114,7 @@ def build_plugin(work):
 
 
 def build_program(network, folder, compiler, target, options):
-    """A program that reads the inputs, runs the network between the marks, and writes the outputs."""
+    """Builds a program that reads the inputs, runs the network between the marks, and writes the outputs."""
     os.makedirs(folder, exist_ok=True)
     run([network.args.ingot, network.model, "-o", f"{folder}/net.cpp", "--name", "net", "--weights", "object",
          "--target", target, *options])
@@ -142,13 +142,13 @@ def build_program(network, folder, compiler, target, options):
 
 
 def counts_of(path):
-    """(address, instructions that ran) of each block."""
+    """Returns (address, executed instructions) of each block."""
     with open(path) as file:
         return [(int(address), int(n) * int(runs)) for address, _, n, runs in map(str.split, file)]
 
 
 def list_kernels(network, program, counts, target, most):
-    """Prints the kernels that take the most instructions, with those per multiply-add."""
+    """Prints the kernels with the most instructions, and their instructions per multiply-accumulate."""
     facts = json.loads(run([network.args.ingot, "inspect", network.model, "--json", "--target", target]))
     macs, plans = collections.Counter(), {}
     for group in facts["groups"]:
@@ -168,7 +168,7 @@ def list_kernels(network, program, counts, target, most):
 
 
 def count_own(network, core, compiler):
-    """Instructions and outputs of Ingot's code."""
+    """Returns the instructions and the outputs of Ingot's code."""
     args = network.args
     emulated, target = CORES[core][:2]
     target = FAST_TARGETS.get(args.fast, target)
@@ -188,7 +188,8 @@ def count_own(network, core, compiler):
 
 
 def root_of(args, core):
-    """The files that a peer sees, with a /proc/cpuinfo of the core: that of x86 makes ONNX Runtime crash."""
+    """Returns the file system that a peer sees. Its /proc/cpuinfo describes the core: with that of the
+    x86 host, ONNX Runtime crashes."""
     path = os.path.join(args.work, "root-" + core)
     if os.path.exists(path):
         return path
@@ -208,7 +209,7 @@ def root_of(args, core):
 
 
 def count_peer(network, core, peer):
-    """Instructions of another engine, without those of Python and numpy."""
+    """Returns the instructions of another engine, without those of Python and numpy."""
     args = network.args
     options = PEERS_OF_FAST.get(args.fast, {}).get(peer, [])
     if args.fast and not options:

@@ -1,6 +1,8 @@
-"""Runs another engine inside the emulator: peer.py ENGINE MODEL INPUTS.npz RUNS OUT [OPTION=VALUE...]
+"""Runs another engine inside the emulator: peer.py ENGINE MODEL INPUTS.npz RUNS OUT
+[OPTION=VALUE...]
 
-Two runs to warm up, then RUNS between the marks of Window.c. Writes OUT.peer.npz (outputs) and OUT.maps.
+Executes two warm-up runs, then RUNS runs between the marks of Window.c. Writes OUT.peer.npz
+(outputs) and OUT.maps.
 """
 import os
 import sys
@@ -77,7 +79,7 @@ def litert():
     i.allocate_tensors()
     details = i.get_input_details()
     for d, v in zip(details, feed.values()):
-        if list(d["shape"]) != list(v.shape):  # onnx2tf puts channels last
+        if list(d["shape"]) != list(v.shape):  # onnx2tf moves channels to the last axis
             v = np.ascontiguousarray(np.moveaxis(v, 1, -1))
         i.set_tensor(d["index"], v.astype(d["dtype"]))
     return lambda: i.invoke(), lambda: [i.get_tensor(d["index"]) for d in i.get_output_details()]
@@ -92,7 +94,7 @@ def mnn():
     pairs = [(tensors[name], MNN.Tensor(v.shape, MNN.Halide_Type_Float, v, MNN.Tensor_DimensionType_Caffe))
              for name, v in feed.items()]
 
-    def run():  # what a run needs first: the memory of inputs is used again
+    def run():  # inputs must be copied before each run: MNN reuses their memory
         for mine, host in pairs:
             mine.copyFrom(host)
         i.runSession(session)

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# peers.sh WORK NETWORK...: what bench.py --peers needs below WORK: an arm64 Python (root/) with the aarch64 wheels
-# of other engines (site/), converters of this machine (venv*/), and each engine's form of the networks, which are
-# there as NETWORK.onnx and NETWORK.npz once bench.py has counted them. Debian 12; root for apt. Installs nothing.
+# Prepares everything that bench.py --peers needs in the folder WORK: an arm64 Python (root/) with
+# the aarch64 wheels of other engines (site/), converters for this machine (venv*/), and the
+# networks in the format of each engine. The networks must exist as NETWORK.onnx and NETWORK.npz,
+# which bench.py writes. Needs Debian 12, and root for apt; installs nothing on the system.
+#
+#   usage: peers.sh WORK NETWORK...
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$1"

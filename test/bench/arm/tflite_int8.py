@@ -1,4 +1,5 @@
-"""tflite_int8.py NAME: tflite/NAME/NAME_int8.tflite from the SavedModel that onnx2tf wrote, quantized in full."""
+"""Writes tflite/NAME/NAME_int8.tflite, fully quantized, from the SavedModel of onnx2tf: tflite_int8.py
+NAME"""
 import sys
 
 import numpy as np

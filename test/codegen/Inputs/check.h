@@ -1,4 +1,4 @@
-// Exact comparison of results, for the tests that run what they print.
+// Exact comparison of results, for tests that run the generated code.
 #ifndef INGOT_TEST_CODEGEN_CHECK_H
 #define INGOT_TEST_CODEGEN_CHECK_H
 

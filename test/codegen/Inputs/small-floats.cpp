@@ -3,7 +3,8 @@
 #include <cmath>
 #include <vector>
 
-/// The definition: sign, exponent, mantissa, and which codes are special.
+/// Reference conversion of a small float format, given its sign, exponent,
+/// mantissa, and which codes are special.
 struct Format {
   int exponent, mantissa, bias;
   enum { Ieee, OneNan, NegZero, None } specials;
@@ -29,8 +30,9 @@ struct Format {
            : specials == OneNan ? (1u << (exponent + mantissa)) - 1
                                 : 0;
   }
-  /// By search: the nearest code, of two the even one; overflow as rounding to
-  /// one more exponent would give it.
+  /// Returns the nearest code, found by search; the even one of two equally
+  /// near codes. Overflow is decided by rounding as if the format had one more
+  /// exponent.
   unsigned encode(double x) const {
     unsigned count = 1u << (exponent + mantissa);
     bool sign = std::signbit(x);
@@ -90,7 +92,8 @@ void checkNarrow(const char *name, const Format &format,
   }
 }
 
-/// Values of all sizes, ties, neighbours of ties, specials.
+/// Returns values of all magnitudes, ties, neighbours of ties, and special
+/// values.
 template <typename From> std::vector<From> samples(const Format &format) {
   std::vector<From> all = {From(0),         From(-0.0), From(INFINITY),
                            From(-INFINITY), From(NAN),  From(1e38),

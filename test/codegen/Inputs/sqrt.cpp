@@ -10,7 +10,7 @@ int main() {
   for (int i = 0; i < 65536; ++i) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     uint32_t narrow = uint32_t(state >> 32) & 0x7fffffff;
-    // Squares and their neighbours are where rounding is tight.
+    // Squares and their neighbours are the hardest cases for rounding.
     std::memcpy(&x[i], &narrow, 4);
     if (i % 4 == 1)
       x[i] = std::nextafter(float(i) * float(i), i % 8 == 1 ? 0.0f : INFINITY);

@@ -1,5 +1,5 @@
-// A run of many steps, each of which reads what the one before has written, on teams of
-// all kinds of threads.
+// Runs many steps on a worker group, each of which reads what the previous step
+// wrote, with several implementations of parallel_for.
 #include "ingot_thread_pool.h"
 
 namespace {
@@ -18,7 +18,8 @@ struct Memory {
   unsigned a[most], b[most], total;
 };
 
-/// The milliseconds that one part of the fifth step takes.
+/// Runs the steps; `delay` is the time in milliseconds that one part of the
+/// fifth step takes.
 static void run(const ingot_context *context, Memory *memory, int delay) {
   in_team(context, [=](auto &team) {
     for (int round = 0; round < 4; ++round)
@@ -51,21 +52,22 @@ static void check(const char *threads, const ingot_context &context,
   }
 }
 
-/// All parts on the calling thread, the last one first.
+/// A parallel_for that runs all parts on the calling thread, last one first.
 static void reversed(void *, ptrdiff_t extent, ingot_body body,
                      void *argument) {
   for (ptrdiff_t i = extent; i-- > 0;)
     body(argument, i, i + 1);
 }
 
-/// All in one part on the calling thread, beside parts of nothing.
+/// A parallel_for that runs all parts in one call on the calling thread,
+/// between two empty ranges.
 static void whole(void *, ptrdiff_t extent, ingot_body body, void *argument) {
   body(argument, 0, 0);
   body(argument, 0, extent);
   body(argument, extent, extent);
 }
 
-/// A thread for each part.
+/// A parallel_for with one thread per part.
 static void threads(void *, ptrdiff_t extent, ingot_body body, void *argument) {
   std::vector<std::thread> all;
   for (ptrdiff_t i = 0; i < extent; ++i)
@@ -89,10 +91,11 @@ int main() {
     ingot::ThreadPool pool(size);
     for (int i = 0; i < (size > 8 ? 3 : 20); ++i)
       check("a pool", pool.context());
-    // The others do not wait for so long, and the run ends as it should.
+    // The other threads stop waiting before this part ends; the run must still
+    // complete.
     check("a pool with a late thread", pool.context(), 20);
   }
-  // Two runs at once, of which one has no threads.
+  // Two concurrent runs, one of which gets no threads of the pool.
   ingot::ThreadPool pool(3);
   Memory other = {};
   std::thread second([&] {

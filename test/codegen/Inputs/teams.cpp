@@ -1,4 +1,5 @@
-// Runs what teams.mlir says, alone and with threads, and counts how often these are asked.
+// Runs the program of teams.mlir without and with threads, and counts the calls
+// of parallel_for.
 #include "ingot_thread_pool.h"
 #include "net.h"
 
@@ -44,7 +45,7 @@ int main() {
         return 1;
       }
 #ifdef TRACE
-      // Each kernel begins and ends in the order of the run.
+      // The begin and end of each kernel must be traced in execution order.
       for (size_t i = 0; context && i < 12; ++i)
         if (traced.size() != 12 || traced[i] != int32_t(i)) {
           std::printf("%zu events, the one of index %zu is another\n",

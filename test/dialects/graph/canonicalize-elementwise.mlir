@@ -1,5 +1,6 @@
-// Elementwise operators, and reductions of single elements, that canonicalization
-// drops. All of this holds under --strict: no bit of a result changes.
+// Elementwise operators, and reductions of single elements, that
+// canonicalization removes. All of this holds under --strict: no bit of a
+// result changes.
 //
 // RUN: %ingot-opt %s -canonicalize | FileCheck %s
 // REQUIRES: ingot-opt
@@ -18,7 +19,7 @@ func.func @neutral(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %e : tensor<4xf32>
 }
 
-// x + 0.0 is 0.0 where x is -0.0.
+// x + 0.0 is 0.0 where x is -0.0, so the addition stays.
 // CHECK-LABEL: @positive_zero(
 // CHECK: graph.add
 func.func @positive_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -27,7 +28,7 @@ func.func @positive_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
 
-// Integers have one zero.
+// Integers have only one zero.
 // CHECK-LABEL: @integer_zero(
 // CHECK-NEXT: return %arg0
 func.func @integer_zero(%x: tensor<4xsi32>) -> tensor<4xsi32> {
@@ -36,7 +37,7 @@ func.func @integer_zero(%x: tensor<4xsi32>) -> tensor<4xsi32> {
   return %a : tensor<4xsi32>
 }
 
-// The neutral operand gives the result its shape.
+// The operand that is neutral for the value determines the shape of the result.
 // CHECK-LABEL: @neutral_broadcasts(
 // CHECK: graph.mul
 func.func @neutral_broadcasts(%x: tensor<f32>) -> tensor<4xf32> {
@@ -45,7 +46,7 @@ func.func @neutral_broadcasts(%x: tensor<f32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
 
-// 1 - x and 1 / x are something.
+// 1 - x and 1 / x are not x.
 // CHECK-LABEL: @not_commutative(
 // CHECK: graph.sub
 // CHECK: graph.div
@@ -66,7 +67,7 @@ func.func @power_of_two(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// A third is no float.
+// One third is not exact in floating point.
 // CHECK-LABEL: @other_divisor(
 // CHECK: graph.div
 func.func @other_divisor(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -92,7 +93,7 @@ func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %g : tensor<4xf32>
 }
 
-// The narrower of two bounds is left.
+// Only the tighter of two bounds stays.
 // CHECK-LABEL: @bounds(
 // CHECK-DAG: %[[ONE:.*]] = graph.constant dense<1.0
 // CHECK-DAG: %[[FIVE:.*]] = graph.constant dense<5.0
@@ -110,7 +111,7 @@ func.func @bounds(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %d : tensor<4xf32>
 }
 
-// What is in [0, 6] is not below 0.
+// Values in [0, 6] are never below 0.
 // CHECK-LABEL: @bounded_already(
 // CHECK: graph.relu
 // CHECK-NEXT: %[[M:.*]] = graph.minimum
@@ -123,7 +124,7 @@ func.func @bounded_already(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %c : tensor<4xf32>
 }
 
-// Bounds that cross yield the last of them, so all three stay.
+// If bounds cross, the last one wins, so all three stay.
 // CHECK-LABEL: @crossed(
 // CHECK: graph.maximum
 // CHECK-NEXT: graph.minimum
@@ -137,7 +138,7 @@ func.func @crossed(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %c : tensor<4xf32>
 }
 
-// A conversion that loses nothing, and back.
+// A lossless conversion and its inverse.
 // CHECK-LABEL: @casts(
 // CHECK-NEXT: %[[C:.*]] = graph.cast %arg1 : (tensor<4xsi8>) -> tensor<4xsi64>
 // CHECK-NEXT: return %arg0, %[[C]]
@@ -149,7 +150,8 @@ func.func @casts(%x: tensor<4xf16>, %i: tensor<4xsi8>) -> (tensor<4xf16>, tensor
   return %b, %d : tensor<4xf16>, tensor<4xsi64>
 }
 
-// One that rounds, and integers that a detour over floats would saturate.
+// A conversion that rounds, and integers that would be saturated on the way
+// through floats.
 // CHECK-LABEL: @casts_that_lose(
 // CHECK-COUNT-4: graph.cast
 func.func @casts_that_lose(%x: tensor<4xf32>, %i: tensor<4xsi8>) -> (tensor<4xf32>, tensor<4xui8>) {
@@ -160,7 +162,7 @@ func.func @casts_that_lose(%x: tensor<4xf32>, %i: tensor<4xsi8>) -> (tensor<4xf3
   return %b, %d : tensor<4xf32>, tensor<4xui8>
 }
 
-// Operands broadcast by themselves.
+// Operands that operators broadcast implicitly.
 // CHECK-LABEL: @expanded(
 // CHECK-NEXT: graph.add %arg0, %arg1 : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
 func.func @expanded(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
@@ -169,7 +171,7 @@ func.func @expanded(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
   return %a : tensor<3x4xf32>
 }
 
-// The one that gives the result its shape stays.
+// An expansion that determines the shape of the result stays.
 // CHECK-LABEL: @expanded_result(
 // CHECK: graph.expand
 func.func @expanded_result(%x: tensor<1x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
@@ -178,7 +180,7 @@ func.func @expanded_result(%x: tensor<1x4xf32>, %y: tensor<4xf32>) -> tensor<3x4
   return %a : tensor<3x4xf32>
 }
 
-// The sum of one element is the element.
+// The sum of one element is that element.
 // CHECK-LABEL: @single_elements(
 // CHECK-NEXT: return %arg0
 func.func @single_elements(%x: tensor<4x1x1xf32>) -> tensor<4x1x1xf32> {
@@ -186,7 +188,7 @@ func.func @single_elements(%x: tensor<4x1x1xf32>) -> tensor<4x1x1xf32> {
   return %y : tensor<4x1x1xf32>
 }
 
-// Beside other axes it adds nothing.
+// Next to other reduced axes, an axis of size 1 adds nothing.
 // CHECK-LABEL: @single_axis(
 // CHECK-NEXT: graph.reduce_mean %arg0 {axes = array<i64: 0>}
 func.func @single_axis(%x: tensor<4x1xf32>) -> tensor<1x1xf32> {
@@ -194,7 +196,7 @@ func.func @single_axis(%x: tensor<4x1xf32>) -> tensor<1x1xf32> {
   return %y : tensor<1x1xf32>
 }
 
-// The norm of one element has its sign taken off.
+// The norm of one element is its absolute value.
 // CHECK-LABEL: @single_norm(
 // CHECK: graph.reduce_l2
 func.func @single_norm(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
@@ -202,7 +204,8 @@ func.func @single_norm(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
   return %y : tensor<4x1xf32>
 }
 
-// Quantizing to integers whose least stands for zero bounds by zero itself.
+// If the smallest integer stands for zero, quantization already bounds the
+// values by zero.
 // CHECK-LABEL: @bound_of_quantized(
 // CHECK: %[[R:.*]] = graph.relu %arg0
 // CHECK: graph.quantize %arg0,

@@ -1,9 +1,9 @@
-// Movements of elements that canonicalization merges or drops.
+// Operators that only move elements, which canonicalization merges or removes.
 //
 // RUN: %ingot-opt %s -canonicalize | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A slice of one part of a concatenation reads that part.
+// A slice that lies in one operand of a concatenation reads that operand.
 // CHECK-LABEL: @slice_of_concat(
 // CHECK-NEXT: graph.slice %arg1 {starts = array<i64: 0, 1>, steps = array<i64: 1, 2>} : (tensor<2x5xf32>) -> tensor<2x2xf32>
 // CHECK-NEXT: return
@@ -13,7 +13,7 @@ func.func @slice_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> tensor<2
   return %s : tensor<2x2xf32>
 }
 
-// What splits a concatenation where it was joined gets the parts.
+// A split at the seams of a concatenation returns the operands.
 // CHECK-LABEL: @split_of_concat(
 // CHECK-NEXT: return %arg0, %arg1
 func.func @split_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> (tensor<2x3xf32>, tensor<2x5xf32>) {
@@ -23,7 +23,7 @@ func.func @split_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> (tensor<
   return %s, %t : tensor<2x3xf32>, tensor<2x5xf32>
 }
 
-// A slice across a joint leaves out the parts that it does not reach.
+// A slice across a seam drops the operands that it does not touch.
 // CHECK-LABEL: @slice_across(
 // CHECK-NEXT: %[[C:.*]] = graph.concat %arg1, %arg2
 // CHECK-NEXT: graph.slice %[[C]] {starts = array<i64: 1>, steps = array<i64: 1>}
@@ -33,7 +33,7 @@ func.func @slice_across(%a: tensor<3xf32>, %b: tensor<3xf32>, %d: tensor<3xf32>)
   return %s : tensor<4xf32>
 }
 
-// A concatenation that is needed as a whole is not made a second time in part.
+// If the whole concatenation is needed anyway, no second, partial one is built.
 // CHECK-LABEL: @slice_across_shared(
 // CHECK-NEXT: %[[C:.*]] = graph.concat %arg0, %arg1, %arg2
 // CHECK-NEXT: graph.slice %[[C]] {starts = array<i64: 4>
@@ -43,7 +43,7 @@ func.func @slice_across_shared(%a: tensor<3xf32>, %b: tensor<3xf32>, %d: tensor<
   return %s, %c : tensor<4xf32>, tensor<9xf32>
 }
 
-// Parts of one tensor that follow each other are one part.
+// Adjacent slices of one tensor become one slice.
 // CHECK-LABEL: @concat_of_slices(
 // CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<8x2xf32>) -> tensor<5x2xf32>
 // CHECK-NEXT: return
@@ -54,7 +54,7 @@ func.func @concat_of_slices(%x: tensor<8x2xf32>) -> tensor<5x2xf32> {
   return %c : tensor<5x2xf32>
 }
 
-// The halves of a rotation are in the other order.
+// The two halves of a rotation are in the opposite order, so they stay.
 // CHECK-LABEL: @rotation(
 // CHECK: graph.concat
 func.func @rotation(%x: tensor<8x2xf32>) -> tensor<8x2xf32> {
@@ -83,8 +83,8 @@ func.func @concat_of_concat(%x: tensor<4xf32>) -> tensor<12xf32> {
   return %b : tensor<12xf32>
 }
 
-// Two transposes are one, also with a reshape between them that only adds and drops
-// axes of size 1: this is K^T of an attention.
+// Two transposes become one, even with a reshape in between that only adds and
+// removes axes of size 1. This is K^T of an attention.
 // CHECK-LABEL: @transposes(
 // CHECK-NEXT: graph.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x128x12x64xf32>) -> tensor<1x12x64x128xf32>
 // CHECK-NEXT: return
@@ -96,8 +96,8 @@ func.func @transposes(%x: tensor<1x128x12x64xf32>) -> tensor<1x12x64x128xf32> {
   return %d : tensor<1x12x64x128xf32>
 }
 
-// A reshape that merges axes which follow one another before the transpose moves ahead
-// of it: here the places of an image, channels last, become one axis.
+// A reshape that merges axes that are adjacent before the transpose moves
+// before it. Here the positions of a channels-last image become one axis.
 // CHECK-LABEL: @merged_neighbours(
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32>
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 0, 2, 1>} : (tensor<1x32x16xf32>) -> tensor<1x16x32xf32>
@@ -108,7 +108,7 @@ func.func @merged_neighbours(%x: tensor<1x8x4x16xf32>) -> tensor<1x16x32xf32> {
   return %b : tensor<1x16x32xf32>
 }
 
-// A reshape that splits an axis moves ahead of a transpose as well.
+// A reshape that splits an axis moves before a transpose as well.
 // CHECK-LABEL: @split_axis(
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x32x64xf32>) -> tensor<1x32x4x16xf32>
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x4x16xf32>) -> tensor<1x4x16x32xf32>
@@ -119,8 +119,8 @@ func.func @split_axis(%x: tensor<1x32x64xf32>) -> tensor<1x4x16x32xf32> {
   return %b : tensor<1x4x16x32xf32>
 }
 
-// A reshape that merges axes in another order than they are stored in keeps transposes
-// apart.
+// A reshape that merges axes in an order other than the stored one keeps
+// transposes apart.
 // CHECK-LABEL: @merged_axes(
 // CHECK: graph.transpose
 // CHECK: graph.reshape
@@ -132,7 +132,7 @@ func.func @merged_axes(%x: tensor<2x3x4xf32>) -> tensor<4x6xf32> {
   return %c : tensor<4x6xf32>
 }
 
-// A residual sum is computed with the product in front of it.
+// A residual sum is computed together with the matrix product before it.
 // CHECK-LABEL: @sum_behind_reshape(
 // CHECK-NEXT: %[[P:.*]] = graph.matmul %arg0, %arg1
 // CHECK-NEXT: %[[B:.*]] = graph.add %[[P]], %arg2
@@ -147,7 +147,7 @@ func.func @sum_behind_reshape(%x: tensor<5x8xf32>, %w: tensor<8x4xf32>, %bias: t
   return %s : tensor<1x5x4xf32>
 }
 
-// What is stored anyway is seen in the shape of the sum.
+// A tensor that is stored anyway is reshaped to the shape of the sum.
 // CHECK-LABEL: @sum_of_stored(
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0
 // CHECK-NEXT: graph.add %[[R]], %arg1
@@ -157,8 +157,8 @@ func.func @sum_of_stored(%x: tensor<5x4xf32>, %y: tensor<1x5x4xf32>) -> tensor<1
   return %s : tensor<1x5x4xf32>
 }
 
-// Parts of a transposed tensor are transposed each for itself, so that only what
-// is read is moved, and moves with its readers.
+// Slices of a transposed tensor are transposed separately, so that only the
+// elements that are read are moved, together with the operators that read them.
 // CHECK-LABEL: @slices_of_transpose(
 // CHECK-NEXT: %[[A:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<4x6xf32>) -> tensor<4x2xf32>
 // CHECK-NEXT: %[[TA:.*]] = graph.transpose %[[A]]
@@ -172,7 +172,7 @@ func.func @slices_of_transpose(%x: tensor<4x6xf32>) -> (tensor<2x4xf32>, tensor<
   return %a, %b : tensor<2x4xf32>, tensor<4x4xf32>
 }
 
-// A transpose that is read as a whole as well is computed anyway.
+// A transpose whose whole result is also read has to be computed anyway.
 // CHECK-LABEL: @slice_of_read_transpose(
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %arg0
 // CHECK-NEXT: graph.slice %[[T]]
@@ -182,7 +182,8 @@ func.func @slice_of_read_transpose(%x: tensor<4x6xf32>) -> (tensor<2x4xf32>, ten
   return %a, %t : tensor<2x4xf32>, tensor<6x4xf32>
 }
 
-// The heads of the queries: a view of all that is stored, of which a part is read.
+// The heads of the queries: a view of a stored tensor, of which a slice is
+// read.
 // CHECK-LABEL: @reshape_of_slice(
 // CHECK-NEXT: %[[V:.*]] = graph.reshape %arg0 : (tensor<197x576xf32>) -> tensor<197x9x64xf32>
 // CHECK-NEXT: graph.slice %[[V]] {starts = array<i64: 0, 3, 0>, steps = array<i64: 1, 1, 1>} : (tensor<197x9x64xf32>) -> tensor<197x3x64xf32>
@@ -193,7 +194,8 @@ func.func @reshape_of_slice(%x: tensor<197x576xf32>) -> tensor<197x3x64xf32> {
   return %r : tensor<197x3x64xf32>
 }
 
-// A part that does not begin at a multiple of what is split off has no such view.
+// A slice that does not start at a multiple of the split-off size has no such
+// view.
 // CHECK-LABEL: @reshape_of_odd_slice(
 // CHECK-NEXT: graph.slice %arg0
 // CHECK-NEXT: graph.reshape
@@ -203,7 +205,8 @@ func.func @reshape_of_odd_slice(%x: tensor<197x576xf32>) -> tensor<197x3x64xf32>
   return %r : tensor<197x3x64xf32>
 }
 
-// A slice of what is not the outermost long axis of those that are merged stays.
+// A slice that is not along the outermost merged axis with more than one
+// element stays.
 // CHECK-LABEL: @merged_behind_others(
 // CHECK-NEXT: graph.slice %arg0
 // CHECK-NEXT: graph.reshape
@@ -213,7 +216,7 @@ func.func @merged_behind_others(%x: tensor<2x8xf32>) -> tensor<8xf32> {
   return %r : tensor<8xf32>
 }
 
-// Indices that are equally far apart, from the end or not, are a slice.
+// Indices at equal distances, counted from the end or not, are a slice.
 // CHECK-LABEL: @gather_of_range(
 // CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 0, 4>, steps = array<i64: 1, -2>} : (tensor<2x5xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: return
@@ -223,7 +226,7 @@ func.func @gather_of_range(%x: tensor<2x5xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-// An index that drops the first axis of some size is a view.
+// An index that removes the first axis with more than one element is a view.
 // CHECK-LABEL: @gather_of_one(
 // CHECK-NEXT: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 1, 0>
 // CHECK-NEXT: graph.reshape %[[S]] : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
@@ -234,7 +237,8 @@ func.func @gather_of_one(%x: tensor<1x3x4xf32>) -> tensor<1x4xf32> {
   return %y : tensor<1x4xf32>
 }
 
-// One that drops an inner axis stays part of its reader's kernel.
+// An index that removes an inner axis stays, as part of the kernel that reads
+// it.
 // CHECK-LABEL: @gather_of_inner(
 // CHECK: graph.gather
 func.func @gather_of_inner(%x: tensor<3x4xf32>) -> tensor<3xf32> {

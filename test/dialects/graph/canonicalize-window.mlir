@@ -1,4 +1,4 @@
-// Explicit padding that becomes padding of a convolution or pool.
+// Explicit padding that becomes the padding of a convolution or a pool.
 //
 // RUN: %ingot-opt %s -canonicalize | FileCheck %s
 // REQUIRES: ingot-opt
@@ -12,7 +12,8 @@ func.func @conv(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x7x
   return %y : tensor<1x7x9x4xf32>
 }
 
-// As exported: padding of channels first, then the transpose that the import adds.
+// As exported: padding in channels-first order, then the transpose that the
+// importer adds.
 // CHECK-LABEL: @transposed(
 // CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x6x6xf32>)
 // CHECK-NEXT: graph.conv %[[T]], %arg1 {{.*}}low = array<i64: 1, 2>
@@ -24,7 +25,7 @@ func.func @transposed(%x: tensor<1x2x6x6xf32>, %w: tensor<3x3x2x4xf32>) -> tenso
   return %y : tensor<1x7x8x4xf32>
 }
 
-// A convolution pads with zeros and nothing else.
+// A convolution can only pad with zeros.
 // CHECK-LABEL: @conv_of_ones(
 // CHECK: graph.pad
 func.func @conv_of_ones(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32> {
@@ -43,7 +44,7 @@ func.func @conv_of_edges(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> te
   return %y : tensor<1x6x6x4xf32>
 }
 
-// Padding of channels is not of the window.
+// Padding of channels cannot become padding of the window.
 // CHECK-LABEL: @channels(
 // CHECK: graph.pad
 func.func @channels(%x: tensor<1x6x6x1xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x4x4x4xf32> {
@@ -53,7 +54,8 @@ func.func @channels(%x: tensor<1x6x6x1xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<
   return %y : tensor<1x4x4x4xf32>
 }
 
-// What somebody else reads is stored, and can be read without looking for its border.
+// A padded tensor that another operator also reads is stored anyway, and
+// reading it needs no border checks.
 // CHECK-LABEL: @shared(
 // CHECK: %[[P:.*]] = graph.pad
 // CHECK: graph.conv %[[P]]
@@ -64,7 +66,7 @@ func.func @shared(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> (tensor<1
   return %y, %p : tensor<1x6x6x4xf32>, tensor<1x8x8x2xf32>
 }
 
-// A maximum pads with what is lowest.
+// A maximum pads with the lowest value.
 // CHECK-LABEL: @max_of_lowest(
 // CHECK: graph.max_pool %arg0 {{.*}}low = array<i64: 1, 1>
 func.func @max_of_lowest(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
@@ -74,7 +76,7 @@ func.func @max_of_lowest(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
   return %y : tensor<1x6x6x2xf32>
 }
 
-// Zeros may be the maximum.
+// Zeros may be the maximum, so they are not padding of the pool.
 // CHECK-LABEL: @max_of_zeros(
 // CHECK: graph.pad
 func.func @max_of_zeros(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
@@ -84,7 +86,8 @@ func.func @max_of_zeros(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
   return %y : tensor<1x6x6x2xf32>
 }
 
-// Unless nothing is below: Keras pads like this behind the first ReLU of a ResNet.
+// Unless no value is below zero: Keras pads like this after the first ReLU of a
+// ResNet.
 // CHECK-LABEL: @max_of_zeros_behind_relu(
 // CHECK: %[[R:.*]] = graph.relu
 // CHECK-NEXT: graph.max_pool %[[R]] {{.*}}low = array<i64: 1, 1>
@@ -96,7 +99,7 @@ func.func @max_of_zeros_behind_relu(%x: tensor<1x6x6x2xf32>) -> tensor<1x3x3x2xf
   return %y : tensor<1x3x3x2xf32>
 }
 
-// A window with nothing but zeros in it would become the maximum of nothing.
+// A window that contains only padding would become the maximum of nothing.
 // CHECK-LABEL: @max_of_nothing(
 // CHECK: graph.pad
 func.func @max_of_nothing(%x: tensor<1x6x6x2xf32>) -> tensor<1x4x4x2xf32> {
@@ -107,7 +110,7 @@ func.func @max_of_nothing(%x: tensor<1x6x6x2xf32>) -> tensor<1x4x4x2xf32> {
   return %y : tensor<1x4x4x2xf32>
 }
 
-// The zeros count for the mean, so they go on to be counted.
+// The zeros count for the mean, and continue to be counted.
 // CHECK-LABEL: @mean(
 // CHECK: graph.average_pool %arg0 {count_padding = true, {{.*}}high = array<i64: 1, 2>, {{.*}}low = array<i64: 1, 1>
 func.func @mean(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x7x2xf32> {
@@ -117,7 +120,8 @@ func.func @mean(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x7x2xf32> {
   return %y : tensor<1x6x7x2xf32>
 }
 
-// Where all of the pool's own padding is counted, too, it is all the same padding.
+// If the pool counts all of its own padding too, both kinds of padding are the
+// same.
 // CHECK-LABEL: @mean_that_counts(
 // CHECK: graph.average_pool %arg0 {count_padding = true, {{.*}}high = array<i64: 2, 2>, {{.*}}low = array<i64: 2, 2>
 func.func @mean_that_counts(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {
@@ -127,7 +131,7 @@ func.func @mean_that_counts(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {
   return %y : tensor<1x8x8x2xf32>
 }
 
-// Padding that counts beside padding that does not is not one padding.
+// Padding that counts and padding that does not cannot be merged.
 // CHECK-LABEL: @mean_that_does_not_count(
 // CHECK: graph.pad
 func.func @mean_that_does_not_count(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {

@@ -1,4 +1,4 @@
-// Which products of narrow integers are refused.
+// Errors of the verifier for products of narrow integers.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

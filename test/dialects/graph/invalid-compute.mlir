@@ -1,4 +1,5 @@
-// What operators refuse that multiply, or compute windows.
+// Errors of the verifiers of matrix products, convolutions and other window
+// operators.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

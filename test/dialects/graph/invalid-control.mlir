@@ -1,4 +1,4 @@
-// What ifs and loops refuse.
+// Errors of the verifiers of ifs and loops.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// What elementwise operators refuse.
+// Errors of the verifiers of elementwise operators.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// What functions of floats and activations refuse.
+// Errors of the verifiers of float functions and activations.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

@@ -1,4 +1,5 @@
-// What operators refuse that move, index or interpolate elements.
+// Errors of the verifiers of operators that move, index or interpolate
+// elements.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics
@@ -437,7 +438,7 @@ func.func @append(%x: tensor<8x4xf32>, %y: tensor<9x4xf32>, %at: tensor<si64>) {
 
 // -----
 
-// With another size of the second axis, the rows of the first one would be elsewhere.
+// If the second axis had another size, the rows of the first axis would move.
 func.func @append_2(%x: tensor<2x8x4xf32>, %y: tensor<2x1x4xf32>, %at: tensor<si64>) {
   // expected-error@+1 {{'graph.append' op has other strides than the state}}
   %r = graph.append %x, %y, %at {axis = 1 : i64}

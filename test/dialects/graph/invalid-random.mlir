@@ -1,4 +1,4 @@
-// What random numbers refuse.
+// Errors of the verifiers of random number operators.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// What operators refuse that reduce or normalize along axes.
+// Errors of the verifiers of operators that reduce or normalize along axes.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

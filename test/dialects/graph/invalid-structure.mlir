@@ -1,4 +1,4 @@
-// What recurrent layers, forests, constants and groups refuse.
+// Errors of the verifiers of recurrent layers, forests, constants and groups.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

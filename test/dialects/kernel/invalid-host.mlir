@@ -1,4 +1,5 @@
-// What the kernel dialect refuses of kernels of the host beside a device, and of copies between both.
+// Errors of the verifiers of host kernels in device programs, and of copies
+// between host and device.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

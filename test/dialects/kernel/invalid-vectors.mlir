@@ -1,4 +1,4 @@
-// What the kernel dialect refuses of its operations on vectors.
+// Errors of the verifiers of the kernel dialect's vector operations.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

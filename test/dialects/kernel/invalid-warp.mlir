@@ -1,4 +1,4 @@
-// What the kernel dialect refuses of the threads of a warp and of a block.
+// Errors of the verifiers of operations on the threads of a warp or a block.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// What the kernel dialect refuses.
+// Errors of the verifiers of the kernel dialect.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics

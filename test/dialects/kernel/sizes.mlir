@@ -1,15 +1,15 @@
-// Sizes at run time in types: the canonical form, rules that compute with them,
-// and what is refused.
+// Dynamic sizes in types: their canonical form, the rules that compute with
+// them, and what is rejected.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics | FileCheck %s
 
-// Symbols are in the order of their names, and only those that are used.
+// Symbols are ordered by name, and only those that are used are kept.
 // CHECK-LABEL: func.func private @canonical
 // CHECK-SAME: tensor<64x24xf32, #kernel.sizes<"m" in 1 to 6, "n" in 1 to 64 : s1, s0 * 4>>
 func.func private @canonical(tensor<64x24xf32, #kernel.sizes<"n" in 1 to 64, "m" in 1 to 6, "unused" in 1 to 2 : s0, s1 * 2 + s1 * 2>>)
 
-// Reshapes and reductions compute with sizes.
+// Reshapes and reductions compute sizes.
 // CHECK-LABEL: func.func @rules
 func.func @rules(%x: tensor<64x6x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 6, 4>>)
     -> tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>> {
@@ -22,7 +22,8 @@ func.func @rules(%x: tensor<64x6x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 6, 4>
   return %y : tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>>
 }
 
-// Refills, slices, joints and sums along sizes at run time; the values of sizes.
+// Padding, slices, concatenations and sums along dynamic sizes, and the values
+// of sizes.
 // CHECK-LABEL: func.func @along
 // CHECK: graph.refill
 // CHECK: graph.slice
@@ -42,7 +43,8 @@ func.func @along(%x: !flat) -> (tensor<4x1xf32>, tensor<2xsi64>) {
   return %sum, %sizes : tensor<4x1xf32>, tensor<2xsi64>
 }
 
-// A symbol that follows from others by a choice, and one that follows from such.
+// A symbol that is one of two other sizes, and one that depends on such a
+// symbol.
 // CHECK-LABEL: func.func private @choices
 // CHECK-SAME: tensor<64x8xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 = max <"n" in 1 to 64 : s0, 4>,
 // CHECK-SAME: "min(m, n - 9)" in -8 to 6 = min <"m" in 1 to 6, "n" in 1 to 64 : s0, s1 - 9> : s0, s1 + 2>>
@@ -51,7 +53,7 @@ func.func private @choices(tensor<64x8xf32, #kernel.sizes<"min(m, n - 9)" in -8 
 
 // -----
 
-// Too far by one.
+// One element too far.
 func.func @reaches(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
   // expected-error @+1 {{reaches outside of the operand}}
   graph.slice %x {starts = array<i64: 1>, steps = array<i64: 1>} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>
@@ -128,7 +130,7 @@ func.func @not_ready(%x: tensor<64x2x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2
 
 // -----
 
-// A size of a run may turn out to be 1, which a number cannot.
+// A dynamic size may turn out to be 1; a constant size cannot.
 func.func @expanded(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: tensor<3xf32>) {
   graph.expand %x : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<5xf32>
   // expected-error @+1 {{the operand does not broadcast to the result}}
@@ -138,7 +140,7 @@ func.func @expanded(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: 
 
 // -----
 
-// A run reads its own counts: what comes behind has them as sizes.
+// A run reads sizes from its own data, and the code after it uses them.
 // CHECK-LABEL: func.func @made
 // CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<"found" in 0 to 8 : s0>} : (tensor<1xsi64>) -> ()
 // CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<3>} : (tensor<1xsi64>) -> ()
@@ -153,7 +155,7 @@ func.func @made(%count: tensor<1xsi64>, %x: tensor<8xf32>) -> tensor<8xf32, #ker
 
 // -----
 
-// Products are in one order, whatever the order they are written in.
+// Products of sizes have a canonical order, whatever order they are written in.
 // CHECK-LABEL: func.func @ordered
 func.func @ordered(%x: tensor<24xf32, #kernel.sizes<"a" in 1 to 2, "b" in 1 to 3, "c" in 1 to 4 : s0 * (s1 * s2)>>)
     -> tensor<24xf32, #kernel.sizes<"a" in 1 to 2, "b" in 1 to 3, "c" in 1 to 4 : (s2 * s0) * s1>> {

@@ -1,4 +1,5 @@
-// A view of a view is one view; the launch's extra arguments are not passed.
+// A view of a view is one view. Extra arguments of the launch are not passed
+// on.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s -canonicalize | FileCheck %s
@@ -19,7 +20,7 @@ kernel.program @folds(%x: memref<64xf32>) {
   kernel.return
 }
 
-// On tensors a launch is a value: unused, it goes.
+// On tensors, a launch is a value: if it is unused, it is removed.
 kernel.func @t(%x: tensor<4xf32>) -> tensor<4xf32>
 // CHECK-LABEL: kernel.program @unused(
 // CHECK-NEXT: kernel.return

@@ -1,4 +1,5 @@
-"""A model whose kernels leave results of several types, one of them in parts.
+"""Writes a model whose kernels have results of several types, one of them
+computed in parts.
 
     make_mixed.py DIR
 """

@@ -1,4 +1,4 @@
-// Runs the mnist example, and says what became of that.
+// Runs the mnist example and prints the resulting status.
 #include "mnist.h"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Runs the mnist example on made-up digits and prints the bits of the outputs;
-// with SEVERAL targets in it, on stderr also which one ran. If none does, the
-// status is what it should be and there are no bits.
+// Runs the mnist example on artificial digits and prints the bits of the
+// outputs. With SEVERAL targets in the file, also prints on stderr which one
+// was selected. If none can run here, checks the status instead.
 #include "mnist.h"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Runs words.cpp: strings that fit and that do not, and null pointers.
+// Runs words.cpp with strings that fit, strings that do not fit, and null
+// pointers.
 
 #include "words.h"
 
@@ -11,7 +12,8 @@ int main() {
   const char *x[2] = {"abc", "abc"}, *joined[2];
   uint8_t same[2];
   words_io io = {x, joined, same};
-  // "abc-" and "abcabc" with a zero each are the 12 characters that there is room for.
+  // "abc-" and "abcabc", each with its terminating zero, use all 12 available
+  // characters.
   if (fails(words_run(&io, arena, nullptr), INGOT_OK))
     return 1;
   if (strcmp(joined[0], "abc-") || strcmp(joined[1], "abcabc"))

@@ -1,4 +1,4 @@
-// x + ["-", "abc"] with room for 12 characters, and where x is equal to these.
+// x + ["-", "abc"] with space for 12 characters, and where x is equal to these.
 module {
   func.func @main(%x: tensor<2x!kernel.string> {kernel.onnx_name = "x", kernel.onnx_type = "string"})
       -> (tensor<2x!kernel.string> {kernel.onnx_name = "joined", kernel.onnx_type = "string"},

@@ -3,8 +3,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=generic -decide-agree-panels=target=generic -decide-pack-weights=target=generic | FileCheck %s --check-prefix=PACKED
 // REQUIRES: ingot-opt
 
-// One row and many rows of a product are fastest with panels of different widths. Weights
-// that have the same bytes are read in one order all the same, and packed alike.
+// A product is fastest with different panel widths for one row and for many
+// rows. Weights with the same contents are still read in one order, and packed
+// the same way.
 // ALONE: func.func @prompt
 // ALONE: columns = [[WIDE:[0-9]+]] : i64
 // ALONE: func.func @token

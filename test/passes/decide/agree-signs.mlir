@@ -2,9 +2,10 @@
 // RUN: %ingot-opt %s -decide-agree-signs=target=cortex-m4 | FileCheck %s --check-prefix=SAME
 // REQUIRES: ingot-opt
 
-// The M55 multiplies whole registers of bytes of one sign: those between a quantization and
-// all its readers get it, with zero points that move along. Products of the M4 take as
-// long either way.
+// The M55 multiplies whole registers of bytes with one signedness. Tensors
+// between a quantization and all of its readers are given that signedness, and
+// the zero points change with them. On the M4, both kinds of products are
+// equally fast.
 // CHECK-LABEL: @quantized(
 // CHECK: %[[ZERO:.*]] = graph.constant dense<-12> : tensor<si8>
 // CHECK: %[[Q:.*]] = graph.quantize %arg0, %{{.*}}, %[[ZERO]] : {{.*}} -> tensor<1x6x6x16xsi8>
@@ -26,7 +27,7 @@ func.func @quantized(%x: tensor<1x6x6x16xf32>) -> (tensor<1x3x3x8xsi32>, tensor<
   return %y, %d : tensor<1x3x3x8xsi32>, tensor<1x6x6x16xf32>
 }
 
-// A product of matrices without zero points gets them.
+// A matrix product without zero points gets them.
 // CHECK-LABEL: @product(
 // CHECK: %[[Q:.*]] = graph.quantize {{.*}} -> tensor<2x32xsi8>
 // CHECK: %[[A:.*]] = graph.constant dense<-128> : tensor<si8>
@@ -41,8 +42,9 @@ func.func @product(%x: tensor<2x32xf32>) -> tensor<2x4xsi32> {
   return %y : tensor<2x4xsi32>
 }
 
-// Bytes that come from outside, that are returned, or that are computed with have the
-// sign they have; so have those that are multiplied in groups that have no faster form.
+// Tensors that come from outside, are returned, or are used in other
+// computations keep their signedness. So do tensors that are multiplied in
+// groups without a faster form.
 // CHECK-LABEL: @others(
 // CHECK: graph.quantize {{.*}} -> tensor<2x32xui8>
 // CHECK: graph.matmul %arg1

@@ -4,8 +4,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 -simplify-fold-constants -decide-chain-rows=target=x86-64-v3 | FileCheck %s --check-prefix=WIDE
 // REQUIRES: ingot-opt
 
-// What passes from one group to the next would leave the second cache. The stages keep
-// their strategies and plans, and the last one reads the input once more, for its sum.
+// The tensors between the groups would not fit into the L2 cache. The stages
+// keep their strategies and plans, and the last one reads the input again, for
+// its sum.
 // CHECK-LABEL: @block(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<1x64x64x16xf32>
 // CHECK: %[[Y:.*]] = graph.group "row-chain"({{.*}}) {plan = {parts = 8 : i64}}
@@ -20,13 +21,13 @@
 // CHECK: graph.yield %[[P]]
 // CHECK: return %[[Y]]
 
-// Comment and name have the operators of all stages.
+// The comment and the name list the operators of all stages.
 // LOWER: kernel.func @conv_conv_conv_1x64x64x16
 // LOWER-SAME: comment = "{{.*}}conv + relu + conv + conv + add by row-chain, f32[1,64,64,16]{{.*}} -> f32[1,64,64,16]"
 // LOWER-SAME: strategy = "row-chain"
 // LOWER: kernel.launch @conv_conv_conv_1x64x64x16
 
-// Without a second cache there is nothing to stay in.
+// Without an L2 cache there is nothing to fit into.
 // SMALL-NOT: row-chain
 func.func @block(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<1x64x64x16xf32> {
   %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
@@ -39,8 +40,8 @@ func.func @block(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor
   return %y : tensor<1x64x64x16xf32>
 }
 
-// Few channels stay in the cache, also those of several images, one by one; what two
-// groups read is stored.
+// A few channels fit into the cache, even those of several images, which are
+// computed one by one. A tensor that two groups read is stored.
 // CHECK-LABEL: @small(
 // CHECK-NOT: row-chain
 // CHECK-LABEL: @small_images(
@@ -66,7 +67,7 @@ func.func @read_twice(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> (
   return %c, %d : tensor<1x64x64x64xf32>, tensor<1x64x64x64xf32>
 }
 
-// Several images are a chain as one is.
+// Several images form a chain like a single one.
 // CHECK-LABEL: @images(
 // CHECK: graph.group "row-chain"({{.*}}) {plan = {parts = 16 : i64}}
 func.func @images(%x: tensor<3x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32> {
@@ -76,11 +77,13 @@ func.func @images(%x: tensor<3x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tenso
   return %d : tensor<3x64x64x64xf32>
 }
 
-// The second cache of x86-64-v3 holds the memory of one part beside the input, but not that
-// of all: there are just the parts that are enough for threads.
+// The L2 cache of x86-64-v3 has space for the memory of one part and the input,
+// but not for that of all parts. There are only as many parts as the threads
+// need.
 // WIDE-LABEL: @wide(
 // WIDE: graph.group "row-chain"({{.*}}) {plan = {parts = 4 : i64}}
-// Of twice the channels half of it does not hold the rows that a window reads.
+// With twice as many channels, half of the cache has no space for the rows that
+// a window reads.
 // WIDE-LABEL: @too_wide(
 // WIDE-NOT: row-chain
 func.func @wide(%x: tensor<1x112x112x16xf32>, %v: tensor<3x3x1x128xf32>) -> tensor<1x112x112x128xf32> {

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Three heads of 197 queries are 39 blocks of 16 queries, too few for 108 processors: blocks
-// of 8 queries, whose keys four slices divide, are 75 of 512 threads.
+// Three heads of 197 queries are 39 blocks of 16 queries, too few for 108
+// processors. Blocks of 8 queries, whose keys four slices divide, are 75 blocks
+// of 512 threads.
 // CHECK-LABEL: func.func @few_heads(
 // CHECK: plan = {across = 16 : i64, keys = 64 : i64, queries = 8 : i64, slices = 4 : i64, thread_queries = 1 : i64}
 func.func @few_heads(%q: tensor<3x197x64xf32>, %k: tensor<3x64x197xf32>, %v: tensor<3x197x64xf32>) -> tensor<3x197x64xf32> {
@@ -12,8 +13,8 @@ func.func @few_heads(%q: tensor<3x197x64xf32>, %k: tensor<3x64x197xf32>, %v: ten
   return %y : tensor<3x197x64xf32>
 }
 
-// Many fill the device by themselves: threads have two queries each, so that they read less
-// of shared memory for what they multiply, and there is nothing to merge.
+// Many heads fill the device on their own. Each thread has two queries, which
+// reads less shared memory per multiplication, and there is nothing to merge.
 // CHECK-LABEL: func.func @many_heads(
 // CHECK: plan = {{{.*}}slices = 1 : i64, thread_queries = 2 : i64}
 func.func @many_heads(%q: tensor<192x197x64xf32>, %k: tensor<192x64x197xf32>, %v: tensor<192x197x64xf32>) -> tensor<192x197x64xf32> {
@@ -23,7 +24,8 @@ func.func @many_heads(%q: tensor<192x197x64xf32>, %k: tensor<192x64x197xf32>, %v
   return %y : tensor<192x197x64xf32>
 }
 
-// Heads that share keys and values read these where they lie, without a copy for each head.
+// Heads that share keys and values read them where they are stored, without a
+// copy for each head.
 // CHECK-LABEL: func.func @shared_keys(
 // CHECK: graph.group "row-attention"(%arg1, %arg2, %arg0)
 // CHECK-NOT: graph.group
@@ -42,7 +44,7 @@ func.func @shared_keys(%q: tensor<1x9x1x64xf32>, %k: tensor<1x3x128x64xf32>, %v:
   return %y : tensor<1x9x1x64xf32>
 }
 
-// A query that is turned by angles is turned in the kernel that reads it.
+// Rotary embeddings of a query are applied in the kernel that reads it.
 // CHECK-LABEL: func.func @turned(
 // CHECK: graph.group "row-attention"
 // CHECK-NOT: graph.group

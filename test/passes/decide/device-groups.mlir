@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// What is joined is computed where it is joined: halves that are turned into one another are
-// one kernel.
+// The operands of a concatenation are computed where it is written: rotated
+// halves become one kernel.
 // CHECK-LABEL: func.func @halves(
 // CHECK-NEXT: %[[Y:.*]] = graph.group "loop-nest"(%arg0, %arg1, %arg2)
 // CHECK-NOT: graph.group
@@ -18,8 +18,9 @@ func.func @halves(%x: tensor<9x64xf32>, %c: tensor<1x64xf32>, %s: tensor<1x64xf3
   return %y : tensor<9x64xf32>
 }
 
-// A part that is computed from what is in memory is computed as it is joined, behind a view too;
-// what ends a product stays at its end.
+// An operand that is computed from a stored tensor is computed by the
+// concatenation, also through a view. Operators that follow a matrix product
+// stay in its epilogue.
 // CHECK-LABEL: func.func @parts(
 // CHECK: graph.group "block-product"(%arg0, %arg1)
 // CHECK-NEXT: ^bb0
@@ -44,7 +45,7 @@ func.func @parts(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>, %past: tensor<256
   return %y : tensor<288x64xf32>
 }
 
-// Each product of few rows normalizes them itself.
+// Each product with few rows normalizes them itself.
 // CHECK-LABEL: func.func @normed(
 // CHECK-COUNT-2: graph.layer_norm
 // CHECK-NOT: graph.group "body"
@@ -58,7 +59,8 @@ func.func @normed(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> (tensor<1x32x
   return %y, %z : tensor<1x32xf32>, tensor<1x48xf32>
 }
 
-// A gate and what it opens for are products of one kernel, with what normalizes their rows.
+// A gate and the product that it scales become one kernel, together with the
+// normalization of their rows.
 // CHECK-LABEL: func.func @gated(
 // CHECK: graph.group "row-product"
 // CHECK: graph.layer_norm
@@ -78,7 +80,8 @@ func.func @gated(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> tensor<1x48xf3
   return %y : tensor<1x48xf32>
 }
 
-// Neighbouring channels are read where they lie, if they are made up of pieces of 16 bytes.
+// Adjacent channels are read where they are stored, if they consist of whole
+// 16-byte chunks.
 // CHECK-LABEL: func.func @channels(
 // CHECK: graph.group {{.*}} -> tensor<1x8x8x32xf32>
 // CHECK: graph.group "block-product"

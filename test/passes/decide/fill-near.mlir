@@ -7,8 +7,8 @@
 // RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
 // REQUIRES: ingot-opt
 
-// A result that only vectors read is stored in near memory; the caller's input, which is
-// somewhere else, is copied there as a whole, where there is room: as one row.
+// A result that only vector instructions read is stored in VTCM. The caller's
+// input, which is elsewhere, is copied there as a whole if it fits: as one row.
 // FITS: %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x4096xsi8>
 // FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%[[FLAT]]) {near}
 // FITS: graph.reshape
@@ -24,7 +24,8 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
   return %q : tensor<1x2x2x64xsi8>
 }
 
-// What does not fit is copied some rows at a time, with the rows that windows share.
+// A tensor that does not fit is copied a few rows at a time, together with the
+// rows that windows share.
 // ROWS: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x8x64xsi8>
 // ROWS-NEXT: %[[F0:.*]] = graph.reshape %[[X0]]
 // ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[F0]]) {near}
@@ -38,12 +39,14 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
 // ROWS-NEXT: %[[A1:.*]] = graph.group "{{.*}}"(%[[R1]]) :
 // ROWS: graph.concat %[[A0]], %[[A1]]{{.*}} {axis = 1 : i64}
 
-// The kernel of a copy says so, and the launch where its result is.
+// The kernel of a copy says that it is one, and the launch says where its
+// result is.
 // LOWER: kernel.func @copy_1x
 // LOWER: kernel.launch @copy_1x{{.*}}(%{{.*}}) {near}
 // LOWER: kernel.launch @max_pool_1x{{.*}}(%{{[0-9]+}}) :
 
-// Where no row has room, nothing is changed, and it is said how much is enough.
+// If not even one row fits, nothing is changed, and the module records how much
+// memory would be enough.
 // SMALL: @main{{.*}} attributes {kernel.near_least = [[LEAST:[1-9][0-9]*]] : i64}
 // SMALL-NOT: near}
 //--- rows.mlir
@@ -52,7 +55,7 @@ func.func @main(%x: tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8> {
   return %p : tensor<1x16x8x64xsi8>
 }
 
-// Padding belongs to the stripes at the borders.
+// Padding belongs to the bands of rows at the borders.
 // PAD: graph.pad {{.*}}low = array<i64: 0, 1, 1, 0>
 // PAD: graph.pad {{.*}}low = array<i64: 0, 0, 1, 0>
 // PAD: graph.concat
@@ -63,8 +66,8 @@ func.func @main(%x: tensor<1x8x6x64xsi8>) -> tensor<1x10x8x64xsi8> {
   return %p : tensor<1x10x8x64xsi8>
 }
 
-// Left operands of products are read by words, which pass through the caches; constants
-// are streamed.
+// Left operands of products are read word by word, through the caches.
+// Constants are streamed.
 // WORDS-NOT: near
 // WORDS: graph.group "integer-product"(
 // WORDS-NOT: near

@@ -3,8 +3,8 @@
 // RUN: %ingot-opt %s -decide-form-fixed-point=target=cortex-m4 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// Sums times log2(e) are exponents of 2. A row's powers have 30 fractional bits, 4 fewer in
-// their sum; their quotients have 28.
+// Sums times log2(e) are exponents of 2. The powers of a row have 30 fractional
+// bits, their sum has 4 fewer, and their quotients have 28.
 // CHECK-LABEL: @softmax(
 // CHECK: %[[SUMS:.*]] = graph.matmul
 // CHECK: %[[X:.*]] = graph.mul_high
@@ -38,9 +38,9 @@ func.func @softmax(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8
   return %q : tensor<4x16xui8>
 }
 
-// A sum that a normalization and an addition read is one integer, which both read. The rows
-// of the normalization are shifted until their largest number has 29 bits; scale and bias
-// are left to the quantization.
+// A sum that a normalization and an addition read is one integer, which both of
+// them read. The rows of the normalization are shifted until their largest
+// number has 29 bits. Scale and bias become part of the quantization.
 // CHECK-LABEL: @residual(
 // CHECK: %[[A:.*]] = graph.mul_high
 // CHECK: %[[B:.*]] = graph.mul_high
@@ -78,8 +78,9 @@ func.func @residual(%a: tensor<4x16xui8>, %b: tensor<4x16xui8>, %c: tensor<4x16x
   return %q, %r : tensor<4x16xui8>, tensor<4x16xui8>
 }
 
-// Functions of sums have a table of what they are at 256 places between those where their
-// byte does not change any more, and of slopes.
+// Functions of sums have a table with their values at 256 points, and with the
+// slopes between them. The points cover the range in which the resulting byte
+// changes.
 // CHECK-LABEL: @swish(
 // CHECK: graph.matmul
 // CHECK: %[[T:.*]] = graph.minimum
@@ -104,7 +105,8 @@ func.func @swish(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> 
   return %q : tensor<4x16xui8>
 }
 
-// A function that jumps is no lines between 256 places, and stays what it is.
+// A function with jumps cannot be approximated by lines between 256 points, and
+// stays as it is.
 // CHECK-LABEL: @jumps(
 // CHECK-NOT: graph.gather
 // CHECK: graph.floor
@@ -122,10 +124,10 @@ func.func @jumps(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> 
   return %q : tensor<4x16xui8>
 }
 
-// A mask that a run gives is floats, of which a row's greatest is taken off, and which are
-// limited to 128 here, in units of 2^-22: a power that far down is 0. The integers are added
-// to the scores, but beside floats that are so large that scores vanish. A row that is -inf
-// has no power.
+// A dynamic mask is made of floats. The maximum of each row is subtracted, and
+// the result is limited to -128 here, in units of 2^-22: a power that far down
+// is 0. The integers are added to the scores, except where floats are so large
+// that the scores vanish. A row of -inf has no powers.
 // CHECK-LABEL: @masked(
 // CHECK: %[[X:.*]] = graph.mul_high
 // CHECK: %[[TOP:.*]] = graph.reduce_max %{{.*}} {axes = array<i64: 1>} : (tensor<1x16xf32>) -> tensor<1x1xf32>
@@ -161,8 +163,8 @@ func.func @masked(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16x
   return %q : tensor<4x16xui8>
 }
 
-// A number in place of what is hidden is such a mask, beside which scores vanish, if it is far
-// enough below them all.
+// A large negative number that replaces hidden scores is such a mask if it is
+// far enough below all scores.
 // CHECK-LABEL: @hidden(
 // CHECK: %[[MASK:.*]] = graph.where %arg2, %[[LOW:.*]], %{{.*}} : (tensor<4x16xi1>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
 // CHECK: graph.reduce_max %[[MASK]]
@@ -180,7 +182,7 @@ func.func @hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor<4x1
   return %s : tensor<4x16xf32>
 }
 
-// This number is not: scores may be less.
+// This number is not low enough: scores may be less.
 // CHECK-LABEL: @not_hidden(
 // CHECK: graph.softmax
 func.func @not_hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor<4x16xi1>) -> tensor<4x16xf32> {
@@ -195,7 +197,8 @@ func.func @not_hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor
   return %s : tensor<4x16xf32>
 }
 
-// Without a quantization behind it a row that is -inf has to be NaN, which no integer is.
+// Without a quantization after it, a row of -inf has to give NaN, which no
+// integer can represent.
 // CHECK-LABEL: @masked_floats(
 // CHECK: graph.softmax
 func.func @masked_floats(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16xf32>) -> tensor<4x16xf32> {

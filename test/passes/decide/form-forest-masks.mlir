@@ -1,10 +1,11 @@
-// Trees as bits of their leaves.
+// Trees as bit masks of their leaves.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --decide-form-forest-masks=target=x86-64-v4 | FileCheck %s
 // RUN: %ingot-opt %s --decide-form-forest-masks=target=generic | FileCheck %s --check-prefix=WALK
 
-// x[0] <= 0.5 ? 1 : x[1] <= 1.5 ? 2 : 4: the first node takes leaf 0 away (~1), the second one leaf 1 (~2).
+// x[0] <= 0.5 ? 1 : x[1] <= 1.5 ? 2 : 4: the first node removes leaf 0 (~1),
+// the second one leaf 1 (~2).
 // WALK-NOT: graph.forest_masks
 // CHECK-LABEL: @rows_fill_a_vector
 // CHECK: %[[T:.*]] = graph.transpose %{{.*}} -> tensor<2x16xf32>
@@ -28,7 +29,7 @@ func.func @rows_fill_a_vector(%x: tensor<16x2xf32>) -> tensor<16x1xf32> {
   return %y : tensor<16x1xf32>
 }
 
-// A row alone takes steps.
+// A single row walks through the trees.
 // CHECK-LABEL: @one_row
 // CHECK-NOT: graph.forest_masks
 func.func @one_row(%x: tensor<1x2xf32>) -> tensor<1x1xf32> {

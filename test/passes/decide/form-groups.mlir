@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A chain is one kernel; constants that are one number go along.
+// A chain of elementwise operators is one kernel, including constants that are
+// a single number.
 // CHECK-LABEL: @chain(
 // CHECK-NEXT: %[[Y:.*]] = graph.group "elementwise"(%arg0)
 // CHECK-NEXT: ^bb0
@@ -19,7 +20,8 @@ func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %c : tensor<8xf32>
 }
 
-// What follows an anchor at the same index is its epilogue, other operands included.
+// Operators that follow an anchor at the same index are its epilogue, including
+// their other operands.
 // CHECK-LABEL: @epilogue(
 // CHECK-NEXT: graph.group {{.*}}(%arg0, %arg1, %arg2)
 // CHECK: graph.conv
@@ -33,7 +35,7 @@ func.func @epilogue(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %r: tenso
   return %y : tensor<1x8x8x16xf32>
 }
 
-// One anchor a group: the second product reads the first one's result.
+// One anchor per group: the second product reads the result of the first one.
 // CHECK-LABEL: @two_anchors(
 // CHECK: %[[A:.*]] = graph.group "matrix-product"(%arg0, %arg1)
 // CHECK: graph.matmul
@@ -47,7 +49,7 @@ func.func @two_anchors(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf
   return %c : tensor<4x8xf32>
 }
 
-// What is read by others, too, is computed once, in a group of its own.
+// A tensor that other groups read too is computed once, in a group of its own.
 // CHECK-LABEL: @read_twice(
 // CHECK: %[[A:.*]] = graph.group
 // CHECK: graph.exp
@@ -60,7 +62,7 @@ func.func @read_twice(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %a, %b : tensor<8xf32>, tensor<8xf32>
 }
 
-// What is broadcast is not computed anew for each element.
+// An expensive operand that is broadcast is not recomputed for each element.
 // CHECK-LABEL: @expensive(
 // CHECK: %[[A:.*]] = graph.group
 // CHECK: graph.exp
@@ -72,7 +74,7 @@ func.func @expensive(%x: tensor<4x1xf32>, %w: tensor<1x1024xf32>) -> tensor<4x10
   return %y : tensor<4x1024xf32>
 }
 
-// Reshapes stay outside: they are views.
+// Reshapes stay outside of groups: they are views.
 // CHECK-LABEL: @reshape(
 // CHECK: %[[A:.*]] = graph.group
 // CHECK: %[[B:.*]] = graph.reshape %[[A]]
@@ -84,7 +86,7 @@ func.func @reshape(%x: tensor<2x8xf32>) -> tensor<16xf32> {
   return %c : tensor<16xf32>
 }
 
-// An operator that writes whole results is alone.
+// An operator that writes whole results is alone in its group.
 // CHECK-LABEL: @body(
 // CHECK: graph.group "elementwise"(%arg0)
 // CHECK: graph.group "body"
@@ -119,7 +121,7 @@ func.func @empty(%x: tensor<0x8xf32>) -> tensor<0x8xf32> {
   return %y : tensor<0x8xf32>
 }
 
-// The parts of a concatenation are written to their places in it.
+// The operands of a concatenation are written directly into it.
 // CHECK-LABEL: @concat(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0) {output_strides = array<i64: 64, 1>}
 // CHECK: %[[B:.*]] = graph.group "elementwise"(%arg1) {output_strides = array<i64: 64, 1>}
@@ -131,7 +133,8 @@ func.func @concat(%x: tensor<32x32xf32>, %y: tensor<32x32xf32>) -> tensor<32x64x
   return %c : tensor<32x64xf32>
 }
 
-// A convolution that only a pool reads is computed by it, window by window.
+// A convolution that only a pool reads is computed by the pool, window by
+// window.
 // CHECK-LABEL: @pool(
 // CHECK: graph.group "convolution"(%{{.*}}, %arg0)
 // CHECK-NOT: graph.group
@@ -147,7 +150,7 @@ func.func @pool(%x: tensor<1x8x8x3xf32>) -> tensor<1x4x4x16xf32> {
   return %y : tensor<1x4x4x16xf32>
 }
 
-// One that is returned, too, is not.
+// A convolution that is also returned is not.
 // CHECK-LABEL: @shared_convolution(
 // CHECK: graph.group "convolution"(%{{.*}}, %arg0)
 // CHECK: graph.conv
@@ -161,8 +164,9 @@ func.func @shared_convolution(%x: tensor<1x8x8x3xf32>) -> (tensor<1x8x8x16xf32>,
   return %c, %y : tensor<1x8x8x16xf32>, tensor<1x4x4x16xf32>
 }
 
-// Slices whose elements follow each other are views, of what is stored anyway: arguments and
-// what others read, too. Others, and those that a result consists of, are computed.
+// Slices whose elements are contiguous are views of tensors that are stored
+// anyway: arguments, and tensors that other groups read. Other slices, and
+// those that a result consists of, are computed.
 // CHECK-LABEL: @slices(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
 // CHECK: %[[B:.*]] = graph.slice %[[A]] {starts = array<i64: 0, 0>
@@ -184,8 +188,8 @@ func.func @slices(%x: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x2xf32>, ten
   return %y, %z, %r : tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>
 }
 
-// A depthwise convolution widens bytes as it reads them; what becomes bytes does so at
-// the end of the kernel that computes it.
+// A depthwise convolution widens bytes as it reads them. Results that are
+// quantized to bytes are quantized at the end of the kernel that computes them.
 // CHECK-LABEL: @narrow_between(
 // CHECK: %[[A:.*]] = graph.group "loop-nest"({{.*}} -> tensor<1x8x8x16xui8>
 // CHECK: graph.quantize
@@ -218,7 +222,8 @@ func.func @narrow_shortcut(%x: tensor<4x8xf32>, %v: tensor<8x8xf32>, %w: tensor<
   return %y : tensor<4x8xf32>
 }
 
-// Softmax between two products is one group, with what is elementwise between and the transposes of heads.
+// A softmax between two products is one group, together with elementwise
+// operators in between and the transposes of heads.
 // CHECK-LABEL: @attention(
 // CHECK-NEXT: %[[Y:.*]] = graph.group "attention"(%arg0, %arg1, %arg3, %arg2)
 // CHECK: graph.transpose
@@ -239,7 +244,7 @@ func.func @attention(%q: tensor<1x32x2x8xf32>, %k: tensor<1x2x8x16xf32>, %v: ten
   return %y : tensor<1x32x2x8xf32>
 }
 
-// Not where the weights are read again, or where they belong to few queries.
+// Not if the weights are read again, or if they belong to few queries.
 // CHECK-LABEL: @weights_read_twice(
 // CHECK-NOT: "attention"
 // CHECK: return
@@ -258,7 +263,8 @@ func.func @one_query(%q: tensor<2x1x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2
   %o = graph.matmul %p, %v : (tensor<2x1x16xf32>, tensor<2x16x8xf32>) -> tensor<2x1x8xf32>
   return %o : tensor<2x1x8xf32>
 }
-// The group ends before a transpose that moves the last axis, which is written in vectors.
+// The group ends before a transpose that moves the last axis, which is written
+// with vectors.
 // CHECK-LABEL: @last_axis_moves(
 // CHECK: %[[O:.*]] = graph.group "attention"
 // CHECK: graph.group "transpose"(%[[O]])
@@ -271,8 +277,9 @@ func.func @last_axis_moves(%q: tensor<2x32x8xf32>, %k: tensor<2x8x16xf32>, %v: t
   return %y : tensor<2x8x32xf32>
 }
 
-// Channels that convolutions read are not copied: the one reads them of the tensor that
-// they are a part of, the other reads tensors one after the other in place of joined ones.
+// The input channels of convolutions are not copied: one convolution reads a
+// slice of a tensor in place, the other reads several tensors one after another
+// instead of their concatenation.
 // CHECK-LABEL: @channels_in_place(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
 // CHECK: %[[B:.*]] = graph.group "winograd"({{.*}}%[[A]]
@@ -295,8 +302,8 @@ func.func @channels_in_place(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf3
   return %y : tensor<1x16x16x32xf32>
 }
 
-// A view of a result is written to its place as well, where parts have no gaps; its group
-// needs no strides.
+// A view of a result is also written directly into the concatenation, if its
+// elements are contiguous there. Its group needs no strides.
 // CHECK-LABEL: @joined_views(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0) :
 // CHECK: %[[V:.*]] = graph.reshape %[[A]]
@@ -312,7 +319,8 @@ func.func @joined_views(%x: tensor<1x8x8x64xf32>, %y: tensor<1x4x4x64xf32>) -> t
   return %c : tensor<1x80x64xf32>
 }
 
-// What is joined in place can be a part in one piece of what is joined of it and others.
+// A concatenation in place can itself be a contiguous operand of another
+// concatenation.
 // CHECK-LABEL: @joined_twice(
 // CHECK: %[[A:.*]] = graph.group {{.*}}output_strides = array<i64: 12288, 192, 1>
 // CHECK: %[[B:.*]] = graph.group {{.*}}output_strides = array<i64: 12288, 192, 1>
@@ -329,7 +337,8 @@ func.func @joined_twice(%x: tensor<1x64x128xf32>, %y: tensor<1x64x64xf32>, %z: t
   return %k : tensor<1x72x192xf32>
 }
 
-// What nobody else reads is written to its place: then what is joined is one tensor.
+// An operand that nothing else reads is written directly into the
+// concatenation, which then is one tensor.
 // CHECK-LABEL: @joined_in_place(
 // CHECK: %[[J:.*]] = graph.concat
 // CHECK: graph.group "convolution"({{.*}}%[[J]]
@@ -343,7 +352,8 @@ func.func @joined_in_place(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
   return %y : tensor<1x16x16x32xf32>
 }
 
-// What a convolution reads channels of is stored, not computed again for each position.
+// A tensor whose channels a convolution reads is stored, not recomputed for
+// each position.
 // CHECK-LABEL: @computed_once(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
 // CHECK: graph.group "winograd"({{.*}}%[[A]]

@@ -5,7 +5,7 @@
 // RUN: %ingot-opt %s -decide-form-integer-products=target=cortex-m4 | FileCheck %s --check-prefix=CORES
 // REQUIRES: ingot-opt
 
-// What the target multiplies as it is stays.
+// Products that the target can multiply directly stay as they are.
 // CHECK-LABEL: @as_it_is(
 // CHECK-NEXT: graph.matmul %arg0, %arg1 : (tensor<5x8xui8>, tensor<8x6xsi8>)
 // CHECK-NEXT: return
@@ -14,8 +14,9 @@ func.func @as_it_is(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32
   return %y : tensor<5x6xsi32>
 }
 
-// Zero points leave the product: that of a times the sums of columns without theirs, that
-// of b times the sums of rows. Without an instruction they stay.
+// Zero points are moved out of the product: that of a is multiplied by the sums
+// of the columns, that of b by the sums of the rows. Without an instruction for
+// products, they stay.
 // CHECK-LABEL: @zero_points(
 // CHECK: %[[AZ:.*]] = graph.cast %arg2 : (tensor<ui8>) -> tensor<si32>
 // CHECK: %[[BZ:.*]] = graph.cast %arg3 : (tensor<1x6xsi8>) -> tensor<1x6xsi32>
@@ -48,9 +49,10 @@ func.func @zeros(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
   return %y : tensor<5x6xsi32>
 }
 
-// vpdpbusd takes one operand of each sign, pmaddwd any: bytes of another sign are the
-// same ones with the highest bit turned, and a zero point of 128. Only sums of columns
-// are needed then, which are constants for weights.
+// vpdpbusd takes one operand of each signedness, and pmaddwd any. Bytes of the
+// other signedness are the same bytes with the highest bit flipped, and a zero
+// point of 128. Then only sums of columns are needed, which are constants if
+// the operand is weights.
 // CHECK-LABEL: @signed(
 // CHECK: %[[A:.*]] = graph.cast %arg0 : (tensor<5x8xsi8>) -> tensor<5x8xui8>
 // CHECK: %[[BIT:.*]] = graph.constant dense<128> : tensor<ui8>
@@ -67,7 +69,7 @@ func.func @signed(%a: tensor<5x8xsi8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> 
   return %y : tensor<5x6xsi32>
 }
 
-// Where sums of rows are needed anyway, b changes its sign.
+// If sums of rows are needed anyway, b changes its signedness.
 // CHECK-LABEL: @unsigned(
 // CHECK: %[[B:.*]] = graph.cast %arg1 : (tensor<8x6xui8>) -> tensor<8x6xsi8>
 // CHECK: %[[TURNED:.*]] = graph.xor %[[B]]
@@ -78,7 +80,7 @@ func.func @unsigned(%a: tensor<5x8xui8>, %b: tensor<8x6xui8>, %bz: tensor<ui8>) 
   return %y : tensor<5x6xsi32>
 }
 
-// A convolution without a zero point, with channels in whole groups, stays.
+// A convolution without a zero point, whose channels form whole groups, stays.
 // CHECK-LABEL: @convolution(
 // CHECK-NEXT: graph.conv %arg0, %arg1
 // CHECK-NEXT: return
@@ -87,9 +89,9 @@ func.func @convolution(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x6xsi8>) -> tens
   return %y : tensor<1x5x5x6xsi32>
 }
 
-// Another one has its input surrounded by the zero point, which leaves the sums by the
-// bias; three columns of three channels become four columns, by whose weights nothing is
-// added.
+// Another convolution pads its input with the zero point, whose effect on the
+// sums is subtracted by the bias. Three columns of three channels become four
+// columns, and the additional weights are zeros.
 // CHECK-LABEL: @convolution_zero(
 // CHECK: %[[SUMS:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 0, 1, 2>} : (tensor<3x3x3x6xsi32>) -> tensor<1x1x1x6xsi32>
 // CHECK: %[[EACH:.*]] = graph.reshape %[[SUMS]]
@@ -107,7 +109,7 @@ func.func @convolution_zero(%x: tensor<1x5x5x3xui8>, %w: tensor<3x3x3x6xsi8>, %b
   return %y : tensor<1x5x4x6xsi32>
 }
 
-// Signed input where the target has unsigned by signed.
+// Signed input on a target that multiplies unsigned by signed bytes.
 // CHECK-LABEL: @convolution_signed(
 // CHECK: graph.xor
 // CHECK: graph.constant dense<-128> : tensor<si32>
@@ -117,9 +119,10 @@ func.func @convolution_signed(%x: tensor<1x5x5x8xsi8>, %w: tensor<1x1x8x6xsi8>) 
   return %y : tensor<1x5x5x6xsi32>
 }
 
-// Where unsigned weights are twice as fast they change their sign, and 128 times the sum
-// over each window is taken off: of each pixel's channels by a product with ones, and of
-// the pixels in a window.
+// Where unsigned weights are twice as fast, weights become unsigned, and 128
+// times the sum over each window is subtracted. That sum is computed from the
+// channels of each pixel by a product with ones, and from the pixels of a
+// window.
 // HEXAGON-LABEL: @convolution_by_words(
 // HEXAGON: %[[W:.*]] = graph.xor
 // HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x64x1xui8>
@@ -135,7 +138,7 @@ func.func @convolution_by_words(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x64x64xs
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// Few channels are summed in the whole window at once.
+// If there are few channels, the whole window is summed at once.
 // HEXAGON-LABEL: @few_channels_by_words(
 // HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<3x3x8x1xui8>
 // HEXAGON: graph.conv %arg0, %[[ONES]] {{{.*}} -> tensor<1x5x5x1xsi32>
@@ -161,8 +164,9 @@ func.func @matmul_of_long_rows(%a: tensor<5x512xui8>, %b: tensor<512x6xsi8>) -> 
   return %y : tensor<5x6xsi32>
 }
 
-// A filter for each channel, where there are products for it: the input gets what its
-// windows reach, with its zero point, which leaves the sums by the bias.
+// A filter for each channel, where the target has products for it: the input is
+// padded with its zero point, whose effect on the sums is subtracted by the
+// bias.
 // HEXAGON-LABEL: @depthwise(
 // HEXAGON: graph.reduce_sum
 // HEXAGON: %[[X:.*]] = graph.pad %arg0, %{{.*}} {low = array<i64: 0, 1, 1, 0>} : (tensor<1x5x5x64xui8>, tensor<ui8>) -> tensor<1x7x7x64xui8>
@@ -178,7 +182,8 @@ func.func @depthwise(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8>) -> tens
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// Without a zero point columns outside are left to the kernel, where it takes them for zeros.
+// Without a zero point, columns outside of the input are left to the kernel,
+// which treats them as zeros.
 // CHECK-LABEL: @depthwise_from_zero(
 // CHECK-NEXT: graph.conv %arg0, %arg1
 // HEXAGON-LABEL: @depthwise_from_zero(
@@ -189,8 +194,9 @@ func.func @depthwise_from_zero(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// Cores that copy what they read of the input put the zero point there; the sums of the
-// weights times it go into the bias. Neither channels nor kernel columns are filled up.
+// Cores that copy their input write the zero point into the copy; the zero
+// point times the sums of the weights is added to the bias. Neither channels
+// nor kernel columns are padded.
 // CORES-LABEL: @zero_outside(
 // CORES-NOT: graph.pad
 // CORES: graph.conv %arg0, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} {{.*}}low = array<i64: 1, 1>{{.*}}x_outside = 7 : i64} : (tensor<1x5x5x3xui8>, tensor<3x3x3x8xsi8>, tensor<8xsi32>)
@@ -202,7 +208,8 @@ func.func @zero_outside(%x: tensor<1x5x5x3xui8>) -> tensor<1x5x5x8xsi32> {
   return %y : tensor<1x5x5x8xsi32>
 }
 
-// Where parts of a register are slow, columns that are computed are filled up.
+// Where partial registers are slow, the number of computed columns is rounded
+// up.
 // HEXAGON-LABEL: @columns(
 // HEXAGON: %[[WIDE:.*]] = graph.pad %arg1, %{{.*}} : (tensor<4x64x24xui8>, tensor<ui8>) -> tensor<4x64x32xui8>
 // HEXAGON: %[[ALL:.*]] = graph.matmul %arg0, %[[WIDE]] : {{.*}} -> tensor<4x64x32xsi32>

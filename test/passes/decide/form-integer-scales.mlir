@@ -3,8 +3,8 @@
 // RUN: %ingot-opt %s -decide-form-integer-scales=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// 10 fractional bits: 0.01 * 2^(32 + 10 - 5) behind a shift by 5, and (7 + 1/2) * 2^10.
-// Targets whose floats are as fast keep them.
+// 10 fractional bits: 0.01 * 2^(32 + 10 - 5) followed by a shift by 5, and (7 +
+// 1/2) * 2^10. Targets with equally fast floats keep floats.
 // CHECK-LABEL: @sums(
 // CHECK: %[[SUMS:.*]] = graph.matmul
 // CHECK: %[[LEFT:.*]] = graph.constant dense<5> : tensor<si32>
@@ -34,8 +34,8 @@ func.func @sums(%x: tensor<4x8xui8>, %w: tensor<8x6xsi8>) -> tensor<4x6xui8> {
   return %q : tensor<4x6xui8>
 }
 
-// Sums are as large as their weights make them: 40 * 8 * 256 * 128 would be more than 32 bits
-// have room for beside 6 fractional ones, and 40 * 256 * 130 is not.
+// The weights determine how large sums can be: 40 * 8 * 256 * 128 and 6
+// fractional bits do not fit into 32 bits, and 40 * 256 * 130 fits.
 // CHECK-LABEL: @weights(
 // CHECK: %[[LEFT:.*]] = graph.constant dense<15> : tensor<si32>
 // CHECK: graph.mul_high
@@ -56,8 +56,9 @@ func.func @weights(%x: tensor<4x8xui8>) -> tensor<4x6xui8> {
   return %q : tensor<4x6xui8>
 }
 
-// Each scale has a factor and a shift of its own, the sum has one shift to the right.
-// The zero points are in one addend: (-128 * 0.5 + 3 * 0.25) / 0.5 - 3 + 1/2.
+// Each scale has its own factor and shift, and the sum has one shift to the
+// right. The zero points are combined into one addend: (-128 * 0.5 + 3 * 0.25)
+// / 0.5 - 3 + 1/2.
 // CHECK-LABEL: @addition(
 // CHECK: %[[A:.*]] = graph.mul_high
 // CHECK: %[[B:.*]] = graph.mul_high
@@ -78,7 +79,7 @@ func.func @addition(%a: tensor<4x8xui8>, %b: tensor<4x8xsi8>) -> tensor<4x8xsi8>
   return %q : tensor<4x8xsi8>
 }
 
-// What is limited in between is limited in the units of the sum.
+// Bounds in between are applied in the units of the sum.
 // CHECK-LABEL: @limits(
 // CHECK: %[[SCALED:.*]] = graph.mul_high
 // CHECK: %[[NONE:.*]] = graph.constant dense<0> : tensor<si32>
@@ -100,8 +101,9 @@ func.func @limits(%x: tensor<8xsi16>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
-// A maximum of dequantized bytes is quantized by the same scale: it is one of bytes. With
-// another scale, the bytes are scaled before the pool takes the greatest of them.
+// A maximum of dequantized bytes that is quantized with the same scale is a
+// maximum of bytes. With another scale, the bytes are scaled before the pool
+// takes the maximum.
 // CHECK-LABEL: @pool(
 // CHECK: graph.max_pool %arg0 {{.*}} : (tensor<1x4x4x8xui8>) -> tensor<1x2x2x8xui8>
 // CHECK: %[[SCALED:.*]] = graph.mul_high
@@ -121,7 +123,7 @@ func.func @pool(%x: tensor<1x4x4x8xui8>) -> (tensor<1x2x2x8xui8>, tensor<1x2x2x8
   return %q, %q2 : tensor<1x2x2x8xui8>, tensor<1x2x2x8xui8>
 }
 
-// A mean over whole images is a sum of bytes, scaled.
+// A mean over whole images is a sum of bytes that is scaled.
 // CHECK-LABEL: @mean(
 // CHECK: %[[WIDE:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xui8>) -> tensor<1x4x4x8xsi32>
 // CHECK: %[[SUM:.*]] = graph.reduce_sum %[[WIDE]] {axes = array<i64: 1, 2>} : (tensor<1x4x4x8xsi32>) -> tensor<1x1x1x8xsi32>
@@ -136,8 +138,8 @@ func.func @mean(%x: tensor<1x4x4x8xui8>) -> tensor<1x1x1x8xui8> {
   return %q : tensor<1x1x1x8xui8>
 }
 
-// The bias of a convolution joins the addend; where sums begin with a bias at no cost,
-// the addend joins the bias.
+// The bias of a convolution is merged into the addend. Where sums can start
+// with a bias at no cost, the addend is merged into the bias.
 // CHECK-LABEL: @bias(
 // CHECK: graph.conv %arg0, %arg1 {
 // CHECK: %[[OFFSET:.*]] = graph.constant dense<[7785, 7658]> : tensor<2xsi32>
@@ -162,7 +164,7 @@ func.func @bias(%x: tensor<1x3x3x4xui8>, %w: tensor<1x1x4x2xsi8>) -> tensor<1x3x
   return %q : tensor<1x3x3x2xui8>
 }
 
-// Sums that 32 bits with enough fractional bits have no room for stay floats.
+// Sums that do not fit into 32 bits with enough fractional bits stay floats.
 // CHECK-LABEL: @wide(
 // CHECK: graph.quantize
 func.func @wide(%x: tensor<8xsi32>) -> tensor<8xui8> {
@@ -173,8 +175,8 @@ func.func @wide(%x: tensor<8xsi32>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
-// A float that another operator reads is computed anyway.
-// It is divided by no scale any more.
+// A float that another operator reads is computed anyway. It is no longer
+// divided by a scale.
 // CHECK-LABEL: @shared(
 // CHECK: %[[INVERSE:.*]] = graph.constant dense<999.999938> : tensor<f32>
 // CHECK: %[[SCALED:.*]] = graph.mul %{{.*}}, %[[INVERSE]] : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
@@ -189,7 +191,7 @@ func.func @shared(%x: tensor<8xsi32>) -> (tensor<8xui8>, tensor<8xf32>) {
   return %q, %y : tensor<8xui8>, tensor<8xf32>
 }
 
-// A scale that is known only at run time stays a float.
+// A dynamic scale stays a float.
 // CHECK-LABEL: @unknown_scale(
 // CHECK: graph.quantize
 func.func @unknown_scale(%x: tensor<8xsi32>, %scale: tensor<f32>) -> tensor<8xui8> {
@@ -199,7 +201,8 @@ func.func @unknown_scale(%x: tensor<8xsi32>, %scale: tensor<f32>) -> tensor<8xui
   return %q : tensor<8xui8>
 }
 
-// What is quantized as it was before is not quantized again, nor in another shape.
+// A tensor that is quantized the same way as before is not quantized again,
+// even with another shape.
 // CHECK-LABEL: @as_before(
 // CHECK-NEXT: %[[SAME:.*]] = graph.reshape %arg0 : (tensor<2x4xui16>) -> tensor<8xui16>
 // CHECK-NEXT: return %[[SAME]]
@@ -212,8 +215,8 @@ func.func @as_before(%q: tensor<2x4xui16>) -> tensor<8xui16> {
   return %y : tensor<8xui16>
 }
 
-// What a zero point has left behind a product joins the other constants: the addend of the
-// scaled sums, or the bias of floats.
+// The constant that a zero point leaves after a product is merged with the
+// other constants: the addend of the scaled sums, or the bias of floats.
 // CHECK-LABEL: @behind_zero(
 // CHECK: %[[SUMS:.*]] = graph.matmul
 // CHECK-NOT: graph.sub
@@ -245,8 +248,8 @@ func.func @behind_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>) -> (tensor<1x2x
   return %q, %z : tensor<1x2xui8>, tensor<1x2xf32>
 }
 
-// A bias in units of sums that are too coarse for what is added to it is added behind the
-// factor instead.
+// If the units of the sums are too coarse for a bias, the bias is added after
+// the factor instead.
 // CORES-LABEL: @coarse(
 // CORES: graph.conv %arg0, %{{[a-z0-9_]*}} {dilations
 // CORES: graph.constant dense<17510> : tensor<si32>

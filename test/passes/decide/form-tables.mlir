@@ -3,8 +3,9 @@
 // RUN: %ingot-opt %s -decide-form-tables=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// What is computed from bytes alone, over bytes on the way, is computed for all bytes, which
-// are constants, and looked up.
+// An expression that depends on bytes only, even if it has other bytes in
+// between, is evaluated for all bytes when compiling, and looked up at run
+// time.
 // CHECK-LABEL: @swish(
 // CHECK-SAME: %[[X:.*]]: tensor<2x200xui8>
 // CHECK: %[[ALL:.*]] = graph.constant dense<"0x000102{{.*}}FDFEFF"> : tensor<1x256xui8>
@@ -30,7 +31,7 @@ func.func @swish(%x: tensor<2x200xui8>) -> tensor<2x200xui8> {
   return %y : tensor<2x200xui8>
 }
 
-// A table has its places in the order of bytes without a sign.
+// The entries of a table are in the order of unsigned bytes.
 // CHECK-LABEL: @signed_bytes(
 // CHECK-SAME: %[[X:.*]]: tensor<300xsi8>
 // CHECK: graph.dequantize {{.*}}tensor<256xsi8>
@@ -45,7 +46,8 @@ func.func @signed_bytes(%x: tensor<300xsi8>) -> tensor<300xsi8> {
   return %y : tensor<300xsi8>
 }
 
-// Where scales are integers, what they are enough for is left to them.
+// Where scales are integers, operators that integer scales can express do not
+// become tables.
 // CHECK-LABEL: @scaled(
 // CHECK-NOT: graph.gather
 // STRICT-LABEL: @scaled(
@@ -60,7 +62,7 @@ func.func @scaled(%x: tensor<2x200xui8>) -> tensor<2x200xui8> {
   return %y : tensor<2x200xui8>
 }
 
-// Two tensors, or a number for each channel, are no function of a byte.
+// Two tensors, or a constant for each channel, are not a function of one byte.
 // STRICT-LABEL: @two(
 // STRICT-NOT: graph.gather
 func.func @two(%x: tensor<2x200xui8>, %y: tensor<2x200xui8>) -> tensor<2x200xui8> {

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -decide-join-columns=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two columns of four channels are a piece. The window begins at odd columns: one of zeros makes
-// it begin at the even one in front.
+// Two columns of four channels form one chunk. The window starts at an odd
+// column; an additional column of zeros makes it start at the even one before.
 // CHECK-LABEL: func.func @first(
 // CHECK: %[[X:.*]] = graph.pad %arg0, {{.*}} {low = array<i64: 0, 0, 0, 0>} : {{.*}} -> tensor<1x224x224x4xbf16>
 // CHECK: %[[J:.*]] = graph.reshape %[[X]] : {{.*}} -> tensor<1x224x112x8xbf16>
@@ -15,7 +15,7 @@ func.func @first(%x: tensor<1x224x224x3xbf16>) -> tensor<1x112x112x64xf32> {
   return %y : tensor<1x112x112x64xf32>
 }
 
-// Patches: the columns of one are its channels, as they are in memory.
+// Patches: their columns become channels, as they already are in memory.
 // CHECK-LABEL: func.func @patches(
 // CHECK-NOT: graph.pad
 // CHECK: %[[J:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x224x14x48xbf16>
@@ -26,7 +26,8 @@ func.func @patches(%x: tensor<1x224x224x3xbf16>) -> tensor<1x14x14x768xf32> {
   return %y : tensor<1x14x14x768xf32>
 }
 
-// Pieces already; and floats that no unit multiplies.
+// Channels that already form chunks, and floats that the matrix units cannot
+// multiply.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.reshape
 // CHECK: return

@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -decide-join-positions=target=x86-64-v4 | FileCheck %s --check-prefix=SAME
 // REQUIRES: ingot-opt
 
-// Four positions of eight filters fill a vector of sums, and their windows begin at words.
-// What follows, with numbers for each channel or one for all, is of them as well.
+// Four positions of eight filters fill a vector of sums, and their windows
+// start at word boundaries. Operators that follow, with a constant for each
+// channel or one for all, are applied to the joined positions too.
 // CHECK-LABEL: @few_filters(
 // CHECK: %[[FIRST:.*]] = graph.pad %{{.*}} {low = array<i64: 0, 0, 0, 0>} : (tensor<5x5x1x8xsi8>, tensor<si8>) -> tensor<5x8x1x8xsi8>
 // CHECK: %[[LAST:.*]] = graph.pad %{{.*}} {low = array<i64: 0, 3, 0, 0>}
@@ -29,7 +30,8 @@ func.func @few_filters(%x: tensor<1x28x28x1xui8>) -> tensor<1x28x28x8xui8> {
   return %q : tensor<1x28x28x8xui8>
 }
 
-// Channels that are no whole words are columns, so that words hold those of several.
+// If channels are not whole words, columns are joined so that each word
+// contains channels of several columns.
 // CHECK-LABEL: @colours(
 // CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<1x32x32x3xui8>) -> tensor<1x32x96x1xui8>
 // CHECK: %[[W:.*]] = graph.reshape %{{.*}} : (tensor<3x9x3x32xsi8>) -> tensor<3x27x1x32xsi8>
@@ -41,8 +43,8 @@ func.func @colours(%x: tensor<1x32x32x3xui8>) -> tensor<1x16x16x8xsi32> {
   return %y : tensor<1x16x16x8xsi32>
 }
 
-// What is added has the same shape: what is computed for it alone goes along, and joined
-// results are not taken apart for it.
+// A tensor with the same shape is added: operators that compute only that
+// tensor are joined as well, and joined results are not split for it.
 // CHECK-LABEL: @residual(
 // CHECK: %[[A:.*]] = graph.conv %arg0, {{.*}} -> tensor<1x8x4x32xsi32>
 // CHECK: %[[B:.*]] = graph.reshape %arg1 {{.*}} -> tensor<1x8x4x32xui8>
@@ -62,7 +64,7 @@ func.func @residual(%x: tensor<1x8x8x16xui8>, %given: tensor<1x8x8x16xui8>) -> t
   return %z : tensor<1x8x8x16xsi32>
 }
 
-// A matrix product stays one, of the channels of all joined positions.
+// A matrix product stays one, over the channels of all joined positions.
 // CHECK-LABEL: @sums(
 // CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<1x8x8x16xui8>) -> tensor<1x8x2x64xui8>
 // CHECK: graph.conv %[[X]], {{.*}}strides = array<i64: 1, 1>{{.*}} : (tensor<1x8x2x64xui8>, tensor<1x1x64x4xui8>) -> tensor<1x8x2x4xsi32>
@@ -72,8 +74,8 @@ func.func @sums(%x: tensor<1x8x8x16xui8>) -> tensor<1x8x8x1xsi32> {
   return %y : tensor<1x8x8x1xsi32>
 }
 
-// Filters that fill vectors, results that cannot be divided among them, windows with gaps
-// and weights that are not known stay as they are.
+// Filters that fill vectors, results that do not divide evenly, windows with
+// gaps, and weights that are not constant stay as they are.
 // CHECK-LABEL: @others(
 // CHECK-DAG: graph.conv {{.*}} -> tensor<1x8x8x32xsi32>
 // CHECK-DAG: graph.conv {{.*}} -> tensor<1x8x7x8xsi32>

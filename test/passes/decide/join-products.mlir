@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -decide-join-products=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// One product of 64 columns, which are 8 heads; what has no bias gets zeros.
+// One product with 64 columns, which are 8 heads. Products without a bias get
+// one of zeros.
 // CHECK-LABEL: func.func @attention(
 // CHECK: %[[W:.*]] = graph.concat {{.*}} {axis = 1 : i64} : {{.*}} -> tensor<32x64xf32>
 // CHECK: %[[P:.*]] = graph.matmul %arg0, %[[W]] : {{.*}} -> tensor<1x16x64xf32>
@@ -23,7 +24,7 @@ func.func @attention(%x: tensor<1x16x32xf32>) -> (tensor<1x16x4x8xf32>, tensor<1
   return %q, %k : tensor<1x16x4x8xf32>, tensor<1x16x4x8xf32>
 }
 
-// Of two tensors, and with heads of another size.
+// Products of different tensors, and with another head size.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.concat
 // CHECK: return
@@ -38,7 +39,7 @@ func.func @others(%x: tensor<16x32xf32>, %y: tensor<16x32xf32>) -> (tensor<16x4x
   return %q, %k, %v : tensor<16x4x8xf32>, tensor<16x4x8xf32>, tensor<16x8x4xf32>
 }
 
-// Of one row heads may be in front of it.
+// With a single row, heads may come before it.
 // CHECK-LABEL: func.func @one_row(
 // CHECK: graph.matmul %arg0, %{{.*}} -> tensor<1x1x48xf32>
 // CHECK: %[[H:.*]] = graph.reshape %{{.*}} -> tensor<1x1x6x8xf32>

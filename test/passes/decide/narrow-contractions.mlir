@@ -7,7 +7,8 @@
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=f16" | FileCheck %s --check-prefixes=HALF,DEVICE
 // REQUIRES: ingot-opt
 
-// Both operands are rounded, sums and bias stay in f32; without `fast` nothing changes.
+// Both operands are rounded; sums and bias stay f32. Without `fast` nothing
+// changes.
 // CHECK-LABEL: @conv(
 // CHECK-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xbf16>
 // CHECK-DAG: %[[W:.*]] = graph.cast %arg1 : (tensor<3x3x8x6xf32>) -> tensor<3x3x8x6xbf16>
@@ -20,8 +21,8 @@ func.func @conv(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x8x6xf32>, %b: tensor<6xf
   return %y : tensor<1x4x4x6xf32>
 }
 
-// An activation is rounded where it is computed, before it is moved, and whatever else
-// reads it element by element reads the rounded one.
+// An activation is rounded where it is computed, before it is moved. Other
+// elementwise operators that read it read the rounded tensor.
 // CHECK-LABEL: @activation(
 // CHECK: %[[A:.*]] = graph.relu %arg0
 // CHECK: %[[N:.*]] = graph.cast %[[A]] : (tensor<8x4xf32>) -> tensor<8x4xbf16>
@@ -37,7 +38,7 @@ func.func @activation(%x: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> (tensor<4x4xf
   return %y, %s : tensor<4x4xf32>, tensor<8x4xf32>
 }
 
-// What reads whole rows of f32 keeps them.
+// Operators that read whole rows of f32 keep f32.
 // CHECK-LABEL: @rows(
 // CHECK: %[[A:.*]] = graph.relu %arg0
 // CHECK: graph.softmax %[[A]]
@@ -48,7 +49,8 @@ func.func @rows(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
   return %y, %s : tensor<4x4xf32>, tensor<4x8xf32>
 }
 
-// With many queries the products of attention read bf16, and its softmax is rounded.
+// With many queries, the products of attention read bf16, and its softmax is
+// rounded.
 // CHECK-LABEL: @attention(
 // CHECK-DAG: %[[Q:.*]] = graph.cast %arg0 {{.*}}bf16
 // CHECK-DAG: %[[K:.*]] = graph.cast %arg1 {{.*}}bf16
@@ -64,7 +66,7 @@ func.func @attention(%q: tensor<2x16x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2
   return %y : tensor<2x16x8xf32>
 }
 
-// With few, or a number of keys that only a run knows, they stay as they are.
+// With few queries, or with a dynamic number of keys, they stay as they are.
 // CHECK-LABEL: @few_queries(
 // CHECK-NOT: bf16
 // CHECK: return
@@ -75,7 +77,7 @@ func.func @few_queries(%q: tensor<2x4x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<
   return %y : tensor<2x4x8xf32>
 }
 
-// A filter for each channel multiplies in f32 what is stored in bf16.
+// A depthwise convolution reads bf16 and multiplies in f32.
 // CHECK-LABEL: @depthwise(
 // CHECK: %[[N:.*]] = graph.cast %{{.*}} -> tensor<1x4x4x8xbf16>
 // CHECK: %[[WIDE:.*]] = graph.cast %[[N]]
@@ -86,7 +88,8 @@ func.func @depthwise(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor
   return %y : tensor<1x4x4x8xf32>
 }
 
-// Contractions of bf16 are summed in f32 and rounded once, where there is an instruction.
+// Contractions of bf16 tensors are summed in f32 and rounded once, where the
+// target has an instruction.
 // OWN-LABEL: @own(
 // OWN: %[[Y:.*]] = graph.matmul %arg0, %arg1 : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xf32>
 // OWN: %[[N:.*]] = graph.cast %[[Y]] : (tensor<4x4xf32>) -> tensor<4x4xbf16>
@@ -98,8 +101,9 @@ func.func @own(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
   return %y : tensor<4x4xbf16>
 }
 
-// Where Winograd's algorithm takes less time with f32, they stay: windows of 3 x 3 with
-// many positions. Windows two apart are no such ones. Tiles of bf16 take less than either.
+// Where Winograd's algorithm in f32 is faster, convolutions stay f32: windows
+// of 3 x 3 with many positions, but not with a stride of two. Tiles of bf16 are
+// faster than both.
 // TILES-LABEL: @windows(
 // TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x56x56x64xf32>
 // TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
@@ -113,8 +117,8 @@ func.func @windows(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
   return %z : tensor<1x28x28x64xf32>
 }
 
-// Numbers of tf32 are f32: the operands are rounded, and the product says so. What else
-// reads an activation reads the rounded one.
+// tf32 numbers are stored as f32: the operands are rounded, and the product is
+// marked. Other operators that read an activation read the rounded one.
 // TF32-LABEL: @tf32(
 // TF32: %[[W:.*]] = graph.round_to_tf32 %arg1
 // TF32: %[[A:.*]] = graph.relu %arg0
@@ -128,7 +132,8 @@ func.func @tf32(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>) -> (tensor<8x8xf32>,
   return %y, %s : tensor<8x8xf32>, tensor<8x16xf32>
 }
 
-// With few rows all that counts is the bytes of the weights, which tf32 does not change.
+// With few rows only the size of the weights matters, which tf32 does not
+// change.
 // TF32-LABEL: @few_rows(
 // TF32-NOT: round_to_tf32
 // TF32: graph.matmul %arg0, %arg1 :
@@ -137,8 +142,8 @@ func.func @few_rows(%x: tensor<2x16xf32>, %w: tensor<16x8xf32>) -> tensor<2x8xf3
   return %y : tensor<2x8xf32>
 }
 
-// Contractions of f16, whether they were or became such ones, may sum neighbouring products
-// in f16; on devices there is no need to.
+// Contractions of f16, in the model or after this pass, may sum neighbouring
+// products in f16. On devices there is no need to.
 // HALF-LABEL: @half(
 // HALF-DAG: %[[W:.*]] = graph.cast %arg1 : (tensor<64x8xf32>) -> tensor<64x8xf16>
 // HALF-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<8x64xf32>) -> tensor<8x64xf16>

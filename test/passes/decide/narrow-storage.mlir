@@ -5,8 +5,9 @@
 
 // WIDE-NOT: bf16>
 
-// A layer normalization reads and writes bf16, with no kernel that rounds its result;
-// sums are f32 within kernels, as is what the function returns.
+// A layer normalization reads and writes bf16, without a separate kernel that
+// rounds its result. Sums within kernels are f32, and so is the result of the
+// function.
 // CHECK-LABEL: @residual(
 // CHECK: %[[S:.*]] = graph.group "{{.*}}-product"(
 // CHECK: graph.matmul {{.*}} -> tensor<64x64xf32>
@@ -28,8 +29,8 @@ func.func @residual(%x: tensor<64x64xf32>, %v: tensor<64x64xf32>, %w: tensor<64x
   return %y : tensor<64x64xf32>
 }
 
-// Sizes of elements do not matter to what only moves them: a maximum over windows reads and
-// writes bf16.
+// Operators that only move elements can have elements of any size: a maximum
+// over windows reads and writes bf16.
 // CHECK-LABEL: @pool(
 // CHECK: %[[R:.*]] = graph.group "{{.*}}-product"({{.*}} -> tensor<1x8x8x16xbf16>
 // CHECK: graph.group "loop-nest"(%[[R]])
@@ -43,8 +44,8 @@ func.func @pool(%x: tensor<1x8x8x16xf32>, %w: tensor<1x1x16x16xf32>) -> tensor<1
   return %y : tensor<1x4x4x16xf32>
 }
 
-// Angles keep their digits, those of kernels before as well; what is computed from them does
-// not need as many.
+// Angles, and the kernels that compute them, keep full precision. Values that
+// are computed from angles do not need it.
 // CHECK-LABEL: @angles(
 // CHECK: %[[P:.*]] = graph.group {{.*}} -> tensor<16x16xf32>
 // CHECK: %[[A:.*]] = graph.group {{.*}}(%[[P]]{{.*}} -> tensor<16x32xf32>
@@ -62,7 +63,8 @@ func.func @angles(%at: tensor<16x1xf32>, %speed: tensor<16xf32>) -> (tensor<16x3
   return %y, %z, %q : tensor<16x32xf32>, tensor<16x32xf32>, tensor<16x16xf32>
 }
 
-// So does what is computed from integers alone, and what becomes an integer.
+// Values that are computed only from integers, and values that are converted to
+// integers, keep full precision as well.
 // CHECK-LABEL: @integers(
 // CHECK: %[[M:.*]] = graph.group {{.*}} -> tensor<64xf32>
 // CHECK: %[[F:.*]] = graph.group {{.*}} -> tensor<64xf32>
@@ -76,7 +78,7 @@ func.func @integers(%i: tensor<64xsi32>, %x: tensor<64xf32>) -> (tensor<64xsi32>
   return %y, %z : tensor<64xsi32>, tensor<64xf32>
 }
 
-// Softmax between products reads and writes bf16.
+// A softmax between products reads and writes bf16.
 // CHECK-LABEL: @shares(
 // CHECK: graph.softmax {{.*}} : (tensor<64x16xbf16>) -> tensor<64x16xbf16>
 // CHECK-NEXT: graph.yield

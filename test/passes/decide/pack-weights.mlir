@@ -5,8 +5,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=hexagon-v67 -decide-pack-weights=target=hexagon-v67 | FileCheck %s --check-prefix=STREAM
 // REQUIRES: ingot-opt
 
-// 40 columns: three vectors of 16, of which the last is half full; one column at a time
-// without vectors. What is packed has the bytes of the weights, and zeros at most.
+// 40 columns: three vectors of 16, the last one half full; without vectors, one
+// column at a time. Packed weights contain the same values, and at most
+// additional zeros.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[P:.*]] = graph.pack_panels %{{.*}} {panel = 48 : i64, tail = 40 : i64} : (tensor<3x3x3x40xf32>) -> tensor<1080xf32>
 // CHECK-NEXT: graph.group "convolution"(%[[P]], %arg0) {plan = {columns = 48 : i64, {{.*}}}}
@@ -31,8 +32,9 @@ func.func @product(%x: tensor<5x6xf32>) -> tensor<5x16xf32> {
   return %y : tensor<5x16xf32>
 }
 
-// One row by 128 columns fits into the registers, but as two panels threads can share it;
-// where one of two would be narrower, which are not shared, it is one.
+// One row by 128 columns fits into the registers, but two panels can be shared
+// by threads. If one of the two would be narrower, they could not be shared,
+// and there is one panel.
 // CHECK-LABEL: @one_row(
 // CHECK: graph.pack_panels %{{.*}} {panel = 64 : i64, tail = 0 : i64} : (tensor<640x128xf32>)
 // CHECK: graph.pack_panels %{{.*}} {panel = 128 : i64, tail = 120 : i64} : (tensor<640x120xf32>)
@@ -44,7 +46,7 @@ func.func @one_row(%x: tensor<1x640xf32>) -> (tensor<1x128xf32>, tensor<1x120xf3
   return %y0, %y1 : tensor<1x128xf32>, tensor<1x120xf32>
 }
 
-// Operands that are computed stay as they are
+// Computed operands stay as they are,
 // CHECK-LABEL: @unknown(
 // CHECK-NEXT: graph.group "matrix-product"(%arg0, %arg1)
 // CHECK-NOT: panels
@@ -64,7 +66,7 @@ func.func @integers(%x: tensor<5x6xsi32>) -> tensor<5x16xsi32> {
   return %y : tensor<5x16xsi32>
 }
 
-// and weights of grouped convolutions.
+// and the weights of grouped convolutions.
 // CHECK-LABEL: @depthwise(
 // CHECK-NOT: panels
 // CHECK: graph.conv
@@ -74,7 +76,7 @@ func.func @depthwise(%x: tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32> {
   return %c : tensor<1x8x8x16xf32>
 }
 
-// Products by the same weights share their panels, if these are alike,
+// Products with the same weights share their panels if the panels are equal,
 // CHECK-LABEL: @shared(
 // CHECK: %[[P:.*]] = graph.pack_panels
 // CHECK-NOT: graph.pack_panels
@@ -87,7 +89,8 @@ func.func @shared(%x: tensor<5x6xf32>, %z: tensor<5x6xf32>) -> (tensor<5x16xf32>
   return %y, %v : tensor<5x16xf32>, tensor<5x16xf32>
 }
 
-// and a group that reads its weights elsewhere, too, has them in both orders.
+// and if a group also reads its weights elsewhere, they are stored in both
+// orders.
 // CHECK-LABEL: @read_twice(
 // CHECK: %[[W:.*]] = graph.constant
 // CHECK: %[[P:.*]] = graph.pack_panels %[[W]]
@@ -102,9 +105,10 @@ func.func @read_twice(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
   return %z : tensor<16x16xf32>
 }
 
-// Narrow integers lie in groups of as many steps as one product sums: 6 steps are two
-// groups of four, the last one with two rows of zeros. The 40 columns are two vectors
-// and a half. Without a product they stay.
+// Narrow integers are stored in groups of as many steps as one instruction
+// sums: 6 steps are two groups of four, the last one with two rows of zeros.
+// The 40 columns are two and a half vectors. Without such an instruction they
+// stay as they are.
 // CHECK-LABEL: @bytes(
 // CHECK: graph.pack_panels %{{.*}} {group = 4 : i64, panel = 48 : i64, tail = 40 : i64} : (tensor<6x40xsi8>) -> tensor<320xsi8>
 // CHECK: graph.unpack_panels %{{.*}} {group = 4 : i64, panel = 48 : i64, tail = 40 : i64} : (tensor<320xsi8>) -> tensor<6x40xsi8>
@@ -117,8 +121,9 @@ func.func @bytes(%x: tensor<5x6xui8>) -> tensor<5x40xsi32> {
   return %y : tensor<5x40xsi32>
 }
 
-// Each step of a recurrence reads all of its weights, eight vectors of columns at a time.
-// Those of a megabyte leave the cache in between: every other step begins at the other end.
+// Each step of a recurrence reads all of its weights, eight vectors of columns
+// at a time. A megabyte of weights does not stay in the cache between steps, so
+// every other step reads them in reverse order.
 // CHECK-LABEL: @recurrence(
 // CHECK: %[[P:.*]] = graph.pack_panels %{{.*}} {panel = 128 : i64, tail = 0 : i64} : (tensor<256x1024xf32>) -> tensor<262144xf32>
 // CHECK-NEXT: graph.group "recurrence"({{.*}}%[[P]], {{.*}}) {plan = {columns = 128 : i64, order = "alternating"}}
@@ -132,8 +137,8 @@ func.func @recurrence(%gates: tensor<9x1x1024xf32>, %h: tensor<1x256xf32>, %c: t
   return %y#0 : tensor<9x1x256xf32>
 }
 
-// Smaller ones stay there. A GRU sums its last gate by itself, here in fewer columns than a
-// panel has: not packed.
+// Smaller weights stay in the cache. A GRU sums its last gate separately, here
+// with fewer columns than a panel has, so it is not packed.
 // CHECK-LABEL: @gru(
 // CHECK: graph.group "recurrence"({{.*}}) {plan = {columns = 128 : i64, order = "forward"}}
 // CHECK-LABEL: @gru_of_few(
@@ -149,8 +154,8 @@ func.func @gru_of_few(%gates: tensor<9x1x192xf32>, %h: tensor<1x64xf32>) -> tens
   return %y#0 : tensor<9x1x64xf32>
 }
 
-// Where memory is short, filters and biases that are whole numbers are stored as such:
-// converting them is little beside what they are multiplied with.
+// Where memory is limited, filters and biases that are whole numbers are stored
+// as integers: converting them is cheap compared to the multiplications.
 // SHORT-LABEL: @whole_numbers(
 // SHORT-DAG: %[[W:.*]] = graph.constant dense<{{.*}}[-128, 127]{{.*}}> : tensor<1x3x1x2xsi8>
 // SHORT-DAG: %[[B:.*]] = graph.constant dense<[-1000, 32767]> : tensor<2xsi16>
@@ -167,7 +172,7 @@ func.func @whole_numbers(%x: tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32> {
   return %c : tensor<1x8x8x2xf32>
 }
 
-// Halves, numbers of more than 16 bits and a zero with a sign stay floats.
+// Fractions, numbers of more than 16 bits, and a negative zero stay floats.
 // SHORT-LABEL: @other_numbers(
 // SHORT-NOT: graph.cast
 // SHORT: return
@@ -180,8 +185,9 @@ func.func @other_numbers(%x: tensor<1x8x8x2xf32>) -> (tensor<1x8x8x2xf32>, tenso
   return %c, %d : tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>
 }
 
-// Filters of 48 channels that whole registers of a row read from any channel on: their first
-// ones follow once more, and those of what is added for each channel.
+// Filters of 48 channels, which whole registers of a row read starting at any
+// channel: the first filters are repeated at the end, and so are the values
+// that are added for each channel.
 // STREAM-LABEL: @filters(
 // STREAM-DAG: graph.pad {{.*}}mode = "wrap"{{.*}} -> tensor<3x3x1x160xsi8>
 // STREAM-DAG: graph.pack_panels %{{.*}} {axes = 2 : i64, group = 4 : i64, panel = 160 : i64, tail = 0 : i64} : (tensor<3x3x1x160xsi8>) -> tensor<1920xsi8>

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A convolution under a pool of all its positions leaves threads nothing to share but
-// channels: there are two panels of 32 rather than one of 64.
+// A convolution below a pool over all of its positions leaves threads nothing
+// to share but channels: there are two panels of 32 rather than one of 64.
 // CHECK-LABEL: @one_place(
 // CHECK: graph.group "convolution"({{.*}}) {plan = {columns = 32 : i64, order = "tiles", rows = 5 : i64, splits = 1 : i64}}
 func.func @one_place(%x: tensor<1x25x5x64xf32>) -> tensor<1x1x1x64xf32> {
@@ -12,7 +12,7 @@ func.func @one_place(%x: tensor<1x25x5x64xf32>) -> tensor<1x1x1x64xf32> {
   return %m : tensor<1x1x1x64xf32>
 }
 
-// Of several rows each thread has some, and all channels.
+// If there are several rows, each thread has some of them, with all channels.
 // CHECK-LABEL: @rows(
 // CHECK: graph.group "convolution"({{.*}}) {plan = {columns = 64 : i64, order = "tiles", rows = 5 : i64, splits = 1 : i64}}
 func.func @rows(%x: tensor<1x25x5x64xf32>) -> tensor<1x5x1x64xf32> {

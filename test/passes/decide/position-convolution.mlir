@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 | FileCheck %s --check-prefix=EIGHT
 // REQUIRES: ingot-opt
 
-// 6 channels are few of 16 lanes, and most of 8; 28 positions fill two vectors nearly.
-// Threads share seven copies, of 4 rows each. Weights stay as they are.
+// 6 channels fill few of 16 lanes, and most of 8; 28 positions nearly fill two
+// vectors. Threads share seven copies, of 4 rows each. Weights stay as they
+// are.
 // CHECK-LABEL: @few(
 // CHECK: graph.group "position-convolution"(%{{.*}}, %arg0) {plan = {channels = 6 : i64, lines = 4 : i64, parts = 7 : i64, vectors = 2 : i64}} : (tensor<5x5x1x6xf32>, tensor<1x28x28x1xf32>)
 // EIGHT-LABEL: @few(
@@ -14,7 +15,8 @@ func.func @few(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x6xf32> {
   return %y : tensor<1x28x28x6xf32>
 }
 
-// 8 channels of a picture at a stride: columns are side by side in front of the transpose.
+// 8 channels of an image with a stride: columns are made contiguous before the
+// transpose.
 // CHECK-LABEL: @picture(
 // CHECK: graph.group "position-convolution"
 // CHECK-NEXT: ^bb0
@@ -26,7 +28,7 @@ func.func @picture(%x: tensor<1x3x96x96xf32>) -> tensor<1x48x48x8xf32> {
   return %y : tensor<1x48x48x8xf32>
 }
 
-// Results are turned at the end, which few products do not pay for.
+// Results are transposed at the end, which is not worth it for few products.
 // CHECK-LABEL: @few_products(
 // CHECK: graph.group "convolution"
 func.func @few_products(%x: tensor<1x96x96x1xf32>) -> tensor<1x48x48x8xf32> {
@@ -35,7 +37,7 @@ func.func @few_products(%x: tensor<1x96x96x1xf32>) -> tensor<1x48x48x8xf32> {
   return %y : tensor<1x48x48x8xf32>
 }
 
-// What is added at each position has its channels side by side.
+// The tensor that is added at each position has contiguous channels.
 // CHECK-LABEL: @residual(
 // CHECK: graph.group "convolution"
 func.func @residual(%x: tensor<1x28x28x1xf32>, %r: tensor<1x28x28x6xf32>) -> tensor<1x28x28x6xf32> {

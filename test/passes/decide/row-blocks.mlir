@@ -1,5 +1,6 @@
-// Rows go through the panels of a product in blocks where the left operand would come from
-// behind the second cache again for each panel, and less of the right one does meanwhile.
+// The rows of a product are divided into blocks that each go through all
+// panels, if otherwise the left operand would be read from beyond the L2 cache
+// for each panel, and if the right operand costs less to reread.
 //
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
@@ -13,7 +14,8 @@ func.func @large(%x: tensor<8x3136x96xf32>) -> tensor<8x3136x384xf32> {
   return %y : tensor<8x3136x384xf32>
 }
 
-// 4.8 MB come from the third cache, which multiply-adds do not hide all of,
+// 4.8 MB come from the L3 cache, whose latency the multiply-adds do not hide
+// completely,
 // CHECK-LABEL: @cached(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {block = 672 : i64, columns
 func.func @cached(%x: tensor<4x3136x96xf32>) -> tensor<4x3136x384xf32> {
@@ -22,7 +24,7 @@ func.func @cached(%x: tensor<4x3136x96xf32>) -> tensor<4x3136x384xf32> {
   return %y : tensor<4x3136x384xf32>
 }
 
-// but blocks of 3.1 MB would read 9.4 MB of weights 13 times,
+// but with blocks of 3.1 MB, 9.4 MB of weights would be read 13 times,
 // CHECK-LABEL: @many_weights(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
 func.func @many_weights(%x: tensor<1024x768xf32>) -> tensor<1024x3072xf32> {
@@ -31,7 +33,7 @@ func.func @many_weights(%x: tensor<1024x768xf32>) -> tensor<1024x3072xf32> {
   return %y : tensor<1024x3072xf32>
 }
 
-// 1.9 MB may be in the second cache,
+// 1.9 MB may fit into the L2 cache,
 // CHECK-LABEL: @in_some_second_caches(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
 func.func @in_some_second_caches(%x: tensor<4900x96xf32>) -> tensor<4900x384xf32> {
@@ -40,7 +42,7 @@ func.func @in_some_second_caches(%x: tensor<4900x96xf32>) -> tensor<4900x384xf32
   return %y : tensor<4900x384xf32>
 }
 
-// and a single panel reads 8.4 MB once.
+// and a single panel reads 8.4 MB only once.
 // CHECK-LABEL: @one_panel(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
 func.func @one_panel(%x: tensor<512x4096xf32>) -> tensor<512x64xf32> {

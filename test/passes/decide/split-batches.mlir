@@ -1,16 +1,17 @@
-// Groups that follow one another are computed image by image where what passes between them
-// leaves the caches as a whole, and not as one image.
+// Consecutive groups are computed image by image if the tensors between them do
+// not fit into the caches as a whole, but do fit for one image.
 //
 // RUN: %ingot-opt %s -split-input-file -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-chain-rows=target=x86-64-v4 -decide-split-batches=target=x86-64-v4 | FileCheck %s
 // RUN: %ingot-opt %s -split-input-file -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-split-batches | FileCheck %s --check-prefix=UNKNOWN
 // REQUIRES: ingot-opt
 
-// A target whose caches are unknown splits nothing.
+// For a target with unknown caches, nothing is split.
 // UNKNOWN-NOT: graph.slice
 // UNKNOWN-NOT: axis = 0
 
-// 16 MB pass from one product to the other; the norm between images and both of them is of one
-// image as well, and what it reads besides (the residual) is one more slice of it.
+// 16 MB pass from one product to the next. The norm in between and both
+// products are computed for one image as well, and the other tensor that is
+// read (the residual) is sliced too.
 // CHECK-LABEL: @between(
 // CHECK: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0>{{.*}} -> tensor<1x3136x40xf32>
 // CHECK-NEXT: %[[N0:.*]] = graph.group "body"(%[[X0]])
@@ -33,7 +34,7 @@ func.func @between(%x: tensor<8x3136x40xf32>) -> tensor<8x3136x40xf32> {
 
 // -----
 
-// 0.4 MB stay in the second cache anyway.
+// 0.4 MB stay in the L2 cache anyway.
 // CHECK-LABEL: @small(
 // CHECK-NOT: graph.slice
 // CHECK: return
@@ -61,7 +62,8 @@ func.func @large_weights(%x: tensor<8x32x1024xf32>) -> tensor<8x32x1024xf32> {
 
 // -----
 
-// What mixes images is computed as a whole, and ends the parts in front of it.
+// An operator that mixes images is computed as a whole, and ends the split
+// parts before it.
 // CHECK-LABEL: @mixed(
 // CHECK: graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>
 // CHECK: %[[ALL:.*]] = graph.concat {{.*}} {axis = 0 : i64} : {{.*}} -> tensor<8x56x56x40xf32>
@@ -77,7 +79,7 @@ func.func @mixed(%x: tensor<8x56x56x40xf32>) -> tensor<1x56x56x40xf32> {
 
 // -----
 
-// Windows of an image, which are its positions on the first axis, are parts of it.
+// Windows of an image, which are positions on the first axis, are part of it.
 // CHECK-LABEL: @windows(
 // CHECK: graph.slice %arg0 {starts = array<i64: 0, 0, 0>{{.*}} -> tensor<64x49x96xf32>
 // CHECK: graph.group {{.*}} -> tensor<64x49x288xf32>
@@ -96,8 +98,9 @@ func.func @windows(%x: tensor<512x49x96xf32>, %b: tensor<8x1x96xf32>) -> tensor<
 
 // -----
 
-// Parts of an image that are stored in a larger tensor are stored in that of the image, and
-// what is the same memory as another result is a view of all images again.
+// Slices of an image that are stored in a larger tensor are stored in that of
+// the image. A result that shares memory with another one becomes a view of all
+// images again.
 // CHECK-LABEL: @channels(
 // CHECK: %[[A0:.*]] = graph.group {{.*}}output_strides = array<i64: 602112, 10752, 192, 1>{{.*}} -> tensor<1x56x56x96xf32>
 // CHECK: %[[B0:.*]] = graph.group {{.*}}output_strides = array<i64: 602112, 10752, 192, 1>{{.*}} -> tensor<1x56x56x96xf32>

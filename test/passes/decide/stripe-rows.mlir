@@ -12,9 +12,10 @@
 // RUN: %ingot-opt %t/softmax.mlir -decide-form-groups -decide-stripe-rows=max-bytes=20000 | FileCheck %s --check-prefix=SOFTMAX
 // REQUIRES: ingot-opt
 
-// The convolution's result (16 rows of 512 bytes) is never stored as a whole. The last row of
-// a stripe is copied for the next one, which computes those behind it: nothing is computed
-// twice. The first stripe has padding above; the others have none, and those inside are equal.
+// The result of the convolution (16 rows of 512 bytes) is never stored as a
+// whole. The last row of a band is copied for the next band, which computes the
+// rows after it, so nothing is computed twice. The first band has padding
+// above; the others do not, and the inner ones are equal.
 // CHAIN-NOT: macs_recomputed
 // CHAIN: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x5x16x4xf32>
 // CHAIN: %[[A0:.*]] = graph.group "convolution"(%{{.*}}, %[[X0]]){{.*}} -> tensor<1x4x16x8xf32>
@@ -34,7 +35,8 @@
 // CHAIN: %[[ALL:.*]] = graph.concat %[[D0]], %[[D1]], {{.*}} {axis = 1 : i64}
 // CHAIN: graph.group {{.*}}(%[[ALL]])
 
-// From the last row on, it is the first row of a stripe that is kept, behind the others.
+// In reverse order, the first row of a band is kept, and placed after the
+// others.
 // BACK: %[[A0:.*]] = graph.group "convolution"
 // BACK: graph.slice %[[A0]] {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x1x16x8xf32>
 // BACK: %[[KEPT:.*]] = graph.reshape {{.*}} -> tensor<1x1x16x8xf32>
@@ -46,7 +48,7 @@
 // FITS-NOT: graph.slice
 // FITS-NOT: graph.concat
 
-// One kernel for all stripes inside.
+// One kernel for all inner bands.
 // SHARED: kernel.launch @conv_1x4x16x8(
 // SHARED: kernel.launch @copy_1x128(
 // SHARED: kernel.launch @conv_1x4x16x8_2(
@@ -64,7 +66,8 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x1x8xf32>) -> tensor<1x
   return %y : tensor<1x1x1x8xf32>
 }
 
-// Rows of a channels-first input lie apart: they are read with its strides.
+// The rows of a channels-first input are not contiguous: they are read with its
+// strides.
 // STRIDES: %[[X:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>
 // STRIDES: graph.group "convolution"({{.*}}%[[X]]{{.*}} {input_strides = [{{.*}}array<i64: 768, 256, 16, 1>
 //--- transposed.mlir
@@ -77,7 +80,7 @@ func.func @main(%x: tensor<1x3x16x16xf32>) -> tensor<1x1x1x8xf32> {
   return %y : tensor<1x1x1x8xf32>
 }
 
-// A mean counts padding at the low end of the first stripe and the high end of the last one.
+// A mean counts the padding before the first band and after the last one.
 // POOL: graph.average_pool {{.*}}high = array<i64: 0, 1>{{.*}}low = array<i64: 1, 1>
 // POOL: graph.average_pool {{.*}}high = array<i64: 0, 1>{{.*}}low = array<i64: 0, 1>
 // POOL: graph.average_pool {{.*}}high = array<i64: 1, 1>{{.*}}low = array<i64: 0, 1>
@@ -91,8 +94,8 @@ func.func @main(%x: tensor<1x9x8x4xf32>) -> tensor<1x1x1x4xf32> {
   return %y : tensor<1x1x1x4xf32>
 }
 
-// The first branch is over before the second one begins: with one wide result at a time,
-// no stripes are needed.
+// The first branch ends before the second one begins. With only one wide result
+// at a time, no bands are needed.
 // ORDER: %[[A:.*]] = graph.group {{.*}} -> tensor<1x16x16x32xf32>
 // ORDER: graph.group {{.*}}%[[A]]{{.*}} -> tensor<1x16x16x4xf32>
 // ORDER: %[[B:.*]] = graph.group {{.*}} -> tensor<1x16x16x32xf32>
@@ -107,8 +110,8 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x4x32xf32>, %w: tensor<
   return %c, %d : tensor<1x16x16x4xf32>, tensor<1x16x16x4xf32>
 }
 
-// Tiles of four rows are computed together, in stripes as well: these begin and end where
-// tiles of the whole do.
+// Tiles of four rows are computed together, also in bands, which start and end
+// at tile boundaries of the whole image.
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
@@ -116,8 +119,8 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x4x32xf32>, %w: tensor<
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 
-// Results that would leave the cache are computed in stripes without being asked for. What
-// stays in it is not: see FITS.
+// Results that do not fit into the cache are computed in bands without being
+// asked for. Results that do fit are not: see FITS.
 // DEFAULT: graph.group "winograd"
 // DEFAULT: graph.slice
 // DEFAULT: graph.concat

@@ -2,8 +2,8 @@
 // RUN: %ingot-opt %t.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -decide-tie-weights | FileCheck %s
 // REQUIRES: ingot-opt
 
-// The table is the transpose of the weights of the last product: both are one constant,
-// which the gather reads in panels.
+// The embedding table is the transpose of the weights of the last product. Both
+// become one constant, whose panels the gather reads.
 // CHECK: func.func @tied(
 // CHECK-NEXT: %[[W:.*]] = graph.constant dense_resource<weights>
 // CHECK-NEXT: %[[P:.*]] = graph.pack_panels %[[W]]

@@ -5,9 +5,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=NEVER
 // REQUIRES: ingot-opt
 
-// Windows of 3 x 3 over many channels are computed by Winograd's algorithm, where vectors
-// hold many channels and a multiply-add is one instruction. The weights are sampled and
-// packed in front of the group.
+// Windows of 3 x 3 over many channels are computed by Winograd's algorithm,
+// where vectors hold many channels and a multiply-add is one instruction. The
+// weights are transformed and packed before the group.
 // CHECK-LABEL: @many_channels(
 // CHECK: %[[S:.*]] = graph.sample_kernel %{{.*}} {size = 4 : i64} : (tensor<3x3x64x64xf32>) -> tensor<36x64x64xf32>
 // CHECK: %[[P:.*]] = graph.pack_panels %[[S]] {panel = [[PANEL:[0-9]+]] : i64, tail = 0 : i64}
@@ -28,7 +28,8 @@ func.func @many_channels(%x: tensor<1x56x56x64xf32>) -> tensor<1x56x56x64xf32> {
   return %c : tensor<1x56x56x64xf32>
 }
 
-// Where weights are many for few positions, there are fewer of them for smaller tiles.
+// With many weights and few positions, smaller tiles need fewer transformed
+// weights.
 // CHECK-LABEL: @few_positions(
 // CHECK: graph.sample_kernel %{{.*}} {size = 2 : i64} : (tensor<3x3x512x512xf32>) -> tensor<16x512x512xf32>
 // CHECK: graph.group "winograd"
@@ -38,8 +39,8 @@ func.func @few_positions(%x: tensor<1x7x7x512xf32>) -> tensor<1x7x7x512xf32> {
   return %c : tensor<1x7x7x512xf32>
 }
 
-// 64 tiles of a small image are blocks of 16 for two parts, so that neither of two threads
-// waits for the other.
+// The 64 tiles of a small image are divided into blocks of 16 in two parts, so
+// that neither of two threads waits for the other.
 // CHECK-LABEL: @small_image(
 // CHECK: graph.group "winograd"{{.*}}block = 16 : i64, columns = 16 : i64, parts = 2 : i64, rows = 16 : i64
 func.func @small_image(%x: tensor<1x32x32x16xf32>) -> tensor<1x32x32x16xf32> {
@@ -48,9 +49,10 @@ func.func @small_image(%x: tensor<1x32x32x16xf32>) -> tensor<1x32x32x16xf32> {
   return %c : tensor<1x32x32x16xf32>
 }
 
-// A pass over the input costs more than is saved where channels are few: eight fill a register
-// of x86-64-v3. Of x86-64-v4 they fill half of one, by either algorithm; this one is the faster
-// (0.52 of the time on Zen 5).
+// With few channels, the additional pass over the input costs more than it
+// saves. Eight channels fill a register of x86-64-v3. On x86-64-v4 they fill
+// half of one, with either algorithm, and this one is faster (0.52 of the time
+// on Zen 5).
 // CHECK-LABEL: @few_channels(
 // CHECK: graph.group "winograd"
 // V3-LABEL: @few_channels(
@@ -61,7 +63,7 @@ func.func @few_channels(%x: tensor<1x56x56x8xf32>) -> tensor<1x56x56x8xf32> {
   return %c : tensor<1x56x56x8xf32>
 }
 
-// A single position would take all products of a tile of them.
+// A single position would need all products of a whole tile.
 // CHECK-LABEL: @one_position(
 // CHECK: graph.group "convolution"
 // LANE-LABEL: @one_position(
@@ -72,8 +74,9 @@ func.func @one_position(%x: tensor<1x1x1x64xf32>) -> tensor<1x1x1x64xf32> {
   return %c : tensor<1x1x1x64xf32>
 }
 
-// Of 1024 channels whose weights are all alike, sums in large tiles are off by 9.2e-6 of
-// the results, of 1280 by 1.03e-5: more than 1e-5, which is admitted.
+// With 1024 channels of equal weights, sums in large tiles have an error of
+// 9.2e-6 of the results, and with 1280 channels 1.03e-5, which is more than the
+// allowed 1e-5.
 // CHECK-LABEL: @exact(
 // CHECK: graph.group "winograd"{{.*}} size = 4
 func.func @exact(%x: tensor<1x56x56x1024xf32>) -> tensor<1x56x56x64xf32> {
@@ -89,7 +92,7 @@ func.func @too_inexact(%x: tensor<1x56x56x1280xf32>) -> tensor<1x56x56x64xf32> {
   return %c : tensor<1x56x56x64xf32>
 }
 
-// There is no such algorithm for windows that are apart or far-reaching,
+// There is no such algorithm for strided or dilated windows,
 // CHECK-LABEL: @strides(
 // CHECK: graph.group "convolution"
 func.func @strides(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
@@ -105,7 +108,7 @@ func.func @dilations(%x: tensor<1x56x56x64xf32>) -> tensor<1x56x56x64xf32> {
   return %c : tensor<1x56x56x64xf32>
 }
 
-// and weights have to be known.
+// and weights have to be constant.
 // CHECK-LABEL: @unknown_weights(
 // CHECK: graph.group "loop-nest"
 func.func @unknown_weights(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x64xf32>) -> tensor<1x8x8x64xf32> {
@@ -113,7 +116,7 @@ func.func @unknown_weights(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x64xf32>) 
   return %c : tensor<1x8x8x64xf32>
 }
 
-// Sizes that are known only at run time are counted in tiles then.
+// Then dynamic sizes are counted in tiles.
 // CHECK-LABEL: @run_time_size(
 // CHECK: graph.group "winograd"
 func.func @run_time_size(%x: tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>) -> tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>> {

@@ -6,7 +6,8 @@
 
 memref.global "private" constant @bias : memref<64xf32> = dense<1.0>
 
-// Constants are read before, what another kernel may have written is not, nor by a compiler.
+// Constants are read before the wait. Values that another kernel may have
+// written are not, and the compiler must not move their reads there either.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: memref<64xf32> {kernel.may_alias, kernel.read}, %{{.*}}: memref<64xf32> {kernel.read}, %{{.*}}: memref<64xf32>)
 // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
@@ -21,8 +22,9 @@ kernel.func @sum(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {kernel
   kernel.return
 }
 
-// What is read of constants behind the first other operand is read in front of it as well, with what its
-// place is computed from.
+// Reads of constants that come after the first read of another operand are
+// moved before the wait as well, together with the computation of their
+// addresses.
 // CHECK-LABEL: kernel.func @behind(
 // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
 // CHECK-NEXT: arith.addi
@@ -43,7 +45,7 @@ kernel.func @behind(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {ker
   kernel.return
 }
 
-// What threads share is no constant: it is read behind the barrier.
+// Memory that threads share is not constant: it is read after the barrier.
 // CHECK-LABEL: kernel.func @shared(
 // CHECK: kernel.await_inputs
 // CHECK-NEXT: memref.load %arg0
@@ -63,8 +65,8 @@ kernel.func @shared(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) attrib
   kernel.return
 }
 
-// The same argument is a constant in one launch alone; and threads that a condition keeps from all that would end
-// without having waited.
+// The same argument is a constant in only one launch. Also threads that a
+// condition excludes from the work, which would end without having waited.
 // CHECK-LABEL: kernel.func @some(
 // CHECK: arith.cmpi
 // CHECK-NEXT: kernel.await_inputs
@@ -81,7 +83,7 @@ kernel.func @some(%x: memref<64xf32>, %y: memref<64xf32>) attributes {extent = 1
   kernel.return
 }
 
-// Both sides of a branch go on by themselves.
+// Both sides of a branch wait on their own.
 // CHECK-LABEL: kernel.func @sides(
 // CHECK: scf.if
 // CHECK: memref.load

@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -split-input-file -legalize-expand-math=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A device has an instruction for 2^x, which threads take where an exponential may be 0.
+// A device has an instruction for 2^x, which threads use where an exponential
+// may be 0.
 // CHECK-LABEL: kernel.func @of_threads
 // CHECK: %[[POWERS:.*]] = arith.mulf %{{.*}}, %cst
 // CHECK-NEXT: %[[Y:.*]] = kernel.exp2 %[[POWERS]] : f32
@@ -14,7 +15,8 @@ kernel.func @of_threads(%x: memref<32xf32>) attributes {extent = 1 : index, thre
   kernel.return
 }
 
-// As is an error function beside 1, which has an exponential and a quotient then.
+// An error function next to 1 uses it as well, as an exponential and a
+// quotient.
 // CHECK-LABEL: kernel.func @erf_of_threads
 // CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
 // CHECK: kernel.exp2
@@ -36,7 +38,8 @@ kernel.func @erf_alone(%x: memref<32xf32>) attributes {extent = 1 : index, threa
   kernel.return
 }
 
-// As accurate as elsewhere where it is asked for as such, and where the host runs the kernel.
+// As accurate as on other targets where accuracy is asked for, and in host
+// kernels.
 // CHECK-LABEL: kernel.func @accurate
 // CHECK-NOT: kernel.exp2
 // CHECK: kernel.return
@@ -60,7 +63,7 @@ kernel.func @on_host(%x: memref<32xf32>) {
 
 // -----
 
-// With --strict numbers are those of all targets.
+// With --strict the results are those of all targets.
 // CHECK-LABEL: kernel.func @strict
 // CHECK-NOT: kernel.exp2
 // CHECK: kernel.return
@@ -76,7 +79,7 @@ module attributes {kernel.strict} {
 
 // -----
 
-// Quotients of a function may be two units in the last place off.
+// Quotients inside a function may be off by two units in the last place.
 // CHECK-LABEL: kernel.func @quotient
 // CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
 kernel.func @quotient(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
@@ -89,7 +92,7 @@ kernel.func @quotient(%x: memref<32xf32>) attributes {extent = 1 : index, thread
 
 // -----
 
-// So may those of a sigmoid, but no other ones.
+// So may those of a sigmoid, but no others.
 // CHECK-LABEL: kernel.func @sigmoid
 // CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %cst
 // CHECK: arith.divf %{{.*}}, %[[SUM]] fastmath<arcp> : f32

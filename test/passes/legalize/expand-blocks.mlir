@@ -2,7 +2,7 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=armv7-a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// An instruction of the target's, or within the range, truncated and shuffled.
+// An instruction of the target, or a shuffle after truncation within the range.
 // ROW-LABEL: @signed(
 // ROW-NEXT: kernel.narrow_signed
 // CHECK-LABEL: @signed(

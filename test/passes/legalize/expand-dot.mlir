@@ -4,8 +4,8 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=hexagon-v67 | FileCheck %s --check-prefixes=CHECK,HEXAGON
 // REQUIRES: ingot-opt
 
-// Without an instruction each of a group's products is widened, multiplied and added,
-// by the signs of its operands.
+// Without an instruction, each product of a group is widened, multiplied and
+// added, according to the signedness of its operands.
 // CHECK-LABEL: @mixed(
 // GENERIC: %[[A:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 4, 8, 12] : vector<16xi8>, vector<16xi8>
 // GENERIC: %[[WIDE_A:.*]] = arith.extui %[[A]] : vector<4xi8> to vector<4xi32>
@@ -23,7 +23,7 @@ func.func @mixed(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) -> v
   return %y : vector<4xi32>
 }
 
-// An instruction that takes its operands in the other order gets them so.
+// An instruction that takes its operands in the other order gets them that way.
 // CHECK-LABEL: @swapped(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: vector<16xi8>, %[[B:[a-z0-9]+]]: vector<16xi8>
 // VNNI: kernel.dot unsigned %[[B]], %[[A]], %{{.*}}
@@ -32,7 +32,7 @@ func.func @swapped(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) ->
   return %y : vector<4xi32>
 }
 
-// One lane is a scalar.
+// A single lane is a scalar.
 // CHECK-LABEL: @scalar(
 // CHECK: vector.extract %{{.*}}[0] : i8 from vector<4xi8>
 // CHECK: arith.extsi {{.*}} : i8 to i32
@@ -43,7 +43,7 @@ func.func @scalar(%a: vector<4xi8>, %b: vector<4xi8>, %sum: i32) -> i32 {
   return %y : i32
 }
 
-// Pairs of 16 bits are an instruction of all levels of x86-64.
+// Pairs of 16 bits have an instruction on all levels of x86-64.
 // CHECK-LABEL: @pairs(
 // GENERIC: arith.extsi {{.*}} : vector<8xi16> to vector<8xi32>
 // VNNI: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi16>, vector<8xi32>
@@ -52,8 +52,9 @@ func.func @pairs(%a: vector<16xi16>, %b: vector<16xi16>, %sum: vector<8xi32>) ->
   return %y : vector<8xi32>
 }
 
-// A word for all lanes is the second operand where the target takes it from a scalar
-// register, and its vector is each product's own, so that none is printed.
+// A word for all lanes is the second operand where the target takes it from a
+// scalar register. Each product has its own vector of it, so that none is
+// printed.
 // CHECK-LABEL: @word(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: vector<128xi8>, %[[B:[a-z0-9]+]]: vector<128xi8>, %[[WORD:[a-z0-9]+]]: i32
 // HEXAGON: %[[ALL:.*]] = vector.broadcast %[[WORD]] : i32 to vector<32xi32>
@@ -70,7 +71,7 @@ func.func @word(%a: vector<128xi8>, %b: vector<128xi8>, %word: i32, %sum: vector
   return %y : vector<32xi32>
 }
 
-// Products of bf16 are summed in f32, one after the other.
+// Products of bf16 are summed in f32, one after another.
 // CHECK-LABEL: @bfloats(
 // VNNI-COUNT-2: arith.mulf {{.*}} : vector<8xf32>
 // VNNI-NOT: kernel.dot

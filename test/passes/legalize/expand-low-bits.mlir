@@ -2,7 +2,8 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A lookup in a register, or a mask and a conversion; scalars always the latter.
+// A table lookup in a register, or a mask and a conversion; scalars always use
+// the latter.
 // ROW-LABEL: @vector(
 // ROW-NEXT: kernel.low_bits 4 of
 // CHECK-LABEL: @vector(

@@ -1,7 +1,7 @@
 // RUN: %ingot-opt %s -legalize-expand-math | FileCheck %s
 // REQUIRES: ingot-opt
 
-// No library function is left, on scalars and vectors; square roots stay.
+// No library function is left, for scalars or vectors; square roots stay.
 // CHECK-LABEL: @only_arithmetic
 // CHECK-NOT: math.{{[^s]}}
 // CHECK: math.sqrt
@@ -14,8 +14,8 @@ func.func @only_arithmetic(%x: f32, %v: vector<8xf32>, %d: f64) -> (f32, vector<
   return %0, %1, %2, %3 : f32, vector<8xf32>, f64, f32
 }
 
-// A sum of products is one operation on vectors; on scalars the compiler of the
-// generated code contracts it.
+// A sum of products is one operation on vectors. For scalars, the compiler of
+// the generated code contracts it.
 // CHECK-LABEL: @fma
 // CHECK: arith.mulf
 // CHECK-NEXT: arith.addf
@@ -26,7 +26,7 @@ func.func @fma(%x: f32, %v: vector<8xf32>) -> (f32, vector<8xf32>) {
   return %0, %1 : f32, vector<8xf32>
 }
 
-// Small constant exponents are products.
+// Powers with small constant exponents become products.
 // CHECK-LABEL: @square
 // CHECK: %[[Y:.*]] = arith.mulf %arg0, %arg0
 // CHECK-NEXT: return %[[Y]]
@@ -45,8 +45,8 @@ func.func @half(%x: f16) -> f16 {
   return %y : f16
 }
 
-// The remainder is exact for any quotient: a loop, for vectors until no lane
-// has more to do.
+// The remainder is exact for any quotient: a loop, which for vectors runs until
+// every lane is done.
 // CHECK-LABEL: @remainder
 // CHECK: scf.while
 // CHECK: vector.reduction <add>
@@ -55,7 +55,8 @@ func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   return %r : vector<4xf32>
 }
 
-// An exponential that may be 0 is limited from above, and taken where it is not 0.
+// An exponential that may be 0 is bounded from above, and its result is
+// selected where it is not 0.
 // CHECK-LABEL: @exp_or_zero
 // CHECK: arith.cmpf ogt
 // CHECK-NOT: arith.cmpf

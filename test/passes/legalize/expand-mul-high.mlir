@@ -2,7 +2,7 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=cortex-m4 | FileCheck %s --check-prefix=CORES
 // REQUIRES: ingot-opt
 
-// A register is what the target's instruction takes.
+// One register is what the target's instruction takes.
 // CHECK-LABEL: @register(
 // CHECK-NEXT: kernel.mul_high %arg0, %arg1 : vector<32xi32>
 // CORES-LABEL: @register(
@@ -12,7 +12,7 @@ func.func @register(%x: vector<32xi32>, %y: vector<32xi32>) -> vector<32xi32> {
   return %z : vector<32xi32>
 }
 
-// Several registers are taken apart.
+// Several registers are split.
 // CHECK-LABEL: @registers(
 // CHECK-DAG: %[[A:.*]] = kernel.mul_high %{{.*}} : vector<32xi32>
 // CHECK-DAG: %[[B:.*]] = kernel.mul_high %{{.*}} : vector<32xi32>
@@ -23,7 +23,7 @@ func.func @registers(%x: vector<64xi32>, %y: vector<64xi32>) -> vector<64xi32> {
   return %z : vector<64xi32>
 }
 
-// A part of a register is filled up.
+// Part of a register is padded.
 // CHECK-LABEL: @part(
 // CHECK: %[[WHOLE:.*]] = kernel.mul_high %{{.*}} : vector<32xi32>
 // CHECK: vector.extract_strided_slice %[[WHOLE]] {offsets = [0], sizes = [8], strides = [1]}
@@ -33,7 +33,7 @@ func.func @part(%x: vector<8xi32>, %y: vector<8xi32>) -> vector<8xi32> {
   return %z : vector<8xi32>
 }
 
-// Elsewhere the product has 64 bits.
+// On other targets the product has 64 bits.
 // CHECK-LABEL: @single(
 // CORES-LABEL: @single(
 // CORES-DAG: %[[X:.*]] = arith.extsi %arg0 : i32 to i64

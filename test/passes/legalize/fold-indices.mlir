@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=generic | FileCheck %s
 // REQUIRES: ingot-opt
 
-// An index of an axis of one element is zero, and what computed it is gone.
+// The index of an axis with one element is zero, and the code that computed it
+// is removed.
 // CHECK-LABEL: @one_element
 // CHECK-NOT: arith.subi
 // CHECK: memref.load %{{.*}}[%c0, %arg1]
@@ -12,7 +13,7 @@ func.func @one_element(%x: memref<1x8xf32>, %i: index) -> f32 {
   return %y : f32
 }
 
-// A loop of one iteration is its body, from its first index on.
+// A loop with one iteration becomes its body, with the first index.
 // CHECK-LABEL: @one_iteration
 // CHECK-NOT: scf.for
 // CHECK: %[[X:.*]] = memref.load %arg0[%c2]
@@ -29,7 +30,7 @@ func.func @one_iteration(%x: memref<8xf32>, %start: f32) -> f32 {
   return %sum : f32
 }
 
-// One of two stays.
+// A loop with two iterations stays.
 // CHECK-LABEL: @two_iterations
 // CHECK: scf.for
 func.func @two_iterations(%x: memref<8xf32>, %start: f32) -> f32 {

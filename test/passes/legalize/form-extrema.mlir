@@ -2,7 +2,7 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
 // REQUIRES: ingot-opt
 
-// A clamp whose NaN is what it clamps hands it on, as one instruction does,
+// A clamp that returns NaN if its input is NaN behaves like one instruction,
 // CHECK-LABEL: @hands_on(
 // CHECK: %[[Y:.*]] = arith.maximumf %arg0, %{{.*}} : vector<4xf32>
 // CHECK: arith.minimumf %[[Y]], %{{.*}} : vector<4xf32>
@@ -19,7 +19,7 @@ func.func @hands_on(%x: vector<4xf32>) -> vector<4xf32> {
   return %z : vector<4xf32>
 }
 
-// and one that takes the bound for it is another instruction.
+// and a clamp that returns the bound instead behaves like another one.
 // CHECK-LABEL: @takes_bound(
 // CHECK: arith.maxnumf %arg0, %{{.*}} : vector<4xf32>
 // CHECK: arith.minnumf %{{.*}}, %{{.*}} : vector<4xf32>
@@ -33,7 +33,7 @@ func.func @takes_bound(%x: vector<4xf32>) -> vector<4xf32> {
   return %z : vector<4xf32>
 }
 
-// Of two numbers that are not known, neither instruction gives the second one for a NaN.
+// If neither operand is known, no instruction returns the second one for a NaN.
 // CHECK-LABEL: @unknown(
 // CHECK: arith.select
 // CHECK-NOT: arith.maximumf
@@ -43,7 +43,7 @@ func.func @unknown(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   return %z : vector<4xf32>
 }
 
-// There is no instruction for a scalar in the table.
+// The table has no instruction for scalars.
 // CHECK-LABEL: @scalar(
 // CHECK: arith.select
 func.func @scalar(%x: f32) -> f32 {
@@ -53,7 +53,7 @@ func.func @scalar(%x: f32) -> f32 {
   return %y : f32
 }
 
-// The largest of a window begins with a number, and a NaN replaces none.
+// The maximum of a window starts with a number, which a NaN never replaces.
 // CHECK-LABEL: @window(
 // CHECK: scf.for
 // CHECK: arith.maxnumf
@@ -73,7 +73,7 @@ func.func @window(%x: memref<16xf32>) -> vector<4xf32> {
   return %best : vector<4xf32>
 }
 
-// One that begins with what it is given may be a NaN.
+// A maximum that starts with an unknown value may be NaN.
 // CHECK-LABEL: @of_unknown(
 // CHECK: arith.select
 // NONE-LABEL: @of_unknown(

@@ -3,11 +3,12 @@
 // RUN: %ingot-opt %s -legalize-mark-aligned=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
-// Where any address is read as fast, nothing is marked.
+// Where unaligned reads are equally fast, nothing is marked.
 // ELSEWHERE-NOT: alignment
 
-// The arena is at multiples of 128 bytes, and so is each step of a loop over whole
-// vectors. Wider vectors take several registers and are as aligned as one.
+// The arena is aligned to 128 bytes, and so is each step of a loop over whole
+// vectors. Wider vectors take several registers and need only the alignment of
+// one.
 // CHECK-LABEL: @whole(
 // CHECK: vector.load %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 128 : i64} : memref<8x256xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} {alignment = 128 : i64} : memref<8x256xi32>, vector<128xi32>
@@ -27,7 +28,8 @@ kernel.func @whole(%x: memref<8x256xi8>, %y: memref<8x256xi32>) attributes {stra
   kernel.return
 }
 
-// Words of rows of 20 bytes are at multiples of four, those of 18 bytes are not.
+// Words in rows of 20 bytes are aligned to four bytes, those in rows of 18
+// bytes are not.
 // CHECK-LABEL: @words(
 // CHECK: vector.load %{{.*}} {alignment = 4 : i64} : memref<3x20xi8>, vector<4xi8>
 // CHECK: vector.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<3x18xi8>, vector<4xi8>
@@ -49,8 +51,9 @@ kernel.func @words(%x: memref<3x20xi8>, %z: memref<3x18xi8>, %y: memref<8xi8>) a
   kernel.return
 }
 
-// What the caller passes is at a multiple of its elements only; a kernel that gets both
-// kinds of buffers believes the lesser. A view counts with its offset.
+// Memory from the caller is only aligned to its elements. A kernel that gets
+// both kinds of buffers assumes the lower alignment. A view counts with its
+// offset.
 // CHECK-LABEL: @of_caller(
 // CHECK: vector.load %{{.*}}[%{{.*}}] : memref<128xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} {alignment = 64 : i64} : memref<128xi8>, vector<64xi8>
@@ -83,7 +86,8 @@ kernel.program @main(%in: memref<128xi8> {kernel.onnx_name = "in", kernel.onnx_t
   kernel.return
 }
 
-// Threads of a device load neighbours together from arguments that all launches align.
+// Device threads load neighbouring elements together if all launches align the
+// arguments.
 // DEVICE-LABEL: kernel.func @neighbours(
 // DEVICE-SAME: %{{[a-z0-9]+}}: memref<64xf32> {kernel.align = 16 : i64, kernel.read}
 // DEVICE-SAME: %{{[a-z0-9]+}}: memref<64xf32> {kernel.read}

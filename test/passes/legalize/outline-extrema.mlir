@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -legalize-outline-extrema | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Of both orders of the operands; a NaN gives what the comparison gave.
+// Both orders of the operands; a NaN gives the same result as the comparison
+// did.
 // CHECK: func.func private @max_f32(%[[A:.*]]: f32 {kernel.name = "a"}, %[[B:.*]]: f32 {kernel.name = "b"}) -> f32
 // CHECK-NEXT: %[[C:.*]] = arith.cmpf ogt, %[[A]], %[[B]]
 // CHECK-NEXT: %[[M:.*]] = arith.select %[[C]], %[[A]], %[[B]]
@@ -20,7 +21,7 @@ kernel.func @relu(%x: memref<1xf32>) {
   kernel.return
 }
 
-// Calls that nothing reads are dropped.
+// Calls whose results are not read are removed.
 // CHECK-LABEL: kernel.func @unread
 // CHECK-NEXT: kernel.return
 kernel.func @unread(%x: memref<1xf32>) {
@@ -32,7 +33,7 @@ kernel.func @unread(%x: memref<1xf32>) {
   kernel.return
 }
 
-// The upper half of a product of 64 bits; a constant factor is one of 32.
+// The upper half of a 64-bit product; a constant factor has 32 bits.
 // CHECK-LABEL: kernel.func @scaled
 // CHECK: %[[M:.*]] = arith.constant 1374389504 : i32
 // CHECK: %[[X:.*]] = memref.load

@@ -1,6 +1,6 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=generic | FileCheck %s
 // REQUIRES: ingot-opt
-// Sums of products that start at zero start with the first product.
+// Sums of products that start at zero start with the first product instead.
 
 // CHECK-LABEL: kernel.func @vectors
 // CHECK: %[[FIRST:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
@@ -18,7 +18,7 @@ kernel.func @vectors(%x: memref<4xf32> {kernel.read}, %w: memref<8xf32> {kernel.
   kernel.return
 }
 
-// A sum that starts at something else keeps it.
+// A sum that starts with another value keeps it.
 // CHECK-LABEL: kernel.func @bias
 // CHECK: math.fma
 kernel.func @bias(%x: memref<2xf32> {kernel.read}, %y: memref<1xf32>) {

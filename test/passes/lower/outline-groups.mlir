@@ -3,9 +3,10 @@
 // RUN: %ingot-opt %t/places.mlir -lower-outline-groups | FileCheck %s --check-prefix=PLACES
 // REQUIRES: ingot-opt
 
-// Groups that compute the same are one function, whatever the nodes are called; its
-// comment has both names. Other shapes and other strategies are other functions, and
-// no two have one name. Functions stand in the order of their first launch.
+// Groups that compute the same become one function, whatever the nodes are
+// called, and its comment has both names. Other shapes and other strategies
+// become other functions, each with its own name. Functions are ordered by
+// their first launch.
 // SHARED: kernel.func @neg_8(%arg0: tensor<8xf32>) -> tensor<8xf32>
 // SHARED-SAME: comment = "/first, /second: exp + neg by elementwise, f32[8] -> f32[8]"
 // SHARED-SAME: strategy = "elementwise"
@@ -21,8 +22,9 @@
 // SHARED-NEXT: %[[D:.*]] = kernel.launch @neg_8_2(%[[A]])
 // SHARED-NEXT: kernel.return %[[A]], %[[B]], %[[C]], %[[D]]
 
-// A part of a larger tensor is written with that one's strides: not the function of a
-// tensor of its own. The anchor names the function, not its epilogue.
+// A slice of a larger tensor is written with that tensor's strides, by a
+// different function from the one for a separate tensor. The function is named
+// after the anchor, not after its epilogue.
 // PLACES: kernel.func @matmul_4x8({{.*}} output_strides = array<i64: 16, 1>
 // PLACES: kernel.func @matmul_4x8_2(
 // PLACES-NOT: output_strides

@@ -2,8 +2,10 @@
 // RUN: %ingot-opt %s -split-input-file -plan-copy-to-host -plan-memory | FileCheck %s --check-prefix=PLANNED
 // REQUIRES: ingot-opt
 
-// What the kernel without threads reads is copied to the host once, as a whole, and a view is one of the copy; what it computes is
-// copied back for the device. What reads sizes, and another kernel of the host, read in place.
+// A tensor that the host kernel (the one without threads) reads is copied to
+// the host once, as a whole, and views of it become views of the copy. Its
+// result is copied back for the device. Operators that read sizes, and other
+// host kernels, read the result in place.
 // CHECK-LABEL: kernel.program @main(
 // CHECK-SAME: %[[X:.*]]: tensor<8x8xf32>
 // CHECK: %[[A:.*]] = kernel.launch @wide(%[[X]]) :
@@ -16,7 +18,7 @@
 // CHECK: %[[C:.*]] = kernel.copy %[[T]]#0 : (tensor<64xf32>) -> tensor<64xf32>
 // CHECK: kernel.launch @last(%[[B]], %[[C]], %[[A]]) :
 
-// The host's memory is planned apart from the arena.
+// Host memory is planned separately from the arena.
 // PLANNED-LABEL: kernel.program @main(
 // PLANNED-SAME: near_bytes = 576 : i64
 // PLANNED: %[[A:.*]] = kernel.arena 0 : memref<8x8xf32>
@@ -47,8 +49,9 @@ kernel.program @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
 
 // -----
 
-// Of what has a size at run time as many elements are copied as there are, or all that there is room for where memory has gaps.
-// In a body as well, which has memory of the host of its own.
+// For a tensor with a dynamic size, the actual number of elements is copied, or
+// the maximum if the tensor has gaps in memory. The same holds in the body of a
+// loop, which has its own host memory.
 // CHECK-LABEL: kernel.program private @body(
 // CHECK: kernel.copy %{{.*}} {near} : (tensor<64x8xf32, #{{.*}}>) -> tensor<64x8xf32, #{{.*}}>
 // PLANNED-LABEL: kernel.program private @body(

@@ -2,12 +2,14 @@
 // RUN: %ingot-opt %s -split-input-file -plan-fork-branches=target=sm_90a | FileCheck %s --check-prefix=HOPPER
 // REQUIRES: ingot-opt
 
-// On Hopper launches begin before the one in front of them ends, and none is in a branch.
+// On Hopper, launches begin before the previous one ends, and none is in a
+// branch.
 // HOPPER: module
 // HOPPER-NOT: branch =
 
-// Four blocks leave most of 108 processors idle: of a chain of two, the second one runs
-// beside its neighbour, and who asks for both comes behind the fork.
+// Four blocks leave most of 108 processors idle. The second of two chained
+// launches runs in parallel with its neighbour, and the launch that reads both
+// comes after the fork.
 // CHECK-LABEL: @two_branches
 // CHECK: %[[X:.*]] = kernel.launch @small(%{{.*}}) :
 // CHECK: %[[A:.*]] = kernel.launch @small(%[[X]]) :
@@ -29,8 +31,8 @@ kernel.program @main(%i: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// Launches that fill the device gain nothing, nor do those that are done before another
-// branch has begun.
+// Forks do not help launches that fill the device, or launches that end before
+// another branch has started.
 // CHECK-LABEL: @no_gain
 // CHECK-NOT: branch =
 module @no_gain {
@@ -50,8 +52,9 @@ kernel.program @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// Six that are independent of each other are in four branches at most; two forks that follow
-// each other have numbers of their own; a concatenation joins those that it has parts of.
+// Six independent launches use at most four branches. Two consecutive forks
+// have different numbers. A concatenation joins the branches that write its
+// operands.
 // CHECK-LABEL: @many
 // CHECK-COUNT-6: kernel.launch @small({{.*}}) {branch = {{[0-3]}} : i64, fork = 0 : i64}
 // CHECK: graph.concat

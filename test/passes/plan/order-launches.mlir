@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -split-input-file -plan-order-launches | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two branches that widen and narrow: the one is done before the other begins. Views stay in
-// front of who reads them.
+// Two branches that widen and narrow: one ends before the other begins. Views
+// stay before the operations that read them.
 // CHECK-LABEL: @branches
 // CHECK: %[[A:.*]] = kernel.launch @widen(%[[X:.*]]) :
 // CHECK-NEXT: %[[V:.*]] = graph.reshape %[[A]]
@@ -49,7 +49,7 @@ kernel.program @main(%x: tensor<16xf32>) -> tensor<16xf32> {
 
 // -----
 
-// What comes behind a size that the run makes stays behind it.
+// Operations after a size that depends on data stay after it.
 // CHECK-LABEL: @made
 // CHECK: kernel.program
 // CHECK-NOT: kernel.launch @narrow

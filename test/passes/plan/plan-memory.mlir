@@ -11,9 +11,9 @@
 // RUN: %ingot-opt %t/fork.mlir -plan-memory | FileCheck %s --check-prefix=FORK
 // REQUIRES: ingot-opt
 
-// Buffers that are alive at different steps share bytes: three in two places, which is
-// what is alive at once. Arguments and results are the caller's memory; the results
-// follow the arguments.
+// Buffers with disjoint lifetimes share memory: three buffers take the space of
+// two, the most that are alive at once. Arguments and results are the caller's
+// memory, and results follow the arguments.
 // CHAIN: @main(%[[X:.*]]: memref<64xf32> {kernel.onnx_name = "X"}, %[[Y:.*]]: memref<64xf32> {kernel.onnx_name = "Y", kernel.output})
 // CHAIN-SAME: arena_align = 64 : i64, arena_bytes = 512 : i64, arena_lower_bound = 512 : i64, arena_use = array<i64: 256, 512, 512, 256>
 // CHAIN-NEXT: %[[A:.*]] = kernel.arena 0
@@ -34,8 +34,9 @@ kernel.program @main(%x: tensor<64xf32> {kernel.onnx_name = "X"}) -> (tensor<64x
   kernel.return %d : tensor<64xf32>
 }
 
-// A result takes over the bytes of an operand that is read for the last time: not of one
-// that is read again later, nor where both operands are one buffer.
+// A result reuses the memory of an operand that is read for the last time, but
+// not that of an operand that is read again later, nor if both operands are one
+// buffer.
 // INPLACE: arena_bytes = 512
 // INPLACE: kernel.launch @step(%arg0, %[[A:.*]]) :
 // INPLACE-NEXT: kernel.launch @step(%[[A]], %[[A]])
@@ -58,8 +59,8 @@ kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   kernel.return %f : tensor<64xf32>
 }
 
-// Reshapes are the same bytes under another type: in the arena, of a constant, of a
-// result. A constant is one global, however often it is read.
+// Reshapes are the same memory with another type: in the arena, of a constant,
+// of a result. A constant is one global, however often it is read.
 // VIEWS: memref.global "private" constant @constant : memref<64xf32> {{.*}}alignment = 64
 // VIEWS-NOT: memref.global
 // VIEWS: %[[W:.*]] = memref.get_global @constant
@@ -86,8 +87,9 @@ kernel.program @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
   kernel.return %z : tensor<64xf32>
 }
 
-// Parts of a concatenation lie in it, in the arena or in a result; nothing is copied, and
-// a part is not put over its operand.
+// The operands of a concatenation are stored directly in it, in the arena or in
+// a result. Nothing is copied, and an operand of a concatenation does not
+// overlap its own inputs.
 // CONCAT: arena_bytes = 384
 // CONCAT: %[[A:.*]] = kernel.arena 0 : memref<4x8xf32, strided<[16, 1]>>
 // CONCAT-NEXT: kernel.launch @part(%arg0, %[[A]])
@@ -117,7 +119,8 @@ kernel.program @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>
   kernel.return %y, %z : tensor<4x16xf32>, tensor<4x16xf32>
 }
 
-// A part may be a view of a result: then that result lies in what is joined.
+// An operand may be a view of a result: then that result is stored in the
+// concatenation.
 // JOINED: arena_bytes = 384
 // JOINED: %[[A:.*]] = kernel.arena 0 : memref<4x8xf32>
 // JOINED-NEXT: kernel.launch @image(%arg0, %[[A]])
@@ -138,7 +141,8 @@ kernel.program @main(%x: tensor<4x8xf32>, %y: tensor<64xf32>) -> tensor<96xf32> 
   kernel.return %z : tensor<96xf32>
 }
 
-// An input whose value was fixed when compiling is checked before anything runs.
+// An input whose value was fixed when compiling is checked before anything
+// runs.
 // BOUND: @main
 // BOUND-NEXT: kernel.require_equal %arg1, dense<8> : tensor<2xi64>, "shape"
 // BOUND-NEXT: kernel.launch
@@ -149,7 +153,8 @@ kernel.program @main(%x: tensor<64xf32>, %n: tensor<2xsi64> {kernel.onnx_name = 
   kernel.return %y : tensor<64xf32>
 }
 
-// A slice is a view: of an argument, of a buffer, or with the strides of what it is part of.
+// A slice is a view: of an argument, of a buffer, or with the strides of the
+// tensor that it is part of.
 // SLICES: kernel.view %arg0 at 32 : memref<4x8xf32> to memref<2x8xf32>
 // SLICES: kernel.launch @rows
 // SLICES: %[[A:.*]] = kernel.arena [[AT:[0-9]+]] : memref<4x8xf32>
@@ -173,8 +178,9 @@ kernel.program @main(%x: tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, 
   kernel.return %y, %z, %v : tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>
 }
 
-// What is written part by part creeps over what is read part by part: four rows of 32 bytes
-// and one more instead of eight. The first row lies before all of the operand's.
+// A result that is written slice by slice may overlap an operand that is read
+// slice by slice: four rows of 32 bytes and one more, instead of eight. The
+// first row of the result is before all rows of the operand.
 // CREEP: arena_bytes = 160 : i64
 // CREEP: arena_lower_bound = 160 : i64
 // CREEP: kernel.arena 32 : memref<4x8xf32>
@@ -198,8 +204,8 @@ kernel.program @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   kernel.return %y : tensor<4x8xf32>
 }
 
-// What is in near memory has places of its own there, and no result that is in the arena
-// takes over its bytes, nor the other way round.
+// Tensors in VTCM have their own places there. A result in the arena does not
+// reuse their memory, and the other way round.
 // NEAR: @main
 // NEAR-SAME: arena_bytes = 256 : i64
 // NEAR-SAME: near_bytes = 512 : i64
@@ -220,9 +226,9 @@ kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   kernel.return %d : tensor<64xf32>
 }
 
-// All that the launches of a fork use is there during all of the fork: nothing takes the place
-// of what a branch has read for the last time, not even where its kernel allows it. Behind
-// the fork bytes are used again.
+// All memory that the launches of a fork use is reserved during the whole fork.
+// Nothing reuses the memory of a tensor that a branch has read for the last
+// time, even if its kernel allows it. After the fork, memory is reused again.
 // FORK: arena_bytes = 1024 : i64
 // FORK: kernel.launch @step(%{{.*}}, %[[A:.*]]) {branch = 0 : i64, fork = 0 : i64}
 // FORK: kernel.launch @step(%[[A]], %[[B:.*]]) {branch = 0 : i64, fork = 0 : i64}

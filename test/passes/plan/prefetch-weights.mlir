@@ -7,9 +7,9 @@ memref.global "private" constant @small : memref<64xi8> = dense<3> {alignment = 
 kernel.func @use(%w: memref<8192xi8> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 kernel.func @use_large(%w: memref<524288xi8> {kernel.read}, %b: memref<64xi8> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 
-// Weights are fetched during the launch before the one that reads them, those of the first
-// launch in front of it: a part of the second cache at most, nothing that is small, and
-// nothing that has just been read.
+// Weights are fetched during the launch before the one that reads them, and
+// those of the first launch before it. At most part of the L2 cache is used,
+// and nothing is fetched that is small or has just been read.
 // CHECK: kernel.program @main
 // CHECK: %[[FIRST:.*]] = memref.get_global @first
 // CHECK-NEXT: kernel.prefetch %[[FIRST]], 8192

@@ -1,5 +1,6 @@
-// Programs that others run: what such a program takes is a frame of its caller, alive
-// while it runs; what a loop carries has a second buffer; constants are stored once.
+// Programs that other programs run: their memory is a frame of the caller,
+// alive while they run. Loop-carried values have a second buffer. Constants are
+// stored once.
 //
 // RUN: %ingot-opt %s -plan-memory | FileCheck %s
 // REQUIRES: ingot-opt
@@ -7,7 +8,7 @@
 kernel.func @twice(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 
-// One constant serves both programs, although each has its own.
+// One constant serves both programs, although each of them has its own.
 // CHECK: memref.global "private" constant @constant
 // CHECK-NOT: memref.global
 

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=armv8-a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// 24 channels are a register of 16 steps and half of one. A column has a vector of sums, whose
-// lanes are added up in pairs when all steps are done; then come the bias and the store.
+// 24 channels are one and a half registers of 16 steps. Each column has a
+// vector of sums, whose lanes are added in pairs after all steps. Then come the
+// bias and the store.
 // CHECK-LABEL: @pointwise(
 // CHECK: scf.for
 // CHECK-COUNT-4: vector.load %{{.*}} : memref<128xi8>, vector<16xi8>

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+bf16 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two steps of a row are one word, repeated for 16 columns; weights have the two steps of
-// each column side by side. Of 7 steps the last pair is filled up with a zero.
+// Two steps of a row are one word, which is repeated for 16 columns. Weights
+// have the two steps of each column next to each other. The last of 7 steps is
+// paired with a zero.
 // CHECK-LABEL: @packed(
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c3
 // CHECK: vector.load %{{.*}} : memref<512xbf16>, vector<32xbf16>
@@ -30,7 +31,8 @@ kernel.func @in_place(%x: tensor<5x8xbf16>, %w: tensor<8x16xbf16>) -> tensor<5x1
   kernel.return %y : tensor<5x16xf32>
 }
 
-// Sums start with the bias, and what is stored narrow is rounded there.
+// Sums start with the bias, and results that are stored narrow are rounded at
+// the end.
 // CHECK-LABEL: @conv(
 // CHECK: vector.load %{{.*}} : memref<32xf32>, vector<16xf32>
 // CHECK: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<32xbf16>, vector<16xf32>
@@ -44,8 +46,9 @@ kernel.func @conv(%x: tensor<1x6x6x4xbf16>, %w: tensor<1152xbf16>, %b: tensor<32
   kernel.return %n : tensor<1x4x4x32xbf16>
 }
 
-// Attention: keys and values are interleaved as they are read, and weights are rounded for
-// the product with the values. Of 5 keys the last pair has one.
+// Attention: keys and values are interleaved as they are read, and softmax
+// weights are rounded for the product with the values. The last pair of 5 keys
+// has only one.
 // CHECK-LABEL: @attention(
 // CHECK: memref.alloca() {{.*}}: memref<16x16xbf16>
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5,

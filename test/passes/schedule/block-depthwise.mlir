@@ -2,9 +2,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3+avxvnni | FileCheck %s --check-prefix=HALF
 // REQUIRES: ingot-opt
 
-// Two positions of 64 channels share what is interleaved of four columns: words change
-// their places, bytes and pairs are interleaved within blocks, and the weights of the
-// second position move by a byte. The results of four vectors are one register.
+// Two positions of 64 channels share the interleaved data of four columns:
+// words are permuted, bytes and pairs are interleaved within blocks, and the
+// weights of the second position are shifted by one byte. The results of four
+// vectors are one register.
 // CHECK-LABEL: @pairs(
 // CHECK: %[[OUTSIDE:.*]] = vector.broadcast %{{.*}} : i8 to vector<64xi8>
 // CHECK: kernel.zip_low %[[OUTSIDE]], %{{.*}} : vector<64xi8>
@@ -39,8 +40,8 @@ kernel.func @pairs(%x: tensor<1x4x8x64xui8>, %w: tensor<768xsi8>, %scale: tensor
   kernel.return %y : tensor<1x4x8x64xui8>
 }
 
-// Channels that are left over take narrower registers, and the last ones some of those
-// before them.
+// The remaining channels use narrower registers, and the last ones overlap some
+// channels before them.
 // CHECK-LABEL: @rest(
 // CHECK: vector.load %{{.*}} : memref<1x3x3x72xi8>, vector<64xi8>
 // CHECK: %[[LAST:.*]] = arith.constant 56 : index

@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two by one tiles of 32 x 32, each a block of 128 threads with 2 x 4 sums. 21 steps are
-// two strips of 16, of which the second one is filled up with zeros; so are the columns
-// beyond the 24th.
+// Two by one tiles of 32 x 32, each computed by a block of 128 threads with 2 x
+// 4 sums. 21 steps are two chunks of 16, and the second one is padded with
+// zeros. Columns from the 24th on are padded as well.
 // CHECK-LABEL: kernel.func @product(
 // CHECK-SAME: extent = 2 : index
 // CHECK-SAME: threads = 128 : i64
@@ -25,7 +25,8 @@ kernel.func @product(%x: tensor<64x21xf32>, %w: tensor<21x24xf32>) -> tensor<64x
   kernel.return %y : tensor<64x24xf32>
 }
 
-// A warp reduces a row: each thread 4 neighbours at a time, then they exchange.
+// A warp reduces a row: each thread reads 4 adjacent elements at a time, then
+// the threads exchange their results.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: extent = 512 : index
 // CHECK-SAME: threads = 128 : i64
@@ -42,8 +43,9 @@ kernel.func @sum(%x: tensor<2048x1000xf32>) -> tensor<2048x1xf32> attributes {st
   kernel.return %y : tensor<2048x1xf32>
 }
 
-// Two slices of a block compute one tile, of every other strip of 16 steps; the second one
-// leaves its sums in shared memory, the first one adds and stores them.
+// Two slices of a block compute one tile, and each takes every other chunk of
+// 16 steps. The second slice writes its sums to shared memory, and the first
+// one adds and stores them.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 256 : i64
@@ -60,8 +62,8 @@ kernel.func @slices(%x: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<32
   kernel.return %y : tensor<32x32xf32>
 }
 
-// Strips of pieces: the next one is on its way to the other buffer while this one is
-// multiplied. Rows of the left tile are 20 elements apart.
+// Asynchronous copies of 16 bytes: the next chunk is copied to the other buffer
+// while this one is multiplied. Rows of the left tile are 20 elements apart.
 // CHECK-LABEL: kernel.func @pieces(
 // CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<2x32x20xf32, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() : memref<2x16x32xf32, #gpu.address_space<workgroup>>
@@ -80,7 +82,8 @@ kernel.func @pieces(%x: tensor<64x40xf32>, %w: tensor<40x24xf32>) -> tensor<64x2
   kernel.return %y : tensor<64x24xf32>
 }
 
-// Few rows have a block each: warps add what they have in shared memory.
+// If there are few rows, each has its own block: the warps add their results in
+// shared memory.
 // CHECK-LABEL: kernel.func @few_rows(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 256 : i64

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A block has 8 of 20 channels, and 16 threads that divide the positions of each. Both axes
-// of positions are one. Columns beyond the last one are that one again, and not stored.
+// A block has 8 of 20 channels, and 16 threads that divide the positions of
+// each. The two axes of positions are joined. Threads beyond the last column
+// compute that column again, and do not store it.
 // CHECK-LABEL: kernel.func @positions(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 128 : i64
@@ -11,7 +12,7 @@
 // CHECK: scf.for %[[STEP:.*]] = %[[PART:.*]] to %c30{{.*}} step %c16
 // CHECK: memref.load %{{.*}}[%c0{{.*}}, %[[STEP]], %{{.*}}] : memref<1x30x20xf32>
 // CHECK: memref.store %{{.*}}, %[[TOTALS]]
-// Halves of 8, 4, 2, and 1 parts are joined.
+// Halves of 8, 4, 2 and 1 parts are combined.
 // CHECK-COUNT-4: gpu.barrier
 // CHECK-NOT: gpu.barrier
 // CHECK: memref.load %[[TOTALS]]
@@ -21,8 +22,8 @@ kernel.func @positions(%x: tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32> attribu
   kernel.return %y : tensor<1x1x1x20xf32>
 }
 
-// Three blocks divide the positions of 32 channels; the last one that is done merges what all
-// have left in memory.
+// Three blocks divide the positions of 32 channels. The last block to finish
+// merges the results of all blocks from memory.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: %{{.*}}: memref<1x9x9x32xf32> {{.*}}, %[[SLICES:.*]]: memref<1x3x32xf32> {{.*}}, %[[COUNTS:.*]]: memref<1xi32>
 // CHECK-SAME: extent = 3 : index
@@ -38,8 +39,8 @@ kernel.func @slices(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes
   kernel.return %y : tensor<1x1x1x32xf32>
 }
 
-// Axes that are not next to each other are counted each; what is read on the way to the
-// reduction, and what follows it, is computed in between.
+// Axes that are not adjacent have separate loops. Operators before and after
+// the reduction are computed along with it.
 // CHECK-LABEL: kernel.func @around(
 // CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %c60{{.*}} step %c4
 // CHECK: arith.divsi %[[STEP]], %c10
@@ -55,8 +56,8 @@ kernel.func @around(%x: tensor<6x3x10x32xf32>, %scale: tensor<32xf32>) -> tensor
   kernel.return %y : tensor<1x3x1x32xf32>
 }
 
-// Where the last axis is reduced there is one column: the threads of a block have neighbouring
-// elements of a row, which is one axis as well.
+// If the last axis is reduced, there is only one column: the threads of a block
+// read adjacent elements of a row, which is a single axis as well.
 // CHECK-LABEL: kernel.func @rows(
 // CHECK-SAME: %{{.*}}: memref<2x20x30xf32> {{.*}}, %{{.*}}: memref<2x4x1xf32> {{.*}}, %{{.*}}: memref<2xi32>
 // CHECK-SAME: extent = 8 : index

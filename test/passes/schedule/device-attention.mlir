@@ -1,10 +1,12 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two warps of 16 queries each; keys and values come in blocks of 32, two buffers of each, in
-// rows of nine pieces of 16 bytes. Keys are read where they lie, in front of their transpose:
-// 32 rows of 8 pieces are four copies for each of 64 threads. 64 elements are 4 steps of 16 for
-// each pair of units of keys, and 32 keys are two steps for each of 8 units of values.
+// Two warps with 16 queries each. Keys and values are loaded in blocks of 32
+// into two buffers each, in rows of nine 16-byte chunks. Keys are read where
+// they are stored, before their transpose: 32 rows of 8 chunks are four copies
+// for each of 64 threads. 64 elements are 4 steps of 16 for each pair of
+// matrix-unit tiles of keys, and 32 keys are two steps for each of 8 tiles of
+// values.
 // CHECK-LABEL: kernel.func @narrow(
 // CHECK-SAME: extent = 6 : index
 // CHECK-SAME: threads = 64 : i64
@@ -33,9 +35,9 @@ kernel.func @narrow(%q: tensor<3x64x64xf16>, %k: tensor<3x96x64xf16>, %v: tensor
   kernel.return %y : tensor<3x64x64xf16>
 }
 
-// Keys and values of f32 that are multiplied as bf16 are rounded as they are stored, 16 bytes
-// at once: 32 rows of 4 pieces are four for each of 32 threads. The numbers that were loaded
-// go straight to the store, which is what rounds them.
+// Keys and values of f32 that are multiplied as bf16 are rounded as they are
+// stored, 16 bytes at once: 32 rows of 4 chunks are four for each of 32
+// threads. The loaded numbers go directly to the store, which rounds them.
 // CHECK-LABEL: kernel.func @rounded(
 // CHECK-DAG: %[[KEYS:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
@@ -59,9 +61,10 @@ kernel.func @rounded(%q: tensor<1x16x32xf32>, %k: tensor<1x64x32xf32>, %v: tenso
   kernel.return %y : tensor<1x16x32xf32>
 }
 
-// Numbers of tf32, by two slices of a block that divide its keys: the second one leaves 2
-// largest scores, 2 totals and 16 sums of each thread in shared memory. Values are read one
-// by one, as elements of 32 bits cannot be transposed as they are loaded.
+// tf32 numbers, with two slices of a block that divide its keys: the second one
+// writes 2 maximum scores, 2 totals and 16 sums per thread to shared memory.
+// Values are read one by one, because elements of 32 bits cannot be transposed
+// while they are loaded.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: threads = 64 : i64
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x36xf32, #gpu.address_space<workgroup>>
@@ -83,9 +86,10 @@ kernel.func @slices(%q: tensor<1x16x32xf32>, %k: tensor<1x32x64xf32>, %v: tensor
   kernel.return %y : tensor<1x16x32xf32>
 }
 
-// In f32, all tiles with their steps in rows. Threads of 16 neighbours have two queries and a
-// key each: 16 steps of two products, four exchanges for the largest score of each query, and
-// two columns of the values. Keys that are not there count as -inf.
+// In f32, all tiles have their steps in rows. Groups of 16 threads have two
+// queries and one key per thread: 16 steps of two products, four exchanges for
+// the maximum score of each query, and two columns of the values. Missing keys
+// count as -inf.
 // CHECK-LABEL: kernel.func @exact(
 // CHECK-SAME: extent = 4 : index
 // CHECK-SAME: threads = 128 : i64
@@ -109,8 +113,8 @@ kernel.func @exact(%q: tensor<2x32x16xf32>, %k: tensor<2x16x20xf32>, %v: tensor<
   kernel.return %y : tensor<2x32x32xf32>
 }
 
-// One query: 16 threads have a key together, a piece of four elements each, so that 4 warps
-// are 8 groups, with two keys at a time. How many keys there are is known at run time.
+// One query: 16 threads share a key, with four elements each, so that 4 warps
+// are 8 groups, with two keys at a time. The number of keys is dynamic.
 // CHECK-LABEL: kernel.func @row(
 // CHECK-SAME: extent = 8 : index
 // CHECK-SAME: threads = 128 : i64

@@ -1,18 +1,19 @@
 // RUN: %ingot-opt %s -split-input-file -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// What is done one after the other runs on the host where one thread of the device would take longer than that and the
-// copies: it has no threads.
+// Sequential work runs on the host where a single device thread would take
+// longer than the host and the copies. The host kernel has no threads.
 // CHECK-LABEL: module @serial
 // CHECK: kernel.func @many(
 // CHECK-NOT: threads
 // CHECK: kernel.return
 
-// Not a few elements: a thread of the device has them before they are on the host.
+// Not for a few elements: a device thread has finished before they would have
+// arrived at the host.
 // CHECK: kernel.func @few(
 // CHECK-SAME: threads = 1 : i64
 
-// Narrow floats as well: their conversions are functions of both.
+// Narrow floats as well: both have functions that convert them.
 // CHECK: kernel.func @halves(
 // CHECK-NOT: threads
 // CHECK: kernel.return
@@ -36,7 +37,8 @@ kernel.func @halves(%i: tensor<100000xsi64>, %u: tensor<100000xf16>) -> tensor<1
 
 // -----
 
-// Those of bodies of ifs and loops as well, and those with sizes of the run, by the most that these can be.
+// Kernels in the bodies of ifs and loops as well, and kernels with dynamic
+// sizes, judged by their maximum.
 // CHECK-LABEL: module @programs
 // CHECK: kernel.func @in_body(
 // CHECK-NOT: threads

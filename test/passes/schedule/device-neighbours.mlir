@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A thread has the neighbours that its plan says: all are loaded, then computed, then stored.
+// A thread has as many neighbouring elements as its plan says: all are loaded,
+// then computed, then stored.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<64x1024xbf16> {{.*}}, %[[B:[a-z0-9]+]]: memref<64x1024xbf16> {{.*}}, %[[Y:[a-z0-9]+]]: memref<64x1024xbf16>
 // CHECK-SAME: extent = 64 : index
@@ -21,7 +22,7 @@ kernel.func @sum(%a: tensor<64x1024xbf16>, %b: tensor<64x1024xbf16>) -> tensor<6
   kernel.return %y : tensor<64x1024xbf16>
 }
 
-// What is repeated along the last axis is loaded once.
+// An operand that is repeated along the last axis is loaded once.
 // CHECK-LABEL: kernel.func @scaled(
 // CHECK-COUNT-5: memref.load
 // CHECK-NOT: memref.load
@@ -32,7 +33,7 @@ kernel.func @scaled(%x: tensor<64x256xf32>, %by: tensor<64x1xf32>) -> tensor<64x
   kernel.return %y : tensor<64x256xf32>
 }
 
-// Neighbouring channels go through the loops over a window together.
+// Neighbouring channels share the loops over a window.
 // CHECK-LABEL: kernel.func @pool(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 64 : i64
@@ -47,7 +48,8 @@ kernel.func @pool(%x: tensor<1x8x8x8xf32>) -> tensor<1x4x4x8xf32> attributes {st
   kernel.return %y : tensor<1x4x4x8xf32>
 }
 
-// Whole rows of a short last axis: what lies side by side in the operand is loaded together.
+// Whole rows of a short last axis: adjacent elements of the operand are loaded
+// together.
 // CHECK-LABEL: kernel.func @channels_last(
 // CHECK-SAME: extent = 98 : index
 // CHECK-COUNT-12: memref.load
@@ -59,7 +61,8 @@ kernel.func @channels_last(%x: tensor<1x3x224x224xf32>) -> tensor<1x224x224x3xf3
   kernel.return %y : tensor<1x224x224x3xf32>
 }
 
-// The neighbours of a thread are of one of the joined tensors.
+// The neighbouring elements of a thread belong to one operand of the
+// concatenation.
 // CHECK-LABEL: kernel.func @joined(
 // CHECK: scf.if
 // CHECK-COUNT-4: memref.load

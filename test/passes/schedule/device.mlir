@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A thread for each element, in as many blocks as it takes; the last one has threads
-// that do nothing.
+// One thread for each element, in as many blocks as needed. Some threads of the
+// last block do nothing.
 // CHECK-LABEL: kernel.func @relu(
 // CHECK-SAME: %[[X:.*]]: memref<1000xf32> {{.*}}, %[[Y:.*]]: memref<1000xf32>
 // CHECK-SAME: extent = 8 : index
@@ -20,8 +20,8 @@ kernel.func @relu(%x: tensor<1000xf32>) -> tensor<1000xf32> attributes {strategy
   kernel.return %y : tensor<1000xf32>
 }
 
-// A block is no larger than what there is to do, in whole warps; where threads and work
-// are equally many, nothing is asked.
+// A block is no larger than the work, in whole warps. If there are as many
+// threads as elements, nothing is checked.
 // CHECK-LABEL: kernel.func @few(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 32 : i64
@@ -32,7 +32,7 @@ kernel.func @few(%x: tensor<32xf32>) -> tensor<32xf32> attributes {strategy = "e
   kernel.return %y : tensor<32xf32>
 }
 
-// A thread for each row of what is written row by row.
+// One thread for each row, for operators that write row by row.
 // CHECK-LABEL: kernel.func @rows(
 // CHECK-SAME: extent = 2 : index
 // CHECK-SAME: threads = 128 : i64
@@ -44,8 +44,8 @@ kernel.func @rows(%x: tensor<200x10xf32>) -> tensor<200x10xf32> attributes {stra
   kernel.return %y : tensor<200x10xf32>
 }
 
-// A warp for each row that is long enough: threads take every 32nd piece of 4 elements, and exchange
-// the largest element and the sum.
+// One warp for each row that is long enough: each thread takes every 32nd group
+// of 4 elements, and the threads exchange the maximum and the sum.
 // CHECK-LABEL: kernel.func @long_rows(
 // CHECK-SAME: extent = 50 : index
 // CHECK-SAME: threads = 128 : i64
@@ -60,8 +60,9 @@ kernel.func @long_rows(%x: tensor<200x100xf32>) -> tensor<200x100xf32> attribute
   kernel.return %y : tensor<200x100xf32>
 }
 
-// Rows that threads can hold in registers: 16 elements of each, loaded once and stored once, whatever waits for the
-// sum in the result meanwhile.
+// Rows that fit into the registers of the threads: 16 elements per thread, each
+// loaded once and stored once. No intermediate values are stored in the result
+// until the sum is known.
 // CHECK-LABEL: kernel.func @held_rows(
 // CHECK-SAME: extent = 10000 : index
 // CHECK-SAME: threads = 256 : i64
@@ -80,7 +81,8 @@ kernel.func @held_rows(%x: tensor<10000x4096xbf16>) -> tensor<10000x4096xbf16> a
   kernel.return %y : tensor<10000x4096xbf16>
 }
 
-// Few of them have more threads each; the scale is loaded in front of the first exchange.
+// If there are few rows, each has more threads. The scale is loaded before the
+// first exchange.
 // CHECK-LABEL: kernel.func @normalized(
 // CHECK-SAME: extent = 128 : index
 // CHECK-SAME: threads = 192 : i64
@@ -94,7 +96,7 @@ kernel.func @normalized(%x: tensor<128x768xf32>, %scale: tensor<768xf32>) -> ten
   kernel.return %y : tensor<128x768xf32>
 }
 
-// What has no parts runs on one thread.
+// Work that cannot be divided runs on one thread.
 // CHECK-LABEL: kernel.func @whole(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 1 : i64
@@ -105,7 +107,8 @@ kernel.func @whole(%x: tensor<0x4xf32>) -> tensor<0x4xf32> attributes {strategy 
   kernel.return %y : tensor<0x4xf32>
 }
 
-// Of what has a size at run time behind axes of 1 there are as many threads as the run says.
+// For a tensor with a dynamic size after axes of size 1, the number of threads
+// is the actual size.
 // CHECK-LABEL: kernel.func @open_row(
 // CHECK-SAME: extent = #kernel.sizes<"n" in 0 to 100000 : (s0 + 127) floordiv 128>
 // CHECK: arith.cmpi slt
@@ -117,7 +120,8 @@ kernel.func @open_row(%x: tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 
   kernel.return %y : tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>
 }
 
-// Of any axes: nothing is launched for what sizes could be at most, and places are divided by what they are.
+// Dynamic sizes of any axes: only threads for the actual sizes are launched,
+// and positions are divided by the actual sizes.
 // CHECK-LABEL: kernel.func @open_axes(
 // CHECK-SAME: %[[M:[a-z0-9]+]]: index {kernel.name = "m"}, %[[N:[a-z0-9]+]]: index
 // CHECK-SAME: extent = #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : (s0 * s1 + 127) floordiv 128>

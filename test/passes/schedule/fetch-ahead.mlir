@@ -3,9 +3,9 @@
 // REQUIRES: ingot-opt
 // NONE-NOT: kernel.prefetch
 
-// The second cache does not keep these weights (2 MiB of 1 MiB): while the 16 tiles of rows
-// multiply a panel, in strips of 16 steps, each strip fetches a step of the next one, but
-// none behind the last.
+// These weights do not stay in the L2 cache (2 MiB of 1 MiB). While the 16
+// tiles of rows multiply a panel, in chunks of 16 steps, each chunk prefetches
+// one step of the next panel, but nothing after the last panel.
 // CHECK-LABEL: @large(
 // CHECK: scf.for %[[PANEL:.*]] = %arg3 to %arg4
 // CHECK: scf.for %[[ROW:.*]] =
@@ -22,7 +22,8 @@
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[STRIP]], %c16
 // CHECK: %[[END:.*]] = arith.addi %[[BEGIN]], %c16
 // CHECK: scf.for {{.*}} = %[[BEGIN]] to %[[END]]
-// The rows left fetch nothing, nor do weights of which it keeps several kernels' (252 KiB).
+// The remaining rows prefetch nothing, and neither do weights of which the
+// cache holds those of several kernels (252 KiB).
 // CHECK-NOT: kernel.prefetch
 // CHECK-LABEL: @small(
 // CHECK-NOT: kernel.prefetch
@@ -39,8 +40,9 @@ kernel.func @small(%x: tensor<133x64xf32>, %w: tensor<64512xf32>) -> tensor<133x
   kernel.return %y : tensor<133x1008xf32>
 }
 
-// What is added to a product of 1 MiB is fetched in front of the six rows' steps, a line for
-// each row; not where the tile has 28 of them, nor where the second cache keeps it.
+// The tensor that is added to a product of 1 MiB is prefetched before the steps
+// of the six rows, one line for each row. This is not done where the tile has
+// 28 rows, or where the tensor stays in the L2 cache.
 // CHECK-LABEL: @added(
 // CHECK: scf.for %[[ROW:.*]] =
 // CHECK-COUNT-6: kernel.prefetch {{.*}}, 64 : memref<258x1024xf32>

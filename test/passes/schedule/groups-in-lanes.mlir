@@ -5,7 +5,8 @@
 
 module attributes {} {
 
-// 16 outputs are those of 8 groups: their 8 inputs are loaded at once, each for two lanes.
+// 16 outputs belong to 8 groups: their 8 inputs are loaded at once, each for
+// two lanes.
 // PLAN-LABEL: @one_input(
 // PLAN: graph.group "depthwise"
 // STRICT-LABEL: @one_input(
@@ -20,8 +21,8 @@ func.func @one_input(%x: tensor<1x9x9x16xf32>, %w: tensor<3x3x1x32xf32>) -> tens
   return %y : tensor<1x9x9x32xf32>
 }
 
-// Of several inputs, the first ones go to their lanes, then the second ones. That is
-// another order than the one that --strict keeps.
+// With several inputs, the first input of each group goes to the group's lanes,
+// then the second. This is not the order that --strict keeps.
 // PLAN-LABEL: @two_inputs(
 // PLAN: graph.group "depthwise"
 // STRICT-LABEL: @two_inputs(
@@ -35,7 +36,8 @@ func.func @two_inputs(%x: tensor<1x9x9x12xf32>, %w: tensor<3x3x2x24xf32>) -> ten
   return %y : tensor<1x9x9x24xf32>
 }
 
-// No vector holds the 2 inputs of 2 groups: each goes to all lanes, which are merged.
+// No vector holds the 2 inputs of 2 groups: each input goes to all lanes, and
+// the lanes are merged.
 // CHECK-LABEL: kernel.func @conv_1x9x9x4(
 // CHECK: %[[X:.*]] = memref.load %arg0[{{.*}}, %c0]
 // CHECK-NEXT: %[[FIRST:.*]] = vector.broadcast %[[X]] : f32 to vector<4xf32>

@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=armv8.2-a+fp16 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// By lanes: a load of a row brings eight steps, and a vector of weights has the columns of two
-// vectors of sums in f32. A stage has 32 steps; of 77 the third one has a trip of eight, and five
-// steps that are copied to all lanes.
+// By lanes: one load of a row brings eight steps, and a vector of weights has
+// the columns of two vectors of sums in f32. A stage has 32 steps. For 77
+// steps, the third stage has one iteration of eight steps, and five steps that
+// are broadcast to all lanes.
 // CHECK-LABEL: @by_lane(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4

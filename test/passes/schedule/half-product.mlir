@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+fp16 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two steps of a row are one word, repeated for 16 columns, and each step has a lane of its
-// own in sums of f16. After a stage of 64 steps the lanes of a column are widened and added;
-// of 135 steps the last stage has three pairs, and a last one that is filled up with a zero.
+// Two steps of a row are one word, which is repeated for 16 columns, and each
+// step has its own lane in sums of f16. After a stage of 64 steps the lanes of
+// a column are widened and added. For 135 steps, the last stage has three
+// pairs, and a last one that is padded with a zero.
 // CHECK-LABEL: @packed(
 // CHECK: scf.for %[[STAGE:.*]] = %c0{{.*}} to %c2
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c32
@@ -28,7 +29,8 @@ kernel.func @packed(%x: tensor<2x135xf16>, %w: tensor<2176xf16>) -> tensor<2x16x
   kernel.return %y : tensor<2x16xf32>
 }
 
-// Without leave to sum them in f16, products of f16 are those of f32.
+// Without permission to sum them in f16, products of f16 are computed like
+// those of f32.
 // CHECK-LABEL: @wide(
 // CHECK-NOT: kernel.dot
 // CHECK: arith.extf %{{.*}} : vector<16xf16> to vector<16xf32>
@@ -37,7 +39,7 @@ kernel.func @wide(%x: tensor<2x8xf16>, %w: tensor<8x16xf16>) -> tensor<2x16xf32>
   kernel.return %y : tensor<2x16xf32>
 }
 
-// Attention: scores and weighed values are summed in f16 alike.
+// Attention: scores and weighted values are summed in f16 in the same way.
 // CHECK-LABEL: @attention(
 // CHECK: memref.alloca() {{.*}}: memref<16x16xf16>
 // CHECK: kernel.dot %{{.*}} : vector<{{.*}}xf16>, vector<{{.*}}xf16>

@@ -1,10 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Registers of two positions of 64 channels keep their twelve vectors of weights down the
-// rows. The input at three kernel columns, interleaved with zeros by the target's
-// instruction, goes into the sums of the row that it is the last one of, and of the two rows
-// behind that, which the loop carries.
+// Registers for two positions of 64 channels keep their twelve vectors of
+// weights while moving down the rows. The input at three kernel columns,
+// interleaved with zeros by the target's instruction, is added to the sums of
+// the row that it completes, and to those of the next two rows, which the loop
+// carries.
 // CHECK-LABEL: @positions(
 // CHECK: scf.for
 // CHECK-COUNT-12: vector.load %{{.*}} : memref<1536xi8>, vector<128xi8>
@@ -26,10 +27,11 @@ kernel.func @positions(%x: tensor<1x6x6x64xui8>, %w: tensor<1536xsi8>) -> tensor
   kernel.return %y : tensor<1x4x4x64xui8>
 }
 
-// 144 channels, at a stride: a register has parts of two positions, and is merged of one
-// for each of them. The compiler of the code does not see how far loads are apart. The last
-// register of a row begins earlier. Weights and what is added for each channel are read on
-// across the last one.
+// 144 channels with a stride: a register has parts of two positions, and is
+// merged from one register for each of them. The C++ compiler does not know the
+// distances between loads. The last register of a row starts earlier. Weights,
+// and values that are added for each channel, are repeated at the end, so that
+// they can be read past the last channel.
 // CHECK-LABEL: @channels(
 // CHECK: vector.vscale
 // CHECK: scf.for
@@ -51,9 +53,9 @@ kernel.func @channels(%x: tensor<1x5x6x144xui8>, %w: tensor<3072xsi8>, %b: tenso
   kernel.return %y : tensor<1x2x2x144xui8>
 }
 
-// Four positions and more make too many merges: registers have as many whole positions of 48
-// channels as there is room for, two, which need one merge. The last one ends with the row,
-// and may begin in the middle of a position.
+// Four or more positions need too many merges. Registers hold as many whole
+// positions of 48 channels as fit, which is two, and these need one merge. The
+// last register ends with the row, and may start in the middle of a position.
 // CHECK-LABEL: @whole_positions(
 // CHECK-DAG: %[[ONE:.*]] = vector.vscale
 // CHECK-DAG: %[[RESULTS:.*]] = arith.muli %[[ONE]], %c144
@@ -75,8 +77,8 @@ kernel.func @whole_positions(%x: tensor<1x7x7x48xui8>, %w: tensor<1920xsi8>) -> 
   kernel.return %y : tensor<1x3x3x48xui8>
 }
 
-// Each second position of two registers: the columns of one are the even ones, those of
-// the next the odd ones.
+// Every second position of two registers: the columns of one register are the
+// even ones, those of the next the odd ones.
 // CHECK-LABEL: @at_a_stride(
 // CHECK-COUNT-2: vector.load %{{.*}} : memref<1152xi8>, vector<128xi8>
 // CHECK: vector.shuffle %[[FIRST:.*]], %[[NEXT:[^ ]*]] [0, 1, {{.*}} 63, 128, 129,

@@ -3,9 +3,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
 // REQUIRES: ingot-opt
 
-// Four steps of a row are one word, repeated for 16 columns; weights have the four steps
-// of each column side by side. 18 steps are four groups and a half, whose missing
-// elements of the row are zeros. Columns beyond the vectors are in a narrower one.
+// Four steps of a row are one word, which is repeated for 16 columns. Weights
+// have the four steps of each column next to each other. 18 steps are four and
+// a half groups, and the missing elements of the row are zeros. The columns
+// after the last full vector are in a narrower one.
 // CHECK-LABEL: @packed(
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c4
 // CHECK: vector.load %{{.*}} : memref<2560xi8>, vector<64xi8>
@@ -18,7 +19,7 @@
 // CHECK: vector.from_elements %{{.*}}, %{{.*}}, %c0_i8{{.*}}, %c0_i8{{.*}} : vector<4xi8>
 // CHECK: kernel.dot unsigned
 //
-// Pairs of 16 bits: the even steps and the odd ones, without and with sign.
+// Pairs of 16 bits: the even steps and the odd ones, unsigned and signed.
 // PAIRS-LABEL: @packed(
 // PAIRS: %[[W:.*]] = vector.bitcast %{{.*}} : vector<32xi8> to vector<16xi16>
 // PAIRS: %[[UP:.*]] = arith.shli %[[W]], %[[EIGHT:.*]] : vector<16xi16>
@@ -47,7 +48,8 @@ kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16x
   kernel.return %y : tensor<5x16xsi32>
 }
 
-// Where registers are stored as a whole, four vectors of sums make one of bytes.
+// Where registers are stored as a whole, four vectors of sums become one of
+// bytes.
 // HEXAGON-LABEL: @bytes(
 // HEXAGON-COUNT-2: vector.shuffle %{{.*}} : vector<32xi32>, vector<32xi32>
 // HEXAGON: %[[SUMS:.*]] = vector.shuffle %{{.*}} : vector<64xi32>, vector<64xi32>
@@ -61,7 +63,8 @@ kernel.func @bytes(%x: tensor<2x8xui8>, %w: tensor<1280xui8>) -> tensor<2x160xui
   kernel.return %y : tensor<2x160xui8>
 }
 
-// Where vectors do not hold what follows the product, lanes are taken one by one.
+// If the operators after the product do not fit into vectors, lanes are
+// extracted one by one.
 // HEXAGON-LABEL: @floats(
 // HEXAGON: scf.for %[[LANE:.*]] = %c0{{.*}} to %c32
 // HEXAGON: %[[SUM:.*]] = vector.extract %{{.*}}[%[[LANE]]] : i32 from vector<32xi32>

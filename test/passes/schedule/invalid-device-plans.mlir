@@ -1,7 +1,7 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 -split-input-file -verify-diagnostics
 // REQUIRES: ingot-opt
 
-// Halves of the parts of a column are joined.
+// The threads that divide a column combine their results by halves.
 // expected-error @+1 {{halves of 12 parts are joined: a power of two}}
 kernel.func @f(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {strategy = "block-reduction", plan = {columns = 8, parts = 12, slices = 1}} {
   %y = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32>

@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+vnni | FileCheck %s --check-prefix=PARTS
 // REQUIRES: ingot-opt
 
-// Rows of 16 bytes: four of them are put side by side, and what the epilogue reads for
-// each column is repeated. Where parts of a register are stored as fast, each row is.
+// Rows of 16 bytes: four of them are joined in a register, and the values that
+// the epilogue reads for each column are repeated. Where partial registers are
+// stored equally fast, each row is separate.
 // CHECK-LABEL: @rows(
 // CHECK-COUNT-4: vector.extract_strided_slice %{{.*}} : vector<32xi32> to vector<16xi32>
 // CHECK: vector.shuffle %{{.*}} : vector<16xi32>, vector<16xi32>
@@ -24,7 +25,8 @@ kernel.func @rows(%x: tensor<4x8xui8>, %w: tensor<256xui8>, %add: tensor<16xsi32
   kernel.return %y : tensor<4x16xui8>
 }
 
-// What it reads for each row is spread over the row's columns.
+// Values that the epilogue reads for each row are repeated over the columns of
+// the row.
 // CHECK-LABEL: @numbers_of_rows(
 // CHECK: %[[FIRST:.*]] = memref.load %{{.*}} : memref<2x1xi32>
 // CHECK: vector.broadcast %[[FIRST]] : i32 to vector<32xi32>
@@ -38,7 +40,7 @@ kernel.func @numbers_of_rows(%x: tensor<2x8xui8>, %w: tensor<256xui8>, %less: te
   kernel.return %y : tensor<2x32xui8>
 }
 
-// Bytes that are only moved are moved by parts of registers, too.
+// Bytes that are only moved are moved with partial registers, too.
 // CHECK-LABEL: @padding(
 // CHECK: vector.load %{{.*}} : memref<1x3x3x160xi8>, vector<128xi8>
 // CHECK: vector.load %{{.*}} : memref<1x3x3x160xi8>, vector<32xi8>
@@ -48,7 +50,8 @@ kernel.func @padding(%x: tensor<1x3x3x160xui8>) -> tensor<1x5x5x160xui8> attribu
   kernel.return %y : tensor<1x5x5x160xui8>
 }
 
-// The greatest of bytes is computed in half a register, what is less one by one.
+// A maximum of bytes is computed in half a register, and a smaller rest one by
+// one.
 // CHECK-LABEL: @pool(
 // CHECK: arith.maxui %{{.*}} : vector<64xi8>
 // CHECK: arith.maxui %{{.*}} : i8
@@ -57,7 +60,8 @@ kernel.func @pool(%x: tensor<1x4x4x96xui8>) -> tensor<1x2x2x96xui8> attributes {
   kernel.return %y : tensor<1x2x2x96xui8>
 }
 
-// Columns that are less than half a register are stored with some before them.
+// If the last columns are less than half a register, they are stored together
+// with some columns before them.
 // CHECK-LABEL: @last_columns(
 // CHECK: vector.store %{{.*}}, %c0{{.*}} : memref<2x96xi8>, vector<64xi8>
 // CHECK: %[[LAST:.*]] = arith.constant 32 : index
@@ -69,8 +73,9 @@ kernel.func @last_columns(%x: tensor<2x8xui8>, %w: tensor<768xui8>) -> tensor<2x
   kernel.return %y : tensor<2x96xui8>
 }
 
-// Rows of 48 bytes are 64 lanes apart, and 96 bytes in memory: two halves of a register
-// that overlap, as what has the shape of the result is loaded and the result is stored.
+// Rows of 48 bytes are 64 lanes apart in registers, and 96 bytes apart in
+// memory. They take two overlapping halves of a register, for loads of tensors
+// with the shape of the result and for the store of the result.
 // CHECK-LABEL: @gaps(
 // CHECK: %[[LOW:.*]] = vector.load %{{.*}}[%{{.*}}] : memref<96xi8>, vector<64xi8>
 // CHECK: %[[FROM:.*]] = arith.constant 32 : index
@@ -93,7 +98,8 @@ kernel.func @gaps(%x: tensor<2x8xui8>, %w: tensor<512xui8>, %given: tensor<2x48x
   kernel.return %y : tensor<2x48xui8>
 }
 
-// Of an odd number of columns, what is added for each is put together one by one.
+// For an odd number of columns, the values that are added for each column are
+// gathered one by one.
 // CHECK-LABEL: @odd_columns(
 // CHECK-COUNT-5: memref.load %{{.*}} : memref<5xi32>
 // CHECK: vector.from_elements {{.*}} : vector<8xi32>

@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Whole registers are looked up in a table; results may be written over the bytes.
+// Whole registers are looked up in a table. Results may overwrite the input
+// bytes.
 // CHECK-LABEL: @registers(
 // CHECK: scf.for
 // CHECK: %[[X:.*]] = vector.load %{{.*}} : memref<512xi8>, vector<128xi8>
@@ -13,7 +14,8 @@ kernel.func @registers(%table: tensor<256xui8>, %x: tensor<4x128xui8>) -> tensor
   kernel.return %y : tensor<4x128xui8>
 }
 
-// The last register begins earlier. Bytes with a sign are looked up as what they are without.
+// The last register starts earlier. Signed bytes are looked up as unsigned
+// ones.
 // CHECK-LABEL: @overlapping(
 // CHECK: scf.for
 // CHECK: arith.minsi %{{.*}}, %c172{{.*}} : index

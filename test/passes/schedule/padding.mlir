@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A border in front of and behind 16 positions of 3 channels, and a row above: a row is
-// 48 bytes of the input between 3 and 6 of the border, or 57 of the border.
+// Padding before and after 16 positions of 3 channels, and a row above: a row
+// is 48 bytes of the input between 3 and 6 bytes of padding, or 57 bytes of
+// padding.
 // CHECK-LABEL: kernel.func @rows(
 // CHECK: %[[INSIDE:.*]] = arith.cmpi sge
 // CHECK: scf.if %[[INSIDE]]

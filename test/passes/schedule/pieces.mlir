@@ -1,9 +1,9 @@
-// What few threads cannot share evenly by rows or tiles is cut into pieces of these.
+// If a few threads cannot share rows or tiles evenly, these are split further.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// 7 rows of 36 vectors of channels: 14 parts, each half a row.
+// 7 rows of 36 vectors of channels: 14 parts, each of which is half a row.
 // CHECK-LABEL: @channels(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
 // CHECK-SAME: extent = 14
@@ -16,8 +16,9 @@ kernel.func @channels(%x: tensor<1x9x9x576xf32>, %w: tensor<3x3x1x576xf32>) -> t
   kernel.return %y : tensor<1x7x7x576xf32>
 }
 
-// Four tiles of 12 positions and one position left, 7 panels and a narrower one: a part
-// is one panel of a tile. What is left belongs to the last of them.
+// Four tiles of 12 positions and one remaining position, 7 panels and a
+// narrower one: a part is one panel of a tile. The remaining positions belong
+// to the last part of the panel.
 // CHECK-LABEL: @panels(
 // CHECK-SAME: extent = 28
 // CHECK-DAG: %[[PIECE:.*]] = arith.remsi %{{.*}}, %c7
@@ -33,7 +34,8 @@ kernel.func @panels(%x: tensor<1x7x7x96xf32>, %p: tensor<23040xf32>) -> tensor<1
   kernel.return %y : tensor<1x7x7x240xf32>
 }
 
-// A pool of all positions has no rows to share: its two panels, of 32 channels each.
+// A pool of all positions has no rows to share, but two panels of 32 channels
+// each.
 // CHECK-LABEL: @pooled(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
 // CHECK-SAME: extent = 2
@@ -46,7 +48,7 @@ kernel.func @pooled(%x: tensor<1x8x5x64xf32>, %p: tensor<4096xf32>) -> tensor<1x
   kernel.return %m : tensor<1x1x1x64xf32>
 }
 
-// So little work that no thread would help.
+// Too little work for another thread to help.
 // CHECK-LABEL: @alone(
 // CHECK-NOT: extent =
 // CHECK: return

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// The loops are those of the plan, whoever has written it: here all of one product in
-// 4 rows by 2 vectors, as two panels of 1 row by 1 vector whose sum is in two parts,
+// The loops follow the plan, whoever has written it. Here: a whole product as 4
+// rows by 2 vectors, and as two panels of 1 row by 1 vector whose sum is split
+// into two parts,
 // CHECK-LABEL: @four_rows(
 // CHECK: %{{.*}}:8 = scf.for %{{.*}} = %c0 to %c64
 // CHECK-COUNT-8: vector.fma
@@ -56,14 +57,15 @@ kernel.func @three_columns(%x: tensor<1x3x3x16xf32>, %w: tensor<3x3x1x16xf32>) -
   kernel.return %y : tensor<1x3x3x16xf32>
 }
 
-// Queries and keys of attention that are computed together: all of the keys are one pass,
+// Queries and keys of an attention that are computed together: either all keys
+// in one pass,
 // CHECK-LABEL: @all_keys(
 // CHECK: memref.alloca() : memref<4x8xf32>
 // CHECK: memref.alloca() : memref<4x32xf32>
 // CHECK: memref.alloca() : memref<4xf32>
 // CHECK-NOT: memref.alloca
 // CHECK-LABEL: @blocks_of_keys(
-// or the softmax goes on from what was the largest score before.
+// or the softmax continues from the previous maximum score.
 // CHECK: memref.alloca() : memref<4x8xf32>
 // CHECK: memref.alloca() : memref<4x16xf32>
 // CHECK-COUNT-2: memref.alloca() : memref<4xf32>
@@ -83,8 +85,8 @@ kernel.func @blocks_of_keys(%q: tensor<1x8x8xf32>, %k: tensor<1x8x32xf32>, %v: t
   kernel.return %y : tensor<1x8x16xf32>
 }
 
-// A pointwise convolution reads the tensors that its input is joined from one after the
-// other, a part of one of them in place.
+// A pointwise convolution reads the operands of the concatenation before it one
+// after another, and a slice of one of them in place.
 // CHECK-LABEL: @joined_channels(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<1x8x8x8xf32>
 // CHECK-SAME: %[[Z:[a-z0-9]*]]: memref<1x8x8x16xf32>

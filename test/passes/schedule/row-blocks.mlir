@@ -1,5 +1,5 @@
-// Blocks of rows go through all panels before the next rows do; the rows that whole tiles
-// leave are in the last block.
+// Each block of rows goes through all panels before the next block does. The
+// rows that remain after whole tiles are in the last block.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
@@ -26,7 +26,7 @@ kernel.func @blocks(%x: tensor<2x14x64xf32>, %w: tensor<64x32xf32>) -> tensor<2x
   kernel.return %y : tensor<2x14x32xf32>
 }
 
-// The last of three blocks has the four rows left, and no whole tile.
+// The last of three blocks has the four remaining rows, and no whole tile.
 // CHECK-LABEL: @only_left(
 // CHECK: %[[BLOCK:.*]] = arith.divsi %{{.*}}, %c2
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c12
@@ -42,7 +42,7 @@ kernel.func @only_left(%x: tensor<28x64xf32>, %w: tensor<64x32xf32>) -> tensor<2
   kernel.return %y : tensor<28x32xf32>
 }
 
-// Rows of all batches are one matrix: no index is taken apart for it.
+// The rows of all batches form one matrix: no index has to be split.
 // CHECK-LABEL: @one_matrix(
 // CHECK: kernel.view {{.*}} to memref<24x64xf32>
 // CHECK-NOT: arith.remsi

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Of what passes between the stages there are three rows and one row, for each of the
-// parts that threads may take.
+// Between the stages, three rows and one row are stored, for each of the parts
+// that threads may take.
 // CHECK-LABEL: kernel.func @chain(
 // CHECK-SAME: memref<4x3x64x64xf32> {kernel.name = "scratch0"}
 // CHECK-SAME: memref<4x1x64x64xf32> {kernel.name = "scratch1"}
@@ -10,7 +10,8 @@
 // CHECK-SAME: extent = 4 : index
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BEGIN]], %c16
 // CHECK: %[[LAST:.*]] = arith.muli %[[END]], %c16
-// Each row has the rows computed that no row before has read.
+// For each row of the result, only the rows that no earlier row has read are
+// computed.
 // CHECK: scf.for %[[ROW:.*]] = %[[FIRST]] to %[[LAST]] {{.*}} iter_args(%[[MADE:.*]] = %{{.*}}) -> (index)
 // CHECK: %[[BELOW:.*]] = arith.minsi
 // CHECK: scf.for %[[INPUT:.*]] = %[[MADE]] to %[[BELOW]]
@@ -38,8 +39,9 @@ kernel.func @chain(%x: tensor<1x64x64x16xf32>, %p: tensor<1024xf32>, %v: tensor<
   kernel.return %y : tensor<1x64x64x16xf32>
 }
 
-// Of three images, parts are of all rows: each goes from image to image, and in each
-// begins with the rows that its first window reads.
+// For three images, the parts divide the rows of all images: each part goes
+// from image to image, and in each image starts with the rows that its first
+// window reads.
 // CHECK-LABEL: kernel.func @images(
 // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c48
 // CHECK: %[[LAST:.*]] = arith.muli %{{.*}}, %c48

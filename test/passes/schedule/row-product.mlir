@@ -1,10 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Weights are packed with the steps of each column side by side, in pieces of four: a warp
-// takes a column, two warps divide its steps. 520 steps are 130 pieces: two for each of the
-// 64 threads, and one more for two of them, which others do the last of and leave out. What
-// the warps have meets in shared memory.
+// Weights are packed with the steps of each column next to each other, in
+// chunks of four. A warp takes one column, and two warps divide its steps. 520
+// steps are 130 chunks: two for each of the 64 threads, and one more for two of
+// them; the other threads load the last chunk again and ignore it. The results
+// of the warps are combined in shared memory.
 // CHECK-LABEL: kernel.func @packed(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 128 : i64
@@ -29,8 +30,9 @@ kernel.func @packed(%x: tensor<1x520xf32>, %w: tensor<3120xf32>) -> tensor<1x6xf
   kernel.return %y : tensor<1x6xf32>
 }
 
-// A right operand that is computed is read along its rows: each thread has two columns and
-// a quarter of the steps. Columns beyond the last one are that one again, and not stored.
+// A computed right operand is read along its rows: each thread has two columns
+// and a quarter of the steps. Threads beyond the last column compute that
+// column again, and do not store it.
 // CHECK-LABEL: kernel.func @computed(
 // CHECK-SAME: extent = 8 : index
 // CHECK-SAME: threads = 128 : i64
@@ -45,7 +47,8 @@ kernel.func @computed(%x: tensor<4x3x100xf32>, %w: tensor<4x100x100xf32>) -> ten
   kernel.return %y : tensor<4x3x100xf32>
 }
 
-// Weights of four bits: a thread has the numbers of four bytes of a column, by one scale.
+// Weights of four bits: a thread has the numbers in four bytes of a column,
+// with one scale.
 // CHECK-LABEL: kernel.func @narrow(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 128 : i64

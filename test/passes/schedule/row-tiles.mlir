@@ -1,5 +1,5 @@
-// Rows in register tiles: whole ones, then what is left of them. Where that is known at run
-// time, it is taken apart into powers of two.
+// Rows in register tiles: whole tiles, then the remaining rows. If their number
+// is only known at run time, it is split into powers of two.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
@@ -34,7 +34,7 @@ kernel.func @rows_left(%x: tensor<64x20xf32, #kernel.sizes<"n" in 1 to 64 : s0, 
   kernel.return %y : tensor<64x16xf32, #kernel.sizes<"n" in 1 to 64 : s0, 16>>
 }
 
-// Of each of n images there are 49 rows: tiles of 7 leave none, and tiles of 14 leave 7.
+// Each of n images has 49 rows: tiles of 7 leave none, and tiles of 14 leave 7.
 // CHECK-LABEL: @none_left(
 // CHECK: scf.for {{.*}} step %c7
 // CHECK-COUNT-7: vector.fma
@@ -58,8 +58,9 @@ kernel.func @seven_left(%x: !rows, %w: tensor<20x16xf32>) -> !product
   kernel.return %y : !product
 }
 
-// Two rows left by whole tiles of 6 share theirs with the last whole one: 12 + 4 + 4 rows.
-// One that is left behind a single tile: 4 + 3. Three are a tile of their own.
+// Two rows that remain after whole tiles of 6 share their rows with the last
+// whole tile: 12 + 4 + 4 rows. One row that remains after a single tile: 4 + 3.
+// Three rows are a tile of their own.
 // CHECK-LABEL: @two_share(
 // CHECK: scf.for {{.*}} = %c0 to %c12 step %c6
 // CHECK-COUNT-6: vector.fma

@@ -2,11 +2,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=generic | FileCheck %s --check-prefix=SCALAR
 // REQUIRES: ingot-opt
 
-// Without vectors nothing is one.
+// Without vector registers, nothing becomes a vector.
 // SCALAR-NOT: vector<
 
-// Operands and results are buffers. Rows in vectors, the 33rd column by itself; the row
-// that is added is read for each.
+// Operands and results are buffers. Rows are computed in vectors, and the 33rd
+// column separately. The row that is added is read for each row.
 // CHECK-LABEL: @elementwise(
 // CHECK-SAME: %[[X:.*]]: memref<8x33xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<33xf32> {kernel.name = "x1", kernel.read}, %[[Y:.*]]: memref<8x33xf32>
 // CHECK-NOT: extent
@@ -27,8 +27,9 @@ kernel.func @elementwise(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x3
   kernel.return %y : tensor<8x33xf32>
 }
 
-// What takes longer than starting threads is divided among them: the range of a part
-// comes last. The first axis has few parts, so that it is divided with the second.
+// Work that takes longer than starting threads is divided among them. The range
+// of a part is the last argument. The first axis has too few parts, so it is
+// divided together with the second.
 // CHECK-LABEL: @divided(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {kernel.name = "end"})
 // CHECK-SAME: extent = 192 : index
@@ -43,7 +44,7 @@ kernel.func @divided(%x: tensor<3x64x4096xf32>, %b: tensor<64x1xf32>) -> tensor<
   kernel.return %y : tensor<3x64x4096xf32>
 }
 
-// Rows of a softmax are independent.
+// The rows of a softmax are independent.
 // CHECK-LABEL: @softmax(
 // CHECK-SAME: extent = 4096 : index
 kernel.func @softmax(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> attributes {strategy = "body", comment = "softmax"} {
@@ -51,7 +52,7 @@ kernel.func @softmax(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> attribute
   kernel.return %y : tensor<4096x128xf32>
 }
 
-// Trees take long for each vector of rows, however few bytes they are.
+// Trees take long for each vector of rows, although the data is small.
 // CHECK-LABEL: @trees(
 // CHECK-SAME: extent = 16 : index
 kernel.func @trees(%x: tensor<2x256xf32>, %feature: tensor<2048xsi32>, %threshold: tensor<2048xf32>, %missing: tensor<2048xsi8>, %kept: tensor<2048xsi32>, %nodes: tensor<65xsi32>, %first: tensor<64xsi32>, %words: tensor<65xsi32>, %weights: tensor<2048xf32>, %targets: tensor<2048xsi32>, %base: tensor<1xf32>) -> tensor<256x1xf32> attributes {strategy = "body", comment = "trees"} {
@@ -60,8 +61,8 @@ kernel.func @trees(%x: tensor<2x256xf32>, %feature: tensor<2048xsi32>, %threshol
   kernel.return %y : tensor<256x1xf32>
 }
 
-// Axes that all operands have alike are one; what is read in place may lie where the
-// result goes.
+// Axes that all operands share become one. An operand that is read at the same
+// index as the result may be overwritten by it.
 // CHECK-LABEL: @merged(
 // CHECK-SAME: kernel.may_alias, kernel.name = "x0"
 // CHECK-SAME: kernel.may_alias, kernel.name = "y"
@@ -76,7 +77,7 @@ kernel.func @merged(%x: tensor<4x8x16xf32>, %s: tensor<1xf32>) -> tensor<4x8x16x
   kernel.return %y : tensor<4x8x16xf32>
 }
 
-// A part of a larger tensor has that one's strides.
+// A slice of a larger tensor has that tensor's strides.
 // CHECK-LABEL: @part(
 // CHECK-SAME: memref<4x32xf32, strided<[64, 1]>>
 // CHECK: vector.store {{.*}} : memref<4x32xf32, strided<[64, 1]>>, vector<16xf32>
@@ -85,7 +86,7 @@ kernel.func @part(%x: tensor<4x32xf32>) -> tensor<4x32xf32> attributes {strategy
   kernel.return %y : tensor<4x32xf32>
 }
 
-// Whatever has no form of its own is computed element by element.
+// Operators without a strategy of their own are computed element by element.
 // CHECK-LABEL: @loop_nest(
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to
 // CHECK: scf.for %[[J:.*]] =
@@ -97,8 +98,9 @@ kernel.func @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes {strat
 }
 
 // The maxima of a row of the pool are held while the two rows of the
-// convolution below are computed, eight positions at a time; rows of the kernel that
-// fall into the padding are left out by the loop's bounds. No buffer in between.
+// convolution below are computed, eight positions at a time. Loop bounds leave
+// out rows of the kernel that are in the padding. There is no buffer in
+// between.
 // CHECK-LABEL: @convolution(
 // CHECK-NOT: memref.alloca
 // CHECK: %[[MAX:.*]]:4 = scf.for {{.*}} = %c0 to %c2
@@ -121,7 +123,7 @@ kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor
   kernel.return %y : tensor<1x4x4x16xf32>
 }
 
-// Channels are the lanes, the kernel's columns are unrolled.
+// Channels are the lanes, and the kernel's columns are unrolled.
 // CHECK-LABEL: @depthwise(
 // CHECK: %[[ROW:.*]]:8 = scf.for
 // CHECK-COUNT-22: vector.fma
@@ -133,8 +135,8 @@ kernel.func @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> te
   kernel.return %c : tensor<1x8x8x16xf32>
 }
 
-// The whole result fits into registers: 12 rows of two vectors. What follows is computed
-// there, before the only stores.
+// The whole result fits into registers: 12 rows of two vectors. The operators
+// that follow are computed there, before the only stores.
 // CHECK-LABEL: @product(
 // CHECK: %[[SUMS:.*]]:24 = scf.for %{{.*}} = %c0 to %c64
 // CHECK-NEXT: vector.load {{.*}} memref<64x32xf32>
@@ -154,7 +156,7 @@ kernel.func @product(%x: tensor<12x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32
   kernel.return %z : tensor<12x32xf32>
 }
 
-// Launches say which results may be written over which operands.
+// Launches say which results may overwrite which operands.
 // CHECK-LABEL: @main(
 // CHECK: kernel.launch @elementwise(%arg0, %arg1) {inplace = array<i64: 0, 0>}
 kernel.program @main(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> {
@@ -162,7 +164,8 @@ kernel.program @main(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf3
   kernel.return %y : tensor<8x33xf32>
 }
 
-// What reads a tensor of no elements reads zeros: no index of it is valid.
+// A kernel that reads a tensor without elements reads zeros, because no index
+// is valid.
 // CHECK-LABEL: @nothing(
 // CHECK-NOT: memref.load
 // CHECK: store %{{.*}}, %{{.*}} : memref<2xi8>
@@ -173,9 +176,9 @@ kernel.func @nothing(%i: tensor<2xsi64>) -> tensor<2xsi8> attributes {strategy =
   kernel.return %y : tensor<2xsi8>
 }
 
-// Joined along the axis of the vectors: a loop for each operand, whose columns begin at
-// 0, without a choice between them. The one column of the second that fills no vector
-// stands by itself.
+// A concatenation along the vectorized axis: one loop for each operand, whose
+// columns start at 0, so that no operand has to be selected. The one column of
+// the second operand that fills no vector is computed separately.
 // CHECK-LABEL: @joined(
 // CHECK-SAME: %[[A:.*]]: memref<5x32xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<5x17xf32> {{{.*}}kernel.read}, %[[S:.*]]: memref<49xf32> {{{.*}}kernel.read}, %[[Y:.*]]: memref<5x49xf32>
 // CHECK-NOT: scf.if
@@ -195,8 +198,8 @@ kernel.func @joined(%a: tensor<5x32xf32>, %b: tensor<5x17xf32>, %s: tensor<49xf3
   kernel.return %y : tensor<5x49xf32>
 }
 
-// What is added comes from other columns, so that the operands' elements are chosen; and
-// pieces narrower than a vector are.
+// The tensor that is added has other columns, so elements of the operands are
+// selected, as they are for operands that are narrower than a vector.
 // CHECK-LABEL: @other_columns(
 // CHECK: scf.if
 // CHECK-LABEL: @narrow_pieces(

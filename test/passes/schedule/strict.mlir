@@ -2,7 +2,8 @@
 // RUN: sed 's/attributes {kernel.strict}//' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
 // REQUIRES: ingot-opt
 
-// Terms are added one after another; without the attribute in lanes.
+// Terms are added one after another; without the attribute, they are added in
+// lanes.
 module attributes {kernel.strict} {
 
 // CHECK-NOT: vector.reduction

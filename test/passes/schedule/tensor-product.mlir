@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// One tile of 32 x 32 by four warps of 16 x 16; 72 steps of two bytes are three strips of
-// 32, of which two are on their way while one is multiplied. The right operand is computed:
-// it lies in rows, which are transposed as they are loaded.
+// One tile of 32 x 32 by four warps of 16 x 16. 72 steps of two bytes are three
+// chunks of 32, two of which are being copied while one is multiplied. The
+// right operand is computed: it is stored in rows, which are transposed as they
+// are loaded.
 // CHECK-LABEL: kernel.func @product(
 // CHECK-SAME: extent = 4 : index
 // CHECK-SAME: threads = 128 : i64
@@ -33,8 +34,8 @@ kernel.func @product(%x: tensor<64x72xf16>, %w: tensor<72x64xf16>) -> tensor<64x
   kernel.return %y : tensor<64x64xf16>
 }
 
-// Bytes of a right operand that is computed are stored one by one, the steps of a column
-// side by side.
+// The bytes of a computed right operand are stored one by one, so that the
+// steps of a column are contiguous.
 // CHECK-LABEL: kernel.func @bytes(
 // CHECK: %[[RIGHT:.*]] = memref.alloca() : memref<2x32x64xi8, #gpu.address_space<workgroup>>
 // CHECK: memref.store %{{.*}}, %[[RIGHT]]
@@ -45,8 +46,9 @@ kernel.func @bytes(%x: tensor<32x64xui8>, %w: tensor<64x32xsi8>) -> tensor<32x32
   kernel.return %y : tensor<32x32xsi32>
 }
 
-// Two slices of a block compute one tile, of every other strip: 4 buffers of two stages. The
-// second one leaves its sums in shared memory, the first one adds and stores them.
+// Two slices of a block compute one tile, each with every other chunk: 4
+// buffers of two stages. The second slice writes its sums to shared memory, and
+// the first one adds and stores them.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 256 : i64
@@ -64,9 +66,10 @@ kernel.func @slices(%x: tensor<32x256xf16>, %w: tensor<256x32xf16>) -> tensor<32
   kernel.return %y : tensor<32x32xf16>
 }
 
-// Operands of f32 that are numbers of tf32: pieces have four, a unit multiplies 8 steps. A
-// right operand that is computed is stored one by one, as elements of 32 bits cannot be
-// transposed as they are loaded.
+// Operands of f32 that are tf32 numbers: 16-byte chunks have four of them, and
+// one matrix instruction multiplies 8 steps. A computed right operand is stored
+// one by one, because elements of 32 bits cannot be transposed as they are
+// loaded.
 // CHECK-LABEL: kernel.func @tf32(
 // CHECK-DAG: memref.alloca() : memref<2x32x16xf32, #gpu.address_space<workgroup>>
 // CHECK-NOT: transposed
@@ -86,8 +89,10 @@ kernel.func @groups(%x: tensor<1x4x8x32xf16>, %w: tensor<1x1x16x64xf16>) -> tens
   kernel.return %y : tensor<1x4x8x64xf16>
 }
 
-// Three blocks share the 2 x 4 strips of two tiles, 3, 3 and 2: the second one has the end of the first tile and the beginning
-// of the second. Parts go to memory; who completes a tile adds them in the order of the strips.
+// Three blocks share the 2 x 4 chunks of two tiles, 3, 3 and 2: the second
+// block has the end of the first tile and the beginning of the second. Partial
+// sums go to memory, and the block that completes a tile adds them in the order
+// of the chunks.
 // CHECK-LABEL: kernel.func @shares(
 // CHECK-SAME: %[[PARTS:[a-z0-9]+]]: memref<6x8x128xf32> {kernel.name = "scratch0"}
 // CHECK-SAME: %[[COUNTS:[a-z0-9]+]]: memref<2xi32> {kernel.cleared, kernel.name = "scratch1"}

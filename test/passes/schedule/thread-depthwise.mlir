@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Each thread has two positions of two channels: 3 rows x 4 tiles of columns x 4 groups of
-// channels. A kernel row has three weights of each channel; four columns of the input are
-// seen by two, of which those outside of it count as zeros, and each product is added once.
+// Each thread has two positions of two channels: 3 rows x 4 tiles of columns x
+// 4 groups of channels. A kernel row has three weights for each channel. Two
+// positions read four columns of the input; those outside count as zeros, and
+// each product is added once.
 // CHECK-LABEL: kernel.func @tile(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 64 : i64
@@ -23,8 +24,8 @@ kernel.func @tile(%x: tensor<1x3x8x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor<1x
   kernel.return %y : tensor<1x3x8x8xf32>
 }
 
-// Every other of seven positions, without a border: nothing is asked but whether the last
-// tile has a second position.
+// Every second of seven positions, without padding: the only check is whether
+// the last tile has a second position.
 // CHECK-LABEL: kernel.func @strides(
 // CHECK-NOT: scf.if {{.*}} ->
 // CHECK: scf.if

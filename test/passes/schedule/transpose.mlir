@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=armv8-a | FileCheck %s --check-prefix=NEON
 // REQUIRES: ingot-opt
 
-// Tiles of 8 x 8: three times halves are interleaved, 24 shuffles in all. The last of the
-// 20 columns start earlier; the last 8 of 9 rows belong to the last panel.
+// Tiles of 8 x 8: halves are interleaved three times, with 24 shuffles in all.
+// The last tile of the 20 columns starts earlier. The last 8 of 9 rows belong
+// to the last panel.
 // CHECK-LABEL: kernel.func @tiles(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
 // CHECK: arith.select
@@ -25,8 +26,8 @@ kernel.func @tiles(%x: tensor<9x20xf32>) -> tensor<20x9xf32> attributes {strateg
   kernel.return %y : tensor<20x9xf32>
 }
 
-// A panel has the columns of a line, 16, and all rows: rows of 192 bytes are in more sets of
-// the first cache than those of 128 bytes of the result.
+// A panel has the columns of a cache line, 16, and all rows: rows of 192 bytes
+// use more sets of the L1 cache than those of 128 bytes of the result.
 // CHECK-LABEL: kernel.func @lines_of_input(
 // CHECK-SAME: memref<32x48xf32>
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} step
@@ -38,7 +39,7 @@ kernel.func @lines_of_input(%x: tensor<32x48xf32>) -> tensor<48x32xf32> attribut
   kernel.return %y : tensor<48x32xf32>
 }
 
-// The other way round, a panel has the rows of a line and all columns.
+// In the opposite case, a panel has the rows of a cache line and all columns.
 // CHECK-LABEL: kernel.func @lines_of_result(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} step
 // CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c32{{.*}} step %c8
@@ -49,7 +50,8 @@ kernel.func @lines_of_result(%x: tensor<48x32xf32>) -> tensor<32x48xf32> attribu
   kernel.return %y : tensor<32x48xf32>
 }
 
-// Lines of rows that are 4096 bytes apart are all in one set: a panel has a tile of them.
+// Cache lines of rows that are 4096 bytes apart are all in one set: a panel has
+// one tile of them.
 // CHECK-LABEL: kernel.func @one_set(
 // CHECK-SAME: extent = 4 : index
 // CHECK: scf.for
@@ -61,8 +63,9 @@ kernel.func @one_set(%x: tensor<32x1024xf32>) -> tensor<1024x32xf32> attributes 
   kernel.return %y : tensor<1024x32xf32>
 }
 
-// What comes in front is computed along the rows of the input, what comes behind along
-// those of the result; numbers of 16 bits are moved as they are.
+// Operators before the transpose are computed along the rows of the input, and
+// operators after it along the rows of the result. Numbers of 16 bits are moved
+// as they are.
 // CHECK-LABEL: kernel.func @between(
 // CHECK-COUNT-8: vector.load %{{.*}} : memref<4x16x8xf16>, vector<8xf16>
 // CHECK-COUNT-24: vector.shuffle {{.*}} : vector<8xf16>, vector<8xf16>
@@ -74,8 +77,8 @@ kernel.func @between(%x: tensor<4x16x8xf16>) -> tensor<4x8x16xf16> attributes {s
   kernel.return %y : tensor<4x8x16xf16>
 }
 
-// Few rows go side by side: 8 columns of three rows are three vectors of the result. The
-// last columns start earlier.
+// A few rows are interleaved: 8 columns of three rows are three vectors of the
+// result. The last columns start earlier.
 // CHECK-LABEL: kernel.func @few(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
 // CHECK-COUNT-3: vector.load %{{.*}} : memref<3x5x20xf32>, vector<8xf32>
@@ -95,8 +98,8 @@ kernel.func @few(%x: tensor<3x5x20xf32>) -> tensor<5x20x3xf32> attributes {strat
   kernel.return %y : tensor<5x20x3xf32>
 }
 
-// In a larger tensor they are not: the columns of five rows, of which these are three, follow
-// each other.
+// In a larger tensor they are not contiguous: it has the columns of five rows,
+// and these are three of them.
 // CHECK-LABEL: kernel.func @few_of_more(
 // CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c20{{.*}} step %c1
 // CHECK: memref.load %arg0[%c0{{.*}}, %[[PART:.*]], %[[COLUMN]]]

@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=cortex-m55 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Eight registers of four lanes: three positions by two vectors, whose six sums stay in
-// registers. A step loads two vectors of weights and three factors, each through a
-// cursor of its own; two steps a trip. One loop serves all positions.
+// Eight registers of four lanes: three positions by two vectors, whose six sums
+// stay in registers. A step loads two vectors of weights and three factors,
+// each through its own cursor, and an iteration has two steps. One loop serves
+// all positions.
 // CHECK-LABEL: @pointwise(
 // CHECK-NOT: kernel.extent
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c3
@@ -23,8 +24,9 @@ kernel.func @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<
   kernel.return %y : tensor<1x6x6x16xf32>
 }
 
-// A kernel row of a tile without padding is one stretch of 3 x 16 steps, two a trip;
-// one with padding is three of 16, with zeros in place of what is outside.
+// A kernel row of a tile without padding is one range of 3 x 16 steps, two per
+// iteration. One with padding is three ranges of 16, with zeros for the values
+// outside.
 // CHECK-LABEL: @padded(
 // CHECK: %[[IN:.*]] = arith.cmpi ult
 // CHECK: %[[COUNT:.*]] = arith.select %[[IN]], %c1{{[_0-9]*}}, %c3{{[_0-9]*}} : index
@@ -39,7 +41,7 @@ kernel.func @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x
   kernel.return %y : tensor<1x6x6x16xf32>
 }
 
-// A bias whose elements are all equal is one number; sums begin with a vector of it.
+// A bias with equal elements is one number, and sums start with a vector of it.
 // CHECK-LABEL: @equal_bias(
 // CHECK: %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<4xf32>
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[B]]

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_90a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Tiles of 128 x 128 by two warpgroups of 64 rows, and a third one of which one thread
-// fetches. 136 steps of two bytes are three strips of 64, for which there are three stages.
+// Tiles of 128 x 128 by two warpgroups with 64 rows each, and a third one in
+// which a single thread copies. 136 steps of two bytes are three chunks of 64,
+// for which there are three stages.
 // CHECK-LABEL: kernel.func @product(
 // CHECK-SAME: extent = 4 : index
 // CHECK-SAME: resident = 1 : i64
@@ -46,8 +47,8 @@ kernel.func @product(%x: tensor<200x136xf16>, %w: tensor<27200xf16>) -> tensor<2
   kernel.return %y : tensor<200x200xf16>
 }
 
-// More tiles than the device runs at a time: 132 blocks take one after the other, each
-// with the strips of its tiles in one ring.
+// More tiles than the device runs at once: each of 132 blocks computes one tile
+// after another, with the chunks of its tiles in one ring of buffers.
 // CHECK-LABEL: kernel.func @turns(
 // CHECK-SAME: extent = 132 : index
 // CHECK: %c256{{.*}} = arith.constant 256 : index
@@ -59,8 +60,8 @@ kernel.func @turns(%x: tensor<16384x128xf16>, %w: tensor<32768xf16>) -> tensor<1
   kernel.return %y : tensor<16384x256xf16>
 }
 
-// Windows: positions from -1 to 25 by 2; each strip is of one place in the window. Two slices
-// each take every other one of 18 strips.
+// Windows: positions from -1 to 25 by 2; each chunk belongs to one position in
+// the window. Two slices each take every other one of 18 chunks.
 // CHECK-LABEL: kernel.func @windows(
 // CHECK: %[[PARTS:.*]] = memref.alloca() {alignment = 16 : i64} : memref<1x32x128xf32, #gpu.address_space<workgroup>>
 // CHECK: %[[MAP:.*]] = kernel.tiles %{{.*}} sizes <2, 27, 27, 128> strides [93312, 3456, 128, 1] box [64, 64] low [-1, -1] high [25, 25] steps [2, 2]
@@ -76,8 +77,9 @@ kernel.func @windows(%x: tensor<2x27x27x128xf16>, %w: tensor<73728xf16>, %b: ten
   kernel.return %y : tensor<2x14x14x64xf16>
 }
 
-// Both operands come at run time: of the right one, columns are side by side, 64 in each of
-// two tiles of all steps of the strip; the last two batches of the left one are alike.
+// Both operands are computed at run time: the right one has contiguous columns,
+// 64 in each of two boxes with all steps of the chunk. The last two batches of
+// the left operand are equal.
 // CHECK-LABEL: kernel.func @turned(
 // CHECK-SAME: extent = 96 : index
 // CHECK-DAG: %[[TLEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<4x128x64xf16, #gpu.address_space<workgroup>>
@@ -92,9 +94,10 @@ kernel.func @turned(%x: tensor<2x1x512x264xf16>, %w: tensor<1x3x264x512xf16>) ->
   kernel.return %y : tensor<2x3x512x512xf16>
 }
 
-// Four blocks of a cluster have neighbouring tiles, of 400 rows in 8 tiles of 64. Each fetches
-// half of the rows and of the columns of a strip, and both blocks that multiply them get them.
-// A stage is empty when both warpgroups that read it, and that of the block across, are done.
+// Four blocks of a cluster have adjacent tiles; 400 rows are 8 tiles of 64.
+// Each block copies half of the rows and columns of a chunk, and both blocks
+// that multiply them receive them. A stage is free when both warpgroups that
+// read it, and those of the opposite block, are done.
 // CHECK-LABEL: kernel.func @clusters(
 // CHECK-SAME: cluster = 4 : i64
 // CHECK-SAME: extent = 16 : index
@@ -119,9 +122,10 @@ kernel.func @clusters(%x: tensor<400x136xf16>, %w: tensor<34816xf16>) -> tensor<
   kernel.return %y : tensor<400x256xf16>
 }
 
-// Two blocks of a cluster have one tile, and three of its six strips each. Each completes the groups
-// of columns of one half of the rows, sends the sums of the others' to the other block, and awaits
-// 16 KB of parts: half of 32 sums of 128 threads, from either block.
+// Two blocks of a cluster have one tile, and three of its six chunks each. Each
+// block completes the groups of columns for one half of the rows, sends its
+// sums for the other half to the other block, and waits for 16 KB of partial
+// sums: half of 32 sums of 128 threads, from either block.
 // CHECK-LABEL: kernel.func @behind(
 // CHECK-SAME: cluster = 2 : i64
 // CHECK-SAME: extent = 4 : index
@@ -145,8 +149,8 @@ kernel.func @behind(%x: tensor<100x384xf16>, %w: tensor<24576xf16>) -> tensor<10
   kernel.return %y : tensor<100x64xf16>
 }
 
-// What is added to a product is loaded before its strips; of 128 sums of a thread that would
-// be too many registers.
+// The tensor that is added to a product is loaded before the chunks. With 128
+// sums per thread, it would take too many registers.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK: %[[EARLY:.*]] = memref.alloca() : memref<64xf16>
 // CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}} : memref<200x200xf16>

@@ -13,7 +13,7 @@ func.func @cancel(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
   return %u : tensor<1x4x4x3xf32>
 }
 
-// Two operands that are transposed alike: the operator computes what is before.
+// Two operands with the same transpose: the operator is applied before it.
 // CHECK-LABEL: @residual(
 // CHECK-NEXT: graph.add %arg0, %arg1
 // CHECK-NEXT: return
@@ -25,7 +25,7 @@ func.func @residual(%x: tensor<1x4x4x3xf32>, %y: tensor<1x4x4x3xf32>) -> tensor<
   return %u : tensor<1x4x4x3xf32>
 }
 
-// Where moving a transpose saves nothing it stays, and the pass ends.
+// A transpose stays where moving it saves nothing, and the pass terminates.
 // CHECK-LABEL: @not_worth(
 // CHECK-NEXT: graph.transpose %arg0
 // CHECK-NEXT: graph.add
@@ -36,8 +36,8 @@ func.func @not_worth(%x: tensor<1x4x4x3xf32>, %y: tensor<1x3x4x4xf32>) -> tensor
   return %r : tensor<1x3x4x4xf32>
 }
 
-// Operands that broadcast by a lower rank get axes in front before they are permuted;
-// of one with axes of size 1 that is a reshape.
+// Operands that broadcast with a lower rank get leading axes before they are
+// permuted. For an operand with axes of size 1, this is a reshape.
 // CHECK-LABEL: @broadcast(
 // CHECK: %[[C:.*]] = graph.reshape {{.*}} -> tensor<1x1x1x3xf32>
 // CHECK-NEXT: graph.mul %arg0, %[[C]] : (tensor<1x4x4x3xf32>, tensor<1x1x1x3xf32>)
@@ -50,7 +50,7 @@ func.func @broadcast(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
   return %u : tensor<1x4x4x3xf32>
 }
 
-// Operators with an axis follow the permutation.
+// The axis of an operator is permuted as well.
 // CHECK-LABEL: @concat(
 // CHECK-NEXT: graph.concat %arg0, %arg1 {axis = 3
 // CHECK-NEXT: return
@@ -62,7 +62,8 @@ func.func @concat(%x: tensor<1x4x4x3xf32>, %y: tensor<1x4x4x5xf32>) -> tensor<1x
   return %u : tensor<1x4x4x8xf32>
 }
 
-// A transpose before a flattening is undone in the rows of the constant weights.
+// A transpose before a flattening is undone in the rows of the constant
+// weights.
 // CHECK-LABEL: @flatten(
 // CHECK: %[[W3:.*]] = graph.reshape {{.*}} -> tensor<3x2x2x10xf32>
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[W3]] {perm = array<i64: 1, 2, 0, 3>}
@@ -77,7 +78,7 @@ func.func @flatten(%x: tensor<1x2x2x3xf32>) -> tensor<1x10xf32> {
   return %y : tensor<1x10xf32>
 }
 
-// Moving axes of size 1 only is a reshape.
+// Moving only axes of size 1 is a reshape.
 // CHECK-LABEL: @ones(
 // CHECK-NEXT: graph.reshape %arg0
 // CHECK-NEXT: return
@@ -86,8 +87,9 @@ func.func @ones(%x: tensor<1x1x8x8xf32>) -> tensor<1x8x8x1xf32> {
   return %t : tensor<1x8x8x1xf32>
 }
 
-// A constant moves along however large it is: its transpose will be folded, and does not call
-// back the one that has just moved past it.
+// A constant is transposed too, however large it is: its transpose will be
+// folded, and does not cause the transpose that has just moved past it to move
+// back.
 // CHECK-LABEL: @small_beside_large_constant(
 // CHECK: graph.less_or_equal
 // CHECK: return
@@ -98,7 +100,7 @@ func.func @small_beside_large_constant(%x: tensor<1x2x3x4xf32>) -> tensor<8x4x2x
   return %y : tensor<8x4x2x3xi1>
 }
 
-// A tensor without elements has axes that move, too.
+// A tensor without elements can be transposed, too.
 // CHECK-LABEL: @nothing(
 // CHECK: graph.transpose %arg1
 // CHECK: graph.mul %{{.*}} : (tensor<1x1x1x8xf32>, tensor<0x4x4x8xf32>) -> tensor<0x4x4x8xf32>
@@ -108,7 +110,8 @@ func.func @nothing(%x: tensor<1x1x1x8xf32>, %n: tensor<0x8x4x4xf32>) -> tensor<0
   return %y : tensor<0x8x4x4xf32>
 }
 
-// A reshape of axes that stay together lets the transpose pass, so that it meets another.
+// A transpose passes a reshape of axes that stay together, and so meets another
+// transpose.
 // CHECK-LABEL: @through_reshape(
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32>
 // CHECK-NEXT: graph.exp %[[R]]
@@ -121,8 +124,8 @@ func.func @through_reshape(%x: tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32> {
   return %d : tensor<1x32x16xf32>
 }
 
-// Parts of what is returned are transposed on the way to their places in it: a transpose
-// behind the concatenation would be a pass over all of it.
+// Slices of a returned tensor are transposed while they are written to it: a
+// transpose after the concatenation would be a pass over the whole tensor.
 // CHECK-LABEL: @returned_concat(
 // CHECK-COUNT-2: graph.transpose
 // CHECK-NEXT: %[[C:.*]] = graph.concat
@@ -134,8 +137,8 @@ func.func @returned_concat(%x: tensor<1x8x4x16xf32>, %y: tensor<1x8x4x16xf32>) -
   return %c : tensor<1x32x8x4xf32>
 }
 
-// Where only positions change places, a pointwise convolution comes first: what is
-// transposed has fewer channels then.
+// If only positions change places, a pointwise convolution comes first, because
+// then fewer channels are transposed.
 // CHECK-LABEL: @behind_pointwise(
 // CHECK: %[[C:.*]] = graph.conv %arg0{{.*}} -> tensor<1x8x4x1xf32>
 // CHECK-NEXT: graph.transpose %[[C]] {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x8x4x1xf32>) -> tensor<1x4x8x1xf32>
@@ -146,7 +149,7 @@ func.func @behind_pointwise(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
   return %y : tensor<1x4x8x1xf32>
 }
 
-// One that reads neighbours keeps the transpose in front.
+// A convolution that reads neighbours keeps the transpose before it.
 // CHECK-LABEL: @before_window(
 // CHECK: graph.transpose %arg0
 // CHECK-NEXT: graph.conv
@@ -157,8 +160,8 @@ func.func @before_window(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
   return %y : tensor<1x4x8x1xf32>
 }
 
-// A norm of whole images is the same in any order of their elements; with --strict these
-// are summed in the order that the model has.
+// A norm of whole images is the same for any order of their elements. With
+// --strict they are summed in the order of the model.
 // CHECK-LABEL: @norm(
 // CHECK-NEXT: %[[FLAT:.*]] = graph.reshape %arg0 : (tensor<2x4x5x3xf32>) -> tensor<2x1x60xf32>
 // CHECK-NEXT: %[[NORM:.*]] = graph.layer_norm %[[FLAT]]
@@ -179,7 +182,8 @@ func.func @norm(%x: tensor<2x4x5x3xf32>, %c: tensor<1x1x1xf32>) -> tensor<2x4x5x
   return %u : tensor<2x4x5x3xf32>
 }
 
-// Each value behind a norm is looked at once: there are 2^40 ways from it to its end here.
+// Each value after a norm is visited only once: there are 2^40 paths from it to
+// its end here.
 // CHECK-LABEL: @norm_doubled(
 // CHECK-NEXT: %[[FLAT:.*]] = graph.reshape %arg0
 // CHECK-NEXT: %[[NORM:.*]] = graph.layer_norm %[[FLAT]]
@@ -235,7 +239,8 @@ func.func @norm_doubled(%x: tensor<1x4x5x3xf32>) -> tensor<1x3x4x5xf32> {
   return %b : tensor<1x3x4x5xf32>
 }
 
-// One of groups of channels is not, nor one across images.
+// The norm of groups of channels depends on the order, and so does one across
+// images.
 // CHECK-LABEL: @norm_of_groups(
 // CHECK-NEXT: graph.transpose %arg0
 // CHECK-LABEL: @norm_of_images(

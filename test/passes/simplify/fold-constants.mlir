@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -simplify-fold-constants | FileCheck %s
 // REQUIRES: ingot-opt
 
-// What depends on constants alone is evaluated; what an argument is added to stays.
+// Expressions that only depend on constants are evaluated; an addition to an
+// argument stays.
 // CHECK-LABEL: @evaluated(
 // CHECK: %[[C:.*]] = graph.constant dense<[1.100000e+01, 2.200000e+01, 3.300000e+01, 4.400000e+01]>
 // CHECK-NEXT: graph.add %arg0, %[[C]]
@@ -15,7 +16,7 @@ func.func @evaluated(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// Returned values, too, and integers with their sign.
+// Returned values are evaluated, too, and integers keep their signs.
 // CHECK-LABEL: @returned(
 // CHECK: %[[C:.*]] = graph.constant dense<[-1, 2]> : tensor<2xsi64>
 // CHECK-NEXT: return %[[C]]
@@ -25,7 +26,8 @@ func.func @returned() -> tensor<2xsi64> {
   return %y : tensor<2xsi64>
 }
 
-// A million elements out of one are computed when they are needed.
+// A million elements that come from a single one are computed when they are
+// needed.
 // CHECK-LABEL: @large(
 // CHECK: graph.constant dense<1.0{{.*}}tensor<1xf32>
 // CHECK-NEXT: graph.expand
@@ -38,7 +40,8 @@ func.func @large() -> tensor<1000x1000xf32> {
   return %z : tensor<1000x1000xf32>
 }
 
-// Weights stay in panels: packing them is folded, unpacking is the kernel's business.
+// Weights stay in panels: packing them is folded, and unpacking is left to the
+// kernel.
 // CHECK-LABEL: @unpack(
 // CHECK-NOT: graph.pack_panels
 // CHECK: %[[W:.*]] = graph.unpack_panels
@@ -51,7 +54,7 @@ func.func @unpack(%x: tensor<3x2xf32>) -> tensor<3x4xf32> {
   return %y : tensor<3x4xf32>
 }
 
-// Constants whose data was left out of the text can't be evaluated.
+// Constants whose data is not in the text cannot be evaluated.
 // CHECK-LABEL: @elided(
 // CHECK: graph.constant dense_resource<lost>
 // CHECK-NEXT: graph.neg
@@ -63,7 +66,8 @@ func.func @elided(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// What a convolution reads outside of its input: the zero point, and what it says besides.
+// Outside of its input, a convolution reads the zero point plus the value of its
+// attribute x_outside.
 // CHECK-LABEL: @outside(
 // CHECK: graph.constant dense<{{\[\[\[\[}}5], [10], [51]], {{\[\[}}25], [32], [53]]]]> : tensor<1x2x3x1xsi32>
 func.func @outside() -> tensor<1x2x3x1xsi32> {

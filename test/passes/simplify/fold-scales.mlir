@@ -1,7 +1,7 @@
 // RUN: %ingot-opt %s -simplify-fold-scales | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A factor per channel goes into weights and bias.
+// A factor per channel is folded into weights and bias.
 // CHECK-LABEL: @factor(
 // CHECK-DAG: %[[S:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>
 // CHECK-DAG: %[[W0:.*]] = graph.constant {{.*}} tensor<1x1x2x3xf32>
@@ -19,8 +19,8 @@ func.func @factor(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32> {
   return %y : tensor<1x4x4x3xf32>
 }
 
-// A term becomes the bias of a convolution that has none; one number serves all channels.
-// It may be the left operand.
+// A term becomes the bias of a convolution without one. A single number is used
+// for all channels. The term may be the left operand.
 // CHECK-LABEL: @term(
 // CHECK: %[[B:.*]] = graph.expand {{.*}} -> tensor<3xf32>
 // CHECK-NEXT: %[[Y:.*]] = graph.conv %arg0, %{{.*}}, %[[B]]
@@ -33,7 +33,7 @@ func.func @term(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32> {
   return %y : tensor<1x4x4x3xf32>
 }
 
-// A product that somebody else reads, too, keeps its weights.
+// A product with another reader keeps its weights.
 // CHECK-LABEL: @read_twice(
 // CHECK: %[[P:.*]] = graph.matmul
 // CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]]
@@ -46,7 +46,7 @@ func.func @read_twice(%x: tensor<5x2xf32>) -> (tensor<5x3xf32>, tensor<5x3xf32>)
   return %c, %y : tensor<5x3xf32>, tensor<5x3xf32>
 }
 
-// A factor per row is none per column, though there are as many.
+// A factor per row cannot become one per column, even if there are as many.
 // CHECK-LABEL: @rows(
 // CHECK: %[[P:.*]] = graph.matmul
 // CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]]
@@ -75,7 +75,8 @@ func.func @product(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
   return %y : tensor<5x3xf32>
 }
 
-// Numbers that the operands of an attention are multiplied by go into one factor behind.
+// Numbers that multiply the operands of an attention are combined into one
+// factor after the product.
 // CHECK-LABEL: @hoist(
 // CHECK: %[[C:.*]] = graph.constant dense<1.250000e-01>
 // CHECK: %[[T:.*]] = graph.transpose %arg1
@@ -92,7 +93,7 @@ func.func @hoist(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
   return %y : tensor<4x5xf32>
 }
 
-// A scaled tensor that somebody else reads is computed anyway.
+// A scaled tensor with another reader is computed anyway.
 // CHECK-LABEL: @hoist_shared(
 // CHECK: %[[S:.*]] = graph.mul
 // CHECK-NEXT: graph.matmul %[[S]], %arg1
@@ -103,7 +104,7 @@ func.func @hoist_shared(%a: tensor<4x8xf32>, %b: tensor<8x5xf32>) -> (tensor<4x5
   return %y, %s : tensor<4x5xf32>, tensor<4x8xf32>
 }
 
-// Neither rounding nor the sign of a zero is kept here.
+// This preserves neither the rounding nor the sign of a zero.
 // CHECK-LABEL: @numbers(
 // CHECK: %[[C:.*]] = graph.constant dense<0.333333343>
 // CHECK: graph.mul %arg0, %[[C]]
@@ -116,8 +117,8 @@ func.func @numbers(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// A term of whole numbers is the bias of a convolution of bytes; one with fractions, or
-// too large for sums of 32 bits, stays.
+// An integral term becomes the bias of a convolution of bytes. A term with
+// fractions, or one that is too large for sums of 32 bits, stays.
 // CHECK-LABEL: @whole_term(
 // CHECK: %[[B:.*]] = graph.constant dense<[-3, 70000]> : tensor<2xsi32>
 // CHECK: %[[C:.*]] = graph.conv %arg0, %{{.*}}, %[[B]]

@@ -1,7 +1,7 @@
 // RUN: %ingot-opt %s -simplify-hoist-convolutions | FileCheck %s
 // REQUIRES: ingot-opt
 
-// What is computed of a pixel is computed before it is repeated,
+// Operators that work on single pixels run before the pixels are repeated,
 // CHECK-LABEL: @enlarged(
 // CHECK: %[[C:.*]] = graph.conv %arg0
 // CHECK-SAME: tensor<1x4x4x32xf32>
@@ -18,7 +18,8 @@ func.func @enlarged(%x: tensor<1x4x4x32xf32>) -> tensor<1x8x8x16xf32> {
   return %y : tensor<1x8x8x16xf32>
 }
 
-// and what is joined with it is multiplied by its own weights, which get the bias.
+// and the tensor that is concatenated is multiplied by its own weights, which
+// get the bias.
 // CHECK-LABEL: @joined(
 // CHECK: %[[V:.*]] = graph.slice {{.*}} {starts = array<i64: 0, 0, 32, 0>
 // CHECK: %[[Z:.*]] = graph.conv %arg1, %[[V]], %arg2
@@ -36,7 +37,8 @@ func.func @joined(%x: tensor<1x4x8x32xf32>, %z: tensor<1x8x8x24xf32>, %b: tensor
   return %y : tensor<1x8x8x16xf32>
 }
 
-// Not what takes positions away, a window of positions, or what others read as well.
+// Not if positions are removed, for a window of positions, or if there are
+// other readers.
 // CHECK-LABEL: @fewer(
 // CHECK: %[[U:.*]] = graph.gather
 // CHECK: graph.conv %[[U]]

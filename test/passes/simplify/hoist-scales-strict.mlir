@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -simplify-hoist-scales=strict=true | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Products of integers are summed, exactly; the bias stays a float behind the scale, and
-// the result is divided by its own scale.
+// Products of integers are summed exactly. The bias stays a float after the
+// scale, and the result is divided by its own scale.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[SUMS:.*]] = graph.conv %{{[^,]*}}, %{{[^,]*}} {
 // CHECK: %[[BOTH:.*]] = graph.constant dense<2.500000e-01> : tensor<f32>
@@ -24,7 +24,7 @@ func.func @convolution(%x: tensor<1x4x4x3xui8>, %bias: tensor<2xf32>) -> tensor<
   return %y : tensor<1x4x4x2xui8>
 }
 
-// A mean is one of floats.
+// A mean stays a mean of floats.
 // CHECK-LABEL: @mean(
 // CHECK: %[[X:.*]] = graph.dequantize %arg0
 // CHECK: graph.reduce_mean %[[X]]

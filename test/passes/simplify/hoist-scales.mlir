@@ -2,7 +2,8 @@
 // RUN: %ingot-opt %s -simplify-hoist-scales=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
-// Integers are multiplied; the scales of operands, bias and result become one factor per channel.
+// Integers are multiplied; the scales of operands, bias and result become one
+// factor per channel.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
 // CHECK: %[[X:.*]] = graph.dequantize %arg0, %[[ONE]]
@@ -34,7 +35,8 @@ func.func @convolution(%x: tensor<1x4x4x2xui8>, %w: tensor<3x2x1x1xsi8>, %b: ten
   return %y : tensor<1x4x4x3xui8>
 }
 
-// A mean is a sum of integers; who else reads its operand reads integers, too.
+// A mean becomes a sum of integers, and other readers of its operand read
+// integers as well.
 // CHECK-LABEL: @mean(
 // CHECK: %[[X:.*]] = graph.dequantize %arg0
 // CHECK: %[[F:.*]] = graph.mul %[[X]]
@@ -66,7 +68,7 @@ func.func @rows(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-// The bias of a matrix product is in its steps.
+// The bias of a matrix product has the units of its sums.
 // CHECK-LABEL: @bias(
 // CHECK: %[[Y:.*]] = graph.matmul
 // CHECK: %[[B:.*]] = graph.round
@@ -87,7 +89,8 @@ func.func @bias(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>, %b: tensor<3xsi32>) ->
   return %y : tensor<2x3xf32>
 }
 
-// A sum of quantized tensors and constants takes the scale of its result, too.
+// A sum of quantized tensors and constants includes the scale of its result,
+// too.
 // CHECK-LABEL: @sum(
 // CHECK: %[[T:.*]] = graph.div
 // CHECK: %[[X:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
@@ -111,7 +114,8 @@ func.func @sum(%a: tensor<4xui8>, %b: tensor<4xui8>) -> tensor<4xui8> {
   return %q : tensor<4xui8>
 }
 
-// Not what others read as well, and not what only changes bytes for bytes.
+// Not if there are other readers, and not for operators that only convert bytes
+// to bytes.
 // CHECK-LABEL: @read_twice(
 // CHECK: %[[SB:.*]] = graph.constant dense<2.500000e-01>
 // CHECK: graph.quantize %{{.*}}, %[[SB]]
@@ -128,7 +132,8 @@ func.func @read_twice(%a: tensor<4xui8>, %b: tensor<4xui8>) -> (tensor<4xf32>, t
   return %s, %q, %r : tensor<4xf32>, tensor<4xui8>, tensor<4xui8>
 }
 
-// Maxima are of the integers, which the same scale restores; another one scales fewer.
+// A maximum is computed from integers and quantized with the same scale. With
+// another scale, fewer elements are scaled.
 // CHECK-LABEL: @maximum(
 // CHECK-NEXT: %[[MAX:.*]] = graph.max_pool %arg0 {{.*}} -> tensor<1x2x2x3xui8>
 // CHECK: return %[[MAX]]
@@ -155,7 +160,7 @@ func.func @other_scale(%x: tensor<1x4x4x3xui8>) -> tensor<1x2x2x3xui8> {
   return %y : tensor<1x2x2x3xui8>
 }
 
-// The scales of floats of 8 bits, where they are multiplied.
+// The scales of 8-bit floats, where the target multiplies these.
 // DEVICE-LABEL: @bytes_of_floats(
 // DEVICE: %[[Y:.*]] = graph.matmul
 // DEVICE: %[[SCALE:.*]] = graph.constant dense<1.250000e-01> : tensor<f32>

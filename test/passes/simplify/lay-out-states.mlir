@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -simplify-lay-out-states=one-place=false -canonicalize | FileCheck %s --check-prefix=APART
 // REQUIRES: ingot-opt
 
-// A cache that grows along its third axis has that axis first, in both programs, and new rows are
-// stored in it; where versions of a model share the state, rows are joined as before.
+// A cache that grows along its third axis is stored with that axis first, in
+// both programs, and new rows are written into it. Where versions of a model
+// share the state, rows are concatenated as before.
 // CHECK-LABEL: @decode(
 // CHECK-SAME: %[[PAST:.*]]: tensor<7x1x2x4xf32, #kernel.sizes<"n" in 0 to 7 : s0, 1, 2, 4>> {{{.*}}kernel.state = "past"}
 // CHECK-DAG: %[[ROWS:.*]] = graph.transpose %arg1 {perm = array<i64: 2, 0, 1, 3>}
@@ -30,7 +31,8 @@ func.func @decode(%flat: tensor<56xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8>>
   return %to, %sum : tensor<64xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8 + 8>>, tensor<1x2x1x4xf32>
 }
 
-// Where something else reads the state as it was, it is not written while that is read.
+// If another operator reads the old state, the state is not written while it is
+// being read.
 // CHECK-LABEL: @read_twice(
 // CHECK-NOT: graph.append
 // CHECK: graph.concat
@@ -41,7 +43,7 @@ func.func @read_twice(%past: tensor<4x2xf32> {kernel.state = "h"}, %new: tensor<
   return %all, %y : tensor<5x2xf32>, tensor<4x2xf32>
 }
 
-// A scatter into a cache of one size stays in its layout.
+// A cache of constant size that is written by a scatter keeps its layout.
 // CHECK-LABEL: @scatter(
 // CHECK: %[[AT:.*]] = graph.reshape %arg2
 // CHECK: %[[ALL:.*]] = graph.append %arg0, %arg1, %[[AT]] {axis = 2 : i64} : (tensor<1x2x8x4xf32>, tensor<1x2x1x4xf32>, tensor<si64>) -> tensor<1x2x8x4xf32>

@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -simplify-narrow-weights -simplify-fold-constants | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two steps of a column share a byte, the first in the lower half: 1 | 3 << 4, 2 | 4 << 4.
+// Two steps of a column share a byte, the first in the lower half: 1 | 3 << 4,
+// 2 | 4 << 4.
 // CHECK-LABEL: @blocks(
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[}}[49, 66], [117, 134]]> : tensor<2x2xui8>
 // CHECK-DAG: %[[S:.*]] = graph.constant dense<{{\[}}[1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
@@ -16,8 +17,8 @@ func.func @blocks(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   return %y : tensor<3x2xf32>
 }
 
-// Numbers with a sign are stored from 0 on, and so is their zero point. The scales of the
-// columns are those of all steps.
+// Signed numbers are stored with an offset, so that the lowest is 0, and so is
+// their zero point. The scales of the columns apply to all steps.
 // CHECK-LABEL: @signed(
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[}}[152, 182]]> : tensor<1x2xui8>
 // CHECK-DAG: %[[Z:.*]] = graph.constant dense<8> : tensor<1x2xui8>
@@ -32,7 +33,7 @@ func.func @signed(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   return %y : tensor<3x2xf32>
 }
 
-// A scale for each step is no scale of a block.
+// A scale for each step is not a scale for a block.
 // CHECK-LABEL: @scales_of_steps(
 // CHECK-NOT: graph.narrow_matmul
 func.func @scales_of_steps(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {

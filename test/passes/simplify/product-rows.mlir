@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -simplify-assign-layout -canonicalize -simplify-assign-layout -canonicalize | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Attention over sequences that come before batches: rows of the product in front of it and of
-// the one behind it have the order of batches, and no transpose is left but those of heads.
+// Attention with the sequence axis before the batch axis: the rows of the
+// products before and after it are put in batch order, and only the transposes
+// of heads remain.
 // CHECK-LABEL: @rows(
 // CHECK: %[[M:.*]] = graph.matmul %arg0, %{{.*}} : (tensor<2x5x8xf32>, tensor<8x24xf32>) -> tensor<2x5x24xf32>
 // CHECK: %[[A:.*]] = graph.add %[[M]], %{{.*}} -> tensor<2x5x24xf32>
@@ -33,7 +34,8 @@ func.func @rows(%x: tensor<2x5x8xf32>, %bias: tensor<24xf32>, %scores: tensor<2x
   return %y : tensor<2x5x8xf32>
 }
 
-// Three times as many columns as steps would be moved instead: the transpose stays.
+// With three times as many columns as steps, more data would have to be
+// transposed: the transpose stays.
 // CHECK-LABEL: @more_columns(
 // CHECK: %[[T:.*]] = graph.transpose %arg0
 // CHECK: graph.matmul %[[T]]

@@ -5,7 +5,8 @@
 // Normalizations
 //===----------------------------------------------------------------------===//
 
-// PyTorch below opset 17: ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add.
+// PyTorch below opset 17: ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div,
+// Mul, Add.
 // CHECK-LABEL: @layer_norm(
 // CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true, epsilon = 9.99999974E-6 : f32}
 // CHECK-NEXT: return %[[Y]]
@@ -24,7 +25,8 @@ func.func @layer_norm(%x: tensor<2x5x8xf32>, %scale: tensor<8xf32>, %bias: tenso
   return %y : tensor<2x5x8xf32>
 }
 
-// Other operand orders, a product for the square, a reciprocal for the quotient.
+// Other operand orders, a multiplication for the square, a reciprocal for the
+// division.
 // CHECK-LABEL: @layer_norm_reordered(
 // CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true
 // CHECK-NEXT: return %[[Y]]
@@ -64,7 +66,7 @@ func.func @layer_norm_keras(%x: tensor<5x8xf32>, %scale: tensor<8xf32>, %bias: t
   return %y : tensor<5x8xf32>
 }
 
-// Over two axes, which the scale has as well: rows of both.
+// Over two axes, which the scale has as well: both together form rows.
 // CHECK-LABEL: @two_axes(
 // CHECK-DAG: %[[R:.*]] = graph.reshape %arg0 : (tensor<5x2x4xf32>) -> tensor<5x8xf32>
 // CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<2x4xf32>) -> tensor<8xf32>
@@ -83,8 +85,8 @@ func.func @two_axes(%x: tensor<5x2x4xf32>, %scale: tensor<2x4xf32>) -> tensor<5x
   return %y : tensor<5x2x4xf32>
 }
 
-// An instance normalization has a scale for each channel: it stays reductions, which
-// can change their layout.
+// An instance normalization has a scale for each channel: it stays as
+// reductions, whose layout can change.
 // CHECK-LABEL: @instance_norm(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -134,7 +136,8 @@ func.func @rms_norm(%x: tensor<5x8xf32>, %scale: tensor<8xf32>) -> tensor<5x8xf3
   return %y : tensor<5x8xf32>
 }
 
-// The root as a power; a scale for each row is not the row's parameter.
+// The root as a power. A scale for each row is not the scale of the
+// normalization.
 // CHECK-LABEL: @rms_norm_by_power(
 // CHECK: %[[N:.*]] = graph.layer_norm %arg0 {center = false
 // CHECK-NEXT: graph.mul %[[N]], %arg1
@@ -150,7 +153,7 @@ func.func @rms_norm_by_power(%x: tensor<5x8xf32>, %scale: tensor<5x1xf32>) -> te
   return %y : tensor<5x8xf32>
 }
 
-// An epsilon that is not known.
+// The epsilon is not constant.
 // CHECK-LABEL: @unknown_epsilon(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -163,7 +166,7 @@ func.func @unknown_epsilon(%x: tensor<5x8xf32>, %epsilon: tensor<f32>) -> tensor
   return %n : tensor<5x8xf32>
 }
 
-// The deviation is needed by itself: computing it twice would cost more.
+// The deviation has another reader: computing it twice would cost more.
 // CHECK-LABEL: @deviation_is_read(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -219,7 +222,7 @@ func.func @softmax_by_reciprocal(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
   return %y : tensor<5x8xf32>
 }
 
-// The maximum along another axis is just some number: it stays.
+// The maximum along another axis is not the maximum of the softmax: it stays.
 // CHECK-LABEL: @other_maximum(
 // CHECK: graph.reduce_max
 // CHECK: %[[D:.*]] = graph.sub
@@ -233,7 +236,7 @@ func.func @other_maximum(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
   return %y : tensor<5x8xf32>
 }
 
-// The sum of the exponentials is read.
+// The sum of the exponentials has another reader.
 // CHECK-LABEL: @sum_is_read(
 // CHECK-NOT: softmax
 // CHECK: return
@@ -260,7 +263,7 @@ func.func @log_softmax(%x: tensor<5x8xf32>, %z: tensor<5x8xf32>) -> (tensor<5x8x
   return %y, %u : tensor<5x8xf32>, tensor<5x8xf32>
 }
 
-// PyTorch's attention: a row that is masked as a whole is zero.
+// PyTorch's attention: a row that is masked completely is zero.
 // CHECK-LABEL: @guarded(
 // CHECK-NEXT: %[[Y:.*]] = graph.softmax %arg0 {axis = 1 : i64, zero_nan}
 // CHECK-NEXT: return %[[Y]]
@@ -286,7 +289,7 @@ func.func @guarded_by_one(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
 // Activations
 //===----------------------------------------------------------------------===//
 
-// PyTorch: x * (0.5 * (erf(x / sqrt(2)) + 1)), and x * 0.5 first.
+// PyTorch: x * (0.5 * (erf(x / sqrt(2)) + 1)), and with x * 0.5 first.
 // CHECK-LABEL: @gelu(
 // CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 :
 // CHECK-NEXT: %[[B:.*]] = graph.gelu %arg1 :
@@ -309,7 +312,7 @@ func.func @gelu(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   return %y, %i : tensor<8xf32>, tensor<8xf32>
 }
 
-// sqrt(2 / pi) * (x + 0.044715 * x^3), the cube as power or product.
+// sqrt(2 / pi) * (x + 0.044715 * x^3), with the cube as a power or a product.
 // CHECK-LABEL: @gelu_tanh(
 // CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 {approximate = "tanh"}
 // CHECK-NEXT: %[[B:.*]] = graph.gelu %arg1 {approximate = "tanh"}
@@ -340,7 +343,7 @@ func.func @gelu_tanh(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, te
   return %y, %p : tensor<8xf32>, tensor<8xf32>
 }
 
-// A product with a gate has a GELU in it.
+// A product with a gate contains a GELU.
 // CHECK-LABEL: @gated(
 // CHECK-NEXT: %[[G:.*]] = graph.gelu %arg0
 // CHECK-NEXT: graph.mul %[[G]], %arg1
@@ -357,7 +360,8 @@ func.func @gated(%x: tensor<8xf32>, %gate: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// Another constant is another function; so is the error function of another tensor.
+// With another constant it is another function; so is the error function of
+// another tensor.
 // CHECK-LABEL: @not_gelu(
 // CHECK-NOT: gelu
 // CHECK: return
@@ -379,7 +383,7 @@ func.func @not_gelu(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, ten
   return %y, %i : tensor<8xf32>, tensor<8xf32>
 }
 
-// What is returned as well is computed as it is.
+// If the error function is also returned, nothing is raised.
 // CHECK-LABEL: @erf_is_read(
 // CHECK-NOT: gelu
 // CHECK: return
@@ -395,7 +399,8 @@ func.func @erf_is_read(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %y, %b : tensor<8xf32>, tensor<8xf32>
 }
 
-// SiLU, with a factor inside (the quick GELU), and with the sigmoid spelled out.
+// SiLU, with a factor inside (the quick GELU), and with the sigmoid written
+// out.
 // CHECK-LABEL: @swish(
 // CHECK-DAG: %[[A:.*]] = graph.swish %arg0 :
 // CHECK-DAG: %[[B:.*]] = graph.swish %arg0 {alpha = 1.702000e+00 : f32}
@@ -417,7 +422,7 @@ func.func @swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor
   return %y, %u, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// A gate by the sigmoid of something else.
+// A gate with the sigmoid of another tensor.
 // CHECK-LABEL: @not_swish(
 // CHECK-NOT: swish
 // CHECK: return
@@ -427,7 +432,7 @@ func.func @not_swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// x * bounded(x + 3) / 6, divided before or after.
+// x * clamp(x + 3, 0, 6) / 6, with the division before or after.
 // CHECK-LABEL: @hard_swish(
 // CHECK-NEXT: %[[A:.*]] = graph.hard_swish %arg0
 // CHECK-NEXT: %[[B:.*]] = graph.hard_swish %arg1

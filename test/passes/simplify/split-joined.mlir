@@ -1,10 +1,11 @@
-// What is computed of each position of joined tensors is computed of each tensor.
+// Operators that work on each position of a concatenation are applied to each
+// operand instead.
 //
 // RUN: %ingot-opt %s -simplify-split-joined | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Each part goes through the reshape, the softmax and the convolution, which leaves a
-// sixteenth of it: this is what is joined then.
+// Each operand goes through the reshape, the softmax and the convolution, whose
+// result is a sixteenth of its input. Only then are the operands concatenated.
 // CHECK-LABEL: @boxes(
 // CHECK: graph.reshape %arg0 : (tensor<1x512x64xf32>) -> tensor<1x512x4x16xf32>
 // CHECK-NEXT: graph.softmax
@@ -23,8 +24,8 @@ func.func @boxes(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>) -> tensor<1
   return %y : tensor<1x768x4x1xf32>
 }
 
-// Parts of what is joined to a returned tensor are written to their places in it; the
-// axis follows the transpose.
+// Operands that end up in a returned tensor are written directly into it. The
+// axis of the concatenation follows the transpose.
 // CHECK-LABEL: @classes(
 // CHECK: graph.sigmoid %arg0
 // CHECK-NEXT: %[[A:.*]] = graph.transpose
@@ -40,7 +41,8 @@ func.func @classes(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>, %c: tenso
   return %y : tensor<1x68x768xf32>
 }
 
-// What is as large afterwards, and read by something else, is joined where it was.
+// If the result is as large as the operand and has other readers, the
+// concatenation stays.
 // CHECK-LABEL: @as_large(
 // CHECK-NEXT: graph.concat
 // CHECK-NEXT: graph.sigmoid
@@ -50,7 +52,7 @@ func.func @as_large(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>) -> tenso
   return %s : tensor<1x768x64xf32>
 }
 
-// A softmax along the axis of the parts is of all of them.
+// A softmax along the axis of the concatenation involves all operands.
 // CHECK-LABEL: @across_parts(
 // CHECK: graph.concat %arg0, %arg1
 // CHECK-NEXT: graph.softmax
@@ -63,7 +65,7 @@ func.func @across_parts(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>) -> t
   return %y : tensor<1x768x1x1xf32>
 }
 
-// Small parts are not worth a launch each.
+// Small operands are not worth a launch each.
 // CHECK-LABEL: @small(
 // CHECK: graph.concat %arg0, %arg1
 func.func @small(%a: tensor<1x8x64xf32>, %b: tensor<1x8x64xf32>) -> tensor<1x16x1x1xf32> {

@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -simplify-split-phases | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Where the stride divides the kernel, all phases are channels of one convolution; the
-// positions in front of the first one are cut off. Kernel positions are from the last to
-// the first.
+// If the stride divides the kernel size, all phases are channels of one
+// convolution. The positions before the first one are cut off. Kernel positions
+// are in reverse order.
 // CHECK-LABEL: @one_convolution(
 // CHECK: %[[B:.*]] = graph.constant dense<5.0
 // CHECK: %[[T:.*]] = graph.reshape {{.*}} -> tensor<2x2x2x2x1x8x3xf32>
@@ -23,8 +23,8 @@ func.func @one_convolution(%x: tensor<1x5x6x8xf32>) -> tensor<1x10x12x3xf32> {
   return %y : tensor<1x10x12x3xf32>
 }
 
-// Where the phases of the last axis are enough channels, those of the others are written to
-// their rows: nothing is transposed.
+// If the phases of the last axis have enough channels, the phases of the other
+// axes are written directly to their rows: nothing is transposed.
 // CHECK-LABEL: @rows(
 // CHECK: %[[A:.*]] = graph.conv %arg0, {{.*}} -> tensor<1x5x6x32xf32>
 // CHECK: %[[B:.*]] = graph.conv %arg0, {{.*}} -> tensor<1x5x6x32xf32>
@@ -37,7 +37,7 @@ func.func @rows(%x: tensor<1x5x6x8xf32>, %b: tensor<16xf32>) -> tensor<1x10x12x1
   return %y : tensor<1x10x12x16xf32>
 }
 
-// Of three axes, planes are joined of rows.
+// With three axes, planes are concatenated from rows.
 // CHECK-LABEL: @planes(
 // CHECK-COUNT-2: graph.conv %arg0
 // CHECK: graph.concat {{.*}} {axis = 3 : i64} {{.*}} -> tensor<1x2x3x8x32xf32>
@@ -51,7 +51,8 @@ func.func @planes(%x: tensor<1x2x3x4x8xf32>) -> tensor<1x4x6x8x16xf32> {
   return %y : tensor<1x4x6x8x16xf32>
 }
 
-// Otherwise there is one for each number of kernel positions: no product is with a zero.
+// Otherwise there is one convolution for each number of kernel positions, so
+// that no product is with a zero.
 // CHECK-LABEL: @two_convolutions(
 // CHECK: %[[P:.*]] = graph.pad {{.*}} -> tensor<4x8x3xf32>
 // CHECK: %[[A:.*]] = graph.conv %arg0, {{.*}} low = array<i64: 1>, {{.*}}, tensor<2x8x3xf32>) -> tensor<1x6x3xf32>
@@ -64,8 +65,8 @@ func.func @two_convolutions(%x: tensor<1x5x8xf32>) -> tensor<1x11x3xf32> {
   return %y : tensor<1x11x3xf32>
 }
 
-// Where two axes have phases of two kinds, those of the first come one by one, so that
-// all are in the order of the axes.
+// If two axes have phases of two kinds, the phases of the first axis come one
+// by one, so that all phases are in the order of the axes.
 // CHECK-LABEL: @in_order(
 // CHECK-COUNT-6: graph.conv
 // CHECK: graph.concat {{.*}} {axis = 3 : i64} : (tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>, tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>, tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>) -> tensor<1x6x6x9x4xf32>
@@ -75,7 +76,8 @@ func.func @in_order(%x: tensor<1x5x5x8xf32>) -> tensor<1x16x16x4xf32> {
   return %y : tensor<1x16x16x4xf32>
 }
 
-// Outputs are grouped before phases are; then phases come first, as places are.
+// Output channels are grouped before phases are. Afterwards phases come first,
+// in the order of positions.
 // CHECK-LABEL: @groups(
 // CHECK: graph.transpose {{.*}} -> tensor<1x4x2x2x3xf32>
 // CHECK: graph.conv %arg0, {{.*}} groups = 2 : i64, {{.*}}, tensor<1x4x12xf32>) -> tensor<1x5x12xf32>
@@ -86,8 +88,9 @@ func.func @groups(%x: tensor<1x5x8xf32>) -> tensor<1x10x6xf32> {
   return %y : tensor<1x10x6xf32>
 }
 
-// Nothing is split where most products would be with zeros, where kernel positions of a
-// phase are not neighbours, or where a run computes the weights.
+// Nothing is split where most products would be with zeros, where the kernel
+// positions of a phase are not adjacent, or where the weights are computed at
+// run time.
 // CHECK-LABEL: @gaps(
 // CHECK: graph.conv_transpose
 func.func @gaps(%x: tensor<1x5x8xf32>) -> tensor<1x13x3xf32> {

@@ -3,8 +3,9 @@
 // RUN: %ingot-opt %s -simplify-take-signs=target=x86-64-v3 | FileCheck %s --check-prefix=SAME
 // REQUIRES: ingot-opt
 
-// VNNI multiplies unsigned bytes by signed ones: a pool goes along, and what else reads
-// the bytes. Where signed ones are multiplied, or numbers of 16 bits, nothing changes.
+// VNNI multiplies unsigned bytes by signed ones. A pool changes its signedness
+// too, and so do the other readers of the bytes. On targets that multiply
+// signed bytes, or 16-bit numbers, nothing changes.
 // CHECK-LABEL: @signed(
 // CHECK-DAG: %[[Z:.*]] = graph.constant dense<116> : tensor<ui8>
 // CHECK: %[[Q:.*]] = graph.quantize %arg0, %{{.*}}, %[[Z]] : {{.*}} -> tensor<1x6x6x8xui8>
@@ -28,7 +29,7 @@ func.func @signed(%x: tensor<1x6x6x8xf32>) -> (tensor<1x3x3x4xf32>, tensor<1x6x6
   return %c, %d : tensor<1x3x3x4xf32>, tensor<1x6x6x8xf32>
 }
 
-// What leaves the function keeps its sign.
+// A returned tensor keeps its signedness.
 // CHECK-LABEL: @result(
 // CHECK-NOT: ui8
 // CHECK: return
@@ -43,7 +44,7 @@ func.func @result(%x: tensor<4x8xf32>) -> (tensor<4x8xsi8>, tensor<4x2xf32>) {
   return %q, %y : tensor<4x8xsi8>, tensor<4x2xf32>
 }
 
-// A right operand that is computed has the sign of weights.
+// A computed right operand gets the signedness of weights.
 // CHECK-LABEL: @computed(
 // CHECK: graph.quantize %arg1, {{.*}} -> tensor<8x2xsi8>
 func.func @computed(%x: tensor<4x8xf32>, %v: tensor<8x2xf32>) -> tensor<4x2xf32> {

@@ -1,7 +1,8 @@
-// Instructions of tiles by the emulator, beside what the manual has them compute.
+// Compares AMX tile instructions, as emulated, with the operations in Intel's
+// manual.
 //
-// Without an argument all cases; with the number of a fault, that one, which ends the
-// program.
+// Without an argument, runs all cases; with the number of a fault, runs that
+// one, which ends the program.
 #include "amx_emulator.h"
 
 #include <cstdint>
@@ -36,7 +37,8 @@ void expect(bool holds, const char *what) {
   ++failures;
 }
 
-// Loads of tiles read memory, of which g++'s header says nothing.
+// Compiler barrier: g++'s intrinsics do not declare that tile loads read
+// memory.
 inline void inMemory() { __asm__ volatile("" ::: "memory"); }
 
 uint8_t a[16 * 96], b[16 * 64];
@@ -46,7 +48,8 @@ template <typename A, typename B> int32_t product(int i, int j) {
   return int32_t(A(a[i])) * int32_t(B(b[j]));
 }
 
-/// Products of m x k words by k x n ones, rows of a 96 bytes apart, of sums 80.
+/// Multiplies an m x k by a k x n matrix of 8-bit integers; rows of a are 96
+/// bytes apart, rows of the sums 80 bytes.
 template <typename A, typename B, typename Multiply>
 void bytes(int m, int n, int k, const char *what, Multiply multiply) {
   for (int i = 0; i < 16 * 96; ++i)
@@ -86,7 +89,7 @@ void bfloats() {
       left[row][i] = rounded(float(row - i));
       right[row][i] = rounded(float(i * row % 7) / 4);
     }
-  // Subnormal operands are zeros, and subnormal sums become such.
+  // Subnormal operands are treated as zeros, and subnormal sums become zeros.
   left[3][0] = right[2][5] = 0x0001;
   floats[15][15] = 1e-40f;
   inMemory();
@@ -116,7 +119,8 @@ void bfloats() {
   expect(same, "products of bf16");
 }
 
-/// Addresses of every form, a tile by its rows alone, and the state.
+/// Tests all addressing forms, loads of partial tiles, and the tile
+/// configuration.
 void addresses() {
   static uint8_t from[40][64], to[40][64];
   for (int i = 0; i < 40 * 64; ++i)
@@ -142,7 +146,7 @@ void addresses() {
       expect(to[row][i] == (isInside ? from[3 + 2 * (row - 1)][i] : 0),
              "a tile is moved");
     }
-  // Registers from the eighth on, the frame pointer as base, and no index.
+  // Registers r8 and above, the frame pointer as base, and no index.
   memset(to, 1, sizeof to);
   register long thirteen __asm__("r13") = long(from[1]);
   register long twelve __asm__("r12") = 128;
@@ -163,7 +167,7 @@ void addresses() {
   expect(found.palette == 0 && found.rows[0] == 0, "the state is released");
 }
 
-/// What the manual has raise an exception.
+/// Executes instructions that raise an exception according to the manual.
 void fault(int number) {
   Configuration c = shape(16, 16, 16);
   auto set = [&] {
@@ -211,7 +215,7 @@ void fault(int number) {
     break;
   case 9:
     set();
-    // tdpbssd of tiles 0, 1 and 1, which compilers refuse.
+    // tdpbssd with tiles 0, 1 and 1, which compilers reject.
     __asm__ volatile(".byte 0xc4, 0xe2, 0x73, 0x5e, 0xc1");
     break;
   case 10:

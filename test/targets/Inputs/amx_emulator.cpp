@@ -1,16 +1,17 @@
-// AMX on processors without it: an instruction that the processor does not know raises
-// SIGILL, is computed here, and the program continues after it. This tests the machine
-// code that compilers make, on any x86-64 Linux.
+// Emulates AMX on processors without it. An unknown instruction raises SIGILL;
+// the handler executes it, and the program continues after it. So the machine
+// code that compilers generate can be tested on any x86-64 Linux machine.
 //
-// A processor that has AMX executes the instructions itself: the program asks Linux for
-// permission at its start, no signal is handled, and nothing is counted. A mixture is
-// impossible: without the permission LDTILECFG executes on such a processor, and only
-// the instructions after it raise SIGILL.
+// On a processor with AMX the instructions are executed natively: the program
+// asks Linux for permission at its start, handles no signal and counts nothing.
+// The two cannot be mixed: without the permission, such a processor executes
+// LDTILECFG natively, and only the following instructions raise SIGILL.
 //
-// Encodings and operations: Intel 64 and IA-32 Architectures Software Developer's Manual,
-// volume 2 (LDTILECFG, STTILECFG, TILELOADD, TILESTORED, TILERELEASE, TILEZERO, TDPB*) and
-// volume 1, chapter 18 (palette 1: eight tiles of at most 16 rows of 64 bytes). What the
-// manual has raise an exception ends the program with a line that says why.
+// Encodings and operations: Intel 64 and IA-32 Architectures Software
+// Developer's Manual, volume 2 (LDTILECFG, STTILECFG, TILELOADD, TILESTORED,
+// TILERELEASE, TILEZERO, TDPB*) and volume 1, chapter 18 (palette 1: eight
+// tiles of at most 16 rows of 64 bytes). If an instruction would raise an
+// exception according to the manual, the program ends with a message.
 #include "amx_emulator.h"
 
 #include <atomic>
@@ -59,12 +60,13 @@ std::atomic<long> configurations, zeros, loads, stores, products;
   _exit(3);
 }
 
-/// The numbers of ModRM and SIB as indices into the registers of a context.
+/// Maps the register numbers of ModRM and SIB to indices into the registers of
+/// a signal context.
 constexpr int registers[16] = {
     REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
-/// An instruction behind its three bytes of VEX.
+/// Decodes an instruction after its three-byte VEX prefix.
 struct Decoder {
   const uint8_t *at;
   const greg_t *values;
@@ -81,7 +83,7 @@ struct Decoder {
     return uint64_t(values[registers[number]]);
   }
 
-  /// Reads ModRM (already at `at`), SIB and the displacement.
+  /// Decodes ModRM (at `at`), SIB and displacement.
   Memory memory() {
     int modrm = *at++, mode = modrm >> 6, rm = modrm & 7;
     Memory found{};
@@ -198,7 +200,8 @@ void store(const Tile &tile, const Decoder::Memory &to) {
            tile.data[row], size_t(tile.bytes));
 }
 
-/// Checks what products have in common: sums[m, n] += a[m, k] * b[k, n], four bytes each.
+/// Checks the constraints of sums[m, n] += a[m, k] * b[k, n], with elements of
+/// four bytes.
 void checkShapes(const Tile &sums, const Tile &a, const Tile &b) {
   if (&sums == &a || &sums == &b || &a == &b)
     fault("a product of tiles that are not three");
@@ -237,8 +240,9 @@ float bfloat(const Tile &tile, int row, int index) {
   return flushed(x);
 }
 
-/// The even steps of all rows are summed apart from the odd ones; both are added to what
-/// there was. Each multiply-add is rounded once, and subnormal numbers are zeros.
+/// Even and odd elements of the reduction are accumulated separately, then both
+/// sums are added to the previous value. Each multiply-add is rounded once;
+/// subnormal numbers are treated as zeros.
 void multiplyBFloats(Tile &sums, const Tile &a, const Tile &b) {
   for (int m = 0; m < sums.rows; ++m)
     for (int n = 0; n < sums.bytes / 4; ++n) {
@@ -252,10 +256,10 @@ void multiplyBFloats(Tile &sums, const Tile &a, const Tile &b) {
     }
 }
 
-/// Executes the instruction at `code`; returns where the next one is, null if it is none
-/// of tiles.
+/// Executes the instruction at `code`. Returns the address of the next one, or
+/// null if it is not a tile instruction.
 const uint8_t *execute(const uint8_t *code, const greg_t *values) {
-  // VEX of three bytes, the map 0F38, W0, 128 bits.
+  // Three-byte VEX prefix with map 0F38, W0 and 128 bits.
   if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || (code[2] & 0x84) != 0)
     return nullptr;
   bool r = !(code[1] & 0x80), x = !(code[1] & 0x40), b = !(code[1] & 0x20);
@@ -317,7 +321,7 @@ const uint8_t *execute(const uint8_t *code, const greg_t *values) {
   return nullptr;
 }
 
-// qemu's frames of signals are not aligned as the ABI demands.
+// qemu does not align signal frames as the ABI requires.
 [[gnu::force_align_arg_pointer]] void onIllegal(int, siginfo_t *,
                                                 void *context) {
   greg_t *values = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
@@ -336,7 +340,7 @@ bool processorHasTiles() {
 
 const bool isEmulated = [] {
   if (processorHasTiles()) {
-    // ARCH_REQ_XCOMP_PERM of XFEATURE_XTILEDATA.
+    // ARCH_REQ_XCOMP_PERM for XFEATURE_XTILEDATA.
     if (syscall(SYS_arch_prctl, 0x1023, 18) != 0)
       fault("the processor has tiles, but Linux does not permit them");
     return false;

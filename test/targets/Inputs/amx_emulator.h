@@ -1,11 +1,11 @@
-// The instructions of AMX that the emulator has executed.
+// Reports the AMX instructions that the emulator has executed.
 #ifndef INGOT_TEST_AMX_EMULATOR_H
 #define INGOT_TEST_AMX_EMULATOR_H
 
-/// Whether tiles are emulated; false where the processor has them.
+/// Whether tiles are emulated; false if the processor has them.
 bool amx_is_emulated();
 
-/// Instructions since the last call; zeros where nothing is emulated.
+/// The instructions since the last call; all zero if nothing is emulated.
 struct AmxCounts {
   long configurations, zeros, loads, stores, products;
 };

@@ -1,5 +1,7 @@
-// A kernel in which one thread fetches tiles and a warpgroup multiplies them, with a mistake
-// that the argument names, for the emulated GPU's debug mode. Without one, no mistake.
+// A kernel in which one thread copies tiles into shared memory, synchronized by
+// mbarriers, and a warpgroup multiplies them. The argument selects a mistake
+// that the emulated GPU's debug mode must detect; without one, the kernel is
+// correct.
 
 #include <cuda_runtime.h>
 
@@ -9,20 +11,20 @@ typedef emulated_group_instructions device;
 
 enum Mistake {
   None,
-  Barrier,  // Others use gates before the barrier behind their set-up.
-  Publish,  // Copies are not shown the gates.
-  Full,     // Products begin before their tiles are there.
-  Empty,    // Tiles are copied over others that are being read.
-  Early,    // A stage is given back before its products are done.
-  Sums,     // Sums are used before they are awaited.
-  Begin,    // Sums are not handed to the products.
-  Close,    // A product is in no group, so nobody awaits it.
-  Arrivals, // A gate opens before all warps have arrived.
-  Bytes,    // A gate opens before all bytes are there.
-  End,      // The block ends before a copy is there.
-  Front,    // A kernel stores before the one in front of it has ended.
-  Words,    // Words are written before their product is awaited.
-  Turned    // A turned tile begins where no descriptor can say.
+  Barrier,  // Uses mbarriers before the barrier after their initialization.
+  Publish,  // Does not make the mbarriers visible to asynchronous copies.
+  Full,     // Starts a matmul before its tiles have arrived.
+  Empty,    // Copies into a tile that is still being read.
+  Early,    // Releases a stage before its matmuls have completed.
+  Sums,     // Uses accumulators before waiting for them.
+  Begin,    // Omits the fence before the first matmul.
+  Close,    // A matmul is in no group, so nothing waits for it.
+  Arrivals, // An mbarrier completes before all warps have arrived.
+  Bytes,    // An mbarrier completes before all bytes have arrived.
+  End,      // The block ends before a copy has arrived.
+  Front,    // Stores before the preceding kernel has ended.
+  Words,    // Writes registers before waiting for the matmul that reads them.
+  Turned    // A transposed tile starts where no descriptor can point.
 };
 
 constexpr int stages = 2, strips = 5, columns = 64, step = 64;
@@ -86,7 +88,8 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
     if (before >= 0 && thread % 32 == 0)
       device::arrive(&shared.gates[stages + before % stages]);
   }
-  // The last right tile once more, turned: its rows are steps, of which 16 are added.
+  // Multiplies the last right tile once more, transposed, with A in registers:
+  // its rows are steps of the reduction, of which 16 are used.
   if (mistake != Sums)
     device::await_products<0>(sums);
   int32_t words[4];
@@ -122,13 +125,14 @@ CUtensorMap mapOf(void *tensor, uint64_t rows) {
 }
 
 template <Mistake mistake> void launch() {
-  // Fewer rows than the tile has: the others are zero.
+  // Fewer rows than the tile has: the other rows are zero.
   constexpr int rows = 50;
   void *left = nullptr, *right = nullptr, *y = nullptr;
   cudaMalloc(&left, rows * strips * step * 2);
   cudaMalloc(&right, columns * strips * step * 2);
   cudaMalloc(&y, 64 * columns * 4);
-  // 1 everywhere on the left, and on the right the number of the column's step in its strip.
+  // The left matrix is all ones; the right one has column + step within its K
+  // tile.
   for (int i = 0; i < rows * strips * step; ++i)
     static_cast<uint16_t *>(left)[i] = device::narrow_f16(1);
   for (int i = 0; i < columns * strips * step; ++i)

@@ -1,5 +1,5 @@
-// Kernels with a mistake each, for the emulated GPU's debug mode; the argument says which
-// runs. Without one, kernels without a mistake.
+// Kernels with one mistake each, which the emulated GPU's debug mode must
+// detect; the argument selects one. Without an argument, runs correct kernels.
 
 #include <cuda_runtime.h>
 
@@ -7,7 +7,8 @@ namespace {
 
 constexpr int threads = 64;
 
-// Each thread reads what its neighbour wrote, behind a barrier or not.
+// Each thread reads what its neighbour wrote, with or without a barrier in
+// between.
 template <bool waits> __global__ void reverse(float *data) {
   __shared__ float tile[threads];
   tile[threadIdx.x] = data[threadIdx.x];
@@ -16,7 +17,7 @@ template <bool waits> __global__ void reverse(float *data) {
   data[threadIdx.x] = tile[threads - 1 - threadIdx.x];
 }
 
-// The second round writes what the first one may still be reading.
+// The second round writes elements that the first one may still be reading.
 template <bool waits> __global__ void rounds(float *data) {
   __shared__ float tile[threads];
   for (int round = 0; round < 2; ++round) {
@@ -28,7 +29,8 @@ template <bool waits> __global__ void rounds(float *data) {
   }
 }
 
-// Threads of a warp exchange through memory; a barrier of the warp is enough.
+// The threads of a warp exchange data through memory; a warp barrier is
+// sufficient.
 template <bool waits> __global__ void inWarp(float *data) {
   __shared__ float tile[threads];
   tile[threadIdx.x] = data[threadIdx.x];
@@ -37,11 +39,11 @@ template <bool waits> __global__ void inWarp(float *data) {
   data[threadIdx.x] = tile[threadIdx.x ^ 1u];
 }
 
-// All blocks count in one place.
+// All blocks increment the same element.
 __global__ void blocks(float *data) { data[0] += 1; }
 
-// The second of two blocks that count reads what the other one wrote, behind its counting or
-// not.
+// The last of two blocks to finish reads what the other one wrote, with or
+// without an atomic counter in between.
 template <bool counts> __global__ void parts(float *data) {
   float *part = data + blockIdx.x * 16;
   int32_t *count = reinterpret_cast<int32_t *>(data + 63);
@@ -56,7 +58,8 @@ template <bool counts> __global__ void parts(float *data) {
 
 __global__ void behindEnd(float *data) { data[threadIdx.x + 1] = 1; }
 
-// Copies that others see behind a barrier only, and only if they were awaited.
+// Asynchronous copies are visible to other threads only after a barrier, and
+// only if they were awaited.
 template <bool awaits, bool waits> __global__ void copies(float *data) {
   alignas(16) __shared__ float tile[threads * 4];
   emulated_instructions::copy_ahead(&tile[4 * threadIdx.x],
@@ -85,8 +88,9 @@ template <typename Kernel> void launch(Kernel kernel, unsigned count) {
 
 __global__ void fill(float *data, float value) { data[threadIdx.x] = value; }
 
-// Two branches of a graph write to one place, or to two; behind both of them it is read.
-// Where the second one goes on with the first stream's work there is but one branch.
+// Two branches of a graph write to the same element or to two different ones,
+// which are read after both have finished. With `joins`, the second stream
+// continues the work of the first, so there is only one branch.
 void branches(bool together, bool joins) {
   void *data = nullptr;
   cudaMalloc(&data, 2 * threads * sizeof(float));

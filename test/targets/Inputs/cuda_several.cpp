@@ -1,4 +1,5 @@
-// Runs a model of several targets on emulated GPUs of several levels.
+// Runs a model that was compiled for several targets on emulated GPUs of
+// several compute capabilities.
 #include "mnist.h"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// Uses a model on an emulated GPU as programs do, and as they should not: each mistake has
-// to be an error code, and nothing may be left allocated.
+// Calls a model on an emulated GPU correctly and incorrectly: each mistake must
+// return an error code, and nothing may remain allocated.
 #include "mnist.h"
 
 #include <cuda_runtime.h>
@@ -26,7 +26,7 @@ static mnist_io onHost() {
   return io;
 }
 
-/// What cannot be allocated, or does not run there.
+/// Tests failing allocations and unsuitable devices.
 static void testDevices() {
   EmulatedGpu &gpu = emulated_gpu();
   mnist_constants constants;
@@ -46,20 +46,20 @@ static void testDevices() {
   gpu.capacity = uploaded + MNIST_DEVICE_BYTES - 1;
   EXPECT(mnist_create(&handle, &constants, nullptr) == INGOT_ERROR_CAPACITY);
   EXPECT(gpu.deviceBytes == uploaded && gpu.objects == 1);
-  // As much as the header says is enough.
+  // The size in the header is sufficient.
   gpu.capacity = uploaded + MNIST_DEVICE_BYTES;
   EXPECT(mnist_create(&handle, &constants, nullptr) == INGOT_OK);
   EXPECT(gpu.deviceBytes == gpu.capacity);
   EXPECT(mnist_destroy(&handle) == INGOT_OK);
   EXPECT(mnist_release(&constants) == INGOT_OK);
-  // Once more does no harm.
+  // Destroying an object twice is harmless.
   EXPECT(mnist_destroy(&handle) == INGOT_OK);
   EXPECT(mnist_release(&constants) == INGOT_OK);
   EXPECT(gpu.objects == 0 && gpu.deviceBytes == 0);
   gpu.capacity = SIZE_MAX;
 }
 
-/// What a run refuses.
+/// Tests calls that a run must reject.
 static void testRefusals(mnist_handle *handle) {
   mnist_io io = onHost();
   EXPECT(mnist_run(nullptr, &io, nullptr) == INGOT_ERROR_NULL);
@@ -77,7 +77,7 @@ static void testRefusals(mnist_handle *handle) {
   io.Input3 = static_cast<float *>(memory);
   EXPECT(mnist_run(handle, &io, nullptr) == INGOT_ERROR_PLACE);
   cudaFree(memory);
-  // As another thread leaves it that is inside.
+  // Simulates another thread that is inside a run.
   io = onHost();
   handle->busy = 1;
   EXPECT(mnist_run(handle, &io, nullptr) == INGOT_ERROR_BUSY);
@@ -86,7 +86,8 @@ static void testRefusals(mnist_handle *handle) {
   EXPECT(mnist_run(&none, &io, nullptr) == INGOT_ERROR_NULL);
 }
 
-/// The same from memory of the device, wherever it is, on any handle and stream.
+/// Tests tensors in device memory at different addresses, with each handle and
+/// stream.
 static void testPlaces(mnist_handle *handles) {
   for (size_t i = 0; i < MNIST_INPUT3_ELEMENTS; ++i)
     image[i] = float(i % 7);

@@ -1,7 +1,7 @@
-// What vpdpbusd computes, for machines without it: unsigned bytes times signed
-// bytes, four products added to each lane without saturation (Intel 64 and IA-32
-// Architectures Software Developer's Manual, volume 2). And vpmovzxbd, vpmovsxbd: bytes as
-// integers of 32 bits.
+// Emulates vpdpbusd for machines without it: multiplies unsigned by signed
+// 8-bit integers and adds four products to each 32-bit lane, without saturation
+// (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
+// Also emulates vpmovzxbd and vpmovsxbd, which widen 8-bit to 32-bit integers.
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-"""Writes FILE: convolutions of bytes, of inputs with a sign and without, by 32 and by 3 channels.
+"""Writes FILE: convolutions of 8-bit integers, with signed and unsigned inputs, with 32 and
+with 3 channels.
 
     make_convolutions.py FILE
 """

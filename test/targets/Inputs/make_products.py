@@ -1,9 +1,10 @@
-"""Writes products.onnx, with a product of bytes of each pair of signs, and data.h, with operands and results.
+"""Writes products.onnx, with an 8-bit integer matmul for each pair of signednesses, and data.h, with
+operands and results.
 
     make_products.py FOLDER
 
-Sizes leave rests of tiles, vectors and groups; elements are at the ends of their range as
-often as between them; each product has zero points, one of them by column.
+Sizes leave remainders of tiles, vectors and groups. Half of the elements are limits of their range. Each
+matmul has zero points, one of them per column.
 """
 import itertools
 import sys
@@ -38,7 +39,7 @@ for sign, (_, onnx_type, c_type) in types.items():
     calls += f"  io.a_{sign} = a_{sign};\n"
 for a, b in itertools.product(types, repeat=2):
     weights, a_zero, b_zero = (elements(s, types[t][0]) for s, t in (((K, N), b), ((), a), ((N,), b)))
-    # Computed as well: read in place.
+    # The right operand as a constant, and as an input.
     for name, is_constant in ((f"{a}_{b}", True), (f"{a}_{b}_computed", False)):
         if is_constant:
             constants.append(numpy_helper.from_array(weights, f"b_{name}"))

@@ -1,10 +1,11 @@
-"""Writes tiles.onnx, with products and convolutions of bytes or of floats, and data.h, with operands and results.
+"""Writes tiles.onnx, with matmuls and convolutions of 8-bit integers or of floats, and data.h, with
+operands and results.
 
     make_tiles.py bytes|floats FOLDER
 
-Sizes leave rests of tiles, blocks and panels; one, n, is given to the run (up to 40). Bytes have each pair of signs and
-are at the ends of their range as often as between them; floats are small integers, so that sums of products in bf16 are
-exact.
+Sizes leave remainders of tiles, blocks and panels; one size, n, is dynamic (up to 40). 8-bit integers
+occur in each pair of signednesses, and half of the elements are limits of their range. Floats are small
+integers, so that bf16 results are exact.
 """
 import itertools
 import sys
@@ -21,10 +22,10 @@ TYPES = {
     "s": (np.int8, TensorProto.INT8, "int8_t"),
     "f": (np.float32, TensorProto.FLOAT, "float"),
 }
-# Rows of each matrix, steps, columns; "n" is known at run time.
+# Rows of each matrix, reduction size, columns; "n" is dynamic.
 PRODUCTS = [((53,), 160, 75), ((16,), 64, 16), ((40,), 96, 33), ((100,), 256, 64), ((3, 37), 64, 48), (("n",), 64, 40)]
 N = 23
-# Images, channels, rows, columns, kernels, size, stride, padding, dilation.
+# Images, channels, rows, columns, filters, kernel size, stride, padding, dilation.
 CONVOLUTIONS = [
     (1, 64, 9, 13, 48, 1, 1, 0, 1),
     (2, 32, 10, 7, 40, 3, 1, 1, 1),
@@ -49,7 +50,7 @@ def array(c_type, name, values):
 
 
 def add(op, name, a, a_sign, b, b_sign, want, first=None, **attributes):
-    """A node of the operands, of which the second one is constant, and what it is to be."""
+    """Adds a node whose second operand is constant, with its expected result."""
     global header, calls, clears, checks
     is_float = a_sign == "f"
     result = ("float", TensorProto.FLOAT) if is_float else ("int32_t", TensorProto.INT32)

@@ -1,4 +1,5 @@
-// Runs products.onnx on the operands of data.h and compares with the results there.
+// Runs products.onnx on the operands in data.h and compares with the results
+// there.
 #include "products.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-// Runs tiles.onnx on the operands of data.h, by emulated tiles: on one thread, and on a
-// thread for each part of a kernel, whose tiles have no shapes in the beginning. Compares
-// with the results there; says how many instructions of tiles a run took.
+// Runs tiles.onnx on the operands in data.h with emulated AMX: on one thread,
+// and with a new thread for each part of a kernel, on which tiles are not
+// configured yet. Compares with the results in data.h and prints the number of
+// tile instructions of a run.
 #include "tiles.h"
 
 #include "amx_emulator.h"

@@ -1,4 +1,5 @@
-"""Compares the hint of an error over budget with the report of what it proposes (on standard input)."""
+"""Compares the hint of an over-budget error with the report for the proposed option (on standard
+input)."""
 import json
 import re
 import sys

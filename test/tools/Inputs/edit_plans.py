@@ -1,8 +1,9 @@
-"""Changes a file of --tune as a person might, or worse.
+"""Changes a file written by --tune, validly or not.
 
     edit_plans.py FROM TO CHANGE
 
-CHANGE: rows (another number of rows in the first plan), key, type, range, version, missing, truncated, nested.
+CHANGE: rows (another number of rows in the first plan), key, type, range,
+version, missing, truncated, nested.
 """
 import json
 import sys

@@ -1,4 +1,5 @@
-"""Each id of a diagnostic has an explanation: explain.py INGOT DIAGNOSTICS_DEF"""
+"""Checks that each diagnostic id has an explanation: explain.py INGOT
+DIAGNOSTICS_DEF"""
 import re
 import subprocess
 import sys

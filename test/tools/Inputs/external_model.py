@@ -1,4 +1,4 @@
-"""A matrix product whose weights are in a file beside the model.
+"""Writes a matmul whose weights are external data.
 
     external_model.py FOLDER
 """

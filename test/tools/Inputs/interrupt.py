@@ -1,4 +1,5 @@
-"""Ends ingot while its compiler runs: nothing of either may be left.
+"""Interrupts ingot while it runs a compiler: no files or processes of either may
+remain.
 
     interrupt.py INGOT MODEL FOLDER
 """
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import time
 
-# Leaves a part of the object, a file of its own in TMPDIR, and a child.
+# Leaves a partial object file, a temporary file of its own, and a child process.
 COMPILER = """#!/bin/sh
 for last; do :; done
 echo part > "$last"
@@ -37,7 +38,8 @@ def lives(process):
 
 
 def prepare(folder, compiler_text):
-    """Returns the environment, and the arguments that make a .o with this compiler."""
+    """Returns the environment, and the arguments that make ingot write a .o with
+    this compiler."""
     shutil.rmtree(folder, ignore_errors=True)
     temporary, compiler = os.path.join(folder, "tmp"), os.path.join(folder, "compiler")
     os.makedirs(temporary)
@@ -69,7 +71,7 @@ def interrupt(ingot, model, folder, number):
 
 
 def fail(ingot, model, folder):
-    """A compiler that fails may leave its own files, but not for long."""
+    """Checks that the files of a compiler that fails are removed."""
     environment, arguments = prepare(folder, '#!/bin/sh\necho part > "$TMPDIR/own"\nexit 1\n')
     if subprocess.run([ingot, model, *arguments], env=environment, stderr=subprocess.DEVNULL).returncode != 1:
         sys.exit("FAIL the exit code of a compiler that fails")
@@ -78,7 +80,7 @@ def fail(ingot, model, folder):
 
 ingot, model, folder = sys.argv[1:]
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    # A shell may have started us in the background, with signals ignored.
+    # A shell may have started this script in the background, with signals ignored.
     signal.signal(number, signal.SIG_DFL)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     interrupt(ingot, model, os.path.abspath(folder), number)

@@ -1,4 +1,5 @@
-"""A small model with a dynamic batch and a shape that is an input, and data.
+"""Writes a small model with a dynamic batch and a shape that is an input,
+and data.
 
     make_model.py FOLDER
 """
@@ -35,7 +36,7 @@ for name, value in (("input_0", x), ("input_1", shape), ("output_0", y)):
 for name, value in (("x", x), ("shape", shape), ("y", y)):
     np.save(os.path.join(folder, name + ".npy"), value)
 
-# Exporters write `?` for sizes that have nothing to do with each other.
+# Exporters write `?` for unrelated sizes.
 graph = helper.make_graph(
     [helper.make_node("Relu", ["x"], ["y"])], "anonymous",
     [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["?", "?"])],

@@ -1,4 +1,5 @@
-"""Writes a convolution, a flattening to 4096 columns and a product by weights: no_rows.py FILE."""
+"""Writes a convolution, a flattening to 4096 columns, and a matmul with weights: no_rows.py
+FILE."""
 import sys
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Networks to quantize, and what they have become.
+"""Creates networks to quantize, and checks quantized ones.
 
-    quantized.py make FOLDER                            net.onnx, skewed.onnx (the same function), samples, labels
-    quantized.py check FOLDER FILE INGOT DECIBELS SIZE  FILE in ONNX Runtime and by INGOT, beside net.onnx; its
-                                                        size as a share of that of net.onnx
+    quantized.py make FOLDER                            writes net.onnx, skewed.onnx (the same function), samples, labels
+    quantized.py check FOLDER FILE INGOT DECIBELS SIZE  compares FILE in ONNX Runtime and in INGOT with net.onnx;
+                                                        SIZE is relative to that of net.onnx
 """
 import os
 import pathlib
@@ -16,8 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def network(factors):
-    """Convolutions, a depthwise one among them, a sum and a matrix; the channels of the first multiplied with
-    `factors`, which the second undoes."""
+    """Returns a network with convolutions, one of them depthwise, an addition and a matmul. The channels
+    of the first convolution are multiplied by `factors`, which the second one undoes."""
     rng = np.random.default_rng(7)
 
     def weight(name, *shape):
@@ -51,7 +51,8 @@ def network(factors):
 
 
 def units(count):
-    """Features from thousandths to thousands, whose normalization is in the first matrix, and samples."""
+    """Returns a network for features from thousandths to thousands, normalized by the first matrix, and
+    samples."""
     rng = np.random.default_rng(3)
     scales = np.logspace(-3, 3, 30).astype(np.float32)
     w1 = (rng.standard_normal((30, 32)) / np.sqrt(30)).astype(np.float32) / scales[:, None]
@@ -109,7 +110,7 @@ def check(folder, name, ingot, least, size):
                    check=True)
     own = np.load(folder / "out" / "y.npy")
     print(f"{decibels(own, got[:1].astype(np.float64)):.1f} dB between ONNX Runtime and Ingot")
-    # A sum in another order may round an activation the other way.
+    # Another order of summation may round an activation differently.
     assert decibels(own, got[:1].astype(np.float64)) >= float(least)
 
 

@@ -1,4 +1,4 @@
-"""Writes a model with caches: states.py FILE."""
+"""Writes a model with key/value caches: states.py FILE."""
 import sys
 
 import numpy as np

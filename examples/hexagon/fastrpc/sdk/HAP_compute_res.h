@@ -1,8 +1,8 @@
-/* See README.md. */
+/* Stands for a header of Qualcomm's SDK; see README.md. */
 #ifndef HAP_COMPUTE_RES_H
 #define HAP_COMPUTE_RES_H
 
-/* What it holds is the SDK's own affair. */
+/* Opaque in the SDK. */
 typedef struct {
   unsigned int vtcm_size;
   void *vtcm;
@@ -12,7 +12,7 @@ int HAP_compute_res_attr_init(compute_res_attr_t *wanted);
 int HAP_compute_res_attr_set_vtcm_param(compute_res_attr_t *wanted,
                                         unsigned int vtcm_size,
                                         unsigned int b_single_page);
-/* Returns what to give to the release; 0 if it is not to be had in time. */
+/* Returns an id to pass to HAP_compute_res_release; 0 after the timeout. */
 unsigned int HAP_compute_res_acquire(compute_res_attr_t *wanted,
                                      unsigned int timeout_us);
 void *HAP_compute_res_attr_get_vtcm_ptr(compute_res_attr_t *acquired);

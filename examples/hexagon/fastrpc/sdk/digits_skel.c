@@ -1,7 +1,9 @@
-/* From the buffers of a remote call to functions, as qaic's code does it; see README.md.
+/* Unpacks the buffers of a remote call and calls the implementation, as the code
+ * that qaic generates does; see README.md.
  *
- * The first buffer has numbers and lengths, then come sequences that are read, then what
- * is written. Methods 0 and 1 open and close, the interface's own begin at 2. */
+ * The first buffer has scalars and lengths; the input sequences follow, then the
+ * output buffers. Methods 0 and 1 open and close a session; the methods of the
+ * interface start at 2. */
 #include "digits.h"
 
 #include <AEEStdErr.h>
@@ -10,7 +12,8 @@ static uint32_t number(const remote_arg *numbers, unsigned index) {
   return ((const uint32_t *)numbers->buf.pv)[index];
 }
 
-/* Whether a call has so many buffers, and so many numbers in the first of them. */
+/* Whether a call has this number of input and output buffers, and at least this
+ * number of scalars in the first one. */
 static int has(uint32_t scalars, const remote_arg *arguments, unsigned inputs,
                unsigned outputs, unsigned numbers) {
   return REMOTE_SCALARS_INBUFS(scalars) == inputs &&

@@ -1,4 +1,4 @@
-/* See README.md. */
+/* Stands for a header of Qualcomm's SDK; see README.md. */
 #ifndef QURT_H
 #define QURT_H
 

@@ -1,4 +1,4 @@
-/* See README.md. */
+/* Stands for a header of Qualcomm's SDK; see README.md. */
 #ifndef REMOTE_H
 #define REMOTE_H
 
@@ -16,7 +16,7 @@ typedef union {
   remote_buf buf;
 } remote_arg;
 
-/* A method, how many buffers it reads and how many it writes. */
+/* Packs a method number and the numbers of input and output buffers. */
 #define REMOTE_SCALARS_MAKE(METHOD, INPUTS, OUTPUTS)                           \
   ((((uint32_t)(METHOD) & 0x1f) << 24) | (((uint32_t)(INPUTS) & 0xff) << 16) | \
    (((uint32_t)(OUTPUTS) & 0xff) << 8))

@@ -1,4 +1,4 @@
-"""Prints a module whose last product has the transpose of an embedding's table as its weights."""
+"""Prints a module whose last matmul uses the transpose of an embedding table as its weights."""
 import struct
 
 STEPS, WORDS = 32, 128
