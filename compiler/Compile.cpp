@@ -128,16 +128,16 @@ static std::string identityOf(StringRef path) {
   auto close =
       llvm::make_scope_exit([&] { (void)llvm::sys::fs::closeFile(*file); });
   llvm::SHA256 hash;
-  std::vector<char> piece(1 << 20);
+  std::vector<char> chunk(1 << 20);
   for (;;) {
-    llvm::Expected<size_t> bytes = llvm::sys::fs::readNativeFile(*file, piece);
+    llvm::Expected<size_t> bytes = llvm::sys::fs::readNativeFile(*file, chunk);
     if (!bytes) {
       llvm::consumeError(bytes.takeError());
       return name;
     }
     if (*bytes == 0)
       break;
-    hash.update(StringRef(piece.data(), *bytes));
+    hash.update(StringRef(chunk.data(), *bytes));
   }
   return name + " (SHA-256 " + llvm::toHex(hash.final(), /*LowerCase=*/true) +
          ")";
@@ -269,16 +269,16 @@ bool Compilation::checkStrings() {
 
 /// Rejects a VTCM size that is too small for operands that vectors can only
 /// read there.
-bool Compilation::checkNear() {
+bool Compilation::checkVtcm() {
   int64_t least = 0;
   for (Operation &op : *moduleRef->getBody())
-    if (auto bytes = op.getAttrOfType<IntegerAttr>(kernel::kNearLeastAttr))
+    if (auto bytes = op.getAttrOfType<IntegerAttr>(kernel::kVtcmLeastAttr))
       least = std::max(least, bytes.getInt());
   if (least == 0)
     return true;
-  std::string option = ("--" + options.target->nearMemory).str();
+  std::string option = ("--" + options.target->tcmName).str();
   diagnostics.report(DiagnosticId::OverBudget,
-                     option + ": " + Twine(options.nearBytes.value_or(0)) +
+                     option + ": " + Twine(options.vtcmBytes.value_or(0)) +
                          " bytes are too small; the model needs at least " +
                          Twine(least),
                      "give " + option + " " + Twine(least) +
@@ -314,7 +314,7 @@ bool Compilation::advance(Stage stage) {
   pipeline.timePasses = options.timePasses;
   pipeline.maxArena = options.maxArena();
   pipeline.savesMemory = options.savesMemory;
-  pipeline.nearBytes = options.nearBytes;
+  pipeline.vtcmBytes = options.vtcmBytes;
   pipeline.stateInOnePlace = options.fallbacks.empty() && !options.isFallback;
   if (!options.tune.empty())
     pipeline.choosePlans = [&](ModuleOp module) {
@@ -325,7 +325,7 @@ bool Compilation::advance(Stage stage) {
     diagnostics.report(DiagnosticId::Internal,
                        "a compiler pass failed without a message");
   done = stage;
-  return checkNear() && diagnostics.empty();
+  return checkVtcm() && diagnostics.empty();
 }
 
 CodegenOptions Compilation::codegenOptions(StringRef output) const {

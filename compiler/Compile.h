@@ -60,7 +60,7 @@ struct CompileOptions {
   /// constants.
   std::optional<int64_t> maxRam, maxFlash;
   /// Bytes of the target's near memory (VTCM) that the caller provides.
-  std::optional<int64_t> nearBytes;
+  std::optional<int64_t> vtcmBytes;
   /// Bytes of maxRam reserved for the stack; 0 until the stack has been
   /// measured.
   int64_t reservedRam = 0;
@@ -114,7 +114,7 @@ public:
 
 private:
   bool checkStrings();
-  bool checkNear();
+  bool checkVtcm();
   /// Creates the module for the first stage.
   bool import();
   bool importEntries();

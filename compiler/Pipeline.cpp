@@ -123,14 +123,14 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     // Before scales and functions are rewritten.
     functions.addPass(
         decide::createFormTables({options.target->name.str(), options.strict}));
-    // Before FormIntegerProducts, which converts operands of the wrong
+    // Before FormIntegerDots, which converts operands of the wrong
     // signedness in front of each contraction.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
     // Before inputs are padded to the channels and windows that kernels read.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     functions.addPass(
-        decide::createFormIntegerProducts({options.target->name.str()}));
+        decide::createFormIntegerDots({options.target->name.str()}));
     // Applies to the window sums that zero points add.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
@@ -178,9 +178,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   // After groups are final. Near memory (VTCM) is filled by its own row bands.
   bool savesByDefault = !options.evaluating && !options.target->isDevice() &&
                         !options.target->freestanding &&
-                        options.target->nearMemory.empty();
+                        options.target->tcmName.empty();
   if (options.maxArena || savesByDefault)
-    pm.addPass(decide::createStripeRows(
+    pm.addPass(decide::createRowBands(
         {options.target->name.str(),
          options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
   // For groups that form no chain of rows. A limit of the arena is met by row
@@ -189,9 +189,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addNestedPass<func::FuncOp>(
         decide::createSplitBatches({options.target->name.str()}));
   // For tensors that remain in the arena.
-  if (options.nearBytes)
-    pm.addPass(decide::createFillNear(
-        {options.target->name.str(), *options.nearBytes}));
+  if (options.vtcmBytes)
+    pm.addPass(decide::createPlaceInVtcm(
+        {options.target->name.str(), *options.vtcmBytes}));
 }
 
 /// Outlines each group into a private kernel; equal groups share one.

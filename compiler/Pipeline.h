@@ -21,7 +21,7 @@ struct PipelineOptions {
   /// Kernels use no optional scratch memory, although they are slower without.
   bool savesMemory = false;
   /// Bytes of near memory (VTCM) that the caller provides.
-  std::optional<int64_t> nearBytes;
+  std::optional<int64_t> vtcmBytes;
   /// A state takes a single slot if a run reads it before it writes the new
   /// value. Variants for several targets that share a state need two slots.
   bool stateInOnePlace = true;

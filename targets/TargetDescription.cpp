@@ -184,8 +184,8 @@ bool TargetDescription::splitsWords() const {
   return row && row->perCycle * group >= times * rates.multiplyAdds;
 }
 
-bool TargetDescription::filtersBytes(mlir::Type x, mlir::Type w,
-                                     int64_t channels) const {
+bool TargetDescription::filtersInt8(mlir::Type x, mlir::Type w,
+                                    int64_t channels) const {
   constexpr int64_t leastChannels = 16;
 
   auto narrows = [](const Intrinsic &row) {
@@ -200,7 +200,7 @@ bool TargetDescription::filtersBytes(mlir::Type x, mlir::Type w,
          });
 }
 
-bool TargetDescription::multipliesSigns(mlir::Type a, mlir::Type b) const {
+bool TargetDescription::hasInt8Dot(mlir::Type a, mlir::Type b) const {
   auto name = [](mlir::Type type) {
     return type.isUnsignedInteger(8) ? "ui8" : "si8";
   };

@@ -109,7 +109,7 @@ struct Device {
   /// from the driver.
   int64_t declaredSharedBytes = 48 << 10;
   /// The number of multiprocessors, and of threads resident on each.
-  unsigned processors = 0, residentThreads = 0;
+  unsigned multiprocessors = 0, residentThreads = 0;
   /// Threads that a multiprocessor needs to issue an instruction in every
   /// cycle, although the next instruction of a thread waits for it; and threads
   /// that keep its matrix units busy, if products do not depend on each other.
@@ -124,7 +124,7 @@ struct Device {
   /// that also has warpgroup products; and bytes per second that
   /// multiprocessors read from the L2 cache, in general and with copies of many
   /// whole tiles, 0 if unknown.
-  double ofWarps = 1, cacheBytesPerSecond = 0, tileBytesPerSecond = 0;
+  double ofWarps = 1, l2BytesPerSecond = 0, tileBytesPerSecond = 0;
   /// The cost of each fork and join of a branch in a graph; 0: launches are
   /// always sequential.
   double branchSeconds = 0;
@@ -133,10 +133,10 @@ struct Device {
 
   /// Whether matrix units multiply bf16 and tf32, and whether asynchronous
   /// copies to shared memory (cp.async) exist.
-  bool multipliesBFloats() const { return level >= 80; }
+  bool multipliesBf16() const { return level >= 80; }
   bool copiesAhead() const { return level >= 80; }
   /// Whether matrix units multiply 8-bit floats (e4m3 and e5m2).
-  bool multipliesBytesOfFloats() const { return level >= 89; }
+  bool multipliesFloat8() const { return level >= 89; }
   /// Whether warpgroups multiply tiles in shared memory (wgmma, Hopper only),
   /// and whole tiles are copied there by tensor maps (TMA).
   bool multipliesByWarpgroups() const { return level == 90; }
@@ -217,7 +217,7 @@ struct TargetDescription {
   /// The name of the memory, other than caches and DRAM, that vectors read
   /// fastest and that the caller provides for each run (such as "vtcm"): in the
   /// option for its size and in the io struct. Empty if there is none.
-  llvm::StringRef nearMemory;
+  llvm::StringRef tcmName;
   int64_t l1Bytes = 0, l2Bytes = 0;
   /// Addresses that differ by a multiple of this map to the same L1 set, which
   /// holds l1Bytes / l1WayBytes lines; 0: unknown.
@@ -302,30 +302,28 @@ struct TargetDescription {
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
   /// Whether int8 products pay off against float products: there are
   /// instructions for them, or memory counts.
-  bool multipliesBytes() const {
+  bool multipliesInt8() const {
     return coreRegisters || !products.empty() || isDevice();
   }
   /// Whether matrix units multiply 8-bit floats, directly or as f16.
-  bool multipliesBytesOfFloats() const {
-    return isDevice() && multiplies("f16");
-  }
+  bool multipliesFloat8() const { return isDevice() && multiplies("f16"); }
   /// Whether vectors multiply four times as many 8-bit integers as floats, so
   /// that two int8 products pay off against one of floats.
   bool splitsWords() const;
   /// Whether int8 depthwise convolutions with this many channels pay off
   /// against float ones: vectors multiply unsigned by signed 8-bit integers,
   /// and sums are narrowed several at a time.
-  bool filtersBytes(mlir::Type x, mlir::Type w, int64_t channels) const;
+  bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether blocks of a GPU compute one group of a grouped convolution each:
   /// its inputs are whole 16-byte vector accesses, and its outputs fill the
   /// columns of an MMA tile.
   bool multipliesGroups(int64_t inputBytes, int64_t outputs) const {
-    constexpr int64_t piece = 16, columns = 8;
-    return isDevice() && inputBytes % piece == 0 && outputs >= columns;
+    constexpr int64_t accessBytes = 16, columns = 8;
+    return isDevice() && inputBytes % accessBytes == 0 && outputs >= columns;
   }
   /// Whether there is a dot product of 8-bit integers of these types, in either
   /// order.
-  bool multipliesSigns(mlir::Type a, mlir::Type b) const;
+  bool hasInt8Dot(mlir::Type a, mlir::Type b) const;
   /// Whether there are instructions for products of these floats: "bf16",
   /// "tf32" or "f16".
   bool multiplies(llvm::StringRef floats) const;

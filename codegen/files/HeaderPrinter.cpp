@@ -66,12 +66,12 @@ static void printMacros(const Interface &interface, TextWriter &out) {
     out.blockComment("Scratch memory for one call.");
     printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
   }
-  if (interface.nearBytes) {
+  if (interface.vtcmBytes) {
     out.blockComment("Scratch memory in the vector memory of the processor, in "
                      "addition to the arena.");
-    out.line("#define " + interface.nearMacro + "_BYTES " +
-             Twine(interface.nearBytes) + "u");
-    out.line("#define " + interface.nearMacro + "_ALIGN " +
+    out.line("#define " + interface.vtcmMacro + "_BYTES " +
+             Twine(interface.vtcmBytes) + "u");
+    out.line("#define " + interface.vtcmMacro + "_ALIGN " +
              Twine(interface.arenaAlign) + "u");
   }
   if (interface.tensorAlign > 1) {
@@ -170,10 +170,10 @@ static void printIo(const Interface &interface, TextWriter &out) {
     fields.push_back({"void *" + interface.stateField + ";",
                       "in and out: " + interface.sharedMacro +
                           "_STATE_BYTES that live from run to run"});
-  if (interface.nearBytes)
-    fields.push_back({"void *" + interface.nearField + ";",
-                      "scratch: " + interface.nearMacro +
-                          "_BYTES at a multiple of " + interface.nearMacro +
+  if (interface.vtcmBytes)
+    fields.push_back({"void *" + interface.vtcmField + ";",
+                      "scratch: " + interface.vtcmMacro +
+                          "_BYTES at a multiple of " + interface.vtcmMacro +
                           "_ALIGN"});
   if (!interface.weightsField.empty())
     fields.push_back({"const void *" + interface.weightsField + ";",
@@ -213,7 +213,7 @@ static std::string errorsOf(const Interface &interface,
   bool selects =
       variants.size() > 1 || !variants.front().target->permissionText.empty();
   SmallVector<std::string> errors{"INGOT_ERROR_NULL"};
-  if (interface.arenaBytes > 0 || interface.nearBytes || isFile ||
+  if (interface.arenaBytes > 0 || interface.vtcmBytes || isFile ||
       interface.tensorAlign > 1 || !interface.stateField.empty())
     errors.push_back("INGOT_ERROR_ALIGNMENT");
   if (has(kernel::RequireEqualOp()))

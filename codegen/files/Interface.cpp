@@ -64,17 +64,17 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     stateBytes = bytes.getInt();
 
-  nearBytes = main.getNearBytes().value_or(0);
+  vtcmBytes = main.getNearBytes().value_or(0);
 
   NameScope fields;
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
       if (isDevice)
-        nearBytes = 0; // The handle has it.
-      if (nearBytes) {
-        nearField = fields.unique(target->nearMemory);
-        nearMacro = macro + "_" + target->nearMemory.upper();
+        vtcmBytes = 0; // The handle has it.
+      if (vtcmBytes) {
+        vtcmField = fields.unique(target->tcmName);
+        vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
   // GPU outputs upload weights before any run.

@@ -78,8 +78,8 @@ struct Interface {
   std::string stateField; ///< field of the io struct, if the caller passes it
   /// Bytes of near memory (such as the VTCM), its macro, and its field of the
   /// io struct, if it is used.
-  int64_t nearBytes = 0;
-  std::string nearMacro, nearField;
+  int64_t vtcmBytes = 0;
+  std::string vtcmMacro, vtcmField;
   int64_t tensorAlign =
       1; ///< required of the caller's tensors, if more than that of an element
   WeightsMode weightsMode;

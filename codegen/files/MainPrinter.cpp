@@ -99,8 +99,8 @@ void MainPrinter::printChecks() {
     missing += " || !io->" + interface.weightsField;
   if (!interface.stateField.empty())
     missing += " || !io->" + interface.stateField;
-  if (interface.nearBytes)
-    missing += " || !io->" + interface.nearField;
+  if (interface.vtcmBytes)
+    missing += " || !io->" + interface.vtcmField;
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
@@ -123,19 +123,19 @@ void MainPrinter::printChecks() {
   } else {
     out.line("(void)arena;");
   }
-  printNearPointer();
+  printVtcmPointer();
   printState();
   printWeightsBase();
 }
 
-void MainPrinter::printNearPointer() {
-  if (!interface.nearBytes)
+void MainPrinter::printVtcmPointer() {
+  if (!interface.vtcmBytes)
     return;
-  std::string field = "io->" + interface.nearField;
+  std::string field = "io->" + interface.vtcmField;
   returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
-               interface.nearMacro + "_ALIGN != 0",
+               interface.vtcmMacro + "_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
-  nearBase = names.unique(interface.nearField);
+  nearBase = names.unique(interface.vtcmField);
   out.line("unsigned char *const " + nearBase +
            " = static_cast<unsigned char *>(" + field + ");");
 }

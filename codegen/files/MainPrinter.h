@@ -43,7 +43,7 @@ private:
   bool usesThreads() const;
   void printChecks();
   void printWeightsBase();
-  void printNearPointer();
+  void printVtcmPointer();
   /// Checks the state that the caller passes, and names the tensors in it.
   void printState();
   void printLaunch(kernel::LaunchOp launch) override;

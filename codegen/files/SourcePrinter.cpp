@@ -104,11 +104,11 @@ static void printMemoryFunctions(StringRef programs, TextWriter &out) {
 static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
                                           TextWriter &out) {
   // The prologue, divided into units that are printed or omitted as a whole.
-  struct Piece {
+  struct Fragment {
     std::string comment, text;
     std::string macro; // With the parenthesis after its name; or empty.
   };
-  std::vector<Piece> pieces;
+  std::vector<Fragment> fragments;
   bool isInside = false, isComment = false, isNamed = false;
   std::string comment;
   while (!opening.empty()) {
@@ -120,7 +120,7 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
       StringRef name = line.ltrim();
       isInside = isNamed = !name.empty();
       if (isNamed)
-        pieces.push_back({"", "", name.str()});
+        fragments.push_back({"", "", name.str()});
       continue;
     }
     bool wasComment = std::exchange(isComment, line.starts_with("//"));
@@ -132,32 +132,32 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
       StringRef name = line;
       bool isMacro =
           name.consume_front("#define ") && name.split(' ').first.contains('(');
-      pieces.push_back(
+      fragments.push_back(
           {comment, "", isMacro ? name.split('(').first.str() + "(" : ""});
     }
-    pieces.back().text += line.str() + '\n';
+    fragments.back().text += line.str() + '\n';
     isInside = isNamed || line.ends_with("\\");
   }
   std::string used = kernels.str();
-  for (Piece &piece : llvm::reverse(pieces)) {
-    if (piece.macro.empty() || StringRef(used).contains(piece.macro))
-      used += piece.text;
+  for (Fragment &fragment : llvm::reverse(fragments)) {
+    if (fragment.macro.empty() || StringRef(used).contains(fragment.macro))
+      used += fragment.text;
     else
-      piece.text.clear();
+      fragment.text.clear();
   }
   StringRef printed;
   std::set<std::string> macros;
-  for (const Piece &piece : pieces)
-    if (!piece.text.empty()) {
-      for (StringRef line : llvm::split(piece.text, '\n'))
+  for (const Fragment &fragment : fragments)
+    if (!fragment.text.empty()) {
+      for (StringRef line : llvm::split(fragment.text, '\n'))
         if (line.consume_front("#define "))
           macros.insert(
               line.take_until([](char c) { return c == ' ' || c == '('; })
                   .str());
       // One comment may describe several macros.
-      out.raw() << (piece.comment == printed ? "" : piece.comment)
-                << piece.text;
-      printed = piece.comment;
+      out.raw() << (fragment.comment == printed ? "" : fragment.comment)
+                << fragment.text;
+      printed = fragment.comment;
     }
   return macros;
 }

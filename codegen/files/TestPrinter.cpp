@@ -42,9 +42,9 @@ public:
       out.line("alignas(" + interface.macro +
                "_ARENA_ALIGN) unsigned char arena[" + interface.macro +
                "_ARENA_BYTES + 1];");
-    if (interface.nearBytes)
-      out.line("alignas(" + interface.nearMacro +
-               "_ALIGN) unsigned char near_memory[" + interface.nearMacro +
+    if (interface.vtcmBytes)
+      out.line("alignas(" + interface.vtcmMacro +
+               "_ALIGN) unsigned char near_memory[" + interface.vtcmMacro +
                "_BYTES];");
     for (auto [index, tensor] : llvm::enumerate(interface.tensors))
       if (tensor.isOutput)
@@ -141,8 +141,8 @@ private:
                                   : "(const " + tensor.cType + " *)" +
                                         dataName(number, index)) +
                  ";");
-      if (interface.nearBytes)
-        out.line("io." + interface.nearField + " = near_memory;");
+      if (interface.vtcmBytes)
+        out.line("io." + interface.vtcmField + " = near_memory;");
       out.line("const char *const set = " + quoted(testCase.name) + ";");
       out.line("const ingot_context context = check.begin(set, " +
                (nodes.empty() ? std::string("nullptr")

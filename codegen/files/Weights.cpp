@@ -28,13 +28,13 @@ static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
   if (isa_and_nonnull<DenseResourceElementsAttr>(
           global.getConstantInitValue())) {
     StringRef contents;
-    kernel::forEachPiece(global, [&](ArrayRef<char> piece) {
-      contents = StringRef(piece.data(), piece.size());
+    kernel::forEachChunk(global, [&](ArrayRef<char> chunk) {
+      contents = StringRef(chunk.data(), chunk.size());
     });
     return contents;
   }
-  kernel::forEachPiece(global, [&](ArrayRef<char> piece) {
-    storage.append(piece.begin(), piece.end());
+  kernel::forEachChunk(global, [&](ArrayRef<char> chunk) {
+    storage.append(chunk.begin(), chunk.end());
   });
   return storage;
 }
@@ -121,8 +121,8 @@ void Weights::writePayload(llvm::raw_ostream &os) const {
   for (const Weight &weight : weights) {
     if (weight.offset < 0)
       continue;
-    kernel::forEachPiece(weight.global, [&](ArrayRef<char> piece) {
-      os.write(piece.data(), piece.size());
+    kernel::forEachChunk(weight.global, [&](ArrayRef<char> chunk) {
+      os.write(chunk.data(), chunk.size());
     });
     os.write_zeros(
         llvm::offsetToAlignment(weight.bytes, llvm::Align(kWeightAlign)));

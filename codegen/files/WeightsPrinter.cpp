@@ -12,19 +12,19 @@ using namespace mlir;
 
 namespace ingot {
 
-using Pieces =
+using Chunks =
     llvm::function_ref<void(llvm::function_ref<void(ArrayRef<char>)>)>;
 
 static void printArray(Type element, int64_t count, StringRef name,
-                       Pieces forEachPiece, TextWriter &out) {
+                       Chunks forEachChunk, TextWriter &out) {
   int64_t elementSize = kernel::elementBytes(element);
   llvm::raw_ostream &os = out.raw();
   os << "const " << storageTypeName(element) << ' ' << name << '['
      << std::max<int64_t>(count, 1) << "] = {";
   int64_t column = 0;
   bool first = true;
-  forEachPiece([&](ArrayRef<char> piece) {
-    for (int64_t at = 0, e = piece.size(); at + elementSize <= e;
+  forEachChunk([&](ArrayRef<char> chunk) {
+    for (int64_t at = 0, e = chunk.size(); at + elementSize <= e;
          at += elementSize) {
       uint64_t start = os.tell();
       if (column == 0)
@@ -32,7 +32,7 @@ static void printArray(Type element, int64_t count, StringRef name,
       else
         os << ", ";
       first = false;
-      printElement(element, piece.data() + at, os);
+      printElement(element, chunk.data() + at, os);
       column += os.tell() - start;
       if (column > 90)
         column = 0;
@@ -56,7 +56,7 @@ void printWeightArray(memref::GlobalOp global, StringRef name,
   printArray(
       type.getElementType(), type.getNumElements(), name,
       [&](llvm::function_ref<void(ArrayRef<char>)> use) {
-        kernel::forEachPiece(global, use);
+        kernel::forEachChunk(global, use);
       },
       out);
 }

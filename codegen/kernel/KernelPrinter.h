@@ -130,17 +130,17 @@ private:
   void printLoadMatrices(kernel::LoadMatricesOp load);
   void printWarpProduct(kernel::WarpProductOp product);
   void printCopyAhead(kernel::CopyAheadOp copy);
-  void printStorePiece(kernel::StorePieceOp store);
+  void printStoreVector(kernel::StoreVectorOp store);
   void printCount(kernel::CountOp count);
   std::string calledBy(llvm::StringRef name);
   // Operations of warpgroups (WarpgroupStatements.cpp).
   void printShared();
-  void printInitGate(kernel::InitGateOp init);
+  void printInitMbarrier(kernel::InitMbarrierOp init);
   void printExpectBytes(kernel::ExpectBytesOp expect);
   void printArrive(kernel::ArriveOp arrive);
   void printClusterBarrier(kernel::ClusterBarrierOp barrier);
   void printSend(kernel::SendOp send);
-  void printAwaitGate(kernel::AwaitGateOp await);
+  void printWaitMbarrier(kernel::WaitMbarrierOp await);
   void printTiles(kernel::TilesOp) {}
   void printCopyTile(kernel::CopyTileOp copy);
   void printTileProduct(kernel::TileProductOp product);
@@ -148,7 +148,7 @@ private:
   void printAwaitProducts(kernel::AwaitProductsOp await);
   void printSetRegisters(kernel::SetRegistersOp set);
   std::string sumsText(mlir::ValueRange sums);
-  std::string gateText(mlir::Value gates, mlir::Value gate);
+  std::string mbarrierText(mlir::Value mbarriers, mlir::Value mbarrier);
   // Matrix tile registers (TileStatements.cpp).
   void printShapeTiles(kernel::ShapeTilesOp shapes);
   void printReleaseTiles(kernel::ReleaseTilesOp release);

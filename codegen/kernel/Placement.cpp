@@ -91,7 +91,7 @@ static Value writtenBuffer(Operation *op) {
     return kernel::bufferRoot(store.getMemRef());
   if (auto store = dyn_cast<vector::StoreOp>(op))
     return kernel::bufferRoot(store.getBase());
-  if (auto store = dyn_cast<kernel::StorePieceOp>(op))
+  if (auto store = dyn_cast<kernel::StoreVectorOp>(op))
     return kernel::bufferRoot(store.getTo());
   if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
     return kernel::bufferRoot(copy.getTo());
@@ -130,8 +130,8 @@ static bool clobbers(Operation *writer, Operation *reader) {
         // After a barrier, memory has what other threads wrote. Loads before a
         // GPU store, or before waiting for the previous kernel, should not be
         // delayed past it.
-        if (isa<gpu::BarrierOp, kernel::AwaitGateOp, kernel::AwaitProductsOp,
-                kernel::AwaitInputsOp, kernel::CountOp, kernel::StorePieceOp>(
+        if (isa<gpu::BarrierOp, kernel::WaitMbarrierOp, kernel::AwaitProductsOp,
+                kernel::AwaitInputsOp, kernel::CountOp, kernel::StoreVectorOp>(
                 op) ||
             (isa<func::CallOp>(op) && !isPureCall(op)))
           return WalkResult::interrupt();

@@ -71,7 +71,7 @@ void KernelPrinter::printCopyAhead(kernel::CopyAheadOp copy) {
            ");");
 }
 
-void KernelPrinter::printStorePiece(kernel::StorePieceOp store) {
+void KernelPrinter::printStoreVector(kernel::StoreVectorOp store) {
   std::string text = calledBy(store.getIntrinsicName()) + "(&" +
                      address(store.getTo(), store.getIndices());
   for (Value part : store.getValues())

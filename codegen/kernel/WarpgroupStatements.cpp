@@ -37,24 +37,24 @@ void KernelPrinter::printShared() {
 }
 
 /// Returns the address of an mbarrier: "&gates[stage]".
-std::string KernelPrinter::gateText(Value gates, Value gate) {
-  return "&" + address(gates, gate);
+std::string KernelPrinter::mbarrierText(Value mbarriers, Value mbarrier) {
+  return "&" + address(mbarriers, mbarrier);
 }
 
-void KernelPrinter::printInitGate(kernel::InitGateOp init) {
+void KernelPrinter::printInitMbarrier(kernel::InitMbarrierOp init) {
   out.line(calledBy(init->getName().getStringRef()) + "(" +
-           gateText(init.getGates(), init.getGate()) + ", " +
+           mbarrierText(init.getMbarriers(), init.getMbarrier()) + ", " +
            Twine(init.getArrivals()) + ");");
 }
 
 void KernelPrinter::printExpectBytes(kernel::ExpectBytesOp expect) {
   out.line(calledBy(expect->getName().getStringRef()) + "(" +
-           gateText(expect.getGates(), expect.getGate()) + ", " +
+           mbarrierText(expect.getMbarriers(), expect.getMbarrier()) + ", " +
            Twine(expect.getBytes()) + ");");
 }
 
 void KernelPrinter::printArrive(kernel::ArriveOp arrive) {
-  std::string text = gateText(arrive.getGates(), arrive.getGate());
+  std::string text = mbarrierText(arrive.getMbarriers(), arrive.getMbarrier());
   if (Value block = arrive.getBlock())
     text += ", " + integer(block, Sign::Signed).text;
   out.line(calledBy(kernel::warpgroupIntrinsic(arrive)) + "(" + text + ");");
@@ -66,16 +66,16 @@ void KernelPrinter::printClusterBarrier(kernel::ClusterBarrierOp barrier) {
 
 void KernelPrinter::printSend(kernel::SendOp send) {
   std::string text = "(&" + address(send.getTo(), send.getToIndices()) + ", " +
-                     gateText(send.getGates(), send.getGate()) + ", " +
-                     integer(send.getBlock(), Sign::Signed).text;
+                     mbarrierText(send.getMbarriers(), send.getMbarrier()) +
+                     ", " + integer(send.getBlock(), Sign::Signed).text;
   for (Value part : send.getValues())
     text += ", " + value(part).text;
   out.line(calledBy(send->getName().getStringRef()) + text + ");");
 }
 
-void KernelPrinter::printAwaitGate(kernel::AwaitGateOp await) {
+void KernelPrinter::printWaitMbarrier(kernel::WaitMbarrierOp await) {
   out.line(calledBy(await->getName().getStringRef()) + "(" +
-           gateText(await.getGates(), await.getGate()) + ", " +
+           mbarrierText(await.getMbarriers(), await.getMbarrier()) + ", " +
            integer(await.getParity(), Sign::Signed).text + ");");
 }
 
@@ -83,7 +83,7 @@ void KernelPrinter::printAwaitGate(kernel::AwaitGateOp await) {
 void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
   std::string text = "(&" + address(copy.getTo(), copy.getToIndices()) + ", " +
                      variables.at(copy.getTiles()).name + ", " +
-                     gateText(copy.getGates(), copy.getGate());
+                     mbarrierText(copy.getMbarriers(), copy.getMbarrier());
   if (Value blocks = copy.getBlocks())
     text += ", " + integer(blocks, Sign::Signed).text;
   for (ValueRange places : {copy.getAt(), copy.getShift()})

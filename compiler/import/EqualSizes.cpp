@@ -261,7 +261,7 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
   };
   using Replaced = AttrTypeReplacer::ReplaceFnResult<Type>;
   replacer.addReplacement([&](RankedTensorType type) -> Replaced {
-    if (!hasRunTimeSizes(type))
+    if (!hasDynamicSizes(type))
       return std::nullopt;
     return std::pair<Type, WalkResult>(
         tensorOf(replaced(dimsOf(type)), type.getElementType()),
@@ -334,7 +334,7 @@ void GraphImporter::foldSizes() {
   SmallVector<SizesOp> all;
   main->getParentOp()->walk([&](SizesOp op) { all.push_back(op); });
   for (SizesOp op : all) {
-    if (hasRunTimeSizes(op))
+    if (hasDynamicSizes(op))
       continue;
     SmallVector<int64_t> numbers;
     for (const Dim &size : dimsOf(op.getSizes()))

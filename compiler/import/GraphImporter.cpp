@@ -129,7 +129,7 @@ Location GraphImporter::locationOf(const NodePlace &at) {
 }
 
 /// Returns the dynamic sizes in the types of a node's operands.
-static llvm::SetVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
+static llvm::SetVector<kernel::SymbolAttr> dynamicSizes(const NodePlace &at) {
   llvm::SetVector<kernel::SymbolAttr> found;
   auto add = [&](Value input) {
     for (const graph::Dim &size : input ? graph::dimsOf(input) : graph::Dims())
@@ -157,10 +157,10 @@ Diagnostic GraphImporter::diagnosticAt(const NodePlace &at) {
   return diagnostic;
 }
 
-NodeResults GraphImporter::reportRunTimeSize(const NodePlace &at,
+NodeResults GraphImporter::reportDynamicSize(const NodePlace &at,
                                              const Twine &what) {
   std::string sizes, hint;
-  for (kernel::SymbolAttr symbol : runTimeSizes(at)) {
+  for (kernel::SymbolAttr symbol : dynamicSizes(at)) {
     std::string name = printable(symbol.getName());
     sizes += (sizes.empty() ? "`" : ", `") + name + "`";
     hint +=
@@ -180,8 +180,8 @@ void GraphImporter::report(DiagnosticId id, const Twine &message,
                            std::string hint) {
   // Shapes were checked at their upper bounds. A shape that is invalid there
   // may be valid at other sizes.
-  if (infoOf(id).kind == DiagnosticClass::Invalid && !runTimeSizes(at).empty())
-    return (void)reportRunTimeSize(at, message);
+  if (infoOf(id).kind == DiagnosticClass::Invalid && !dynamicSizes(at).empty())
+    return (void)reportDynamicSize(at, message);
   Diagnostic diagnostic = diagnosticAt(at);
   diagnostic.id = id;
   diagnostic.message = message.str();
@@ -239,7 +239,7 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
     // Import functions may continue after they have reported a fault.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
     if (succeeded(results) &&
-        (!isSound || !checkRunTimeSizes(at, *results, last) ||
+        (!isSound || !checkDynamicSizes(at, *results, last) ||
          !checkResults(at, *results)))
       results = failure();
   } catch (const std::exception &error) {
@@ -267,10 +267,10 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
 /// bounds, so it is rejected; exceptions are Shape and Size, which handle
 /// dynamic sizes, and CastLike, which reads only a type. The nodes of bodies
 /// have been checked already.
-bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
+bool GraphImporter::checkDynamicSizes(const NodePlace &at,
                                       ArrayRef<Binding> results,
                                       Operation *before) {
-  if (runTimeSizes(at).empty())
+  if (dynamicSizes(at).empty())
     return true;
   bool knows =
       at.isExpanded ||
@@ -287,7 +287,7 @@ bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
        op != block->end() && holds; ++op)
     holds = succeeded(verify(&*op, /*verifyRecursively=*/false));
   if (!holds)
-    (void)reportRunTimeSize(at, "`" + printable(at.node.op_type()) + "`");
+    (void)reportDynamicSize(at, "`" + printable(at.node.op_type()) + "`");
   return holds;
 }
 

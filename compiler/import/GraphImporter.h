@@ -304,10 +304,10 @@ private:
 
   /// Reports that `what` is unsupported because operands have dynamic sizes;
   /// returns failure.
-  NodeResults reportRunTimeSize(const NodePlace &at, const llvm::Twine &what);
+  NodeResults reportDynamicSize(const NodePlace &at, const llvm::Twine &what);
   /// Whether all operations built for a node, those after `before`, support
   /// dynamic sizes; reports a diagnostic if not.
-  bool checkRunTimeSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
+  bool checkDynamicSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
   void assumeFitting(NodePlace &at);
   bool checkTensorAttributes(NodePlace &at);

@@ -90,7 +90,7 @@ private:
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
     // A longer tensor is not a shape.
     constexpr int64_t mostElements = 256;
-    if (hasRunTimeSizes(value.getType()) || !isWide ||
+    if (hasDynamicSizes(value.getType()) || !isWide ||
         elementsOf(value) > mostElements)
       return {};
     KnownElements unknown(elementsOf(value));

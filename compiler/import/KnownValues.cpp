@@ -36,7 +36,7 @@ static bool collectArguments(Value value, func::FuncOp main,
     }
     // The evaluator handles only numbers; strings are addresses that are valid
     // in one run only.
-    if (graph::hasRunTimeSizes(next.getDefiningOp()) ||
+    if (graph::hasDynamicSizes(next.getDefiningOp()) ||
         isa<graph::IfOp, graph::LoopOp, graph::StringsOp>(next.getDefiningOp()))
       return false;
     for (Value operand : next.getDefiningOp()->getOperands())

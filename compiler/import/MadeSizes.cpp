@@ -300,7 +300,7 @@ void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
 bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
   // Tensors with more elements exceed the memory of most machines.
   constexpr int64_t mostElements = int64_t(1) << 31;
-  if (!hasRunTimeSizes(type) || type.getNumElements() <= mostElements)
+  if (!hasDynamicSizes(type) || type.getNumElements() <= mostElements)
     return true;
   report(DiagnosticId::UnsupportedForm,
          "`" + printable(at.node.op_type()) +

@@ -226,12 +226,12 @@ static NodeResults listOfParts(ProtoNode &node, OpBuilder &builder, Value x,
   std::vector<Value> elements;
   int64_t start = 0;
   for (int64_t part : lengths) {
-    Value piece = graph::slice(builder, node.loc, x, axis, start, part);
+    Value section = graph::slice(builder, node.loc, x, axis, start, part);
     start += part;
-    graph::Dims sizes = graph::dimsOf(piece);
+    graph::Dims sizes = graph::dimsOf(section);
     if (!keepsAxis)
       sizes.erase(sizes.begin() + axis);
-    elements.push_back(node.reshape(piece, ArrayRef<graph::Dim>(sizes)));
+    elements.push_back(node.reshape(section, ArrayRef<graph::Dim>(sizes)));
   }
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }

@@ -13,9 +13,9 @@ namespace {
 
 /// Computes live ranges: numbers the operations of a kernel in order, and the
 /// ends of their regions.
-class Lives {
+class LiveRanges {
 public:
-  explicit Lives(kernel::FuncOp kernel) { number(kernel); }
+  explicit LiveRanges(kernel::FuncOp kernel) { number(kernel); }
 
   int64_t most(kernel::FuncOp kernel) {
     std::vector<int64_t> changes(count + 1);
@@ -101,7 +101,8 @@ int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device) {
   // Registers that each thread needs in addition, for its index and for address
   // computations.
   constexpr int64_t others = 12;
-  return std::clamp<int64_t>(Lives(kernel).most(kernel) + others, 16, most);
+  return std::clamp<int64_t>(LiveRanges(kernel).most(kernel) + others, 16,
+                             most);
 }
 
 } // namespace ingot

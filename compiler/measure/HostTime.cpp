@@ -148,7 +148,7 @@ HostRates measureHost(const TargetDescription &target) {
 #endif
   std::fill_n(memory.get(), count, Line{});
   ArrayRef<Line> lines(memory.get(), count);
-  rates.nearBytes = readRate(lines, target.l2Bytes / 2);
+  rates.ownCacheBytes = readRate(lines, target.l2Bytes / 2);
   rates.sharedBytes = readRate(lines, 4 * target.l2Bytes);
   rates.memoryBytes = readRate(lines, beyondCaches);
   rates.sharedCacheBytes = lastCacheBytes();
@@ -163,7 +163,7 @@ static TargetDescription asMeasured(TargetDescription target,
   // Loading a cache line from the L2 cache costs the difference to an L1 load:
   // 2.3 cycles on Zen 4, 1.1 on Zen 5.
   double ofLine =
-      double(sizeof(Line)) * rates.cyclesPerSecond / rates.nearBytes;
+      double(sizeof(Line)) * rates.cyclesPerSecond / rates.ownCacheBytes;
   target.rates.missedLoad = std::max(0.0, ofLine - 1 / target.rates.loads);
   if (rates.multiplyAdds == 0)
     return target;
@@ -324,7 +324,7 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
   };
   auto levelOf = [&](int64_t bytes) -> Level {
     if (bytes <= target.residentBytes())
-      return {rates.nearBytes, "cache"};
+      return {rates.ownCacheBytes, "cache"};
     if (bytes <= rates.sharedCacheBytes)
       return {rates.sharedBytes, "shared cache"};
     return {rates.memoryBytes, "memory"};
@@ -341,12 +341,12 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
     StringRef source = "cache";
     bool takesRows = function.getStrategy() == "transpose";
     auto move = [&](int64_t bytes, Level level) {
-      bool isNear = level.rate == rates.nearBytes;
+      bool isOwnCache = level.rate == rates.ownCacheBytes;
       double seconds =
           double(bytes) /
-          (takesRows && !isNear ? inRows * level.rate : level.rate);
+          (takesRows && !isOwnCache ? inRows * level.rate : level.rate);
       moving += seconds;
-      if (!isNear)
+      if (!isOwnCache)
         waited += notHidden * seconds;
       if (seconds > slowest) {
         slowest = seconds;

@@ -23,7 +23,7 @@ struct HostRates {
   double multiplyAdds = 0;
   /// Bytes per second read from the L2 cache, from the shared cache, and from
   /// memory; and the size of the shared cache.
-  double nearBytes = 0, sharedBytes = 0, memoryBytes = 0;
+  double ownCacheBytes = 0, sharedBytes = 0, memoryBytes = 0;
   int64_t sharedCacheBytes = 0;
 };
 

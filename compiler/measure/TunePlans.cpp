@@ -3,7 +3,7 @@
 // `decide` on, built with the target's compiler, and run; the trace hook
 // measures each launch. Between two runs of a launch, as much memory is touched
 // as the caches next to the core hold, so that weights come from the same level
-// as in a network. Launches on a device are timed by events (DeviceRace.cpp).
+// as in a network. Launches on a device are timed by events (DeviceTiming.cpp).
 
 #include "compiler/measure/TunePlans.h"
 
@@ -11,7 +11,7 @@
 #include "codegen/objects/TemporaryFolder.h"
 #include "compiler/Faults.h"
 #include "compiler/import/TensorData.h"
-#include "compiler/measure/DeviceRace.h"
+#include "compiler/measure/DeviceTiming.h"
 #include "compiler/measure/PlanCache.h"
 #include "compiler/report/Progress.h"
 #include "compiler/run/DataSets.h"
@@ -142,22 +142,22 @@ std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
 }
 
 /// The compiled code of a group with several plans, and data to run it on.
-class Race {
+class PlanTiming {
 public:
   /// Null with diagnostics on failure.
-  static std::unique_ptr<Race> build(ModuleOp module, size_t plans,
-                                     const CompileOptions &from,
-                                     Diagnostics &diagnostics) {
+  static std::unique_ptr<PlanTiming> build(ModuleOp module, size_t plans,
+                                           const CompileOptions &from,
+                                           Diagnostics &diagnostics) {
     GroupModel group(module, from, diagnostics);
-    auto race = std::make_unique<Race>();
+    auto timing = std::make_unique<PlanTiming>();
     if (group.compilation)
-      race->model = HostModel::build(*group.compilation, {"-O2"});
-    if (!race->model)
+      timing->model = HostModel::build(*group.compilation, {"-O2"});
+    if (!timing->model)
       return nullptr;
-    race->times.resize(plans);
-    race->planOf = plansOfLaunches(group.compilation->module(), plans);
-    race->makeData(from.target->l2Bytes);
-    return race;
+    timing->times.resize(plans);
+    timing->planOf = plansOfLaunches(group.compilation->module(), plans);
+    timing->makeData(from.target->l2Bytes);
+    return timing;
   }
 
   /// Returns the median microseconds per plan; empty with diagnostics on
@@ -199,11 +199,11 @@ private:
   }
 
   static void trace(void *user, int32_t launch, int32_t finished) {
-    auto &race = *static_cast<Race *>(user);
+    auto &timing = *static_cast<PlanTiming *>(user);
     if (finished)
-      race.times[race.planOf[launch]].push_back(secondsSince(race.start));
+      timing.times[timing.planOf[launch]].push_back(secondsSince(timing.start));
     else
-      race.start = Clock::now();
+      timing.start = Clock::now();
   }
 
   void makeData(int64_t cacheBytes) {
@@ -285,7 +285,7 @@ private:
   }
 
   /// Returns the microseconds per plan; empty with diagnostics on failure.
-  std::vector<double> race(ModuleOp module, size_t plans) {
+  std::vector<double> timing(ModuleOp module, size_t plans) {
     if (target.isDevice()) {
       GroupModel model(module, options, diagnostics);
       std::vector<double> launches = model.compilation
@@ -298,16 +298,16 @@ private:
           times[plan] += launch;
       return times;
     }
-    std::unique_ptr<Race> race =
-        Race::build(module, plans, options, diagnostics);
-    return race ? race->run(diagnostics) : std::vector<double>();
+    std::unique_ptr<PlanTiming> timing =
+        PlanTiming::build(module, plans, options, diagnostics);
+    return timing ? timing->run(diagnostics) : std::vector<double>();
   }
 
   const PlanCache::Entry *findFastest(graph::GroupOp group,
                                       ArrayRef<DictionaryAttr> plans,
                                       const std::string &key) {
     OwningOpRef<ModuleOp> module = isolate(group, plans, target);
-    std::vector<double> times = race(*module, plans.size());
+    std::vector<double> times = timing(*module, plans.size());
     if (times.empty())
       return nullptr;
     // The first plan is kept unless another one is clearly faster.

@@ -48,7 +48,7 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   copy.fallbacks.clear();
   copy.maxRam.reset();
   copy.maxFlash.reset();
-  copy.nearBytes.reset();
+  copy.vtcmBytes.reset();
   copy.tune.clear();
   copy.trace = false;
   copy.weights = WeightsMode::Auto;

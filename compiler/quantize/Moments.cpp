@@ -17,32 +17,32 @@ static constexpr int64_t maxPart = 1536;
 /// The number of vectors that are added at a time.
 static constexpr int64_t panelRows = 64;
 
-/// Columns that are contiguous in a panel: a panel consists of strips of
+/// Columns that are contiguous in a panel: a panel consists of blocks of
 /// columns, each with all rows.
-static constexpr int64_t stripColumns = 16;
-using Strip = float __attribute__((vector_size(stripColumns * sizeof(float))));
+static constexpr int64_t blockColumns = 16;
+using Vector = float __attribute__((vector_size(blockColumns * sizeof(float))));
 
 /// Returns the position of an element in a panel.
 static int64_t placeInPanel(int64_t row, int64_t column) {
-  return (column / stripColumns * panelRows + row) * stripColumns +
-         column % stripColumns;
+  return (column / blockColumns * panelRows + row) * blockColumns +
+         column % blockColumns;
 }
 
 /// Adds the products of all pairs of columns i <= j of `panel` to `sums`, whose
-/// rows have `stride` floats, a multiple of a strip.
+/// rows have `stride` floats, a multiple of a block.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
   constexpr int height = 8;
   for (int64_t i = 0; i < stride; i += height)
-    for (int64_t j = i / stripColumns * stripColumns; j < stride;
-         j += stripColumns) {
+    for (int64_t j = i / blockColumns * blockColumns; j < stride;
+         j += blockColumns) {
       const float *left = panel + placeInPanel(0, i),
                   *right = panel + placeInPanel(0, j);
-      Strip tile[height] = {}, row;
+      Vector tile[height] = {}, row;
       for (int64_t p = 0; p < rows; ++p) {
-        std::memcpy(&row, right + p * stripColumns, sizeof(row));
+        std::memcpy(&row, right + p * blockColumns, sizeof(row));
         for (int a = 0; a < height; ++a)
-          tile[a] += row * left[p * stripColumns + a];
+          tile[a] += row * left[p * blockColumns + a];
       }
       for (int a = 0; a < height; ++a) {
         float *sum = sums + (i + a) * stride + j;
@@ -54,7 +54,7 @@ INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
 }
 
 static int64_t padded(int64_t columns) {
-  return llvm::alignTo(columns, stripColumns);
+  return llvm::alignTo(columns, blockColumns);
 }
 
 static int64_t partOf(const Weight &weight) {

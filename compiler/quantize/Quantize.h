@@ -1,4 +1,4 @@
-// Quantizes a float model to small integers.
+// Quantizes a float model to 8-, 16- or 4-bit integers.
 //
 // The result is an ONNX model: constants are integers with DequantizeLinear,
 // activations pass through QuantizeLinear and DequantizeLinear. ONNX Runtime

@@ -1,4 +1,4 @@
-// Rounds weights to small integers.
+// Rounds weights to 8- or 4-bit integers.
 
 #ifndef INGOT_COMPILER_QUANTIZE_ROUNDWEIGHTS_H
 #define INGOT_COMPILER_QUANTIZE_ROUNDWEIGHTS_H

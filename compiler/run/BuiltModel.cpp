@@ -3,9 +3,9 @@
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/run/DynamicSizes.h"
 #include "compiler/run/EmulatedModel.h"
 #include "compiler/run/HostModel.h"
-#include "compiler/run/RunTimeSizes.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -97,7 +97,7 @@ bool BuiltModel::generate(Compilation &compilation, StringRef source) {
   name = interface.name;
   arenaSize = interface.arenaBytes;
   arenaAlign = interface.arenaAlign;
-  nearSize = interface.nearBytes;
+  vtcmSize = interface.vtcmBytes;
   return true;
 }
 

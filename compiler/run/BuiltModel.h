@@ -30,7 +30,7 @@ public:
   int64_t arenaBytes() const { return arenaSize; }
   /// The dynamic sizes that each call passes, the first fields of the io
   /// struct.
-  llvm::ArrayRef<InterfaceSize> runTimeSizes() const { return sizes; }
+  llvm::ArrayRef<InterfaceSize> dynamicSizes() const { return sizes; }
 
   /// Runs the model on data of the types above; false with diagnostics on
   /// failure.
@@ -54,7 +54,7 @@ protected:
   std::vector<InterfaceTensor> inputTensors, outputTensors;
   llvm::SmallVector<mlir::RankedTensorType> inTypes, outTypes;
   std::string name;
-  int64_t arenaSize = 0, arenaAlign = 64, nearSize = 0;
+  int64_t arenaSize = 0, arenaAlign = 64, vtcmSize = 0;
 };
 
 /// Returns the meaning of a status of the generated code.

@@ -1,7 +1,7 @@
 #include "compiler/run/DataSets.h"
 
 #include "compiler/import/TensorData.h"
-#include "compiler/run/RunTimeSizes.h"
+#include "compiler/run/DynamicSizes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -61,7 +61,7 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
   };
   model->program.add({model->name, model->arenaSize, model->arenaAlign,
                       bytes(model->inTypes), bytes(model->outTypes),
-                      /*sizes=*/{}, model->nearSize});
+                      /*sizes=*/{}, model->vtcmSize});
   std::vector<std::string> objects;
   if (llvm::sys::fs::exists(weights))
     objects.push_back(weights);

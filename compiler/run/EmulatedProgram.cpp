@@ -137,7 +137,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     };
     os << "const place places_" << number << "[] = {";
     int64_t arenaEnd = alignTo(model.arenaBytes, model.arenaAlign);
-    place(model.nearBytes ? arenaEnd + model.nearBytes : model.arenaBytes,
+    place(model.vtcmBytes ? arenaEnd + model.vtcmBytes : model.arenaBytes,
           std::max<int64_t>(model.arenaAlign, 16));
     for (int64_t bytes : model.inputBytes)
       place(bytes, 16);
@@ -160,7 +160,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
         os << "tensors[" << at++ << "], ";
     for (size_t i = 0; i < tensors; ++i)
       os << "tensors[" << i << "], ";
-    if (model.nearBytes)
+    if (model.vtcmBytes)
       os << "static_cast<unsigned char *>(arena) + " << arenaEnd << ", ";
     os << "nullptr};\n"
        << "  const " << model.name

@@ -41,7 +41,7 @@ public:
     /// Each of these is an additional output of `madeBytes` after the others.
     std::vector<std::optional<int64_t>> sizes = {};
     /// The size of near memory (VTCM), which follows the arena.
-    int64_t nearBytes = 0;
+    int64_t vtcmBytes = 0;
   };
   struct Call {
     unsigned model = 0;

@@ -3,7 +3,7 @@
 #include "codegen/objects/TemporaryFolder.h"
 #include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
-#include "compiler/run/RunTimeSizes.h"
+#include "compiler/run/DynamicSizes.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <cstdlib>

@@ -14,7 +14,7 @@ namespace ingot::graph {
 using kernel::Dim;
 using kernel::Dims;
 using kernel::dimsOf;
-using kernel::hasRunTimeSizes;
+using kernel::hasDynamicSizes;
 using kernel::isCompact;
 using kernel::mayDiffer;
 using kernel::surelyDiffer;

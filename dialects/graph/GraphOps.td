@@ -56,7 +56,7 @@ def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
 /// States that the type rule and the definition support dynamic sizes.
-def Graph_RunTimeSizes : NativeOpTrait<"RunTimeSizes"> {
+def Graph_DynamicSizes : NativeOpTrait<"DynamicSizes"> {
   let cppNamespace = "::ingot::graph";
 }
 

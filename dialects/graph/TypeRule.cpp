@@ -21,7 +21,7 @@ LogicalResult TypeRule::result(ArrayRef<Dim> sizes, Type element) {
   return success();
 }
 
-SmallVector<kernel::SymbolAttr> runTimeSizes(Operation *op) {
+SmallVector<kernel::SymbolAttr> dynamicSizes(Operation *op) {
   SmallVector<kernel::SymbolAttr> found;
   auto add = [&](kernel::SizesAttr sizes) {
     if (sizes)
@@ -68,7 +68,7 @@ LogicalResult TypeRule::alike(ValueRange tensors) const {
 
 LogicalResult TypeRule::shape(Value x, ArrayRef<int64_t> shape,
                               StringRef what) {
-  if (x && hasRunTimeSizes(x.getType())) {
+  if (x && hasDynamicSizes(x.getType())) {
     unmet = "has " + what.str() + " of a size known only at run time";
     return success();
   }

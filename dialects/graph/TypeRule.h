@@ -138,13 +138,13 @@ private:
 
 /// An operator whose type rule and definition support dynamic sizes.
 template <typename OpT>
-class RunTimeSizes : public mlir::OpTrait::TraitBase<OpT, RunTimeSizes> {};
+class DynamicSizes : public mlir::OpTrait::TraitBase<OpT, DynamicSizes> {};
 
 /// Returns, each once, the symbols of dynamic sizes in the types of an
 /// operator's operands and results and in its attributes.
-llvm::SmallVector<kernel::SymbolAttr> runTimeSizes(mlir::Operation *op);
-inline bool hasRunTimeSizes(mlir::Operation *op) {
-  return !runTimeSizes(op).empty();
+llvm::SmallVector<kernel::SymbolAttr> dynamicSizes(mlir::Operation *op);
+inline bool hasDynamicSizes(mlir::Operation *op) {
+  return !dynamicSizes(op).empty();
 }
 
 /// Verifies an operator by its `inferTypes`.
@@ -152,7 +152,7 @@ template <typename OpT>
 class TypedByRule : public mlir::OpTrait::TraitBase<OpT, TypedByRule> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
-    if (!OpT::template hasTrait<RunTimeSizes>() && hasRunTimeSizes(op))
+    if (!OpT::template hasTrait<DynamicSizes>() && hasDynamicSizes(op))
       return op->emitOpError("needs sizes that are known when compiling");
     TypeRule rule(OpT::getOperationName(), op->getLoc(), op->getResultTypes());
     if (failed(

@@ -100,7 +100,7 @@ LogicalResult KernelDialect::verifyRegionResultAttribute(Operation *op,
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                                                       NamedAttribute attr) {
-  if (attr.getName() == kMacsRecomputedAttr || attr.getName() == kNearLeastAttr)
+  if (attr.getName() == kMacsRecomputedAttr || attr.getName() == kVtcmLeastAttr)
     return isa<FunctionOpInterface>(op) && isa<IntegerAttr>(attr.getValue())
                ? success()
                : op->emitOpError() << "attribute '" << attr.getName().getValue()

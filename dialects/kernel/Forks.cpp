@@ -79,7 +79,7 @@ LogicalResult verifyForks(ProgramOp program) {
       continue;
     for (Value operand : launch.getOperands())
       if (LaunchOp other = ofOtherBranch(operand, launch))
-        return launch.emitOpError("asks for what branch ")
+        return launch.emitOpError("reads what branch ")
                << *other.getBranch() << " of its fork computes";
   }
   return success();

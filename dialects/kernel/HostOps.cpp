@@ -26,7 +26,8 @@ LogicalResult CopyOp::verify() {
     return emitOpError("of a buffer copies one number of elements");
   if (getTo() &&
       (isInNear(getTo()) != getNear() || isInNear(getFrom()) == getNear()))
-    return emitOpError("is to near memory with 'near' and from it without");
+    return emitOpError(
+        "copies to near memory with 'near' and from near memory without");
   return success();
 }
 

@@ -44,7 +44,7 @@ inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
 inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
-inline constexpr llvm::StringLiteral kNearLeastAttr = "kernel.near_least";
+inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
 /// of the arguments of kernels,
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";

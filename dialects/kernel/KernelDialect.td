@@ -24,7 +24,7 @@ def Kernel_Dialect : Dialect {
       which the device can combine.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds computed twice to save memory.
-    - `kernel.near_least` (i64): if there is less near memory (VTCM) than this, the least
+    - `kernel.vtcm_least` (i64): if there is less near memory (VTCM) than this, the least
       amount with which vectors read nothing but constants from other memory.
     Attributes of the arguments of kernels:
     - `kernel.name` (string): the name to print.

@@ -87,7 +87,7 @@ int64_t sharedBytes(FuncOp kernel) {
   return llvm::alignTo(bytes, coarsest);
 }
 
-bool forEachPiece(memref::GlobalOp global,
+bool forEachChunk(memref::GlobalOp global,
                   llvm::function_ref<void(ArrayRef<char>)> use) {
   Attribute value = global.getConstantInitValue();
   if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value)) {

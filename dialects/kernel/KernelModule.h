@@ -47,7 +47,7 @@ llvm::LogicalResult checkBranches(ProgramOp program,
 
 /// Calls `use` with consecutive parts of the bytes of an initial value; returns
 /// false if it has no data (its resource is missing).
-bool forEachPiece(mlir::memref::GlobalOp global,
+bool forEachChunk(mlir::memref::GlobalOp global,
                   llvm::function_ref<void(llvm::ArrayRef<char>)> use);
 
 } // namespace ingot::kernel

@@ -144,7 +144,7 @@ llvm::LogicalResult verifyReadSizes(mlir::Operation *op, int64_t integers,
                                     SizesAttr sizes);
 /// Rejects an odd number of sizes.
 llvm::LogicalResult verifyPairs(mlir::Operation *op, SizesAttr pairs);
-inline bool hasRunTimeSizes(mlir::Type type) {
+inline bool hasDynamicSizes(mlir::Type type) {
   return static_cast<bool>(SizesAttr::of(type));
 }
 

@@ -9,7 +9,7 @@ namespace ingot {
 
 /// Whether the type is an 8-bit float that matrix units multiply: f8E4M3FN or
 /// f8E5M2. All values of both are exact in f16.
-inline bool isByteOfFloat(mlir::Type type) {
+inline bool isFloat8(mlir::Type type) {
   return mlir::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(type);
 }
 

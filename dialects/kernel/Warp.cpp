@@ -121,7 +121,7 @@ LogicalResult WarpProductOp::verify() {
   };
   bool areBytes = isByte(getLeft()) && isByte(getRight());
   bool areFloats =
-      (isByteOfFloat(getLeft()) && isByteOfFloat(getRight())) ||
+      (isFloat8(getLeft()) && isFloat8(getRight())) ||
       (getLeft() == getRight() && (getLeft().isF16() || getLeft().isBF16() ||
                                    isa<FloatTF32Type>(getLeft())));
   if (!areBytes && !areFloats)
@@ -174,7 +174,7 @@ static bool isAligned(Value buffer) {
   return isShared(buffer) || (align && align.getInt() % 16 == 0);
 }
 
-std::string StorePieceOp::getIntrinsicName() {
+std::string StoreVectorOp::getIntrinsicName() {
   std::string name;
   llvm::raw_string_ostream(name)
       << getOperationName() << '['
@@ -183,16 +183,16 @@ std::string StorePieceOp::getIntrinsicName() {
   return name;
 }
 
-LogicalResult StorePieceOp::verify() {
+LogicalResult StoreVectorOp::verify() {
   auto type = cast<MemRefType>(getTo().getType());
   if (!fitsRank(getTo(), getIndices()))
     return emitOpError("has ")
            << getIndices().size() << " indices into " << type;
   int64_t bytes = int64_t(getValues().size()) *
                   ingot::kernel::elementBytes(type.getElementType());
-  bool isPiece =
+  bool isVectorAccess =
       bytes == 16 || (!isShared(getTo()) && (bytes == 4 || bytes == 8));
-  if (!isa<FloatType>(type.getElementType()) || !isPiece)
+  if (!isa<FloatType>(type.getElementType()) || !isVectorAccess)
     return emitOpError("stores ") << getValues().size() << " numbers to "
                                   << type << ", which are not 16 bytes"
                                   << (isShared(getTo()) ? "" : ", nor 4 or 8");

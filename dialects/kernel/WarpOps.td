@@ -109,7 +109,7 @@ def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
+def Kernel_StoreVectorOp : Kernel_Op<"store_vector", [AttrSizedOperandSegments]> {
   let summary = "Rounds numbers to the element type of the buffer and stores them in one access of 16 bytes";
   let description = [{
     Aligned to 16 bytes in shared memory. In other memory also 4 or 8 bytes; element by
@@ -117,7 +117,7 @@ def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
     ("[bf16,unaligned]" in the target's table). No compiler merges stores of single elements
     that are rounded by separate instructions.
 
-        kernel.store_piece %a, %b, %c, %d to %tile[%r, %c]
+        kernel.store_vector %a, %b, %c, %d to %tile[%r, %c]
             : memref<64x36xf32, #gpu.address_space<workgroup>>
   }];
   let arguments = (ins Variadic<F32>:$values,
@@ -125,7 +125,7 @@ def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$values `to` $to `[` $indices `]` attr-dict `:` type($to)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.store_piece[bf16]".
+    /// The name in a target's table: "kernel.store_vector[bf16]".
     std::string getIntrinsicName();
   }];
 }

@@ -10,16 +10,20 @@ using namespace ingot::kernel;
 
 /// Checks that mbarriers are elements of an array of 64-bit words in shared
 /// memory.
-static LogicalResult verifyGates(Operation *op, Value gates) {
-  auto type = cast<MemRefType>(gates.getType());
-  if (!isShared(gates) || type.getRank() != 1 ||
+static LogicalResult verifyMbarriers(Operation *op, Value mbarriers) {
+  auto type = cast<MemRefType>(mbarriers.getType());
+  if (!isShared(mbarriers) || type.getRank() != 1 ||
       !type.getElementType().isInteger(64))
-    return op->emitOpError("has gates in ")
+    return op->emitOpError("has mbarriers in ")
            << type << ", not a list of i64 that the block shares";
   return verifyOnDevice(op);
 }
-LogicalResult InitGateOp::verify() { return verifyGates(*this, getGates()); }
-LogicalResult ExpectBytesOp::verify() { return verifyGates(*this, getGates()); }
+LogicalResult InitMbarrierOp::verify() {
+  return verifyMbarriers(*this, getMbarriers());
+}
+LogicalResult ExpectBytesOp::verify() {
+  return verifyMbarriers(*this, getMbarriers());
+}
 /// Checks that the kernel has clusters, for operations on other blocks of the
 /// cluster.
 static LogicalResult verifyInCluster(Operation *op) {
@@ -33,7 +37,7 @@ LogicalResult ClusterBarrierOp::verify() { return verifyInCluster(*this); }
 LogicalResult ArriveOp::verify() {
   if (getBlock() && failed(verifyInCluster(*this)))
     return failure();
-  return verifyGates(*this, getGates());
+  return verifyMbarriers(*this, getMbarriers());
 }
 LogicalResult SendOp::verify() {
   auto to = cast<MemRefType>(getTo().getType());
@@ -49,10 +53,12 @@ LogicalResult SendOp::verify() {
     return emitOpError("has indices of another rank than its buffer");
   if (failed(verifyInCluster(*this)))
     return failure();
-  return verifyGates(*this, getGates());
+  return verifyMbarriers(*this, getMbarriers());
 }
-LogicalResult AwaitGateOp::verify() { return verifyGates(*this, getGates()); }
-LogicalResult PublishGatesOp::verify() { return verifyOnDevice(*this); }
+LogicalResult WaitMbarrierOp::verify() {
+  return verifyMbarriers(*this, getMbarriers());
+}
+LogicalResult FenceMbarriersOp::verify() { return verifyOnDevice(*this); }
 
 LogicalResult TilesOp::verify() {
   size_t rank = getSizes().getSizes().size();
@@ -88,7 +94,7 @@ LogicalResult CopyTileOp::verify() {
     return emitOpError("has a place of another rank than its map");
   if (getBlocks() && failed(verifyInCluster(*this)))
     return failure();
-  return verifyGates(*this, getGates());
+  return verifyMbarriers(*this, getMbarriers());
 }
 
 std::string TileProductOp::getIntrinsicName() {
@@ -193,8 +199,9 @@ std::string ingot::kernel::warpgroupIntrinsic(Operation *op) {
     return name + (barrier.getShown() ? "[shown]" : "");
   if (auto set = dyn_cast<SetRegistersOp>(op))
     return name + (set.getFewer() ? "[fewer]" : "");
-  return isa<InitGateOp, PublishGatesOp, ExpectBytesOp, AwaitGateOp, SendOp,
-             TilesOp, BeginProductsOp, CloseProductsOp, AwaitProductsOp>(op)
+  return isa<InitMbarrierOp, FenceMbarriersOp, ExpectBytesOp, WaitMbarrierOp,
+             SendOp, TilesOp, BeginProductsOp, CloseProductsOp,
+             AwaitProductsOp>(op)
              ? name
              : "";
 }

@@ -49,47 +49,47 @@ def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [AttrSizedOperandSegments]> {
     the window of its first position does, and `shift` is the position within each window.
     Its rows have 128 bytes (or fewer along the last axis, then zero-padded); 16-byte chunk
     p of row r is stored at chunk p ^ (r % 8), and `to` is aligned to 1024 bytes. When the
-    tile has arrived, its bytes are counted at mbarrier `gate`. With `blocks`, a mask of
+    tile has arrived, its bytes are counted at mbarrier `mbarrier`. With `blocks`, a mask of
     blocks of the cluster, all of these receive the tile and count its bytes, at the same
     addresses of their own shared memory.
 
-        kernel.copy_tile %t[%row, %step] to %tile[%stage, %c0, %c0] at %gates[%stage]
+        kernel.copy_tile %t[%row, %step] to %tile[%stage, %c0, %c0] at %mbarriers[%stage]
             : memref<4x128x64xf16, #gpu.address_space<workgroup>>, memref<8xi64, #gpu.address_space<workgroup>>
   }];
   let arguments = (ins Kernel_Tiles:$tiles, Variadic<Index>:$at, Variadic<Index>:$shift,
     Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$to, Variadic<Index>:$to_indices,
-    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gates, Index:$gate, Optional<Index>:$blocks);
+    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$mbarriers, Index:$mbarrier, Optional<Index>:$blocks);
   let assemblyFormat = [{
     $tiles `[` $at `]` (`shift` `[` $shift^ `]`)? `to` $to `[` $to_indices `]`
-    `at` $gates `[` $gate `]` (`for` $blocks^)? attr-dict `:` type($to) `,` type($gates)
+    `at` $mbarriers `[` $mbarrier `]` (`for` $blocks^)? attr-dict `:` type($to) `,` type($mbarriers)
   }];
   let hasVerifier = 1;
 }
 
-class Kernel_GateOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic> {
-  let arguments = !con((ins Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gates, Index:$gate), further);
+class Kernel_MbarrierOp<string mnemonic, dag further = (ins)> : Kernel_Op<mnemonic> {
+  let arguments = !con((ins Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$mbarriers, Index:$mbarrier), further);
   let hasVerifier = 1;
 }
 
-def Kernel_InitGateOp : Kernel_GateOp<"init_gate", (ins ConfinedAttr<I64Attr, [IntPositive]>:$arrivals)> {
+def Kernel_InitMbarrierOp : Kernel_MbarrierOp<"init_mbarrier", (ins ConfinedAttr<I64Attr, [IntPositive]>:$arrivals)> {
   let summary = "Initializes an mbarrier, whose phase completes each time this many threads have arrived";
-  let assemblyFormat = "$gates `[` $gate `]` `for` $arrivals attr-dict `:` type($gates)";
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` `for` $arrivals attr-dict `:` type($mbarriers)";
 }
-def Kernel_PublishGatesOp : Kernel_Op<"publish_gates", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_FenceMbarriersOp : Kernel_Op<"fence_mbarriers", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Makes mbarriers that this thread has initialized visible to copies; other threads see them after a barrier";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
-def Kernel_ExpectBytesOp : Kernel_GateOp<"expect_bytes", (ins ConfinedAttr<I64Attr, [IntPositive]>:$bytes)> {
+def Kernel_ExpectBytesOp : Kernel_MbarrierOp<"expect_bytes", (ins ConfinedAttr<I64Attr, [IntPositive]>:$bytes)> {
   let summary = "Arrives at an mbarrier, whose phase also waits for this many bytes of copies";
-  let assemblyFormat = "$gates `[` $gate `]` `,` $bytes attr-dict `:` type($gates)";
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` `,` $bytes attr-dict `:` type($mbarriers)";
 }
-def Kernel_ArriveOp : Kernel_GateOp<"arrive", (ins Optional<Index>:$block)> {
+def Kernel_ArriveOp : Kernel_MbarrierOp<"arrive", (ins Optional<Index>:$block)> {
   let summary = "Arrives at an mbarrier, after everything that this thread did before";
   let description = [{
     The mbarrier is that of this block, or of block `block` of the cluster.
   }];
-  let assemblyFormat = "$gates `[` $gate `]` (`of` $block^)? attr-dict `:` type($gates)";
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` (`of` $block^)? attr-dict `:` type($mbarriers)";
 }
 def Kernel_ClusterBarrierOp : Kernel_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits until all threads of all blocks of the cluster have arrived";
@@ -108,25 +108,25 @@ def Kernel_SendOp : Kernel_Op<"send", [AttrSizedOperandSegments]> {
     mbarrier counts their bytes on arrival. That block sees them once the phase of the mbarrier
     completes; nothing else orders them.
 
-        kernel.send %a, %b, %c, %d to %parts[%rank, %thread, %c0] of %block at %gates[%c8]
+        kernel.send %a, %b, %c, %d to %parts[%rank, %thread, %c0] of %block at %mbarriers[%c8]
             : (f32, f32, f32, f32) to memref<2x128x4xf32, #gpu.address_space<workgroup>>, memref<9xi64, #gpu.address_space<workgroup>>
   }];
   let arguments = (ins Variadic<AnyTypeOf<[F32, I32]>>:$values, Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$to,
-    Variadic<Index>:$to_indices, Index:$block, Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gates, Index:$gate);
+    Variadic<Index>:$to_indices, Index:$block, Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$mbarriers, Index:$mbarrier);
   let assemblyFormat = [{
-    $values `to` $to `[` $to_indices `]` `of` $block `at` $gates `[` $gate `]` attr-dict
-    `:` `(` type($values) `)` `to` type($to) `,` type($gates)
+    $values `to` $to `[` $to_indices `]` `of` $block `at` $mbarriers `[` $mbarrier `]` attr-dict
+    `:` `(` type($values) `)` `to` type($to) `,` type($mbarriers)
   }];
   let hasVerifier = 1;
 }
-def Kernel_AwaitGateOp : Kernel_GateOp<"await_gate", (ins Index:$parity)> {
+def Kernel_WaitMbarrierOp : Kernel_MbarrierOp<"wait_mbarrier", (ins Index:$parity)> {
   let summary = "Waits until a phase of an mbarrier has completed";
   let description = [{
     Phases are numbered from 0; the operation waits for the completion of the latest
     phase with this parity. Before the first completion, the phase of parity 1
     counts as completed.
   }];
-  let assemblyFormat = "$gates `[` $gate `]` `,` $parity attr-dict `:` type($gates)";
+  let assemblyFormat = "$mbarriers `[` $mbarrier `]` `,` $parity attr-dict `:` type($mbarriers)";
 }
 
 def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]> {

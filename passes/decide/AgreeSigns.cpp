@@ -10,7 +10,7 @@
 //
 // The change costs nothing at run time, and results are bit-identical. On
 // targets with vector dot products, TakeSigns chooses the signedness before it
-// is known which contractions use int8, and FormIntegerProducts converts the
+// is known which contractions use int8, and FormIntegerDots converts the
 // remaining operands where their padding is stored.
 
 #include "dialects/graph/GraphDialect.h"

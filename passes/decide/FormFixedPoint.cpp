@@ -387,7 +387,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
 
 std::optional<Value> formSoftmax(SoftmaxOp op) {
   int64_t axis = op.getAxis(), count = shapeOf(op.getInput())[axis];
-  if (hasRunTimeSizes(op) || count < 2 || count > longestRow)
+  if (hasDynamicSizes(op) || count < 2 || count > longestRow)
     return std::nullopt;
   auto sum = readSum(op.getInput(), Numbers::of(log2e));
   FixedPoint build(op);
@@ -398,7 +398,7 @@ std::optional<Value> formSoftmax(SoftmaxOp op) {
 std::optional<Value> formLayerNorm(LayerNormOp op) {
   int64_t count = shapeOf(op.getInput()).back();
   double epsilon = op.getEpsilon().convertToDouble();
-  if (hasRunTimeSizes(op) || count < 2 || count > longestRow || epsilon <= 0)
+  if (hasDynamicSizes(op) || count < 2 || count > longestRow || epsilon <= 0)
     return std::nullopt;
   auto sum = readSum(op.getInput(), Numbers::of(1.0));
   FixedPoint build(op);
@@ -414,12 +414,12 @@ std::optional<Value> formLayerNorm(LayerNormOp op) {
 }
 
 bool isMove(Operation *op) {
-  return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasRunTimeSizes(op);
+  return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
 /// Rewrites a sum that has several users, or that is moved, as fixed point.
 std::optional<Value> formShared(Operation *op) {
-  if (op->getNumResults() != 1 || op->use_empty() || hasRunTimeSizes(op) ||
+  if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))
     return std::nullopt;
   Value v = op->getResult(0);

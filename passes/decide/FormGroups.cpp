@@ -81,7 +81,7 @@ public:
     // with its strides.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
-        if (!isInOnePiece(cast<ConcatOp>(concat)))
+        if (!hasContiguousOperands(cast<ConcatOp>(concat)))
           part.getDefiningOp<GroupOp>().setOutputStrides(
               stridesOf(shapeOf(concat->getResult(0))));
     // Constants that were copied into groups are now unused.
@@ -120,7 +120,7 @@ private:
       if (op.getNumResults() == 0 || isa<ConstantOp>(op) ||
           llvm::any_of(op.getResults(), [](Value v) {
             return tensorType(v).getNumElements() != 0 ||
-                   hasRunTimeSizes(v.getType());
+                   hasDynamicSizes(v.getType());
           }))
         continue;
       OpBuilder builder(&op);
@@ -162,19 +162,20 @@ private:
 
   /// The same on a device, where the channels have to be whole 16-byte vector
   /// accesses.
-  bool readsPieces(Operation *reader, SliceOp slice) const {
-    constexpr int64_t bytesOfPiece = 16;
+  bool readsWholeVectors(Operation *reader, SliceOp slice) const {
+    constexpr int64_t accessBytes = 16;
     auto conv = dyn_cast<ConvOp>(reader);
     Value from = slice.getX(), x = slice.getResult();
     int64_t bytes = elementOf(x).getIntOrFloatBitWidth() / 8;
-    auto arePieces = [&](int64_t channels) {
-      return channels * bytes % bytesOfPiece == 0;
+    auto areWholeVectors = [&](int64_t channels) {
+      return channels * bytes % accessBytes == 0;
     };
     return conv && conv.getX() == x && target.isDevice() &&
            isa<FloatType>(elementOf(x)) && conv.getGroups() == 1 &&
            schedule::isFusableConvolution(conv, packs) &&
-           arePieces(shapeOf(from).back()) && arePieces(shapeOf(x).back()) &&
-           arePieces(slice.getStarts().back());
+           areWholeVectors(shapeOf(from).back()) &&
+           areWholeVectors(shapeOf(x).back()) &&
+           areWholeVectors(slice.getStarts().back());
   }
 
   /// Clones slices of channels for each user, if all users read the sliced
@@ -186,7 +187,7 @@ private:
           !schedule::takesChannels(slice) ||
           !llvm::all_of(slice->getUsers(), [&](Operation *user) {
             return readsChannels(user, slice.getResult()) ||
-                   readsPieces(user, slice) ||
+                   readsWholeVectors(user, slice) ||
                    (isa<ElementwiseOpInterface>(user) &&
                     dimsOf(user->getResult(0)) == dimsOf(slice.getResult()));
           }))
@@ -211,7 +212,7 @@ private:
   }
 
   /// Whether the elements of each operand are contiguous in the result.
-  static bool isInOnePiece(ConcatOp concat) {
+  static bool hasContiguousOperands(ConcatOp concat) {
     return llvm::all_of(
         shapeOf(concat.getResult()).take_front(concat.getAxis()),
         [](int64_t size) { return size == 1; });
@@ -229,14 +230,14 @@ private:
         // If the operand has no gaps in the result, a reshaped result is
         // written directly too.
         while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
-               isInOnePiece(concat)) {
+               hasContiguousOperands(concat)) {
           part = op->getOperand(0);
           op = part.getDefiningOp();
         }
         return op && op->getNumResults() == 1 && part.hasOneUse() &&
                !isStoredByRows(part, concat.getAxis()) && !isView(op) &&
                !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
-               (!placed.contains(op) || isInOnePiece(concat));
+               (!placed.contains(op) || hasContiguousOperands(concat));
       };
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
@@ -385,7 +386,7 @@ private:
                shapeOf(operand) != shapeOf(op->getResult(0));
       });
     };
-    if (!target.wholeRegisters || hasRunTimeSizes(members.front()) ||
+    if (!target.wholeRegisters || hasDynamicSizes(members.front()) ||
         shapeOf(result).empty() || isRow(members.front()) ||
         shapeOf(result).back() % target.maxLanes(elementOf(result)) == 0 ||
         llvm::any_of(members, [](Operation *op) {
@@ -473,7 +474,7 @@ private:
       if (auto slice = dyn_cast<SliceOp>(producer); slice && isa<ConvOp>(user))
         return schedule::takesChannels(slice) &&
                (readsChannels(user, slice.getResult()) ||
-                readsPieces(user, slice));
+                readsWholeVectors(user, slice));
       if (auto concat = dyn_cast<ConcatOp>(producer);
           concat && isa<ConvOp>(user))
         return schedule::readsByParts(concat) &&
@@ -483,7 +484,7 @@ private:
           llvm::any_of(user->getUsers(), [&](Operation *reader) {
             auto slice = dyn_cast<SliceOp>(user);
             return readsChannels(reader, user->getResult(0)) ||
-                   (slice && readsPieces(reader, slice));
+                   (slice && readsWholeVectors(reader, slice));
           }))
         return false;
       // A tensor that is read a few times is widened each time: narrow elements

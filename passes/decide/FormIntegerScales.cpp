@@ -92,7 +92,7 @@ private:
   bool isSame(const Sum &sum, double zero) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         elementOf(sum.terms[0].integer) != elementOf(op.getResult()) ||
-        hasRunTimeSizes(op) ||
+        hasDynamicSizes(op) ||
         tensorType(sum.terms[0].integer).getNumElements() !=
             tensorType(op.getResult()).getNumElements())
       return false;

@@ -38,7 +38,7 @@ public:
   /// Finds the 8-bit tensor from which everything is computed, the earliest one
   /// possible.
   bool find() {
-    if (!isByte(last.getResult()) || hasRunTimeSizes(last) ||
+    if (!isByte(last.getResult()) || hasDynamicSizes(last) ||
         shapeOf(last.getResult()).empty())
       return false;
     ElementOperators seen = operators;

@@ -345,7 +345,7 @@ private:
     int64_t count = tensorType(x).getNumElements() /
                     tensorType(op->getResult(0)).getNumElements();
     auto inner = read(x, factor);
-    if (!inner || hasRunTimeSizes(op) || inner->terms.size() != 1 ||
+    if (!inner || hasDynamicSizes(op) || inner->terms.size() != 1 ||
         inner->terms[0].limited || inner->terms[0].factor.values.size() != 1 ||
         inner->constant.values.size() != 1 ||
         inner->terms[0].bound * double(count) >= 0x1p24)

@@ -33,11 +33,11 @@ namespace {
 /// Rewrites one convolution.
 class Joining {
 public:
-  Joining(ConvOp conv, int64_t piece)
+  Joining(ConvOp conv, int64_t vectorElements)
       : builder(conv), conv(conv), axis(conv.getStrides().size() - 1),
         columns(conv.getStrides().back()),
         channels(shapeOf(conv.getX()).back()) {
-    while (columns * channels % piece != 0)
+    while (columns * channels % vectorElements != 0)
       ++channels;
   }
 
@@ -102,36 +102,36 @@ struct JoinColumnsPass : impl::JoinColumnsBase<JoinColumnsPass> {
       return;
     SmallVector<ConvOp> found;
     getOperation().walk([&](ConvOp conv) {
-      if (isByUnits(conv, target) && lacksPieces(conv))
+      if (isByUnits(conv, target) && lacksVectors(conv))
         found.push_back(conv);
     });
     for (ConvOp conv : found)
-      Joining(conv, pieceOf(conv)).run();
+      Joining(conv, elementsPerVector(conv)).run();
   }
 
 private:
   /// Returns the number of elements in a 16-byte vector access.
-  static int64_t pieceOf(ConvOp conv) {
+  static int64_t elementsPerVector(ConvOp conv) {
     return 128 / elementOf(conv.getX()).getIntOrFloatBitWidth();
   }
 
   static bool isByUnits(ConvOp conv, const TargetDescription &target) {
     Type type = elementOf(conv.getX());
     return type.isF16() || ((type.isBF16() || conv->hasAttr(kMultipliedAttr)) &&
-                            target.device.multipliesBFloats());
+                            target.device.multipliesBf16());
   }
 
   /// Whether a convolution with constant weights loads its windows element by
   /// element, and is large enough for padding to pay off.
-  static bool lacksPieces(ConvOp conv) {
+  static bool lacksVectors(ConvOp conv) {
     // Matrix units are not used for fewer rows, columns or steps.
     constexpr int64_t fewest = 16;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     size_t last = conv.getStrides().size();
     return conv.getGroups() == 1 && conv.getDilations().back() == 1 &&
            conv.getLow().back() >= 0 && isKnown(conv.getW()) &&
-           dimsOf(conv.getX())[last].known() && w[last] % pieceOf(conv) != 0 &&
-           w.back() >= fewest / 2 &&
+           dimsOf(conv.getX())[last].known() &&
+           w[last] % elementsPerVector(conv) != 0 && w.back() >= fewest / 2 &&
            ShapedType::getNumElements(w.drop_back()) >= fewest;
   }
 };

@@ -134,7 +134,7 @@ private:
     return isa_and_nonnull<ElementwiseOpInterface>(op) &&
            op->getNumResults() == 1 &&
            shapeOf(op->getResult(0)) == ArrayRef(from) &&
-           !hasRunTimeSizes(op) &&
+           !hasDynamicSizes(op) &&
            llvm::all_of(op->getOperands(), [&](Value v) {
              return isOne(v) || isOfChannels(v) || shapeOf(v) == ArrayRef(from);
            });
@@ -257,7 +257,7 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
 /// Merges the smallest number of positions that takes nearly the least time.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
-      conv.getGroups() != 1 || hasRunTimeSizes(conv) ||
+      conv.getGroups() != 1 || hasDynamicSizes(conv) ||
       conv.getDilations().back() != 1 ||
       !isa_and_nonnull<ConstantOp>(conv.getW().getDefiningOp()))
     return;

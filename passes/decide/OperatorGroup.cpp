@@ -45,7 +45,7 @@ GroupOp moveToGroup(ArrayRef<Operation *> ordered,
           !isa<UnpackPanelsOp, StringsOp>(op) && !inputs.contains(operand))
         constants.insert(operand.getDefiningOp());
       else if (tensorType(operand).getNumElements() == 0 &&
-               !hasRunTimeSizes(operand.getType()))
+               !hasDynamicSizes(operand.getType()))
         empty.insert(operand);
       else if (!operand.getDefiningOp() ||
                !inside.contains(operand.getDefiningOp()))

@@ -40,7 +40,7 @@ def JoinProducts : Pass<"decide-join-products", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
-def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
+def FormIntegerDots : Pass<"decide-form-integer-dots", "::mlir::func::FuncOp"> {
   let summary = "Rewrite contractions of narrow integers into forms that the target's dot products support";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
@@ -99,7 +99,7 @@ def ChainRows : Pass<"decide-chain-rows", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
-def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {
+def RowBands : Pass<"decide-row-bands", "::mlir::ModuleOp"> {
   let summary = "Compute chains of groups in row bands (patch-based execution) to reduce the arena";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
                  Option<"maxBytes", "max-bytes", "int64_t", "0", "What the arena may take; 0: half of what it takes without, as far as that costs no time">];
@@ -110,7 +110,7 @@ def SplitBatches : Pass<"decide-split-batches", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
-def FillNear : Pass<"decide-fill-near", "::mlir::ModuleOp"> {
+def PlaceInVtcm : Pass<"decide-place-in-vtcm", "::mlir::ModuleOp"> {
   let summary = "Place data that vectors read, except constants, in near memory (VTCM)";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
                  Option<"maxBytes", "max-bytes", "int64_t", "0", "Bytes of near memory that the caller lends">];

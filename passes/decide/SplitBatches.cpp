@@ -83,7 +83,7 @@ private:
   bool isBatch(Value v) const {
     return isa<RankedTensorType>(v.getType()) && !shapeOf(v).empty() &&
            shapeOf(v)[0] >= parts && shapeOf(v)[0] % parts == 0 &&
-           !hasRunTimeSizes(v.getType());
+           !hasDynamicSizes(v.getType());
   }
   Rows rowsOf(Value v, int64_t part) const {
     int64_t size = shapeOf(v)[0] / parts;
@@ -138,7 +138,7 @@ private:
     if (isView(op))
       return {canSplitView(op), 0, 0};
     auto group = dyn_cast<GroupOp>(op);
-    if (!group || hasRunTimeSizes(group))
+    if (!group || hasDynamicSizes(group))
       return {};
     auto its = reads(group, 0);
     if (!its || !reads(group, parts - 1))
@@ -397,7 +397,7 @@ private:
     int64_t batch = 0;
     for (Type type : main.getArgumentTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!tensor || hasRunTimeSizes(type))
+      if (!tensor || hasDynamicSizes(type))
         return 1;
       // An input of size 1 is used by all images.
       if (tensor.getRank() > 0 && tensor.getDimSize(0) != 1)

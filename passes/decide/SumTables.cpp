@@ -51,7 +51,7 @@ public:
          zeroNumbers = Numbers::of(last.getZero());
     Type type = elementOf(last.getResult());
     if (!(type.isUnsignedInteger(8) || type.isSignedInteger(8)) ||
-        hasRunTimeSizes(last) || !elementOf(last.getX()).isF32() ||
+        hasDynamicSizes(last) || !elementOf(last.getX()).isF32() ||
         !scaleNumbers || scaleNumbers->values.size() != 1 || !zeroNumbers ||
         zeroNumbers->values.size() != 1 || scaleNumbers->values[0] <= 0 ||
         readSum(last.getX(), Numbers::of(1.0)))

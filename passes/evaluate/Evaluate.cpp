@@ -24,7 +24,7 @@ bool isComputable(Value value) {
   llvm::DenseSet<Operation *> seen;
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val().getDefiningOp();
-    if (!op || !isPure(op) || hasRunTimeSizes(op))
+    if (!op || !isPure(op) || hasDynamicSizes(op))
       return false;
     if (seen.insert(op).second)
       llvm::append_range(pending, op->getOperands());

@@ -139,7 +139,7 @@ private:
          to = op->getNumResults() ? op->getResult(0).getType() : Type();
     if (auto load = dyn_cast<kernel::LoadMatricesOp>(op))
       return isIntrinsic(load.getIntrinsicName());
-    if (auto store = dyn_cast<kernel::StorePieceOp>(op))
+    if (auto store = dyn_cast<kernel::StoreVectorOp>(op))
       return isIntrinsic(store.getIntrinsicName());
     if (auto product = dyn_cast<kernel::WarpProductOp>(op))
       return isIntrinsic(product.getIntrinsicName());
@@ -245,7 +245,7 @@ struct CheckPrintablePass : impl::CheckPrintableBase<CheckPrintablePass> {
           valid &= succeeded(printable.check(inside));
         });
       else if (auto global = dyn_cast<memref::GlobalOp>(op);
-               global && !kernel::forEachPiece(global, [](ArrayRef<char>) {})) {
+               global && !kernel::forEachChunk(global, [](ArrayRef<char>) {})) {
         global.emitError("the constant has no value");
         valid = false;
       }

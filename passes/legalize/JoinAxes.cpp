@@ -125,7 +125,7 @@ template <typename Op> OpOperand &bufferOf(Op op) {
   else if constexpr (std::is_same_v<Op, vector::LoadOp> ||
                      std::is_same_v<Op, vector::StoreOp>)
     return op.getBaseMutable();
-  else if constexpr (std::is_same_v<Op, kernel::StorePieceOp>)
+  else if constexpr (std::is_same_v<Op, kernel::StoreVectorOp>)
     return op.getToMutable();
   else
     return op.getMemrefMutable();
@@ -189,7 +189,7 @@ template <typename Op> struct JoinAxes : OpRewritePattern<Op> {
 void populateJoinAxes(RewritePatternSet &patterns) {
   patterns.add<JoinAxes<memref::LoadOp>, JoinAxes<memref::StoreOp>,
                JoinAxes<vector::LoadOp>, JoinAxes<vector::StoreOp>,
-               JoinAxes<kernel::StorePieceOp>, JoinAxes<kernel::CopyAheadOp>>(
+               JoinAxes<kernel::StoreVectorOp>, JoinAxes<kernel::CopyAheadOp>>(
       patterns.getContext());
 }
 

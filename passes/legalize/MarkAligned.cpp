@@ -129,7 +129,7 @@ private:
       Operation *user = users.pop_back_val();
       if (auto view = dyn_cast<kernel::ViewOp>(user))
         llvm::append_range(users, view->getUsers());
-      if (isa<kernel::StorePieceOp>(user))
+      if (isa<kernel::StoreVectorOp>(user))
         return true;
       auto load = dyn_cast<memref::LoadOp>(user);
       auto store = dyn_cast<memref::StoreOp>(user);

@@ -19,7 +19,7 @@ static void markReadOnly(FunctionOpInterface kernel) {
       written.insert(kernel::bufferRoot(store.getMemRef()));
     else if (auto store = dyn_cast<vector::StoreOp>(op))
       written.insert(kernel::bufferRoot(store.getBase()));
-    else if (auto store = dyn_cast<kernel::StorePieceOp>(op))
+    else if (auto store = dyn_cast<kernel::StoreVectorOp>(op))
       written.insert(kernel::bufferRoot(store.getTo()));
     else if (auto count = dyn_cast<kernel::CountOp>(op))
       written.insert(kernel::bufferRoot(count.getCounts()));

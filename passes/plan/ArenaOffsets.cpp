@@ -20,7 +20,7 @@ public:
   Placement(const std::vector<ArenaRequest> &requests, int64_t alignment)
       : requests(requests), rows(requests.size()) {
     for (size_t i = 0; i < requests.size(); ++i)
-      if (!requests[i].pieces.empty())
+      if (!requests[i].liveRanges.empty())
         for (size_t j = 0; j < requests.size(); ++j)
           rows[i].push_back({distance(i, j, alignment), //
                              distance(j, i, alignment)});
@@ -125,15 +125,15 @@ private:
     const ArenaRequest &a = requests[below], &b = requests[above];
     if (!alive(a, b))
       return std::nullopt;
-    auto piecesOf = [](const ArenaRequest &r) {
-      return r.pieces.empty()
-                 ? std::vector<ArenaPiece>{{0, r.bytes, r.first, r.last}}
-                 : r.pieces;
+    auto liveRangesOf = [](const ArenaRequest &r) {
+      return r.liveRanges.empty()
+                 ? std::vector<LiveRange>{{0, r.bytes, r.first, r.last}}
+                 : r.liveRanges;
     };
     std::optional<int64_t> most;
-    std::vector<ArenaPiece> pieces = piecesOf(b);
-    for (const ArenaPiece &p : piecesOf(a))
-      for (const ArenaPiece &q : pieces)
+    std::vector<LiveRange> liveRanges = liveRangesOf(b);
+    for (const LiveRange &p : liveRangesOf(a))
+      for (const LiveRange &q : liveRanges)
         if (alive(p, q))
           most = std::max(most.value_or(p.end - q.begin), p.end - q.begin);
     if (most && *most % alignment)
@@ -182,9 +182,9 @@ lowerBound(const std::vector<ArenaRequest> &requests) {
     changes.push_back({2 * last + 1, -bytes});
   };
   for (const ArenaRequest &r : requests) {
-    if (r.pieces.empty())
+    if (r.liveRanges.empty())
       add(r.first, r.last, r.bytes);
-    for (const ArenaPiece &p : r.pieces)
+    for (const LiveRange &p : r.liveRanges)
       add(p.first, p.last, p.end - p.begin);
   }
   std::sort(changes.begin(), changes.end());
@@ -200,9 +200,9 @@ lowerBound(const std::vector<ArenaRequest> &requests) {
 int64_t aliveAt(const std::vector<ArenaRequest> &requests, int64_t step) {
   int64_t sum = 0;
   for (const ArenaRequest &r : requests) {
-    if (r.pieces.empty() && r.first <= step && step <= r.last)
+    if (r.liveRanges.empty() && r.first <= step && step <= r.last)
       sum += r.bytes;
-    for (const ArenaPiece &p : r.pieces)
+    for (const LiveRange &p : r.liveRanges)
       if (p.first <= step && step <= p.last)
         sum += p.end - p.begin;
   }
@@ -217,8 +217,9 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
   if (requests.empty())
     return plan;
   Placement placement(requests, alignment);
-  bool hasPieces = std::any_of(requests.begin(), requests.end(),
-                               [](auto &r) { return !r.pieces.empty(); });
+  bool hasLiveRanges =
+      std::any_of(requests.begin(), requests.end(),
+                  [](auto &r) { return !r.liveRanges.empty(); });
   Placement::Order best;
   std::vector<int64_t> offsets(requests.size());
   plan.bytes = std::numeric_limits<int64_t>::max();
@@ -234,7 +235,7 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
     plan.offsets = offsets;
   };
   for (bool growth : {false, true}) {
-    if (growth && !hasPieces)
+    if (growth && !hasLiveRanges)
       break;
     auto tryBy = [&](auto key) { attempt(placement.sorted(key), growth); };
     tryBy([](const ArenaRequest &) { return 0; });

@@ -11,17 +11,17 @@ namespace ingot::plan {
 
 /// The bytes [begin, end) of a buffer, live from step `first` to step `last`,
 /// both included.
-struct ArenaPiece {
+struct LiveRange {
   int64_t begin, end, first, last;
 };
 
 /// A buffer of `bytes` (already a multiple of the alignment) that is live from
-/// step `first` to step `last`, both included. If there are `pieces`, only
+/// step `first` to step `last`, both included. If there are `liveRanges`, only
 /// these are live, each in its own range: another buffer may overlap pieces
 /// that have not been written yet or are no longer read.
 struct ArenaRequest {
   int64_t bytes, first, last;
-  std::vector<ArenaPiece> pieces = {};
+  std::vector<LiveRange> liveRanges = {};
 };
 
 struct ArenaPlan {

@@ -330,32 +330,32 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
                              std::max<int64_t>(buffer.bytes, 1), alignment)),
                          buffer.first, buffer.last};
     auto &accesses = touched[id];
-    bool inPieces = llvm::any_of(accesses, [&](auto &access) {
+    bool inParts = llvm::any_of(accesses, [&](auto &access) {
       return access[0] != 0 || access[1] != buffer.bytes;
     });
-    if (inPieces) {
+    if (inParts) {
       std::vector<int64_t> cuts{0, buffer.bytes};
       for (auto [begin, end, time] : accesses)
         cuts.insert(cuts.end(), {begin, end});
       llvm::sort(cuts);
       cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
       for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-        ArenaPiece piece{cuts[i], cuts[i + 1], buffer.last + 1,
-                         buffer.first - 1};
+        LiveRange range{cuts[i], cuts[i + 1], buffer.last + 1,
+                        buffer.first - 1};
         for (auto [begin, end, time] : accesses)
-          if (begin <= piece.begin && piece.end <= end) {
-            piece.first = std::min(piece.first, forkAround(time).first);
-            piece.last = std::max(piece.last, forkAround(time).second);
+          if (begin <= range.begin && range.end <= end) {
+            range.first = std::min(range.first, forkAround(time).first);
+            range.last = std::max(range.last, forkAround(time).second);
           }
-        if (piece.first > piece.last)
+        if (range.first > range.last)
           continue; // never touched
-        if (!request.pieces.empty() &&
-            request.pieces.back().end == piece.begin &&
-            request.pieces.back().first == piece.first &&
-            request.pieces.back().last == piece.last)
-          request.pieces.back().end = piece.end;
+        if (!request.liveRanges.empty() &&
+            request.liveRanges.back().end == range.begin &&
+            request.liveRanges.back().first == range.first &&
+            request.liveRanges.back().last == range.last)
+          request.liveRanges.back().end = range.end;
         else
-          request.pieces.push_back(piece);
+          request.liveRanges.push_back(range);
       }
     }
     requests.push_back(std::move(request));

@@ -194,7 +194,7 @@ private:
         auto planned = kernel::CopyOp::create(
             builder, op.getLoc(), Type(), from,
             place(copy.getResult(), type, ""), copy.getNear(), {});
-        if (kernel::hasRunTimeSizes(copy.getFrom().getType()) &&
+        if (kernel::hasDynamicSizes(copy.getFrom().getType()) &&
             kernel::isCompact(sizes))
           planned.setElementsAttr(
               kernel::sizesAttr(product(sizes), builder.getContext()));

@@ -100,7 +100,7 @@ ConvOp filtersOf(GroupView group) {
 ConvOp integerFiltersOf(GroupView group) {
   auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
   return conv && group.results().size() == 1 && conv.getXZero() == 0 &&
-                 !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
+                 !group.hasDynamicSizes() && isa<BlockArgument>(conv.getX()) &&
                  mayBeInPanels(conv.getW(), group.packs) &&
                  shapeOf(conv.getResult()) == shapeOf(group.results()[0])
              ? conv
@@ -116,7 +116,7 @@ static bool isOfKnownSize(Value image) {
 
 bool isDepthwise(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  return !hasRunTimeSizes(conv.getW().getType()) &&
+  return !hasDynamicSizes(conv.getW().getType()) &&
          isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
          w[w.size() - 2] == 1 && conv.getGroups() > 1 &&
          w.back() == static_cast<int64_t>(conv.getGroups());
@@ -130,7 +130,7 @@ bool multipliesInGroups(ConvOp conv, const TargetDescription &target) {
   Type type = elementOf(conv.getX());
   if (conv.getGroups() == 1 || isDepthwise(conv) || target.isDevice() ||
       target.smallCode || !isa<Float32Type, Float64Type>(type) ||
-      hasRunTimeSizes(conv.getW().getType()))
+      hasDynamicSizes(conv.getW().getType()))
     return false;
   int64_t channels = channelsOfGroup(conv);
   auto vectors = ColumnVectors::cover(channels, target, type, /*padded=*/true);
@@ -144,7 +144,7 @@ bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
   if (conv.getGroups() == 1 || isDepthwise(conv) || target.isDevice() ||
       target.smallCode || target.wholeRegisters ||
       !isa<Float32Type, Float64Type>(type) ||
-      hasRunTimeSizes(conv.getW().getType()))
+      hasDynamicSizes(conv.getW().getType()))
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
   // Tiles of one group with packed weights, where possible, are as fast for
@@ -199,7 +199,7 @@ bool readsByParts(ConcatOp concat) {
 bool isFusableConvolution(Operation *op, bool packs) {
   auto conv = dyn_cast<ConvOp>(op);
   return conv && dimsOf(conv.getX()).back().known() &&
-         !hasRunTimeSizes(conv.getW().getType()) &&
+         !hasDynamicSizes(conv.getW().getType()) &&
          (isa<Float32Type, Float64Type>(elementOf(conv.getX())) ||
           (conv.isWidening() && conv.getXZero() == 0)) &&
          conv.getGroups() == 1 && mayBeInPanels(conv.getW(), packs);

@@ -222,7 +222,7 @@ static void addMoves(Value operand,
 SmallVector<Operation *>
 takeAttention(Operation *producer,
               llvm::function_ref<bool(Operation *)> isMember,
-              llvm::function_ref<bool(Operation *)> isFree, bool asTheyLie,
+              llvm::function_ref<bool(Operation *)> isFree, bool inStoredLayout,
               llvm::function_ref<bool(const AttentionAnchor &)> suits) {
   // Start from the product itself, also if `producer` is its softmax or
   // rounding cast.
@@ -245,9 +245,9 @@ takeAttention(Operation *producer,
     taken.push_back(product);
   if (!llvm::all_of(taken, isFree))
     return {};
-  addInFront(anchor.scores.getA(), /*scales=*/true, /*rounds=*/asTheyLie,
+  addInFront(anchor.scores.getA(), /*scales=*/true, /*rounds=*/inStoredLayout,
              isFree, taken);
-  if (asTheyLie) {
+  if (inStoredLayout) {
     addMoves(anchor.scores.getB(), isFree, taken);
     addMoves(product.getB(), isFree, taken);
   } else {

@@ -82,7 +82,7 @@ struct RepeatedMatrices {
 /// Returns the operators that join a group around `producer` (the second
 /// product, its softmax or the rounding cast of that) if `suits` accepts the
 /// attention that they form: both products, the softmax, what lies between
-/// them, and the transposes and scales of queries and values. With `asTheyLie`,
+/// them, and the transposes and scales of queries and values. With `inStoredLayout`,
 /// the moves and roundings of the keys as well, which are then read in their
 /// stored layout. Empty if `suits` rejects the attention, or if the group would
 /// compute something else.
@@ -90,7 +90,7 @@ llvm::SmallVector<mlir::Operation *>
 takeAttention(mlir::Operation *producer,
               llvm::function_ref<bool(mlir::Operation *)> isMember,
               llvm::function_ref<bool(mlir::Operation *)> isFree,
-              bool asTheyLie,
+              bool inStoredLayout,
               llvm::function_ref<bool(const AttentionAnchor &)> suits);
 
 /// Whether the only user of an operator's result is elementwise on the same

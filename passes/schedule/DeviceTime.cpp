@@ -17,36 +17,36 @@ namespace ingot::schedule {
 /// L2 bandwidth of one SM, in bytes per second, however few others read: 64
 /// bytes a cycle at 1.9 GHz (H100 SXM, November 2026: 48 K tiles of 16 KB by 24
 /// blocks).
-static constexpr double processorBytesPerSecond = 1.2e11;
+static constexpr double multiprocessorBytesPerSecond = 1.2e11;
 
-double cacheRate(const Device &device) {
-  return device.cacheBytesPerSecond > 0 ? device.cacheBytesPerSecond
-                                        : 3 * device.bytesPerSecond;
+double l2Bandwidth(const Device &device) {
+  return device.l2BytesPerSecond > 0 ? device.l2BytesPerSecond
+                                     : 3 * device.bytesPerSecond;
 }
 
 /// Returns the L2 bandwidth for a K loop: with few K tiles, most of them come
 /// from memory.
-static double cacheRate(const StripLoop &loop, const Device &device) {
+static double l2Bandwidth(const KTileLoop &loop, const Device &device) {
   constexpr double many = 8;
-  return loop.areTiles && loop.strips >= many
-             ? std::max(device.tileBytesPerSecond, cacheRate(device))
-             : cacheRate(device);
+  return loop.areTiles && loop.kTiles >= many
+             ? std::max(device.tileBytesPerSecond, l2Bandwidth(device))
+             : l2Bandwidth(device);
 }
 
-double secondsOf(const StripLoop &loop, double tiles, double resident,
+double secondsOf(const KTileLoop &loop, double tiles, double resident,
                  const Device &device) {
-  double ofProcessor = std::ceil(tiles / device.processors),
-         together = std::min(resident, ofProcessor),
-         rounds = std::ceil(ofProcessor / together);
-  double used = std::min(tiles, double(device.processors));
+  double ofMultiprocessor = std::ceil(tiles / device.multiprocessors),
+         together = std::min(resident, ofMultiprocessor),
+         rounds = std::ceil(ofMultiprocessor / together);
+  double used = std::min(tiles, double(device.multiprocessors));
   double fetched = loop.fetched > 0 ? loop.fetched : loop.bytes;
-  double strip =
-      std::max({ofProcessor * loop.busy,
-                ofProcessor * loop.bytes / processorBytesPerSecond,
-                ofProcessor * fetched * used / cacheRate(loop, device),
+  double secondsPerKTile =
+      std::max({ofMultiprocessor * loop.busy,
+                ofMultiprocessor * loop.bytes / multiprocessorBytesPerSecond,
+                ofMultiprocessor * fetched * used / l2Bandwidth(loop, device),
                 rounds * std::max(arrivalSeconds / loop.ahead, loop.waiting)});
   double again = loop.goesOn ? 0 : arrivalSeconds / together;
-  return loop.strips * strip + loop.closing +
+  return loop.kTiles * secondsPerKTile + loop.closing +
          (rounds - 1) * (again + loop.closing / together);
 }
 
@@ -68,7 +68,7 @@ static double tripsAround(Operation *op) {
 /// Finds K tiles that are loaded by TMA copies of whole tiles.
 static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
   kernel.walk([&](kernel::CopyTileOp copy) {
-    work.loop.strips = tripsAround(copy);
+    work.loop.kTiles = tripsAround(copy);
     work.loop.goesOn = true;
     work.loop.areTiles = true;
   });
@@ -107,8 +107,8 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
         stages;
     int64_t steps =
         left.getDimSize(left.getRank() - (product.getLeftTurned() ? 2 : 1));
-    work.macsOfStrip = double(left.getNumElements()) / stages *
-                       double(right.getNumElements()) / stages / double(steps);
+    work.macsPerKTile = double(left.getNumElements()) / stages *
+                        double(right.getNumElements()) / stages / double(steps);
   });
 }
 
@@ -132,13 +132,13 @@ static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   if (queries == 0)
     return;
   work.loop.goesOn = false;
-  work.loop.bytes = work.macsOfStrip = 0;
+  work.loop.bytes = work.macsPerKTile = 0;
   for (Value tile : tiles) {
     auto type = cast<MemRefType>(tile.getType());
     auto stages = double(type.getDimSize(0));
     work.loop.ahead = stages;
     work.loop.bytes += bytesOfTile(tile) / stages;
-    work.macsOfStrip +=
+    work.macsPerKTile +=
         double(type.getNumElements()) / stages * double(queries);
   }
 }
@@ -156,7 +156,7 @@ static void findCopies(kernel::FuncOp kernel, DeviceWork &work) {
   llvm::SmallSetVector<Value, 2> tiles;
   kernel.walk(
       [&](kernel::LoadMatricesOp load) { tiles.insert(load.getTile()); });
-  work.loop.strips = tripsAround(await);
+  work.loop.kTiles = tripsAround(await);
   work.loop.ahead = stages - 1;
   for (Value tile : tiles)
     work.loop.bytes += bytesOfTile(tile) / stages;
@@ -174,13 +174,13 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
     work.matrixElement =
         int64_t(llvm::PowerOf2Ceil(product.getLeft().getIntOrFloatBitWidth())) /
         8;
-    work.areBytesOfFloats = isByteOfFloat(product.getLeft());
+    work.areFloat8 = isFloat8(product.getLeft());
     // Each MMA has 16 rows, 8 columns and 32 bytes along K.
     products += product->getParentOfType<scf::ForOp>() ? 1 : 0;
   });
   if (products > 0) {
-    work.macsOfStrip = products * 16 * 8 * 32 / double(work.matrixElement) *
-                       double(work.threads) / ofWarp;
+    work.macsPerKTile = products * 16 * 8 * 32 / double(work.matrixElement) *
+                        double(work.threads) / ofWarp;
     // Both halves of a K tile accumulate into the same four sums of a thread.
     work.loop.closing = closingSeconds(products / 2 * 4);
   }
@@ -194,7 +194,8 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
 /// Returns how many blocks an SM holds at once, limited by threads, registers
 /// and shared memory. The device itself reserves 1 KB of shared memory per
 /// block (from compute capability 8.0 on).
-static int64_t blocksOfProcessor(const Device &device, const DeviceWork &work) {
+static int64_t blocksOfMultiprocessor(const Device &device,
+                                      const DeviceWork &work) {
   int64_t threads = llvm::alignTo(work.threads, device.warp);
   int64_t byRegisters =
       device.registers / (threads * int64_t(llvm::alignTo(work.registers, 8)));
@@ -223,24 +224,24 @@ double secondsOutsideOfGraph(int64_t launches) {
 }
 
 int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
-                            bool areBytesOfFloats) {
-  return areBytesOfFloats && device.multipliesByWarpgroups() ? 2 : elementBytes;
+                            bool areFloat8) {
+  return areFloat8 && device.multipliesByWarpgroups() ? 2 : elementBytes;
 }
 
 /// Returns the seconds of a launch whose blocks load K tiles one after the
 /// other, given the seconds that the whole device needs for the arithmetic.
-static double stripSeconds(const Device &device, const DeviceWork &work,
+static double kLoopSeconds(const Device &device, const DeviceWork &work,
                            int64_t multiplyAdds, double computing) {
-  StripLoop loop = work.loop;
+  KTileLoop loop = work.loop;
   double tiles = double(work.blocks);
-  double ofBlocks = std::round(double(multiplyAdds) / work.macsOfStrip);
-  if (loop.strips == 0)
-    loop.strips = std::ceil(ofBlocks / tiles);
+  double ofBlocks = std::round(double(multiplyAdds) / work.macsPerKTile);
+  if (loop.kTiles == 0)
+    loop.kTiles = std::ceil(ofBlocks / tiles);
   else if (loop.goesOn)
-    tiles = std::max(tiles, std::round(ofBlocks / loop.strips));
-  double all = tiles * loop.strips;
-  loop.busy = all > 0 ? computing * double(device.processors) / all : 0;
-  return secondsOf(loop, tiles, double(blocksOfProcessor(device, work)),
+    tiles = std::max(tiles, std::round(ofBlocks / loop.kTiles));
+  double all = tiles * loop.kTiles;
+  loop.busy = all > 0 ? computing * double(device.multiprocessors) / all : 0;
+  return secondsOf(loop, tiles, double(blocksOfMultiprocessor(device, work)),
                    device) +
          (work.counts ? countingSeconds : 0);
 }
@@ -248,9 +249,9 @@ static double stripSeconds(const Device &device, const DeviceWork &work,
 /// Returns the slowdown factor of an uneven last wave: SMs that compute
 /// different numbers of equal tiles.
 static double lastWave(const Device &device, const DeviceWork &work) {
-  if (!work.matrixElement || work.blocks <= device.processors)
+  if (!work.matrixElement || work.blocks <= device.multiprocessors)
     return 1;
-  double tiles = double(work.blocks) / device.processors;
+  double tiles = double(work.blocks) / device.multiprocessors;
   return std::ceil(tiles) / tiles;
 }
 
@@ -264,34 +265,34 @@ DeviceTime predictTime(const Device &device, const DeviceWork &work,
                 (work.byWarpgroups
                      ? double(work.matrixElement)
                      : double(bytesOfWarpProducts(device, work.matrixElement,
-                                                  work.areBytesOfFloats)) /
+                                                  work.areFloat8)) /
                            device.ofWarps)
           : device.multiplyAddsPerSecond;
   if (work.threads == 0)
     return {hostSeconds(bytes, multiplyAdds), 0, "host", 0};
   double all = double(work.blocks * work.threads);
   double used =
-      std::min(1.0, all / (enoughThreads * double(device.processors)));
+      std::min(1.0, all / (enoughThreads * double(device.multiprocessors)));
   if (used <= 0)
     return {0, 0, "nothing", 0};
   double moving = double(bytes) / device.bytesPerSecond,
          computing = double(multiplyAdds) / rate;
   double whole = std::max(moving, computing * lastWave(device, work)) / used;
   double following =
-      work.loop.bytes > 0 && work.macsOfStrip > 0 && work.blocks > 0
-          ? stripSeconds(device, work, multiplyAdds, computing)
+      work.loop.bytes > 0 && work.macsPerKTile > 0 && work.blocks > 0
+          ? kLoopSeconds(device, work, multiplyAdds, computing)
           : 0;
   DeviceTime result;
   result.seconds = std::max(whole, following);
   result.busy = used;
-  result.bound = following > whole     ? "strips"
+  result.bound = following > whole     ? "K tiles"
                  : used < 0.5          ? "few threads"
                  : moving >= computing ? "memory"
                                        : "arithmetic";
-  double held =
-      std::min(double(blocksOfProcessor(device, work) * work.threads),
-               double(work.threads) *
-                   double(llvm::divideCeil(work.blocks, device.processors)));
+  double held = std::min(
+      double(blocksOfMultiprocessor(device, work) * work.threads),
+      double(work.threads) *
+          double(llvm::divideCeil(work.blocks, device.multiprocessors)));
   result.occupancy = held / device.residentThreads;
   return result;
 }

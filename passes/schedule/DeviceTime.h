@@ -9,11 +9,10 @@
 namespace ingot::schedule {
 
 /// The loop in which a block loads K tiles of the operands and multiplies them.
-/// A "strip" is a K tile.
-struct StripLoop {
+struct KTileLoop {
   /// Number of K tiles, bytes of each, and how many may be in flight while one
   /// is multiplied.
-  double strips = 0, bytes = 0, ahead = 1;
+  double kTiles = 0, bytes = 0, ahead = 1;
   /// Bytes of a K tile that the block itself fetches if other blocks of its
   /// cluster fetch the rest; else 0.
   double fetched = 0;
@@ -33,7 +32,7 @@ struct StripLoop {
 /// of the first K tile. An SM with several blocks, `resident` at a time,
 /// multiplies K tiles of one block while others wait. Each K tile arrives
 /// `arrivalSeconds` after its request.
-double secondsOf(const StripLoop &loop, double tiles, double resident,
+double secondsOf(const KTileLoop &loop, double tiles, double resident,
                  const Device &device);
 
 /// Latency from the request of a K tile until it is in shared memory under load
@@ -52,7 +51,7 @@ inline constexpr double launchSeconds = 2.2e-6;
 
 /// Returns the L2 bandwidth in bytes per second: three times the memory
 /// bandwidth if the target has no better figure (data sheet of the A100).
-double cacheRate(const Device &device);
+double l2Bandwidth(const Device &device);
 
 /// The properties of a kernel that determine its duration.
 struct DeviceWork {
@@ -64,12 +63,12 @@ struct DeviceWork {
   /// Bytes per element that the tensor cores multiply, 0 if the kernel does not
   /// use them; and whether the elements are 8-bit floats.
   int64_t matrixElement = 0;
-  bool areBytesOfFloats = false;
+  bool areFloat8 = false;
   /// The K loop of a block, without seconds: `bytes` is 0 if there is none,
-  /// `strips` is 0 if the number of K tiles is unknown. `macsOfStrip` are the
+  /// `kTiles` is 0 if the number of K tiles is unknown. `macsPerKTile` are the
   /// multiply-adds per K tile if blocks may process several tiles.
-  StripLoop loop;
-  double macsOfStrip = 0;
+  KTileLoop loop;
+  double macsPerKTile = 0;
   /// Whether the kernel counts blocks (kernel.count).
   bool counts = false;
 
@@ -82,7 +81,7 @@ struct DeviceWork {
 /// type: on devices whose warpgroups multiply 8-bit floats, mma.sync converts
 /// those to f16 first (as nvcc 13 compiles it for 9.0).
 int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
-                            bool areBytesOfFloats);
+                            bool areFloat8);
 
 /// The least duration of a launch on a device, and what limits it.
 struct DeviceTime {

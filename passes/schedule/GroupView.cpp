@@ -28,9 +28,9 @@ bool GroupView::isElementwise() const {
   });
 }
 
-bool GroupView::hasRunTimeSizes() const {
+bool GroupView::hasDynamicSizes() const {
   return llvm::any_of(
-      *block, [](Operation &op) { return graph::hasRunTimeSizes(&op); });
+      *block, [](Operation &op) { return graph::hasDynamicSizes(&op); });
 }
 
 bool GroupView::isStrict() const {

@@ -25,7 +25,7 @@ struct GroupView {
   mlir::Operation *anchor() const;
   bool isElementwise() const;
   /// Whether a tensor of the group has a dynamic size.
-  bool hasRunTimeSizes() const;
+  bool hasDynamicSizes() const;
   /// Whether sums must keep the order of their terms (strict mode).
   bool isStrict() const;
 };

@@ -104,7 +104,7 @@ int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
   // Four warps for each warp scheduler of an SM, as its instructions have a
   // latency of four cycles.
-  const int64_t enough = 512 * int64_t(device.processors);
+  const int64_t enough = 512 * int64_t(device.multiprocessors);
   constexpr int64_t most = 512;
   int64_t count = product(rows).most(), threads = device.warp;
   while (threads < most && count * threads < enough && length >= 4 * threads)
@@ -235,20 +235,20 @@ void KernelBuilder::parallelFor(const Dim &extent,
 
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
-    llvm::function_ref<void(Expr, const Piece &)> body) {
+    llvm::function_ref<void(Expr, const Part &)> body) {
   // Splitting the steps of an item further costs a few instructions per part.
-  constexpr int64_t enoughPieces = 12;
-  int64_t pieces = 1;
+  constexpr int64_t enoughIterations = 12;
+  int64_t parts = 1;
   if (!target.isDevice() && paysToFork(group, target))
-    while (pieces < steps &&
-           (steps % pieces != 0 || extent.most() * pieces < enoughPieces))
-      ++pieces;
-  if (pieces == 1)
+    while (parts < steps &&
+           (steps % parts != 0 || extent.most() * parts < enoughIterations))
+      ++parts;
+  if (parts == 1)
     return parallelFor(extent, [&](Expr i) { body(i, {index(0), 1}); });
-  parallelFor(extent * pieces, [&](Expr number) {
+  parallelFor(extent * parts, [&](Expr number) {
     named(number, "part");
-    Exprs at = delinearize(number, {extent, pieces});
-    body(at[0], {named(at[1], "piece"), pieces});
+    Exprs at = delinearize(number, {extent, parts});
+    body(at[0], {named(at[1], "piece"), parts});
   });
 }
 
@@ -319,13 +319,13 @@ void KernelBuilder::forLanes(const Dim &dim, Type type,
   }
 }
 
-void KernelBuilder::forLanes(const Piece &piece, int64_t size, Type type,
+void KernelBuilder::forLanes(const Part &part, int64_t size, Type type,
                              llvm::function_ref<void(Expr, int64_t)> body) {
-  if (piece.count == 1)
+  if (part.count == 1)
     return forLanes(size, type, body);
   int64_t lanes = target.maxLanes(computeType(type)),
-          length = size / piece.count;
-  Expr first = piece.number * double(length);
+          length = size / part.count;
+  Expr first = part.number * double(length);
   llvm::SaveAndRestore inLanes(laneCount, lanes);
   if (length == lanes)
     return body(first, lanes);
@@ -339,7 +339,7 @@ void KernelBuilder::forLanes(const Piece &piece, int64_t size, Type type,
 void KernelBuilder::addSizes() {
   SmallVector<kernel::SymbolAttr> found;
   for (Operation &op : *group.block)
-    for (kernel::SymbolAttr symbol : runTimeSizes(&op))
+    for (kernel::SymbolAttr symbol : dynamicSizes(&op))
       if (!llvm::is_contained(found, symbol))
         found.push_back(symbol);
   if (found.empty())

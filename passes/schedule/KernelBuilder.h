@@ -52,7 +52,7 @@ public:
   void parallelFor(const graph::Dim &extent,
                    llvm::function_ref<void(graph::Expr)> body);
   /// One of `count` equal parts of the steps for one iteration.
-  struct Piece {
+  struct Part {
     graph::Expr number;
     int64_t count;
   };
@@ -60,7 +60,7 @@ public:
   /// small, the steps of an iteration are divided into equal parts so that a
   /// few cores get equal shares.
   void parallelFor(const graph::Dim &extent, int64_t steps,
-                   llvm::function_ref<void(graph::Expr, const Piece &)> body);
+                   llvm::function_ref<void(graph::Expr, const Part &)> body);
   /// Emits a loop whose iterations threads divide if `sharesSteps`. A kernel
   /// has either any number of these loops or a single one of those above.
   void
@@ -125,7 +125,7 @@ public:
                 int64_t widest = 0);
   /// Runs `body(i, lanes)` over one part of [0, size); if there are several
   /// parts, each consists of whole vectors.
-  void forLanes(const Piece &piece, int64_t size, mlir::Type type,
+  void forLanes(const Part &part, int64_t size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body);
   /// Returns which of two types determines the lanes of code that computes in
   /// both: the type with fewer elements per vector, or with more if the target

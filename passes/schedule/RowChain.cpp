@@ -45,7 +45,7 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
     return shapeOf(v).size() == 4 && elementOf(v).isF32() &&
-           !hasRunTimeSizes(v.getType());
+           !hasDynamicSizes(v.getType());
   };
   return group.getNumResults() == 1 && !group.getOutputStrides() &&
          !group.getInputStrides() && !group.getNear() &&

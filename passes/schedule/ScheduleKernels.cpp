@@ -22,7 +22,7 @@
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/gpu/SplitLanes.h"
+#include "passes/schedule/gpu/ScalarizeVectors.h"
 
 using namespace mlir;
 using namespace ingot::kernel;
@@ -156,7 +156,7 @@ private:
     nameArguments(function, block, outputs.size(), b.promises);
     symbols.erase(tensors);
     symbols.insert(function);
-    if (target.isDevice() && failed(splitLanes(function)))
+    if (target.isDevice() && failed(scalarizeVectors(function)))
       signalPassFailure();
     KeepNames names;
     IRRewriter rewriter(function.getContext(), &names);

@@ -33,9 +33,9 @@ static bool isFor(const Strategy &strategy, const TargetDescription &target) {
 
 const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target) {
-  bool atRunTime = group.hasRunTimeSizes();
+  bool atRunTime = group.hasDynamicSizes();
   for (const auto &strategy : strategies())
-    if ((strategy->takesRunTimeSizes() || !atRunTime) &&
+    if ((strategy->takesDynamicSizes() || !atRunTime) &&
         isFor(*strategy, target) && strategy->matches(group, target))
       return *strategy;
   llvm_unreachable("the loop nest takes any group");

@@ -95,7 +95,7 @@ public:
   /// Emits the loops according to `b.plan`.
   virtual void emit(KernelBuilder &b) const = 0;
   /// Whether it supports dynamic sizes.
-  virtual bool takesRunTimeSizes() const { return false; }
+  virtual bool takesDynamicSizes() const { return false; }
   /// Whether it builds kernels for device threads.
   virtual bool takesDevices() const { return false; }
 };

@@ -113,7 +113,7 @@ private:
   static bool sinkBehind(ConvOp conv) {
     auto transpose = conv.getX().getDefiningOp<TransposeOp>();
     if (!transpose || !transpose->hasOneUse() || !isPointwise(conv) ||
-        hasRunTimeSizes(conv.getResult().getType()))
+        hasDynamicSizes(conv.getResult().getType()))
       return false;
     ArrayRef<int64_t> perm = transpose.getPerm();
     int64_t channels = static_cast<int64_t>(perm.size()) - 1;
@@ -165,7 +165,7 @@ private:
     auto transpose =
         flatten ? flatten.getX().getDefiningOp<TransposeOp>() : TransposeOp();
     if (!transpose || !norm.getAffine().empty() ||
-        hasRunTimeSizes(norm.getResult().getType()))
+        hasDynamicSizes(norm.getResult().getType()))
       return false;
     ArrayRef<int64_t> perm = transpose.getPerm(), y = shapeOf(transpose);
     int64_t row = shapeOf(norm.getResult()).back();
@@ -350,8 +350,8 @@ private:
     Value w = product.getB();
     if (!transpose || !llvm::all_of(transpose->getUsers(), isProduct) ||
         isReshapeLike(transpose) || !product.getZeros().empty() ||
-        shapeOf(w).size() != 2 || hasRunTimeSizes(transpose.getType()) ||
-        hasRunTimeSizes(product.getResult().getType()))
+        shapeOf(w).size() != 2 || hasDynamicSizes(transpose.getType()) ||
+        hasDynamicSizes(product.getResult().getType()))
       return false;
     ArrayRef<int64_t> perm = transpose.getPerm(), y = shapeOf(transpose);
     int64_t steps = shapeOf(w).front(), columns = shapeOf(w).back();

@@ -26,7 +26,7 @@ FoldableValues findFoldableValues(Block &body) {
     auto given = dyn_cast<ConstantOp>(op);
     if (given ? hasData(given.getValue())
               : isPure(&op) && !isa<UnpackPanelsOp, GroupOp>(op) &&
-                    !hasRunTimeSizes(&op) && !isLarge(&op) &&
+                    !hasDynamicSizes(&op) && !isLarge(&op) &&
                     !isa<StringsOp, RandomBitsOp, WithRoomOp>(op) &&
                     llvm::all_of(op.getOperands(), isConstant))
       found.operations.insert(&op);

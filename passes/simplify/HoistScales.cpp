@@ -94,7 +94,7 @@ struct Dequantized {
     if (!result.op || !elementOf(v).isF32())
       return std::nullopt;
     Type narrow = elementOf(result.op.getX());
-    if (!isNarrowInteger(narrow) && !(mayBeFloats && isByteOfFloat(narrow)))
+    if (!isNarrowInteger(narrow) && !(mayBeFloats && isFloat8(narrow)))
       return std::nullopt;
     std::optional<Scales> scales = constantScales(result.op.getScale());
     if (!scales)
@@ -226,8 +226,8 @@ private:
   /// Whether both are integers, or both 8-bit floats with a constant `w`.
   static bool isAlike(const Dequantized &x, const Dequantized &w) {
     DequantizeOp left = x.op, right = w.op;
-    bool areFloats = isByteOfFloat(elementOf(left.getX()));
-    return areFloats == isByteOfFloat(elementOf(right.getX())) &&
+    bool areFloats = isFloat8(elementOf(left.getX()));
+    return areFloats == isFloat8(elementOf(right.getX())) &&
            (!areFloats || right.getX().getDefiningOp<ConstantOp>());
   }
 
@@ -460,7 +460,7 @@ struct HoistScalesPass : impl::HoistScalesBase<HoistScalesPass> {
   using Base::Base;
   void runOnOperation() override {
     bool multipliesFloats =
-        !strict && lookupTarget(targetName)->multipliesBytesOfFloats();
+        !strict && lookupTarget(targetName)->multipliesFloat8();
     Hoisting(getOperation(), strict, multipliesFloats).run();
   }
 };

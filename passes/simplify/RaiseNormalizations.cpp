@@ -259,7 +259,7 @@ template <typename OpT> struct TakeParameter : OpRewritePattern<OpT> {
       int64_t length = shapeOf(norm.getResult()).back();
       if (elementOf(parameter) != elementOf(y) ||
           !hasKnownRows(norm.getResult(), 1) ||
-          hasRunTimeSizes(parameter.getType()) ||
+          hasDynamicSizes(parameter.getType()) ||
           row != shapeOf(y).take_back(row.size()) ||
           ShapedType::getNumElements(row) != length)
         continue;

@@ -153,7 +153,7 @@ struct SplitJoinedPass : impl::SplitJoinedBase<SplitJoinedPass> {
   void runOnOperation() override {
     for (auto concat : llvm::make_early_inc_range(
              getOperation().getBody().front().getOps<ConcatOp>()))
-      if (!hasRunTimeSizes(concat.getResult().getType()))
+      if (!hasDynamicSizes(concat.getResult().getType()))
         split(concat);
   }
 };

@@ -105,7 +105,7 @@ public:
       axes.emplace_back(shapeOf(op.getW())[i], op.getStrides()[i],
                         op.getDilations()[i], op.getLow()[i], sizes[1 + i]);
     // The phases of all axes must appear in the order of the axes.
-    byRows = axes.back().runs.size() == 1 && !hasRunTimeSizes(op.getType()) &&
+    byRows = axes.back().runs.size() == 1 && !hasDynamicSizes(op.getType()) &&
              shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
     bool inOrder = true;
     for (PhasedAxis &axis : llvm::reverse(axes)) {

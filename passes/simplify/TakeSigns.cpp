@@ -9,7 +9,7 @@
 //
 // Runs before WidenContractions decides which contractions use int8. Otherwise
 // each contraction would convert the signedness of its input
-// (FormIntegerProducts), and depthwise convolutions would be computed in
+// (FormIntegerDots), and depthwise convolutions would be computed in
 // floats.
 //
 // For cores that multiply int8 in core registers, AgreeSigns compares the
@@ -85,9 +85,8 @@ private:
       // the weights.
       Type weights =
           use.getOperandNumber() == 0 ? weightsOf(op->getOperand(1)) : Type();
-      bool takesOwn = weights && target.multipliesSigns(own, weights),
-           takesOther =
-               weights && target.multipliesSigns(bytes.other(), weights);
+      bool takesOwn = weights && target.hasInt8Dot(own, weights),
+           takesOther = weights && target.hasInt8Dot(bytes.other(), weights);
       wantsOther |= takesOther && !takesOwn;
       wantsOwn |= !weights || (takesOwn && !takesOther);
     };

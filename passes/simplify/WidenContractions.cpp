@@ -30,7 +30,7 @@
 //     ->  matmul(x, w) : f32
 //     ->  matmul(cast(x, f16), cast(w, f16)) : f32
 //
-// Targets that gain nothing from int8 multiplication (multipliesBytes is false)
+// Targets that gain nothing from int8 multiplication (multipliesInt8 is false)
 // keep the float sums.
 
 #include "dialects/graph/ElementsData.h"
@@ -167,8 +167,7 @@ public:
     Value y = op->getResult(0);
     Type type = elementOf(y);
     bool isFloat = type.isF32();
-    if (isFloat && !strict && target.multipliesBytesOfFloats() &&
-        multiplyFloats())
+    if (isFloat && !strict && target.multipliesFloat8() && multiplyFloats())
       return true;
     if (!hasKnownSteps(op) || (!isFloat && !type.isSignedInteger(32)))
       return false;
@@ -195,7 +194,7 @@ public:
                         target.multipliesGroups(w.end()[-2], w.back() / groups);
       if (conv.getGroups() != 1 && !fillsUnits &&
           (!isDepthwise || b->zero != 0 ||
-           (target.vectorFloats && !filtersBytes(conv, a->bytes, b->bytes))))
+           (target.vectorFloats && !filtersInt8(conv, a->bytes, b->bytes))))
         return false;
     }
     if (wide)
@@ -217,11 +216,11 @@ private:
       Moves moves = Moves::behind(op->getOperand(i));
       auto dequantize = moves.from.getDefiningOp<DequantizeOp>();
       if (!dequantize || numberOf(dequantize.getScale()) != 1 ||
-          !isByteOfFloat(elementOf(dequantize.getX())) ||
+          !isFloat8(elementOf(dequantize.getX())) ||
           (i == 1 && !dequantize.getX().getDefiningOp<ConstantOp>()))
         return false;
       Value bytes = dequantize.getX();
-      if (!target.device.multipliesBytesOfFloats()) {
+      if (!target.device.multipliesFloat8()) {
         builder.setInsertionPointAfterValue(bytes);
         bytes = CastOp::create(builder, op->getLoc(),
                                tensorOf(dimsOf(bytes), builder.getF16Type()),
@@ -244,10 +243,10 @@ private:
 
   /// Whether a depthwise convolution is faster in int8 although the target has
   /// float vectors.
-  bool filtersBytes(ConvOp conv, Value x, Value w) const {
-    return !hasRunTimeSizes(conv) &&
-           target.filtersBytes(elementOf(x), elementOf(w),
-                               shapeOf(conv.getW()).back());
+  bool filtersInt8(ConvOp conv, Value x, Value w) const {
+    return !hasDynamicSizes(conv) &&
+           target.filtersInt8(elementOf(x), elementOf(w),
+                              shapeOf(conv.getW()).back());
   }
 
   /// Contracts the upper and the lower bytes of the left operand separately.
@@ -377,7 +376,7 @@ struct WidenContractionsPass
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    if (!target.multipliesBytes())
+    if (!target.multipliesInt8())
       return;
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {

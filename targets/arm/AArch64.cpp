@@ -177,7 +177,7 @@ void aarch64(std::vector<TargetDescription> &targets) {
     targets.push_back(std::move(target));
   };
   level(
-      "armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
+      "armv8.2-a+dotprod", "64-bit Arm with int8 dot products (Cortex-A75)",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
       [] { return hostHas({"dotprod"}); }, dotprodProducts(), dotprodLanes());
   level(

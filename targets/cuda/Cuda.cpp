@@ -57,10 +57,10 @@ static TargetDescription base() {
       {"kernel.warp_product[si8,ui8]", "", "", "device::multiply_s8_u8"},
       {"kernel.warp_product[ui8,si8]", "", "", "device::multiply_u8_s8"},
       {"kernel.warp_product[ui8,ui8]", "", "", "device::multiply_u8_u8"},
-      {"kernel.store_piece[f32]", "", "", "device::store_f32"},
-      {"kernel.store_piece[f16]", "", "", "device::store_f16"},
-      {"kernel.store_piece[f32,unaligned]", "", "", "device::put_f32"},
-      {"kernel.store_piece[f16,unaligned]", "", "", "device::put_f16"},
+      {"kernel.store_vector[f32]", "", "", "device::store_f32"},
+      {"kernel.store_vector[f16]", "", "", "device::store_f16"},
+      {"kernel.store_vector[f32,unaligned]", "", "", "device::put_f32"},
+      {"kernel.store_vector[f16,unaligned]", "", "", "device::put_f16"},
       {"kernel.round_pair[f16]", "f32", "i32", "device::pair_f16({0}, {1})"},
       {"kernel.count", "", "", "device::count"},
       {"kernel.copy_ahead", "", "", "device::copy_ahead"},
@@ -79,7 +79,7 @@ static TargetDescription base() {
 }
 
 /// Products of 8-bit floats, from 8.9 on.
-static std::vector<Intrinsic> ofBytesOfFloats() {
+static std::vector<Intrinsic> ofFloat8() {
   return {
       {"kernel.warp_product[f8E4M3FN,f8E4M3FN]", "", "",
        "device::multiply_e4m3_e4m3"},
@@ -101,11 +101,11 @@ static std::vector<Intrinsic> ofWarpgroups() {
       {"kernel.func", "", "", "device::begin()"},
       {"kernel.await_inputs", "", "", "device::await_inputs()"},
       {"kernel.tiles", "", "", "CUtensorMap"},
-      {"kernel.init_gate", "", "", "device::init_gate"},
-      {"kernel.publish_gates", "", "", "device::publish_gates()"},
+      {"kernel.init_mbarrier", "", "", "device::init_gate"},
+      {"kernel.fence_mbarriers", "", "", "device::publish_gates()"},
       {"kernel.expect_bytes", "", "", "device::expect_bytes"},
       {"kernel.arrive", "", "", "device::arrive"},
-      {"kernel.await_gate", "", "", "device::await_gate"},
+      {"kernel.wait_mbarrier", "", "", "device::await_gate"},
       {"kernel.copy_tile", "", "", "device::copy_tile"},
       {"kernel.copy_tile[windows]", "", "", "device::copy_window"},
       {"kernel.copy_tile[blocks]", "", "", "device::copy_tile_for"},
@@ -167,7 +167,7 @@ void cuda(std::vector<TargetDescription> &targets) {
     target.device = device;
     target.l2Bytes = l2Bytes;
     target.compilers = compilers;
-    if (device.multipliesBFloats()) {
+    if (device.multipliesBf16()) {
       target.intrinsics.push_back(
           {"kernel.warp_product[bf16,bf16]", "", "", "device::multiply_bf16"});
       target.intrinsics.push_back(
@@ -177,12 +177,12 @@ void cuda(std::vector<TargetDescription> &targets) {
       target.intrinsics.push_back({"kernel.round_pair[bf16]", "f32", "i32",
                                    "device::pair_bf16({0}, {1})"});
       target.intrinsics.push_back(
-          {"kernel.store_piece[bf16]", "", "", "device::store_bf16"});
+          {"kernel.store_vector[bf16]", "", "", "device::store_bf16"});
       target.intrinsics.push_back(
-          {"kernel.store_piece[bf16,unaligned]", "", "", "device::put_bf16"});
+          {"kernel.store_vector[bf16,unaligned]", "", "", "device::put_bf16"});
     }
-    if (device.multipliesBytesOfFloats())
-      llvm::append_range(target.intrinsics, ofBytesOfFloats());
+    if (device.multipliesFloat8())
+      llvm::append_range(target.intrinsics, ofFloat8());
     if (device.multipliesByWarpgroups())
       llvm::append_range(target.intrinsics, ofWarpgroups());
     target.openText = openings.emplace_back(cudaOpening(device.level));
@@ -192,13 +192,13 @@ void cuda(std::vector<TargetDescription> &targets) {
         (llvm::isAlpha(name.back()) ? "level == " : "level >= ") +
         std::to_string(device.level));
   };
-  auto device = [](unsigned level, int64_t sharedBytes, unsigned processors,
-                   unsigned residentThreads, double gigabytes, double teraflops,
-                   double matrixTeraflops) {
+  auto device = [](unsigned level, int64_t sharedBytes,
+                   unsigned multiprocessors, unsigned residentThreads,
+                   double gigabytes, double teraflops, double matrixTeraflops) {
     Device result;
     result.level = level;
     result.sharedBytes = sharedBytes;
-    result.processors = processors;
+    result.multiprocessors = multiprocessors;
     result.residentThreads = residentThreads;
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
@@ -235,7 +235,7 @@ void cuda(std::vector<TargetDescription> &targets) {
   // of 128 x 64 takes 4.6 us, and a 3 x 3 convolution by 98 blocks of 128 x 128
   // takes 13.4 us (H100 SXM and H200, November 2026).
   hopper.ofWarps = 0.629;
-  hopper.cacheBytesPerSecond = 8.2e12;
+  hopper.l2BytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;
   // Kernels start before the previous one ends, which branches would prevent.
   hopper.branchSeconds = 0;

@@ -320,7 +320,7 @@ PRODUCTS
     if (reinterpret_cast<uintptr_t>(to) % sizeof(float[sizeof...(x)]) == 0) return store_f32(to, x...);
     (void(*to++ = x), ...);
   }
-PIECES
+VECTOR_STORES
 
   // Copies 16 bytes to shared memory, zeros where `inside` is false. From an address that is not
   // a multiple of 16, the bytes are copied one by one.
@@ -375,7 +375,7 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
                                    llvm::StringRef left,
                                    llvm::StringRef right) {
   bool areBytes = left.ends_with("8"),
-       areBytesOfFloats = left.ends_with("m3") || left.ends_with("m2");
+       areFloat8 = left.ends_with("m3") || left.ends_with("m2");
   std::string sum = areBytes ? "int32_t" : "float",
               letter = areBytes ? "r" : "f",
               types = "." + (areBytes ? std::string("s32") : "f32") + "." +
@@ -407,9 +407,9 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
     text += ");\n";
   };
   if (level >= 80) {
-    instruction(areBytes || areBytesOfFloats ? "m16n8k32"
-                : left == "tf32"             ? "m16n8k8"
-                                             : "m16n8k16",
+    instruction(areBytes || areFloat8 ? "m16n8k32"
+                : left == "tf32"      ? "m16n8k8"
+                                      : "m16n8k16",
                 {"s0", "s1", "s2", "s3"}, {"a0", "a1", "a2", "a3", "b0", "b1"},
                 4);
   } else if (areBytes) {
@@ -426,7 +426,7 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
 
 /// Returns the functions that store 16 bytes of narrow floats, and that round
 /// two numbers into a 32-bit word, which is one instruction from 8.0 on.
-static std::string pieceFunction(unsigned level, const std::string &type) {
+static std::string vectorFunction(unsigned level, const std::string &type) {
   std::string text = "  static __device__ uint32_t pair_" + type +
                      "(float low, float high) {\n";
   if (level >= 80)
@@ -531,9 +531,9 @@ std::string cudaOpening(unsigned level) {
   std::string result = text.str();
   replaceAll(result, "INSTRUCTIONS", instructions);
   replaceAll(result, "PRODUCTS\n", products);
-  replaceAll(result, "PIECES\n",
-             pieceFunction(level, "f16") +
-                 (level >= 80 ? pieceFunction(level, "bf16") : ""));
+  replaceAll(result, "VECTOR_STORES\n",
+             vectorFunction(level, "f16") +
+                 (level >= 80 ? vectorFunction(level, "bf16") : ""));
   // Instructions of exactly this level; later ones have others.
   WarpgroupText ofWarpgroups;
   if (level == 90)

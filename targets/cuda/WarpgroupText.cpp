@@ -8,7 +8,7 @@
 
 namespace ingot::targets {
 
-static constexpr llvm::StringLiteral gates =
+static constexpr llvm::StringLiteral mbarriers =
     R"(
   // A kernel may start before the previous one ends, and allows the next one to start.
   static __device__ void begin() {
@@ -274,7 +274,7 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
               sum = areBytes ? "int32_t" : "float";
   std::string types =
       (areBytes ? ".s32." : ".f32.") + left.str() + "." + right.str();
-  bool areBytesOfFloats = steps == 32 && !areBytes;
+  bool areFloat8 = steps == 32 && !areBytes;
   std::string name = std::string("product_") + (areWords ? "words_" : "") +
                      (areTurned ? "turned_" : "") + (isFirst ? "first_" : "") +
                      left.str() +
@@ -309,7 +309,7 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
   else if (areTurned)
     text += ", 1, 1, " + registers(next + 1, 1) + ", " + registers(next + 2, 1);
   else if (!areBytes)
-    text += left == "tf32" || areBytesOfFloats ? ", 1, 1" : ", 1, 1, 0, 0";
+    text += left == "tf32" || areFloat8 ? ", 1, 1" : ", 1, 1, 0, 0";
   text += ";\\n\\t}\"\n                 : ";
   for (unsigned i = 0; i < count; ++i) {
     text +=
@@ -354,7 +354,7 @@ WarpgroupText warpgroupText() {
       for (llvm::StringRef right : {"e4m3", "e5m2"})
         products += productFunction(count, left, right, 32);
   }
-  std::string instructions = gates.str();
+  std::string instructions = mbarriers.str();
   auto put = [&](llvm::StringRef what, const std::string &text) {
     size_t at = instructions.find(what);
     instructions.replace(at, what.size(), text);

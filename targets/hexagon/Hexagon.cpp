@@ -113,7 +113,7 @@ static TargetDescription base() {
       EACH_SECOND("64")};
   target.alignedAccess = true;
   target.bufferAlign = 128;
-  target.nearMemory = "vtcm";
+  target.tcmName = "vtcm";
   // Groups of four 8-bit integers are read as words, for which the processor
   // requires an alignment of four bytes.
   target.tensorAlign = 4;

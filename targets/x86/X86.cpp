@@ -348,7 +348,7 @@ void x86(std::vector<TargetDescription> &targets) {
 
   TargetDescription v3Vnni = v3;
   v3Vnni.name = "x86-64-v3+avxvnni";
-  v3Vnni.summary = "x86-64-v3 with products of bytes (Alder Lake, Zen 5)";
+  v3Vnni.summary = "x86-64-v3 with int8 dot products (Alder Lake, Zen 5)";
   v3Vnni.l1Bytes = 48 << 10;
   v3Vnni.l2Bytes = 1 << 20;
   append(v3Vnni.products, avxVnniProducts());
@@ -377,7 +377,7 @@ void x86(std::vector<TargetDescription> &targets) {
   TargetDescription v4Vnni = v4;
   v4Vnni.name = "x86-64-v4+vnni";
   v4Vnni.summary =
-      "x86-64-v4 with products of bytes (Cascade Lake, Ice Lake, Zen 4)";
+      "x86-64-v4 with int8 dot products (Cascade Lake, Ice Lake, Zen 4)";
   append(v4Vnni.products, vnniProducts());
   v4Vnni.openText = INGOT_OPEN_FEATURES(V4_VNNI_FEATURES);
   v4Vnni.selectCondition = conditions[4];

@@ -7,7 +7,7 @@
 // RUN: FileCheck %s < %t.cu
 // RUN: FileCheck %s --check-prefix=HEADER < %t.h
 
-// HEADER: Inputs and outputs in the memory of the device are at multiples of so many bytes.
+// HEADER: Alignment in bytes of inputs and outputs in device memory.
 // HEADER-NEXT: #define NET_TENSOR_ALIGN 16u
 
 // CHECK: void relu

@@ -15,7 +15,7 @@
 #include "codegen/files/Interface.h"
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
-#include "compiler/run/RunTimeSizes.h"
+#include "compiler/run/DynamicSizes.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"

@@ -3,7 +3,7 @@
 #include "UnitBatch.h"
 
 #include "compiler/Faults.h"
-#include "compiler/run/RunTimeSizes.h"
+#include "compiler/run/DynamicSizes.h"
 
 #include <map>
 #include <numeric>

@@ -2,7 +2,7 @@
 
 #include "compiler/import/TensorData.h"
 #include "compiler/run/BuiltModel.h"
-#include "compiler/run/RunTimeSizes.h"
+#include "compiler/run/DynamicSizes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 

@@ -148,7 +148,7 @@ def resized(ingot):
 
 
 def broadcast(ingot):
-    """Sizes that may be 1 or equal to another size at run time; also kernels and lengths."""
+    """Sizes that may be 1 or equal to another size in a run; also kernels and lengths."""
     check(ingot, "Add of one row or of all", model([node("Add", ["x", "b"], ["a"]), node("Mul", ["b", "a"])],
                                                    [("x", F, [3, 4]), ("b", F, ["n", 4])], [("y", F)]),
           [{"x": normal(3, 4), "b": normal(n, 4)} for n in (1, 3)], ["n=0..4"], [{"x": normal(3, 4), "b": normal(n, 4)} for n in (2, 0, 4)])

@@ -21,6 +21,11 @@ git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|vnni|amx|neon|mve|cortex|cuda|hexagon|h
   complain "A target's name outside targets/"
 # The words are split, so that this file does not match.
 git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE' | complain "An open end"
+# Words of our own, where the field has a term; docs/internals/glossary.md maps the rest.
+while IFS=$'\t' read -r word instead; do
+  git grep -nwiE "$word" -- '*.cpp' '*.h' '*.td' '*.def' '*.inc' '*.md' '*.py' '*.mlir' '*.test' \
+    ':!docs/internals/glossary.md' | complain "Say \"$instead\" instead"
+done <test/style/words.tsv
 git ls-files -z '*.cpp' '*.h' '*.td' '*.py' '*.cmake' | xargs -0 wc -l |
   awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines" }' |
   complain "A file of more than 800 lines"

@@ -73,7 +73,7 @@ def write_main(folder):
         if is_input and kind == "float":
             fill.append(f"  for (float &x : {name}) x = float((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;")
     # Additional memory that the caller provides. Registers may point before or after it although the
-    # addresses that are loaded are inside (hexagon_near.py).
+    # addresses that are loaded are inside (hexagon_vtcm.py).
     for name, macro in re.findall(r"^  void \*(\w+); +/\* scratch: (\w+)_BYTES", header, re.MULTILINE):
         buffers.append(f"alignas({macro}_ALIGN) static unsigned char {name}[4096 + {macro}_BYTES + 4096];")
         fill.append(f"  io.{name} = {name} + 4096;")

@@ -43,7 +43,8 @@ TEST_CASE("no two buffers alive at one step overlap", "[memory]") {
   }
 }
 
-TEST_CASE("the lower bound is what is alive at one step", "[memory]") {
+TEST_CASE("the lower bound is the size of the live ranges at one step",
+          "[memory]") {
   for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);
     std::vector<ArenaRequest> requests = randomRequests(seed);
@@ -88,14 +89,14 @@ TEST_CASE("nothing to place needs nothing", "[memory]") {
 }
 
 /// Returns a buffer with 1 to 6 parts, each with its own live range.
-static ArenaRequest randomPieces(std::mt19937 &random, int64_t first) {
+static ArenaRequest randomLiveRanges(std::mt19937 &random, int64_t first) {
   ArenaRequest request{0, first, first};
   for (unsigned n = 1 + random() % 6; n > 0; --n) {
-    int64_t begin = request.bytes, piece = first + int64_t(random() % 5);
+    int64_t begin = request.bytes, start = first + int64_t(random() % 5);
     request.bytes += 32 * (1 + random() % 8);
-    request.pieces.push_back(
-        {begin, request.bytes, piece, piece + int64_t(random() % 5)});
-    request.last = std::max(request.last, request.pieces.back().last);
+    request.liveRanges.push_back(
+        {begin, request.bytes, start, start + int64_t(random() % 5)});
+    request.last = std::max(request.last, request.liveRanges.back().last);
   }
   request.bytes = (request.bytes + 63) / 64 * 64;
   return request;
@@ -107,21 +108,21 @@ TEST_CASE("no two pieces alive at one step overlap", "[memory]") {
     std::vector<ArenaRequest> requests = randomRequests(seed);
     std::mt19937 random(seed);
     for (int64_t step = 0; step < 40; step += 3)
-      requests.push_back(randomPieces(random, step));
+      requests.push_back(randomLiveRanges(random, step));
     ArenaPlan plan = planArena(requests, 64);
     CHECK(plan.bytes >= plan.lowerBound);
-    auto piecesOf = [](const ArenaRequest &r) {
-      return r.pieces.empty()
-                 ? std::vector<ArenaPiece>{{0, r.bytes, r.first, r.last}}
-                 : r.pieces;
+    auto liveRangesOf = [](const ArenaRequest &r) {
+      return r.liveRanges.empty()
+                 ? std::vector<LiveRange>{{0, r.bytes, r.first, r.last}}
+                 : r.liveRanges;
     };
     for (size_t i = 0; i < requests.size(); ++i) {
       REQUIRE(plan.offsets[i] >= 0);
       REQUIRE(plan.offsets[i] % 64 == 0);
       REQUIRE(plan.offsets[i] + requests[i].bytes <= plan.bytes);
       for (size_t j = 0; j < i; ++j)
-        for (const ArenaPiece &a : piecesOf(requests[i]))
-          for (const ArenaPiece &b : piecesOf(requests[j])) {
+        for (const LiveRange &a : liveRangesOf(requests[i]))
+          for (const LiveRange &b : liveRangesOf(requests[j])) {
             bool together = a.first <= b.last && b.first <= a.last;
             bool apart = plan.offsets[i] + a.end <= plan.offsets[j] + b.begin ||
                          plan.offsets[j] + b.end <= plan.offsets[i] + a.begin;
@@ -142,7 +143,7 @@ TEST_CASE("a chain that creeps to and fro takes little more than one buffer",
     for (int64_t r = 0; r < rows; ++r) {
       int64_t written = n % 2 ? r : rows - 1 - r,
               read = n % 2 ? rows - 1 - r : r;
-      request.pieces.push_back(
+      request.liveRanges.push_back(
           {r * row, (r + 1) * row, n * rows + written, (n + 1) * rows + read});
     }
     requests.push_back(request);

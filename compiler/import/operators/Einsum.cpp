@@ -156,7 +156,7 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
     shape.push_back(shapeOf(term.x)[i]);
   }
   Value x = node.builder.createOrFold<TransposeOp>(node.loc, term.x, perm);
-  if (hasRunTimeSizes(x.getType())) {
+  if (hasDynamicSizes(x.getType())) {
     Dim count = dimsOf(x)[0];
     Value twice = node.build<ExpandOp>(
         node.reshape(node.countTo(count), ArrayRef<Dim>{count, 1}),

@@ -73,7 +73,7 @@ static ImportResult importPRelu(OnnxNode &node) {
     slope = node.alignAt(slope, 1, rank);
   // The slope broadcasts to x, but x does not broadcast to the slope.
   Dims own = dimsOf(slope), sizes = dimsOf(x);
-  if (own.size() <= sizes.size() && hasRunTimeSizes(slope.getType())) {
+  if (own.size() <= sizes.size() && hasDynamicSizes(slope.getType())) {
     for (auto [size, whole] :
          llvm::zip(own, ArrayRef(sizes).take_back(own.size())))
       size = size == 1 ? size : whole;
@@ -217,8 +217,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
   if (tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
-  bool atRunTime = hasRunTimeSizes(parameter.getType()) ||
-                   hasRunTimeSizes(node.input(0).getType());
+  bool atRunTime = hasDynamicSizes(parameter.getType()) ||
+                   hasDynamicSizes(node.input(0).getType());
   // If the axis does not exist, a vector parameter must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
       !dimsOf(parameter)[0].known()) {

@@ -84,7 +84,7 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
     value = *given.getValues<Attribute>().begin();
   }
   RankedTensorType all = tensorOf(*sizes, type);
-  if (hasRunTimeSizes(all))
+  if (hasDynamicSizes(all))
     return SmallVector<Value>{
         node.build<ExpandOp>(node.constant(DenseElementsAttr::get(
                                  RankedTensorType::get({}, type), value)),
@@ -99,7 +99,7 @@ static ImportResult importEyeLike(OnnxNode &node) {
   if (!type || shape.size() != 2)
     return node.invalid("needs a matrix and a numeric dtype");
   int64_t k = node.intAttr("k", 0);
-  if (hasRunTimeSizes(node.input(0).getType())) {
+  if (hasDynamicSizes(node.input(0).getType())) {
     RunTimeInts ints(node);
     Dims sizes = dimsOf(node.input(0));
     Value row =

@@ -379,7 +379,7 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
   result = node.reshape(result, ArrayRef<Dim>(shape));
   if (!node.hasInput(2))
     return SmallVector<Value>{result};
-  if (hasRunTimeSizes(result.getType()) || !node.isKnown(2) ||
+  if (hasDynamicSizes(result.getType()) || !node.isKnown(2) ||
       !node.constantInput(2))
     return padToInput(node, result);
   auto target = node.requireInts(2, "output_shape");
@@ -438,7 +438,7 @@ static ImportResult importTopK(OnnxNode &node) {
 
 static ImportResult importCol2Im(OnnxNode &node) {
   Value x = node.input(0);
-  if (hasRunTimeSizes(x.getType()) || !node.isKnown(1) || !node.isKnown(2) ||
+  if (hasDynamicSizes(x.getType()) || !node.isKnown(1) || !node.isKnown(2) ||
       !node.constantInput(1) || !node.constantInput(2))
     return col2ImByInput(node);
   auto image = node.requireInts(1, "image_shape"),

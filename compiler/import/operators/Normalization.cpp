@@ -279,7 +279,7 @@ static ImportResult importGroupNorm(OnnxNode &node) {
   // A parameter of dynamic size gets the size that the opset requires.
   for (unsigned i : {1u, 2u})
     if (Value given = node.input(i);
-        node.opset < 21 && hasRunTimeSizes(given.getType()) &&
+        node.opset < 21 && hasDynamicSizes(given.getType()) &&
         shapeOf(given).size() == 1 &&
         failed(node.requireEqual(dimsOf(given)[0],
                                  node.intAttr("num_groups", 0),

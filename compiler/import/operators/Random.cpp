@@ -201,7 +201,7 @@ static ImportResult keepAll(OnnxNode &node) {
           DenseElementsAttr::get(RankedTensorType::get(shape, type), one));
     };
     Dims sizes = dimsOf(x);
-    results.push_back(hasRunTimeSizes(x.getType())
+    results.push_back(hasDynamicSizes(x.getType())
                           ? node.build<ExpandOp>(ones({}), ArrayRef(sizes))
                           : ones(shapeOf(x)));
   }

@@ -231,7 +231,7 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   Value given = node.input(byInput),
         roi = mode.crops() ? node.input(1) : Value();
   bool isRoiKnown = !roi || node.isKnown(1);
-  if (!hasRunTimeSizes(node.input(0).getType()) && isRoiKnown && isKnown &&
+  if (!hasDynamicSizes(node.input(0).getType()) && isRoiKnown && isKnown &&
       node.constantInput(byInput))
     return std::nullopt;
   auto hasLength = [&](Value vector, size_t length) {
@@ -324,7 +324,7 @@ static ImportResult importResize(OnnxNode &node) {
   if (byInput == scalesInput && node.hasInput(byInput))
     warnOfScales(node, mode, axes, scalesInput);
   if (node.hasInput(byInput) &&
-      (hasRunTimeSizes(x.getType()) || !node.constantInput(byInput) ||
+      (hasDynamicSizes(x.getType()) || !node.constantInput(byInput) ||
        (mode.crops() && node.hasInput(1) && !node.constantInput(1))))
     if (auto atRunTime = resizeAtRunTime(node, mode, axes, byInput))
       return *atRunTime;
@@ -414,7 +414,7 @@ static ImportResult importUpsample(OnnxNode &node) {
     return failure();
   if (scales->size() != shape.size())
     return node.invalid("scales do not have one entry for each axis");
-  if (hasRunTimeSizes(node.input(0).getType())) {
+  if (hasDynamicSizes(node.input(0).getType())) {
     if (llvm::any_of(*scales, [](double scale) { return !(scale > 0); }))
       return node.invalid("a scale is not positive");
     ResizeInputs in{llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
@@ -509,7 +509,7 @@ static ImportResult importRoiAlign(OnnxNode &node) {
 /// transposed.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
-  if (hasRunTimeSizes(theta.getType()) || !node.isConstant(1))
+  if (hasDynamicSizes(theta.getType()) || !node.isConstant(1))
     return affineGridAtRunTime(node);
   auto size = node.requireInts(1, "size");
   if (failed(size))

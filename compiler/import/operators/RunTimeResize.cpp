@@ -235,7 +235,7 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
   RunTimeInts ints(node);
   Value x = node.input(0), scales = in.scales;
   auto differs = [&](Value vector, size_t length) {
-    return vector && (hasRunTimeSizes(vector.getType()) ||
+    return vector && (hasDynamicSizes(vector.getType()) ||
                       shapeOf(vector) != ArrayRef<int64_t>(length));
   };
   if (differs(scales, in.axes.size()) || differs(in.sizes, in.axes.size()) ||

@@ -42,7 +42,7 @@ Value RunTimeInts::input(unsigned i) {
   // No tensor has that many axes, and no node that many outputs.
   constexpr int64_t mostListed = 4096;
   int64_t count = tensorType(value).getNumElements();
-  if (!hasRunTimeSizes(value.getType()) && count <= mostListed)
+  if (!hasDynamicSizes(value.getType()) && count <= mostListed)
     return vector(value);
   (void)node.unsupported(
       count > mostListed

@@ -270,7 +270,7 @@ static ImportResult importDFT(OnnxNode &node) {
     return failure();
   if (*normal == rank - 1)
     return node.invalid("transforms the axis of real and imaginary parts");
-  if (hasRunTimeSizes(x.getType()) || !isNumber(node, 1))
+  if (hasDynamicSizes(x.getType()) || !isNumber(node, 1))
     return dftAtRunTime(node, *normal);
   bool inverse = node.intAttr("inverse", 0) != 0,
        onesided = node.intAttr("onesided", 0) != 0;
@@ -295,8 +295,8 @@ static ImportResult importSTFT(OnnxNode &node) {
   for (auto [i, what] : {std::pair(1, "frame_step"), {3, "frame_length"}})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid(Twine(what) + " is not one number");
-  if (hasRunTimeSizes(x.getType()) || !isNumber(node, 1) ||
-      !isNumber(node, 3) || (window && hasRunTimeSizes(window.getType())))
+  if (hasDynamicSizes(x.getType()) || !isNumber(node, 1) ||
+      !isNumber(node, 3) || (window && hasDynamicSizes(window.getType())))
     return stftAtRunTime(node);
   auto step = node.requireInts(1, "frame_step");
   if (failed(step))

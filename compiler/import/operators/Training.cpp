@@ -28,7 +28,7 @@ public:
     for (unsigned i = 0; i < count; ++i)
       for (unsigned kind = 1; kind < kinds; ++kind)
         if (Value other = node.input(2 + kind * count + i);
-            (hasRunTimeSizes(other.getType()) &&
+            (hasDynamicSizes(other.getType()) &&
              failed(node.requireAlike(other, x(i), "tensors of one step"))) ||
             other.getType() != x(i).getType())
           return node.invalid("input " + Twine(2 + kind * count + i) +

@@ -8,8 +8,8 @@
 #include "compiler/measure/HostTime.h"
 #include "compiler/report/Progress.h"
 #include "compiler/run/DataSets.h"
+#include "compiler/run/DynamicSizes.h"
 #include "compiler/run/HostModel.h"
-#include "compiler/run/RunTimeSizes.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "runtime_support/ingot_thread_pool.h"
@@ -212,8 +212,8 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
       fillWithNumbers(tensors.emplace_back(Tensor{type, {}}), tensors.size());
   for (const HostModel::Bound &bound : model->bound)
     tensors[bound.input].bytes = bound.bytes;
-  std::vector<int64_t> sizes = largestValues(model->runTimeSizes());
-  std::vector<void *> io = fieldsOf(model->runTimeSizes(), sizes);
+  std::vector<int64_t> sizes = largestValues(model->dynamicSizes());
+  std::vector<void *> io = fieldsOf(model->dynamicSizes(), sizes);
   for (Tensor &tensor : tensors)
     io.push_back(tensor.bytes.data());
 

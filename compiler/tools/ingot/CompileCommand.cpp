@@ -158,7 +158,7 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
   StringRef memory =
-      arguments.compile.target ? arguments.compile.target->nearMemory : "";
+      arguments.compile.target ? arguments.compile.target->tcmName : "";
   if (start >= Stage::Decide && !memory.empty())
     decided.push_back(memory);
   if (!refuseUnused(arguments, decided, with, diagnostics) ||

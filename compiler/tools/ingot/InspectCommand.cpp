@@ -329,7 +329,7 @@ static void printTotals(const Report &report, const TargetDescription &target) {
     os << ", variables " << footprint.variables;
   os << "\n";
   if (footprint.near)
-    os << target.nearMemory.upper() << " " << footprint.near
+    os << target.tcmName.upper() << " " << footprint.near
        << " bytes, in addition to that RAM\n";
 }
 

@@ -115,20 +115,20 @@ Options::Options() {
     positional.push_back(std::make_unique<cl::list<std::string>>(
         cl::Positional, cl::desc(command.takes), cl::sub(*command.parser)));
   for (const TargetDescription &target : allTargets()) {
-    StringRef memory = target.nearMemory;
-    if (memory.empty() || any_of(nearMemories, [&](const auto &known) {
+    StringRef memory = target.tcmName;
+    if (memory.empty() || any_of(tcmOptions, [&](const auto &known) {
           return known->ArgStr == memory;
         }))
       continue;
     SmallVector<StringRef> owners;
     for (const TargetDescription &other : allTargets())
-      if (other.nearMemory == memory)
+      if (other.tcmName == memory)
         owners.push_back(other.name);
     // The option keeps a reference to this text.
     texts.push_back("Size of the " + memory.upper() +
                     " (on-chip vector memory of " + join(owners, ", ") +
                     ") that the caller provides; activations are placed there");
-    nearMemories.push_back(std::make_unique<cl::opt<std::string>>(
+    tcmOptions.push_back(std::make_unique<cl::opt<std::string>>(
         memory, cl::desc(texts.back()), cl::value_desc("BYTES|nK|nM"),
         cl::cat(Memory),
         About{*this,

@@ -138,10 +138,10 @@ public:
 #include "compiler/tools/ingot/Options.def"
 #undef INGOT_OPTION
   /// One option for each kind of on-chip memory of the targets, named after it.
-  std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> nearMemories;
+  std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> tcmOptions;
 
 private:
-  /// The help texts of nearMemories.
+  /// The help texts of tcmOptions.
   std::deque<std::string> texts;
 };
 

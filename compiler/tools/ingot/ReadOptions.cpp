@@ -456,18 +456,18 @@ static void readFast(StringRef kind, Arguments &arguments,
 }
 
 /// Reads the size of near memory (VTCM); it must be a memory of the target.
-static void readNear(const Options &options, Arguments &arguments,
+static void readVtcm(const Options &options, Arguments &arguments,
                      Diagnostics &diagnostics) {
   const TargetDescription *target = arguments.compile.target;
-  for (const auto &option : options.nearMemories) {
+  for (const auto &option : options.tcmOptions) {
     StringRef memory = option->ArgStr;
     if (!is_contained(arguments.given, memory))
       continue;
     SmallVector<StringRef> owners;
     for (const TargetDescription &known : allTargets())
-      if (known.nearMemory == memory)
+      if (known.tcmName == memory)
         owners.push_back(known.name);
-    if (target && target->nearMemory != memory)
+    if (target && target->tcmName != memory)
       diagnostics.report(DiagnosticId::BadOption,
                          "--" + memory + ": the target " + target->name +
                              " does not have this memory",
@@ -478,7 +478,7 @@ static void readNear(const Options &options, Arguments &arguments,
       diagnostics.report(DiagnosticId::BadOption,
                          "--" + memory + ": the size must not be 0",
                          "leave the option out");
-    arguments.compile.nearBytes = bytes;
+    arguments.compile.vtcmBytes = bytes;
   }
 }
 
@@ -551,7 +551,7 @@ void readArguments(const Options &options, Arguments &arguments,
                        "--tune: the file name is missing");
   arguments.compile.tune = options.tune;
   arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
-  readNear(options, arguments, diagnostics);
+  readVtcm(options, arguments, diagnostics);
   arguments.compile.maxFlash =
       readBytes(options.maxFlash, "max-flash", diagnostics);
   bool isQuantizing = command.parser == &options.quantize;

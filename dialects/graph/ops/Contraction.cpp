@@ -54,7 +54,7 @@ static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
   Type x = elementOf(a), y = elementOf(b);
   bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32),
        widensFloats = sum.isF32() && ((x == y && (x.isBF16() || x.isF16())) ||
-                                      (isByteOfFloat(x) && isByteOfFloat(y)));
+                                      (isFloat8(x) && isFloat8(y)));
   return rule.require(
       widens || ((widensFloats || (x == y && x == sum)) && !hasZeros),
       "multiplies " + debugString(x) + " by " + debugString(y) + " into " +
@@ -168,7 +168,7 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 bool hasKnownSteps(Operation *op) {
-  return isa<ConvOp>(op) ? !hasRunTimeSizes(op->getOperand(1).getType())
+  return isa<ConvOp>(op) ? !hasDynamicSizes(op->getOperand(1).getType())
                          : dimsOf(op->getOperand(0)).back().known().has_value();
 }
 
@@ -316,7 +316,7 @@ LogicalResult NarrowMatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (bits != 2 && bits != 4 && bits != 8)
     return rule.refuse("has weights of " + Twine(bits) +
                        " bits, which are 2, 4 or 8");
-  if (a.size() < 2 || w.size() != 2 || hasRunTimeSizes(op.getW().getType()))
+  if (a.size() < 2 || w.size() != 2 || hasDynamicSizes(op.getW().getType()))
     return rule.refuse(
         "needs an operand of two axes or more, and weights of two "
         "known sizes");

@@ -1,7 +1,7 @@
 // Matrix multiplications and convolutions.
 
 class Graph_Contraction<string mnemonic, Trait types = Graph_InferredTypes>
-    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>],
+    : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>],
                       types>;
 
 /// A contraction over sliding windows: a convolution.

@@ -9,7 +9,7 @@
 /// `resultElem`: the element type of the result, given the operand types in[i].
 class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resultElem = "in[0]",
                         Trait types = Graph_InferredTypes>
-    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
+    : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
                                  DeclareOpInterfaceMethods<ElementwiseOpInterface>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types> {
   /// The operands that must have the same element type.

@@ -1,6 +1,6 @@
 // Ensembles of decision trees.
 
-def Graph_ForestOp : Graph_BodyOp<"forest", [Graph_RunTimeSizes]> {
+def Graph_ForestOp : Graph_BodyOp<"forest", [Graph_DynamicSizes]> {
   let summary = "Aggregates the leaves that a row of features reaches in each tree";
   let description = [{
     x [rows, features]. At node n a row continues at next[n, 0] if its feature[n] <= threshold[n],
@@ -16,7 +16,7 @@ def Graph_ForestOp : Graph_BodyOp<"forest", [Graph_RunTimeSizes]> {
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_ForestMasksOp : Graph_BodyOp<"forest_masks", [Graph_RunTimeSizes]> {
+def Graph_ForestMasksOp : Graph_BodyOp<"forest_masks", [Graph_DynamicSizes]> {
   let summary = "The same for small trees, by bit masks of the leaves that are still reachable";
   let description = [{
     x [features, rows]. The leaves of a tree, from left to right, are the bits of its words

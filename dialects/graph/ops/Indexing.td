@@ -9,22 +9,22 @@ class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes, list<Tra
                       !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits),
                       types>;
 
-def Graph_GatherElementsOp : Graph_Move<"gather_elements", [Graph_RunTimeSizes]> {
+def Graph_GatherElementsOp : Graph_Move<"gather_elements", [Graph_DynamicSizes]> {
   let summary = "result[i] = x[i with component `axis` replaced by indices[i]]";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$axis);
 }
 
-def Graph_GatherNDOp : Graph_Move<"gather_nd", [Graph_RunTimeSizes]> {
+def Graph_GatherNDOp : Graph_Move<"gather_nd", [Graph_DynamicSizes]> {
   let summary = "Slices of `x` at the index tuples in the last axis of `indices`, after `batch_dims` common axes";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$batch_dims);
 }
 
-def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence", [Graph_RunTimeSizes]> {
+def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence", [Graph_DynamicSizes]> {
   let summary = "Reverses the first lengths[batch] elements of an axis";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
 }
 
-def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_RunTimeSizes]> {
+def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_DynamicSizes]> {
   let summary = "`past` with `update` stored into it from position[batch] on along an axis";
   let description = [{
     The batch is axis 0. A position that leaves too little room is clamped; with
@@ -34,7 +34,7 @@ def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_RunTimeSizes]> {
                    UnitAttr:$circular);
 }
 
-def Graph_AppendOp : Graph_BodyOp<"append", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_AppendOp : Graph_BodyOp<"append", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "Stores rows in place into a state, from a position on along an axis";
   let description = [{
     The result shares the memory of `state`: an argument of the function that persists
@@ -52,12 +52,12 @@ def Graph_AppendOp : Graph_BodyOp<"append", [Graph_RunTimeSizes], Graph_StatedTy
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_OneHotOp : Graph_Move<"one_hot", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_OneHotOp : Graph_Move<"one_hot", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "values[1] where the index along `axis` equals the element of `indices`, values[0] elsewhere";
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, I64Attr:$axis);
 }
 
-def Graph_TriluOp : Graph_Move<"trilu", [Graph_RunTimeSizes]> {
+def Graph_TriluOp : Graph_Move<"trilu", [Graph_DynamicSizes]> {
   let summary = "The upper or lower triangle of the last two axes, bounded by diagonal k; 0 elsewhere";
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, UnitAttr:$upper);
 }
@@ -70,7 +70,7 @@ def Graph_Col2ImOp : Graph_Compute<"col2im", Graph_StatedTypes> {
 
 /// `reduction` combines an update with the existing element: none, add, mul,
 /// max or min.
-class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes]> {
+class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic, [Graph_DynamicSizes]> {
   let arguments = !con((ins Graph_Tensor:$x, Graph_Integers:$indices, Graph_Tensor:$updates,
                             Graph_Text<"none", ["none", "add", "mul", "max", "min"]>:$reduction), attributes);
   let results = (outs Graph_Tensor:$result);
@@ -84,7 +84,7 @@ def Graph_ScatterNDOp : Graph_Scatter<"scatter_nd", (ins)> {
   let summary = "`x` with slices of `updates` stored at the index tuples in the last axis of `indices`";
 }
 
-def Graph_TopKOp : Graph_BodyOp<"topk", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_TopKOp : Graph_BodyOp<"topk", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The k largest or smallest elements along an axis, best first, and their indices";
   let description = [{
     Equal elements keep their order; NaN is larger than any number. A heap of the
@@ -94,7 +94,7 @@ def Graph_TopKOp : Graph_BodyOp<"topk", [Graph_RunTimeSizes], Graph_StatedTypes>
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
 
-def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The best boxes of each class, without those that overlap a better one too much";
   let description = [{
     boxes [N, B, 4] and scores [N, C, B] -> `selected` [most, 3] of image, class and box, of which
@@ -109,7 +109,7 @@ def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_RunTi
   let results = (outs Graph_Tensor:$selected, Graph_Tensor:$count, Graph_Tensor:$state);
 }
 
-def Graph_DetOp : Graph_BodyOp<"det", [Graph_RunTimeSizes]> {
+def Graph_DetOp : Graph_BodyOp<"det", [Graph_DynamicSizes]> {
   let summary = "Determinants of the matrices in the last two axes";
   let description = "By elimination with row pivots, in `scratch`, which nobody reads afterwards.";
   let arguments = (ins Graph_Floats:$x);

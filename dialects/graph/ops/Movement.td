@@ -15,13 +15,13 @@ class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Gra
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
                  types>;
 
-def Graph_TransposeOp : Graph_Move<"transpose", [Graph_RunTimeSizes]> {
+def Graph_TransposeOp : Graph_Move<"transpose", [Graph_DynamicSizes]> {
   let summary = "Axis k of the result is axis perm[k] of the operand";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$perm);
   let hasFolder = 1;
 }
 
-def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The same elements in row-major order, with the shape of the result";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>,
@@ -29,7 +29,7 @@ def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_RunTimeSizes], Graph_StatedTy
   let hasFolder = 1;
 }
 
-def Graph_RefillOp : Graph_Move<"refill", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_RefillOp : Graph_Move<"refill", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The same elements in row-major order, with the shape of the result, moved in memory";
   let description = [{
     A reshape that merges or splits axes of dynamic size: memory is laid out for
@@ -43,7 +43,7 @@ def Graph_RefillOp : Graph_Move<"refill", [Graph_RunTimeSizes], Graph_StatedType
   let hasFolder = 1;
 }
 
-def Graph_WithRoomOp : Graph_BodyOp<"with_room", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_WithRoomOp : Graph_BodyOp<"with_room", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The operand's elements, followed by uninitialized memory up to a fixed size";
   let description = [{
     Converts a value of dynamic size to a type of constant size (for example the result of
@@ -55,7 +55,7 @@ def Graph_WithRoomOp : Graph_BodyOp<"with_room", [Graph_RunTimeSizes], Graph_Sta
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_SliceOp : Graph_AxisMove<"slice", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_SliceOp : Graph_AxisMove<"slice", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "Elements starts[k] + i * steps[k] of each axis k; steps may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$starts,
@@ -65,13 +65,13 @@ def Graph_SliceOp : Graph_AxisMove<"slice", [Graph_RunTimeSizes], Graph_StatedTy
   let hasFolder = 1;
 }
 
-def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_RunTimeSizes]> {
+def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_DynamicSizes]> {
   let summary = "Concatenation of the operands along an axis";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
   let hasFolder = 1;
 }
 
-def Graph_PadOp : Graph_AxisMove<"pad", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_PadOp : Graph_AxisMove<"pad", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The operand, from low[k] on in each axis k, padded around as `mode` says";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
@@ -84,7 +84,7 @@ def Graph_PadOp : Graph_AxisMove<"pad", [Graph_RunTimeSizes], Graph_StatedTypes>
   let hasFolder = 1;
 }
 
-def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The operand broadcast to the shape of the result by NumPy's rule";
   let description = [{
     A dynamic size of the operand may be 1 or the size of the result; the
@@ -96,7 +96,7 @@ def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_Stated
   let hasFolder = 1;
 }
 
-def Graph_TileOp : Graph_AxisMove<"tile", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_TileOp : Graph_AxisMove<"tile", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The operand repeated along each axis up to the size of the result";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::kernel::Dim>":$sizes)>];
@@ -107,7 +107,7 @@ def Graph_TileOp : Graph_AxisMove<"tile", [Graph_RunTimeSizes], Graph_StatedType
   let hasFolder = 1;
 }
 
-def Graph_GatherOp : Graph_AxisMove<"gather", [Graph_RunTimeSizes]> {
+def Graph_GatherOp : Graph_AxisMove<"gather", [Graph_DynamicSizes]> {
   let summary = "Slices of the operand at `indices` along an axis";
   let description = [{
     The result has the axes of `indices` in place of `axis`. Negative indices

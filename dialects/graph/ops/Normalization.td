@@ -5,7 +5,7 @@
 // imported.
 
 class Graph_SoftmaxLike<string mnemonic, dag more = (ins)>
-    : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+    : Graph_BodyOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = !con((ins Graph_Floats:$input, I64Attr:$axis), more);
   let results = (outs Graph_Tensor:$result);
   let extraClassDefinition = [{
@@ -20,7 +20,7 @@ def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax", (ins UnitAttr:$zero_nan)> {
 }
 def Graph_LogSoftmaxOp : Graph_SoftmaxLike<"log_softmax">;
 
-def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_RunTimeSizes]> {
+def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_DynamicSizes]> {
   let summary = "Rows (along the last axis), each scaled to variance 1";
   let description = [{
     With `center`, the row's mean is subtracted first (layer normalization);
@@ -31,7 +31,7 @@ def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_RunTimeSizes]> {
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_LRNOp : Graph_ElementOp<"lrn", [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+def Graph_LRNOp : Graph_ElementOp<"lrn", [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                           DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let summary = "Each element divided by a power of the sum of squares of its neighbours along `axis`";
   let arguments = (ins Graph_Floats:$input, I64Attr:$axis, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta, F32Attr:$bias);

@@ -1,6 +1,6 @@
 // Pseudo-random numbers.
 
-def Graph_RandomBitsOp : Graph_ElementOp<"random_bits", [Graph_RunTimeSizes,
+def Graph_RandomBitsOp : Graph_ElementOp<"random_bits", [Graph_DynamicSizes,
     DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], Graph_StatedTypes> {
   let summary = "Uniformly distributed integers below 2^bits, by Philox 4x32-10";
   let description = [{

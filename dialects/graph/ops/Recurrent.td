@@ -8,7 +8,7 @@
 // `scratch` is temporary memory for one row of gates.
 
 class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
-    : Graph_BodyOp<mnemonic, !listconcat([Graph_RunTimeSizes], traits)> {
+    : Graph_BodyOp<mnemonic, !listconcat([Graph_DynamicSizes], traits)> {
   let arguments = !con((ins Graph_Floats:$gates, Graph_Floats:$r, Graph_Floats:$h0), operands,
                        (ins Optional<Graph_Integers>:$lengths, UnitAttr:$reverse, StrArrayAttr:$activations,
                             DenseF64ArrayAttr:$alpha, DenseF64ArrayAttr:$beta, OptionalAttr<F64Attr>:$clip),

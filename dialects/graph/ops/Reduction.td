@@ -8,7 +8,7 @@
 /// type `type`; `combine` the accumulator `acc` and the element `x`; `merge`
 /// two accumulators `acc` and `x`; `finish` `acc` and the `count` of elements.
 class Graph_Reduction<string mnemonic, code init, code combine, code merge = combine, code finish = "return acc;">
-    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes,
+    : Graph_ElementOp<mnemonic, [Graph_DynamicSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                  DeclareOpInterfaceMethods<ReductionOpInterface, ["init", "combine", "merge", "finish"]>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface>]> {
@@ -72,7 +72,7 @@ def Graph_ReduceLogSumOp : Graph_Reduction<"reduce_log_sum", [{ return b.constan
 /// The position of the extreme element along `axis`, which keeps size 1; the
 /// first of equal ones, or the last. NaN counts as the most extreme.
 class Graph_ArgReduction<string mnemonic>
-    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes,
+    : Graph_ElementOp<mnemonic, [Graph_DynamicSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$last);
@@ -92,7 +92,7 @@ def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
 /// Running sums or products along `axis`; `exclusive` omits the element itself,
 /// `reverse` starts at the end.
 class Graph_Scan<string mnemonic>
-    : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+    : Graph_BodyOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);
   let results = (outs Graph_Tensor:$result);
   let extraClassDefinition = [{

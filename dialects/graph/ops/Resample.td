@@ -3,7 +3,7 @@
 def Graph_ResampleOp
     : Graph_ElementOp<"resample", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                    DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>,
-                                   AttrSizedOperandSegments, Graph_RunTimeSizes]> {
+                                   AttrSizedOperandSegments, Graph_DynamicSizes]> {
   let summary = "Weighted sums of a few elements along some axes";
   let description = [{
     For each entry of `axes` there is a table of positions [size of the result, taps], all in range,
@@ -15,7 +15,7 @@ def Graph_ResampleOp
                    DenseI64ArrayAttr:$axes);
 }
 
-def Graph_GridSampleOp : Graph_Compute<"grid_sample", Graph_InferredTypes, [Graph_RunTimeSizes]> {
+def Graph_GridSampleOp : Graph_Compute<"grid_sample", Graph_InferredTypes, [Graph_DynamicSizes]> {
   let summary = "Samples at data-dependent positions, channels last";
   let description = [{
     x [N, spatial..., C], grid [N, out..., axes] -> [N, out..., C]; the grid's coordinates are
@@ -26,7 +26,7 @@ def Graph_GridSampleOp : Graph_Compute<"grid_sample", Graph_InferredTypes, [Grap
                    Graph_Choice<["zeros", "border", "reflection"]>:$padding_mode, UnitAttr:$align_corners);
 }
 
-def Graph_RoiAlignOp : Graph_Compute<"roi_align", Graph_StatedTypes, [Graph_RunTimeSizes]> {
+def Graph_RoiAlignOp : Graph_Compute<"roi_align", Graph_StatedTypes, [Graph_DynamicSizes]> {
   let summary = "Means or maxima of samples in regions, channels last";
   let description = [{
     x [N, H, W, C], rois [R, 4] of x1, y1, x2, y2, batch [R] -> [R, out H, out W, C]. Each bin has

@@ -8,13 +8,13 @@
 // checks.
 
 def Graph_StringsOp : Graph_ElementOp<"strings", [
-    Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+    Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "The strings that begin at the given positions of `characters`";
   let arguments = (ins Graph_Integers:$characters, Graph_Integers:$begins);
 }
 
 def Graph_MatchStringOp : Graph_ElementOp<"match_string", [
-    Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["isCheap"]>]> {
+    Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["isCheap"]>]> {
   let summary = "Whether a finite automaton accepts all bytes of a string";
   let description = [{
     `next` [states, 256] is the transition table of a state and a byte; matching
@@ -23,14 +23,14 @@ def Graph_MatchStringOp : Graph_ElementOp<"match_string", [
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$next, Graph_Truths:$accepts);
 }
 
-def Graph_JoinStringsOp : Graph_BodyOp<"join_strings", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_JoinStringsOp : Graph_BodyOp<"join_strings", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "Concatenates strings elementwise";
   let description = "`used` [1] is how many characters there are.";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs);
   let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$used);
 }
 
-def Graph_MapLettersOp : Graph_BodyOp<"map_letters", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_MapLettersOp : Graph_BodyOp<"map_letters", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "Maps the characters of strings, for example to lower case";
   let description = [{
     `ranges` [ranges, 4] (si32), ascending and disjoint: the first and the last code point,
@@ -41,7 +41,7 @@ def Graph_MapLettersOp : Graph_BodyOp<"map_letters", [Graph_RunTimeSizes], Graph
   let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$used);
 }
 
-def Graph_SplitStringsOp : Graph_BodyOp<"split_strings", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_SplitStringsOp : Graph_BodyOp<"split_strings", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "Splits strings at delimiters";
   let description = [{
     `begins` [..., pieces] holds the pieces of each string, padded with empty strings;
@@ -54,7 +54,7 @@ def Graph_SplitStringsOp : Graph_BodyOp<"split_strings", [Graph_RunTimeSizes], G
                       Graph_Integers:$used);
 }
 
-def Graph_FindTokensOp : Graph_BodyOp<"find_tokens", [Graph_RunTimeSizes], Graph_StatedTypes> {
+def Graph_FindTokensOp : Graph_BodyOp<"find_tokens", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "The substrings that a finite automaton accepts";
   let description = [{
     Each token begins where the previous one ends, or at the next position where one

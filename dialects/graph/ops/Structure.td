@@ -12,7 +12,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, Graph_InferredT
   let hasFolder = 1;
 }
 
-def Graph_SizesOp : Graph_ElementOp<"sizes", [Graph_RunTimeSizes,
+def Graph_SizesOp : Graph_ElementOp<"sizes", [Graph_DynamicSizes,
     DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], Graph_StatedTypes> {
   let summary = "Dynamic sizes as a tensor of integers";
   let description = [{

@@ -3,7 +3,7 @@
 /// `element` is the element type of the result, `pads` a further list of
 /// paddings.
 class Graph_Pool<string mnemonic, dag more = (ins), string element = "elementOf(op.getX())", string pads = "">
-    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], Graph_StatedTypes> {
+    : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], Graph_StatedTypes> {
   let arguments = !con((ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                         DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low), more);
   let description = [{

@@ -27,7 +27,7 @@ struct Padding {
     found.pad = padded.getDefiningOp<PadOp>();
     if (!found.pad || !x.hasOneUse() || !padded.hasOneUse() ||
         found.pad.getMode() != "constant" || shapeOf(x).size() < 3 ||
-        hasRunTimeSizes(found.pad))
+        hasDynamicSizes(found.pad))
       return std::nullopt;
     ArrayRef<int64_t> from = shapeOf(found.pad.getX()), to = shapeOf(padded);
     for (auto [axis, before] : llvm::enumerate(found.pad.getLow())) {

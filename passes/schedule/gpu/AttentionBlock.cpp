@@ -3,7 +3,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/schedule/DeviceTime.h"
-#include "passes/schedule/gpu/ResultPieces.h"
+#include "passes/schedule/gpu/ResultVectors.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -322,7 +322,7 @@ bool AttentionBlock::storesPairs() const {
   int64_t offset = 0;
   std::string name;
   llvm::raw_string_ostream(name)
-      << kernel::StorePieceOp::getOperationName() << '['
+      << kernel::StoreVectorOp::getOperationName() << '['
       << type.getElementType() << ",unaligned]";
   return anchor.width() % 2 == 0 && axes.back() == int64_t(axes.size()) - 1 &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
@@ -365,7 +365,7 @@ AttentionStrategyOnDevice::takes(Operation *producer,
   if (!target.isDevice())
     return {};
   return takeAttention(
-      producer, isMember, isFree, /*asTheyLie=*/true,
+      producer, isMember, isFree, /*inStoredLayout=*/true,
       [&](const AttentionAnchor &anchor) { return suits(anchor, target); });
 }
 
@@ -403,8 +403,9 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
       1, std::min({int64_t(device.residentThreads) / work.threads,
                    device.sharedBytes / std::max<int64_t>(work.sharedBytes, 1),
                    device.registers / (work.threads * work.registers)})));
-  double waves = std::ceil(blocks / (device.processors * resident)),
-         together = std::min(resident, std::ceil(blocks / device.processors));
+  double waves = std::ceil(blocks / (device.multiprocessors * resident)),
+         together =
+             std::min(resident, std::ceil(blocks / device.multiprocessors));
   double busy =
       std::min(1.0, together * double(work.threads) / double(work.enough));
   double computing =
@@ -413,7 +414,7 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
   double moved = blocks * double(anchor.keys().most()) *
                  double(anchor.depth() + anchor.width()) *
                  double(bytesOf(elementOf(anchor.product.getB())));
-  return std::max(computing, moved / cacheRate(device));
+  return std::max(computing, moved / l2Bandwidth(device));
 }
 
 } // namespace ingot::schedule

@@ -151,7 +151,7 @@ graph::Expr sumOf(graph::Expr x, graph::Expr y);
 /// Base class of the attention strategies for devices.
 class AttentionStrategyOnDevice : public Strategy {
 public:
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
   bool matches(GroupView group, const TargetDescription &target) const override;
   llvm::SmallVector<mlir::Operation *>

@@ -409,7 +409,7 @@ private:
                         const TargetDescription &target) {
     const Device &device = target.device;
     constexpr double clock = 1.5e9;
-    double rate = device.multiplyAddsPerSecond / device.processors / clock;
+    double rate = device.multiplyAddsPerSecond / device.multiprocessors / clock;
     auto product = [&](int64_t own, int64_t steps) {
       double reads = double(tile.threadQueries + own),
              sums = double(tile.threadQueries * own);

@@ -249,7 +249,7 @@ bool isKnownBehind(Value tensor, size_t axes) {
 
 /// Whether the block strategies support these operand and result types.
 bool areMultiplied(Type left, Type right, Type result) {
-  if (result.isF32() && isByteOfFloat(left) && isByteOfFloat(right))
+  if (result.isF32() && isFloat8(left) && isFloat8(right))
     return true;
   if (isa<Float32Type, Float16Type, BFloat16Type>(result))
     return left == right && (left == result || result.isF32());
@@ -285,12 +285,12 @@ double BlockOperands::elementSeconds(const Device &device) const {
   double elements =
       double(rows.most()) * double(columns) * double(batches.most());
   double used = std::min(
-      1.0, elements / (double(device.busyThreads) * device.processors));
+      1.0, elements / (double(device.busyThreads) * device.multiprocessors));
   // While a thread waits for a load, it has few other loads in flight.
   constexpr double stepSeconds = 0.1e-6;
   return std::max(double(steps) * stepSeconds,
                   elements * double(steps) * 2 /
-                      (device.warp * clock * device.processors * used));
+                      (device.warp * clock * device.multiprocessors * used));
 }
 
 std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
@@ -337,7 +337,7 @@ void packColumns(GroupOp group, Operation *anchor) {
       (isa<MatMulOp>(anchor) && shape.size() != 2))
     return;
   packPanels(group, weights, /*panel=*/1, /*tail=*/0,
-             pieceBytes / bytesOf(elementOf(weights.get())),
+             vectorAccessBytes / bytesOf(elementOf(weights.get())),
              static_cast<int64_t>(shape.size()) - 1);
 }
 
@@ -345,19 +345,20 @@ bool isInColumns(const BlockOperands &operands) {
   auto packed = operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
   return !packed || (packed.getPanel() == 1 &&
                      int64_t(packed.getGroup()) ==
-                         pieceBytes / bytesOf(operands.rightType()));
+                         vectorAccessBytes / bytesOf(operands.rightType()));
 }
 
-bool hasPieces(KernelBuilder &b, Value tensor, int64_t run) {
+bool hasVectors(KernelBuilder &b, Value tensor, int64_t run) {
   Value buffer = b.bufferOf(tensor);
-  int64_t piece = pieceBytes / bytesOf(elementOf(tensor));
-  if (!buffer || run % piece != 0)
+  int64_t vectorElements = vectorAccessBytes / bytesOf(elementOf(tensor));
+  if (!buffer || run % vectorElements != 0)
     return false;
   auto [strides, offset] =
       cast<MemRefType>(buffer.getType()).getStridesAndOffset();
-  return strides.back() == 1 && offset % piece == 0 &&
-         llvm::all_of(ArrayRef(strides).drop_back(),
-                      [&](int64_t stride) { return stride % piece == 0; });
+  return strides.back() == 1 && offset % vectorElements == 0 &&
+         llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+           return stride % vectorElements == 0;
+         });
 }
 
 SmallVector<Value> valuesOf(ArrayRef<Expr> exprs) {

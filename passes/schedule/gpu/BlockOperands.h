@@ -7,7 +7,7 @@ namespace ingot::schedule {
 
 /// Bytes of a vector access of one thread. A "piece" is the data of one 16-byte
 /// access.
-inline constexpr int64_t pieceBytes = 16;
+inline constexpr int64_t vectorAccessBytes = 16;
 
 inline int64_t bytesOf(mlir::Type element) {
   return element.getIntOrFloatBitWidth() / 8;
@@ -105,7 +105,7 @@ bool isInColumns(const BlockOperands &operands);
 
 /// Whether 16-byte accesses within runs of `run` contiguous elements are
 /// aligned, given an aligned buffer.
-bool hasPieces(KernelBuilder &b, mlir::Value tensor, int64_t run);
+bool hasVectors(KernelBuilder &b, mlir::Value tensor, int64_t run);
 llvm::SmallVector<mlir::Value> valuesOf(llvm::ArrayRef<graph::Expr> exprs);
 /// Starts an asynchronous 16-byte copy from `from` at indices `at` to `to` at
 /// indices `place`; copies zeros if not `inside`.
@@ -121,7 +121,7 @@ inline constexpr int64_t fewestOfBlock = 8;
 /// blocks.
 class BlockStrategy : public Strategy {
 public:
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
   bool matches(GroupView group, const TargetDescription &target) const override;
 

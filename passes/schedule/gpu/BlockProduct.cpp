@@ -32,8 +32,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// K extent of a K tile ("strip") in shared memory.
-constexpr int64_t strip = 16;
+/// K extent of a K tile in shared memory.
+constexpr int64_t kTile = 16;
 
 /// The tile of a block and the tile of each thread. Each of `slices` slices of
 /// the block computes the whole tile for different K tiles.
@@ -48,26 +48,26 @@ struct BlockTile {
   /// Registers of a thread: sums, operands, and about as many for addresses as
   /// nvcc 13 uses.
   int64_t registers() const { return sums() + threadRows + threadColumns + 40; }
-  int64_t sharedBytes(bool inPieces) const {
-    return 4 * (slices * (inPieces ? 2 * (rows * pitch + strip * columns)
-                                   : strip * (rows + 4 + columns)) +
+  int64_t sharedBytes(bool usesVectors) const {
+    return 4 * (slices * (usesVectors ? 2 * (rows * pitch + kTile * columns)
+                                      : kTile * (rows + 4 + columns)) +
                 sumsOfSlices());
   }
   /// Elements from one row of the left tile to the next when it is loaded by
   /// 16-byte copies; padded so that adjacent rows use different banks.
-  static constexpr int64_t pitch = strip + 4;
+  static constexpr int64_t pitch = kTile + 4;
   int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
 
 /// Elements of a 16-byte access.
-constexpr int64_t piece = pieceBytes / sizeof(float);
+constexpr int64_t vectorElements = vectorAccessBytes / sizeof(float);
 
 /// Whether K tiles of a product are loaded by 16-byte copies, provided that the
 /// buffers are aligned.
-bool comesInPieces(const BlockOperands &operands) {
+bool comesInVectors(const BlockOperands &operands) {
   return operands.leftType().isF32() && operands.rightType().isF32() &&
-         !operands.isUnpacked() && operands.leftRun % piece == 0 &&
-         operands.rightRun % piece == 0 &&
+         !operands.isUnpacked() && operands.leftRun % vectorElements == 0 &&
+         operands.rightRun % vectorElements == 0 &&
          !operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
 }
 
@@ -77,9 +77,9 @@ public:
                      const BlockTile &tile)
       : b(b), operands(operands), tile(tile),
         type(elementOf(b.group.anchor()->getResult(0))),
-        inPieces(comesInPieces(operands) &&
-                 hasPieces(b, operands.leftTensor, operands.leftRun) &&
-                 hasPieces(b, operands.rightTensor, operands.rightRun)) {}
+        usesVectors(comesInVectors(operands) &&
+                    hasVectors(b, operands.leftTensor, operands.leftRun) &&
+                    hasVectors(b, operands.rightTensor, operands.rightRun)) {}
 
   void emit() {
     declareTiles();
@@ -125,11 +125,11 @@ private:
   void declareTiles() {
     int64_t buffers = 2 * tile.slices;
     // Rows are padded so that threads that store a column use different banks.
-    leftTile = b.shared(inPieces ? ArrayRef({buffers, tile.rows, tile.pitch})
-                                 : ArrayRef({round(), tile.rows + 4}),
+    leftTile = b.shared(usesVectors ? ArrayRef({buffers, tile.rows, tile.pitch})
+                                    : ArrayRef({round(), tile.rows + 4}),
                         type, "left_tile");
-    rightTile = b.shared(inPieces ? ArrayRef({buffers, strip, tile.columns})
-                                  : ArrayRef({round(), tile.columns}),
+    rightTile = b.shared(usesVectors ? ArrayRef({buffers, kTile, tile.columns})
+                                     : ArrayRef({round(), tile.columns}),
                          type, "right_tile");
   }
 
@@ -139,7 +139,7 @@ private:
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
   bool fitsSteps() const { return operands.steps % round() == 0; }
   /// Steps that all slices multiply in one iteration.
-  int64_t round() const { return strip * tile.slices; }
+  int64_t round() const { return kTile * tile.slices; }
   /// Sums of narrow floats are kept in f32 until they are complete.
   Type sumType() const {
     return isa<FloatType>(type) ? b.builder.getF32Type() : type;
@@ -166,12 +166,12 @@ private:
   }
 
   Exprs overSteps(const Exprs &first) {
-    return inPieces ? overPieces(first) : overElements(first);
+    return usesVectors ? loopOverVectors(first) : overElements(first);
   }
 
-  Exprs overPieces(const Exprs &first) {
+  Exprs loopOverVectors(const Exprs &first) {
     int64_t end = llvm::alignTo(operands.steps, round());
-    fillPieces(b.index(0), b.index(0));
+    fillVectors(b.index(0), b.index(0));
     kernel::CloseCopiesOp::create(b.builder, b.loc);
     return b.loop(b.index(0), b.index(end), round(), first,
                   [&](Expr step, ArrayRef<Expr> sums) {
@@ -184,8 +184,8 @@ private:
                     double slices = double(tile.slices);
                     Expr next = step + double(round());
                     b.when(next < double(end), [&] {
-                      fillPieces(named(next, "next_step"),
-                                 (1.0 - parity) * slices);
+                      fillVectors(named(next, "next_step"),
+                                  (1.0 - parity) * slices);
                     });
                     kernel::CloseCopiesOp::create(b.builder, b.loc);
                     Expr buffer = parity * slices;
@@ -197,14 +197,14 @@ private:
 
   /// Starts to copy the K tiles of all slices into the buffers from number
   /// `first` on.
-  void fillPieces(Expr firstStep, Expr first) {
-    auto sharePieces = [&](int64_t count,
-                           llvm::function_ref<void(Expr, Expr, Expr)> body) {
+  void fillVectors(Expr firstStep, Expr first) {
+    auto shareVectors = [&](int64_t count,
+                            llvm::function_ref<void(Expr, Expr, Expr)> body) {
       share(b, thread, tile.threads(), count * tile.slices, [&](Expr mine) {
         if (tile.slices == 1)
           return body(mine, firstStep, first);
         Expr number = named(mine / double(count), "slice_to_fill");
-        body(mine % double(count), firstStep + number * double(strip),
+        body(mine % double(count), firstStep + number * double(kTile),
              first + number);
       });
     };
@@ -212,31 +212,34 @@ private:
                    llvm::function_ref<Expr()> y) -> std::optional<Expr> {
       return isAlways ? x : x ? *x & y() : y();
     };
-    constexpr double ofRow = double(strip / piece);
-    sharePieces(tile.rows * strip / piece, [&](Expr mine, Expr from, Expr to) {
-      Expr row = mine / ofRow, at = mine % ofRow * double(piece);
-      Expr atRow = firstRow + row, step = from + at;
-      auto place = operands.leftPlace(b, batch, atRow, step);
-      auto inside = both(place.inside, fitsRows(),
-                         [&] { return atRow < b.size(operands.rows); });
-      inside = both(inside, fitsSteps(),
-                    [&] { return step < double(operands.steps); });
-      copyAhead(b, b.bufferOf(operands.leftTensor), place.at, leftTile,
-                {to, row, at}, inside);
-    });
-    double across = double(tile.columns / piece);
-    sharePieces(
-        strip * tile.columns / piece, [&](Expr mine, Expr from, Expr to) {
-          Expr row = mine / across, at = mine % across * double(piece);
-          Expr column = firstColumn + at, step = from + row;
-          auto place = operands.rightPlace(b, batch, step, column);
-          auto inside = both(place.inside, fitsColumns(),
-                             [&] { return column < double(operands.columns); });
+    constexpr double ofRow = double(kTile / vectorElements);
+    shareVectors(
+        tile.rows * kTile / vectorElements, [&](Expr mine, Expr from, Expr to) {
+          Expr row = mine / ofRow, at = mine % ofRow * double(vectorElements);
+          Expr atRow = firstRow + row, step = from + at;
+          auto place = operands.leftPlace(b, batch, atRow, step);
+          auto inside = both(place.inside, fitsRows(),
+                             [&] { return atRow < b.size(operands.rows); });
           inside = both(inside, fitsSteps(),
                         [&] { return step < double(operands.steps); });
-          copyAhead(b, b.bufferOf(operands.rightTensor), place.at, rightTile,
+          copyAhead(b, b.bufferOf(operands.leftTensor), place.at, leftTile,
                     {to, row, at}, inside);
         });
+    double across = double(tile.columns / vectorElements);
+    shareVectors(kTile * tile.columns / vectorElements,
+                 [&](Expr mine, Expr from, Expr to) {
+                   Expr row = mine / across,
+                        at = mine % across * double(vectorElements);
+                   Expr column = firstColumn + at, step = from + row;
+                   auto place = operands.rightPlace(b, batch, step, column);
+                   auto inside = both(place.inside, fitsColumns(), [&] {
+                     return column < double(operands.columns);
+                   });
+                   inside = both(inside, fitsSteps(),
+                                 [&] { return step < double(operands.steps); });
+                   copyAhead(b, b.bufferOf(operands.rightTensor), place.at,
+                             rightTile, {to, row, at}, inside);
+                 });
   }
 
   Exprs overElements(const Exprs &first) {
@@ -298,25 +301,26 @@ private:
 
   Exprs multiply(ArrayRef<Expr> sums, Expr buffer) {
     return b.loop(
-        b.index(0), b.index(strip), 1, sums,
+        b.index(0), b.index(kTile), 1, sums,
         [&](Expr step, ArrayRef<Expr> carried) {
           named(step, "step");
-          if (tile.slices > 1 && !inPieces)
-            step = named(slice * double(strip) + step, "step_of_round");
+          if (tile.slices > 1 && !usesVectors)
+            step = named(slice * double(kTile) + step, "step_of_round");
           Exprs left, right, after;
           for (int64_t i = 0; i < tile.threadRows; ++i) {
             Expr row = threadRow + double(i);
-            left.push_back(named(b.loadFrom(leftTile, type,
-                                            inPieces ? Exprs{buffer, row, step}
-                                                     : Exprs{step, row}),
-                                 "left_" + Twine(i)));
+            left.push_back(
+                named(b.loadFrom(leftTile, type,
+                                 usesVectors ? Exprs{buffer, row, step}
+                                             : Exprs{step, row}),
+                      "left_" + Twine(i)));
           }
           for (int64_t j = 0; j < tile.threadColumns; ++j) {
             Expr column = threadColumn + double(j);
             right.push_back(
                 named(b.loadFrom(rightTile, type,
-                                 inPieces ? Exprs{buffer, step, column}
-                                          : Exprs{step, column}),
+                                 usesVectors ? Exprs{buffer, step, column}
+                                             : Exprs{step, column}),
                       "right_" + Twine(j)));
           }
           for (int64_t i = 0; i < tile.threadRows; ++i)
@@ -379,7 +383,7 @@ private:
   const BlockOperands &operands;
   BlockTile tile;
   Type type;
-  bool inPieces;
+  bool usesVectors;
   Value leftTile, rightTile, parts;
   Expr thread, slice, inSlice, batch, firstRow, firstColumn, threadRow,
       threadColumn;
@@ -421,7 +425,7 @@ public:
       return "sums in slices are not in the order of their terms, which is "
              "strict";
     if (int64_t bytes =
-            tile.sharedBytes(comesInPieces(*BlockOperands::of(group)));
+            tile.sharedBytes(comesInVectors(*BlockOperands::of(group)));
         bytes > mostShared(target.device))
       return "its tiles take " + std::to_string(bytes) +
              " bytes of shared memory, more than " +
@@ -493,32 +497,34 @@ private:
                    double(operands.batches.most());
     double own = double(tile.threadRows * tile.threadColumns),
            reads = 2 * double(tile.threadRows + tile.threadColumns);
-    double perProcessor = device.multiplyAddsPerSecond / device.processors;
+    double perMultiprocessor =
+        device.multiplyAddsPerSecond / device.multiprocessors;
     auto slices = double(tile.slices), rows = double(tile.rows),
          columns = double(tile.columns);
     bool isWindow = operands.steps > operands.leftRun,
-         inPieces = comesInPieces(operands);
-    double instructions = (rows * (isWindow ? 40 : 15) + columns * 15) * strip *
-                          slices / double(inPieces ? piece : 1) / device.warp;
-    StripLoop loop;
-    loop.strips = std::ceil(double(operands.steps) / strip / slices);
-    loop.bytes = (rows + columns) * strip * slices * sizeof(float);
-    loop.busy =
-        strip * slices * rows * columns * (1 + reads / own) / perProcessor +
-        instructions / 1.4 * cycle;
+         usesVectors = comesInVectors(operands);
+    double instructions = (rows * (isWindow ? 40 : 15) + columns * 15) * kTile *
+                          slices / double(usesVectors ? vectorElements : 1) /
+                          device.warp;
+    KTileLoop loop;
+    loop.kTiles = std::ceil(double(operands.steps) / kTile / slices);
+    loop.bytes = (rows + columns) * kTile * slices * sizeof(float);
+    loop.busy = kTile * slices * rows * columns * (1 + reads / own) /
+                    perMultiprocessor +
+                instructions / 1.4 * cycle;
     // Latency: loads and sums of 16 steps, which overlap; a barrier; and the
     // loading instructions of a thread, each of which waits for the previous
     // one.
     loop.waiting =
         (200 + instructions * device.warp / double(tile.threads()) * 5.7) *
             cycle +
-        (inPieces ? 0 : arrivalSeconds);
+        (usesVectors ? 0 : arrivalSeconds);
     loop.closing = closingSeconds(double(tile.sums())) +
                    double(tile.sumsOfSlices()) * 8 / 128 * cycle;
     auto resident = std::min<int64_t>(
         {device.residentThreads / tile.threads(),
          device.registers / (tile.threads() * tile.registers()),
-         device.sharedBytes / tile.sharedBytes(inPieces)});
+         device.sharedBytes / tile.sharedBytes(usesVectors)});
     return secondsOf(loop, tiles, double(std::max<int64_t>(resident, 1)),
                      device);
   }

@@ -141,7 +141,7 @@ private:
   void findStretches() {
     if (axes.steps.back() - axes.steps.front() + 1 !=
             int64_t(axes.steps.size()) ||
-        hasRunTimeSizes(reduction.getInput().getType()))
+        hasDynamicSizes(reduction.getInput().getType()))
       return;
     ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
     SmallVector<int64_t> flat(shape.take_front(axes.steps.front()));
@@ -286,7 +286,7 @@ public:
     return keys;
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
   bool matches(GroupView group,
@@ -402,7 +402,7 @@ private:
            threads = double(axes.rowCount().most()) * across *
                      double(block.slices * block.threads());
     double used = std::min(
-        1.0, threads / (device.busyThreads * double(device.processors)));
+        1.0, threads / (device.busyThreads * double(device.multiprocessors)));
     int64_t bits =
         storageType(elementOf(reduction.getInput())).getIntOrFloatBitWidth();
     double bytes = double(tensorType(reduction.getInput()).getNumElements()) *

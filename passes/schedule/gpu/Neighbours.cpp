@@ -61,7 +61,7 @@ SmallVector<Plan> plansByElements(GroupView group, ArrayRef<Dim> trips,
   if (!target.isDevice() || trips.empty() || !run.known() || !areNumbers(group))
     return {Plan()};
   int64_t count = product(trips).most(),
-          threads = enough * int64_t(target.device.processors);
+          threads = enough * int64_t(target.device.multiprocessors);
   return plansOfSizes(group, 1, lanesOfAccess(group), [&](int64_t elements) {
     return *run.known() % elements == 0 && count / elements >= threads;
   });
@@ -80,7 +80,7 @@ SmallVector<Plan> plansByRows(GroupView group, ArrayRef<Dim> trips,
       size = std::min(
           size, access / kernel::elementBytes(storageType(elementOf(input))));
   int64_t count = product(trips).most(),
-          threads = enough * int64_t(target.device.processors);
+          threads = enough * int64_t(target.device.multiprocessors);
   return plansOfSizes(
       group, columns, columns * std::min<int64_t>(size, 8),
       [&](int64_t elements) {

@@ -15,7 +15,7 @@ static bool isOfFewRows(MatMulOp product, bool packs) {
   constexpr int64_t fewestSteps = 32;
   return product.getZeros().empty() && shapeOf(product.getB()).size() == 2 &&
          shapeOf(product.getA()).size() >= 2 &&
-         !hasRunTimeSizes(product.getOperation()) &&
+         !hasDynamicSizes(product.getOperation()) &&
          shapeOf(product.getA()).back() >= fewestSteps &&
          isa<FloatType>(elementOf(product.getB())) &&
          ProductSizes(product).rows.most() < fewestOfBlock &&

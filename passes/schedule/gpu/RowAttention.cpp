@@ -34,30 +34,32 @@ struct RowAttentionTile {
   int64_t queries, warps, keys;
   /// Elements of a 16-byte vector, and how many vectors of each key and value
   /// row a thread has.
-  int64_t piece, keyPieces, valuePieces;
+  int64_t vectorElements, keyVectors, valueVectors;
   /// Threads in a group, which share a key.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,
                    int64_t warp)
       : queries(anchor.queries().most()), warps(warps), keys(keys),
-        piece(pieceBytes / bytesOf(elementOf(anchor.product.getB()))) {
-    keyPieces = anchor.depth() / piece;
-    valuePieces = anchor.width() / piece;
+        vectorElements(vectorAccessBytes /
+                       bytesOf(elementOf(anchor.product.getB()))) {
+    keyVectors = anchor.depth() / vectorElements;
+    valueVectors = anchor.width() / vectorElements;
     together = warp;
-    while (together > 1 && std::gcd(keyPieces, valuePieces) % together != 0)
+    while (together > 1 && std::gcd(keyVectors, valueVectors) % together != 0)
       together /= 2;
-    keyPieces /= together;
-    valuePieces /= together;
+    keyVectors /= together;
+    valueVectors /= together;
   }
   int64_t groups(int64_t warp) const { return warps * warp / together; }
   int64_t sharedBytes(int64_t warp) const {
-    return 4 * groups(warp) * queries * (valuePieces * together * piece + 2);
+    return 4 * groups(warp) * queries *
+           (valueVectors * together * vectorElements + 2);
   }
   int64_t registers() const {
-    return (queries * (keyPieces + valuePieces) +
-            keys * std::max(keyPieces, valuePieces)) *
-               piece +
+    return (queries * (keyVectors + valueVectors) +
+            keys * std::max(keyVectors, valueVectors)) *
+               vectorElements +
            queries * (keys + 2) + 40;
   }
 };
@@ -77,10 +79,11 @@ public:
     block.forBlocks(tile.queries, threads(), [&](Expr, Expr thread) {
       this->thread = thread;
       group = named(thread / double(tile.together), "group");
-      place = named(thread % double(tile.together) * double(tile.piece),
-                    "first_element");
+      place =
+          named(thread % double(tile.together) * double(tile.vectorElements),
+                "first_element");
       for (int64_t m = 0; m < tile.queries; ++m)
-        overElements(tile.keyPieces, [&](Expr at) {
+        overElements(tile.keyVectors, [&](Expr at) {
           queries.push_back(
               named(block.operand(block.queryOperand(), queryAt(m), at),
                     "query_" + Twine(queries.size())));
@@ -93,8 +96,10 @@ public:
 
 private:
   int64_t threads() const { return tile.warps * b.target.device.warp; }
-  int64_t keyElements() const { return tile.keyPieces * tile.piece; }
-  int64_t valueElements() const { return tile.valuePieces * tile.piece; }
+  int64_t keyElements() const { return tile.keyVectors * tile.vectorElements; }
+  int64_t valueElements() const {
+    return tile.valueVectors * tile.vectorElements;
+  }
   bool fitsKeys() const {
     return anchor.keys().known() &&
            *anchor.keys().known() % (groups * tile.keys) == 0;
@@ -107,12 +112,12 @@ private:
                : min(b.index(m), b.size(anchor.queries()) - 1.0);
   }
 
-  /// Calls `body` for this thread's elements of a row in which it has `pieces`
+  /// Calls `body` for this thread's elements of a row in which it has `vectors`
   /// vectors.
-  void overElements(int64_t pieces, llvm::function_ref<void(Expr)> body) {
-    for (int64_t j = 0; j < pieces; ++j)
-      for (int64_t i = 0; i < tile.piece; ++i)
-        body(place + double(j * tile.together * tile.piece + i));
+  void overElements(int64_t vectors, llvm::function_ref<void(Expr)> body) {
+    for (int64_t j = 0; j < vectors; ++j)
+      for (int64_t i = 0; i < tile.vectorElements; ++i)
+        body(place + double(j * tile.together * tile.vectorElements + i));
   }
 
   AttentionState overKeys() {
@@ -147,7 +152,7 @@ private:
     for (Expr key : keys) {
       Exprs products(tile.queries, block.zero());
       int64_t n = 0;
-      overElements(tile.keyPieces, [&](Expr at) {
+      overElements(tile.keyVectors, [&](Expr at) {
         Expr k = named(block.operand(block.keyOperand(), at, readable(key)),
                        "k_" + Twine(n));
         for (int64_t m = 0; m < tile.queries; ++m)
@@ -188,7 +193,7 @@ private:
     for (size_t u = 0; u < keys.size(); ++u) {
       Expr key = readable(keys[u]);
       int64_t n = 0;
-      overElements(tile.valuePieces, [&](Expr at) {
+      overElements(tile.valueVectors, [&](Expr at) {
         Expr v = named(block.operand(block.valueOperand(), key, at),
                        "v_" + Twine(n));
         for (int64_t m = 0; m < tile.queries; ++m) {
@@ -204,7 +209,7 @@ private:
   void keep(const AttentionState &state) {
     for (int64_t m = 0; m < tile.queries; ++m) {
       int64_t n = 0;
-      overElements(tile.valuePieces, [&](Expr at) {
+      overElements(tile.valueVectors, [&](Expr at) {
         b.store(parts, state.sums[m * valueElements() + n++],
                 {group, b.index(m), at});
       });
@@ -306,9 +311,11 @@ protected:
              const TargetDescription &target) const override {
     constexpr int64_t few = 8;
     int64_t rank = int64_t(shapeOf(anchor.scores.getB()).size()),
-            piece = pieceBytes / bytesOf(elementOf(anchor.product.getB()));
-    return anchor.queries().most() < few && anchor.depth() % piece == 0 &&
-           anchor.width() % piece == 0 &&
+            vectorElements =
+                vectorAccessBytes / bytesOf(elementOf(anchor.product.getB()));
+    return anchor.queries().most() < few &&
+           anchor.depth() % vectorElements == 0 &&
+           anchor.width() % vectorElements == 0 &&
            OperandPlace::of(anchor.scores.getB()).liesAlong(rank - 2) &&
            OperandPlace::of(anchor.product.getB()).liesAlong(rank - 1) &&
            refuse(anchor, {1, 1}, target).empty();
@@ -344,12 +351,13 @@ private:
                    double(bytesOf(elementOf(anchor.product.getB())));
     double resident =
         std::max(1.0, std::floor(device.residentThreads / threads));
-    double flying = std::min(blocks, device.processors * resident) * threads *
-                    double(tile.keys * tile.keyPieces * pieceBytes);
+    double flying = std::min(blocks, device.multiprocessors * resident) *
+                    threads *
+                    double(tile.keys * tile.keyVectors * vectorAccessBytes);
     double share = std::min(1.0, flying / (device.bytesPerSecond * latency));
     double exchanges = double(tile.keys * tile.queries) *
                        std::log2(double(tile.together)) * 8 * cycle;
-    double waves = std::ceil(blocks / (device.processors * resident));
+    double waves = std::ceil(blocks / (device.multiprocessors * resident));
     return bytes / device.bytesPerSecond / share +
            waves *
                (trips * (2 * latency + exchanges) + groups * 2 * 10 * cycle);

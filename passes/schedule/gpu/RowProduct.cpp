@@ -38,8 +38,8 @@ struct RowTile {
 };
 
 /// Returns the elements of a 16-byte vector of the right operand.
-int64_t pieceOf(const BlockOperands &operands) {
-  return pieceBytes / bytesOf(operands.rightType());
+int64_t elementsPerVector(const BlockOperands &operands) {
+  return vectorAccessBytes / bytesOf(operands.rightType());
 }
 
 /// Returns the product of a group, or the first of several.
@@ -123,8 +123,8 @@ private:
                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
     int64_t trips = count / by;
     // As many vectors of weights in flight as there are registers for.
-    constexpr int64_t mostPieces = 8;
-    if (packed && trips * allColumns() <= mostPieces)
+    constexpr int64_t mostVectorLoads = 8;
+    if (packed && trips * allColumns() <= mostVectorLoads)
       for (int64_t trip = 0; trip < trips; ++trip)
         sums = step(trip ? first + double(trip * by) : first, sums);
     else if (trips > 0)
@@ -208,8 +208,9 @@ private:
   /// Computes the sums for packed weights: the threads of a warp divide the
   /// steps.
   void sumColumns() {
-    int64_t piece = pieceOf(operands), warp = b.target.device.warp,
-            padded = llvm::alignTo(operands.steps, piece);
+    int64_t vectorElements = elementsPerVector(operands),
+            warp = b.target.device.warp,
+            padded = llvm::alignTo(operands.steps, vectorElements);
     SmallVector<Value> buffers;
     for (Operation *product : together.products)
       buffers.push_back(b.bufferOf(
@@ -221,31 +222,31 @@ private:
                     batch, readable(firstColumn + warpColumn + double(j))) *
                     double(padded),
                 "column_" + Twine(j)));
-    Exprs sums =
-        overOwn(part * double(warp) + lane, warp * tile.parts, padded / piece,
-                zeros(), [&](Expr at, ArrayRef<Expr> carried) {
-                  Exprs sums(carried);
-                  Expr step = named(at * double(piece), "step");
-                  // Weights can be loaded before the preceding kernel has
-                  // ended.
-                  SmallVector<Exprs> weights(piece);
-                  for (Value buffer : buffers)
-                    for (int64_t j = 0; j < tile.warpColumns; ++j)
-                      for (int64_t i = 0; i < piece; ++i)
-                        weights[i].push_back(
-                            b.loadFrom(buffer, operands.rightType(),
-                                       {begins[j] + step + double(i)}));
-                  for (int64_t i = 0; i < piece; ++i) {
-                    Exprs right;
-                    for (const Expr &weight : weights[i])
-                      right.push_back(named(convert(weight, type),
-                                            "w_" + Twine(right.size())));
-                    bool mayBeOutside = padded != operands.steps;
-                    scale(right, step + double(i), mayBeOutside);
-                    add(sums, leftAt(step + double(i), mayBeOutside), right);
-                  }
-                  return sums;
-                });
+    Exprs sums = overOwn(
+        part * double(warp) + lane, warp * tile.parts, padded / vectorElements,
+        zeros(), [&](Expr at, ArrayRef<Expr> carried) {
+          Exprs sums(carried);
+          Expr step = named(at * double(vectorElements), "step");
+          // Weights can be loaded before the preceding kernel has
+          // ended.
+          SmallVector<Exprs> weights(vectorElements);
+          for (Value buffer : buffers)
+            for (int64_t j = 0; j < tile.warpColumns; ++j)
+              for (int64_t i = 0; i < vectorElements; ++i)
+                weights[i].push_back(
+                    b.loadFrom(buffer, operands.rightType(),
+                               {begins[j] + step + double(i)}));
+          for (int64_t i = 0; i < vectorElements; ++i) {
+            Exprs right;
+            for (const Expr &weight : weights[i])
+              right.push_back(
+                  named(convert(weight, type), "w_" + Twine(right.size())));
+            bool mayBeOutside = padded != operands.steps;
+            scale(right, step + double(i), mayBeOutside);
+            add(sums, leftAt(step + double(i), mayBeOutside), right);
+          }
+          return sums;
+        });
     for (Expr &sum : sums)
       sum = b.acrossWarp(sum, [](Expr x, Expr y) { return x + y; });
     b.when(equal(lane, 0.0), [&] {
@@ -453,7 +454,7 @@ protected:
     // one thread per column would leave most of the device idle.
     const Device &device = target.device;
     bool areFew = operands.columns * int64_t(device.warp) <=
-                  int64_t(device.busyThreads) * device.processors;
+                  int64_t(device.busyThreads) * device.multiprocessors;
     return operands.steps >= int64_t(device.warp) / (areFew ? 2 : 1) &&
            isInColumns(operands);
   }
@@ -493,18 +494,19 @@ private:
     double blocks = double(llvm::divideCeil(operands.columns, tile.columns)) *
                     double(operands.batches.most());
     double size = operands.rightBytes;
-    int64_t pieces = packs ? llvm::divideCeil(operands.steps, pieceOf(operands))
-                           : operands.steps / operands.together;
-    int64_t trips =
-        llvm::divideCeil(pieces, packs ? tile.parts * device.warp : tile.parts);
+    int64_t vectors =
+        packs ? llvm::divideCeil(operands.steps, elementsPerVector(operands))
+              : operands.steps / operands.together;
+    int64_t trips = llvm::divideCeil(vectors, packs ? tile.parts * device.warp
+                                                    : tile.parts);
     int64_t loads = packs ? trips * own : trips;
     double bytesOfLoad =
-        packs ? pieceBytes : double(own * operands.together) * size;
+        packs ? vectorAccessBytes : double(own * operands.together) * size;
     double threads = double(tile.warps() * device.warp);
     double resident = std::floor(device.residentThreads / threads);
-    double waves = std::ceil(blocks / (device.processors * resident));
-    double flying = std::min(blocks, device.processors * resident) * threads *
-                    double(std::min(loads, atOnce)) * bytesOfLoad;
+    double waves = std::ceil(blocks / (device.multiprocessors * resident));
+    double flying = std::min(blocks, device.multiprocessors * resident) *
+                    threads * double(std::min(loads, atOnce)) * bytesOfLoad;
     double share = std::min(1.0, flying / (device.bytesPerSecond * latency));
     double bytes = double(operands.columns * operands.steps) *
                    double(operands.batches.most()) * size;

@@ -20,8 +20,8 @@ Value sharedForCopies(KernelBuilder &b, ArrayRef<int64_t> shape, Type type,
 }
 
 StageRing::StageRing(KernelBuilder &b, int64_t stages, int64_t further)
-    : gates(sharedAt(8, b, {2 * stages + further}, b.builder.getI64Type(),
-                     "gates")),
+    : mbarriers(sharedAt(8, b, {2 * stages + further}, b.builder.getI64Type(),
+                         "gates")),
       b(b), stages(stages) {}
 
 Expr StageRing::further(int64_t number) const {
@@ -31,8 +31,9 @@ Expr StageRing::further(int64_t number) const {
 void StageRing::setUp(Expr thread, int64_t readers, ArrayRef<int64_t> arrivals,
                       bool hasCluster) const {
   b.when(equal(thread, 0.0), [&] {
-    auto init = [&](Expr gate, int64_t count) {
-      kernel::InitGateOp::create(b.builder, b.loc, gates, gate.value, count);
+    auto init = [&](Expr mbarrier, int64_t count) {
+      kernel::InitMbarrierOp::create(b.builder, b.loc, mbarriers,
+                                     mbarrier.value, count);
     };
     for (int64_t stage = 0; stage < stages; ++stage) {
       init(full(b.index(stage)), 1);
@@ -40,7 +41,7 @@ void StageRing::setUp(Expr thread, int64_t readers, ArrayRef<int64_t> arrivals,
     }
     for (auto [number, count] : llvm::enumerate(arrivals))
       init(further(int64_t(number)), count);
-    kernel::PublishGatesOp::create(b.builder, b.loc);
+    kernel::FenceMbarriersOp::create(b.builder, b.loc);
   });
   if (hasCluster)
     kernel::ClusterBarrierOp::create(b.builder, b.loc);
@@ -48,15 +49,16 @@ void StageRing::setUp(Expr thread, int64_t readers, ArrayRef<int64_t> arrivals,
     b.barrier();
 }
 
-void StageRing::await(Expr gate, Expr parity) const {
-  kernel::AwaitGateOp::create(b.builder, b.loc, gates, gate.value,
-                              parity.value);
+void StageRing::await(Expr mbarrier, Expr parity) const {
+  kernel::WaitMbarrierOp::create(b.builder, b.loc, mbarriers, mbarrier.value,
+                                 parity.value);
 }
-void StageRing::arrive(Expr gate, Value block) const {
-  kernel::ArriveOp::create(b.builder, b.loc, gates, gate.value, block);
+void StageRing::arrive(Expr mbarrier, Value block) const {
+  kernel::ArriveOp::create(b.builder, b.loc, mbarriers, mbarrier.value, block);
 }
-void StageRing::expect(Expr gate, int64_t bytes) const {
-  kernel::ExpectBytesOp::create(b.builder, b.loc, gates, gate.value, bytes);
+void StageRing::expect(Expr mbarrier, int64_t bytes) const {
+  kernel::ExpectBytesOp::create(b.builder, b.loc, mbarriers, mbarrier.value,
+                                bytes);
 }
 
 Expr StageRing::stageOf(Expr count) const {

@@ -9,7 +9,7 @@
 namespace ingot::schedule {
 
 /// A ring buffer of pipeline stages in shared memory. Each stage has two
-/// mbarriers ("gates"): `full` completes when its tiles have arrived, `empty`
+/// mbarriers: `full` completes when its tiles have arrived, `empty`
 /// when they have been read and may be overwritten.
 class StageRing {
 public:
@@ -25,17 +25,17 @@ public:
   /// `readers` arrivals; the additional mbarriers expect `arrivals`.
   void setUp(graph::Expr thread, int64_t readers,
              llvm::ArrayRef<int64_t> arrivals, bool hasCluster = false) const;
-  void await(graph::Expr gate, graph::Expr parity) const;
+  void await(graph::Expr mbarrier, graph::Expr parity) const;
   /// Arrives at an mbarrier of this block, or of another block of its cluster.
-  void arrive(graph::Expr gate, mlir::Value block = {}) const;
-  void expect(graph::Expr gate, int64_t bytes) const;
+  void arrive(graph::Expr mbarrier, mlir::Value block = {}) const;
+  void expect(graph::Expr mbarrier, int64_t bytes) const;
 
   /// Returns the stage of fetch number `count`, and the parity of its mbarrier
   /// phase.
   graph::Expr stageOf(graph::Expr count) const;
   graph::Expr parityOf(graph::Expr count) const;
 
-  mlir::Value gates;
+  mlir::Value mbarriers;
 
 private:
   KernelBuilder &b;

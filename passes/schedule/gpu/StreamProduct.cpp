@@ -67,8 +67,8 @@ public:
       tile = withFittingStages(tile, target.device);
       for (int64_t resident = residentTensorBlocks(tile, target.device);
            resident > 0; --resident) {
-        tile.shares = resident * target.device.processors;
-        if (tile.shares <= stripsOf(operands, tile) &&
+        tile.shares = resident * target.device.multiprocessors;
+        if (tile.shares <= kTilesOf(operands, tile) &&
             refuseTensorTile(tile, target).empty())
           ranking.add(tile, seconds(operands, tile, target));
       }
@@ -102,13 +102,14 @@ private:
   }
 
   /// Returns the number of K tiles of all output tiles.
-  static int64_t stripsOf(const BlockOperands &operands,
+  static int64_t kTilesOf(const BlockOperands &operands,
                           const TensorTile &tile) {
     int64_t size = bytesOf(operands.leftType());
     return llvm::divideCeil(operands.rows.most(), tile.rows) *
            llvm::divideCeil(operands.columns, tile.columns) *
            operands.batches.most() *
-           llvm::divideCeil(operands.steps * size, stripPieces * pieceBytes);
+           llvm::divideCeil(operands.steps * size,
+                            kTileRowVectors * vectorAccessBytes);
   }
 
   /// Estimates the time of a product: the K tiles of one share, and the fix-up.
@@ -117,15 +118,15 @@ private:
   /// SXM, November 2026: 17 parts of 64 x 64 sums in about 10 us).
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
-    int64_t all = stripsOf(operands, tile),
+    int64_t all = kTilesOf(operands, tile),
             each = llvm::divideCeil(all, tile.shares);
     int64_t ofTile =
         llvm::divideCeil(operands.steps * bytesOf(operands.leftType()),
-                         stripPieces * pieceBytes);
+                         kTileRowVectors * vectorAccessBytes);
     constexpr double partSeconds = 0.6e-6;
     double parts = double(std::min(llvm::divideCeil(ofTile, each) + 1,
                                    llvm::divideCeil(all, each)));
-    StripLoop loop = tensorLoop(operands, tile, each, target.device);
+    KTileLoop loop = tensorLoop(operands, tile, each, target.device);
     loop.closing *= std::ceil(double(each) / double(ofTile));
     loop.closing += parts * partSeconds;
     return secondsOf(loop, double(tile.shares),

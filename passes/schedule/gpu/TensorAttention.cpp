@@ -64,8 +64,8 @@ protected:
     };
     bool isTf32 = isOfTf32(anchor.product) && isOfTf32(anchor.scores);
     return anchor.queries().most() >= fewest &&
-           (stored.isF16() || ((stored.isBF16() || isTf32) &&
-                               target.device.multipliesBFloats())) &&
+           (stored.isF16() ||
+            ((stored.isBF16() || isTf32) && target.device.multipliesBf16())) &&
            refuse({anchor, 16, 16, 1}, target).empty();
   }
 
@@ -103,7 +103,7 @@ private:
     double threads = double(tile.warps() * device.warp),
            sizes = double(tile.depth + tile.width);
     double copies = double(tile.keys) * sizes * double(tile.elementBytes) /
-                    double(pieceBytes) / threads,
+                    double(vectorAccessBytes) / threads,
            scores = double(unitRows * tile.sliceKeys()) / double(device.warp),
            units = double(tile.sliceKeys()) / double(unitColumns) * sizes /
                    double(tile.steps());

@@ -32,7 +32,7 @@
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 
 #include "dialects/kernel/ValueNames.h"
-#include "passes/schedule/gpu/ResultPieces.h"
+#include "passes/schedule/gpu/ResultVectors.h"
 #include "passes/schedule/gpu/Sharing.h"
 
 using namespace mlir;
@@ -162,10 +162,10 @@ private:
       for (int64_t part = 0; part < 4; ++part) {
         Exprs elements;
         for (int64_t i = 0; i < ofWord; ++i)
-          elements.push_back(
-              queryElement(queryOf[part % 2],
-                           lane % 4.0 * double(ofWord) +
-                               double(first + part / 2 * tile.piece() + i)));
+          elements.push_back(queryElement(
+              queryOf[part % 2],
+              lane % 4.0 * double(ofWord) +
+                  double(first + part / 2 * tile.vectorElements() + i)));
         queries.push_back(kernel::nameValue(wordOf(elements),
                                             "query_" + Twine(queries.size())));
       }
@@ -213,25 +213,27 @@ private:
     Value operand = isKeys ? block.keyOperand() : block.valueOperand(),
           to = isKeys ? keyTile : valueTile;
     int64_t used = isKeys ? anchor.depth() : anchor.width(),
-            pieces = llvm::divideCeil(isKeys ? tile.depth : tile.width,
-                                      tile.piece()),
+            vectors = llvm::divideCeil(isKeys ? tile.depth : tile.width,
+                                       tile.vectorElements()),
             axis = int64_t(shapeOf(operand).size()) - (isKeys ? 2 : 1);
-    bool alongPieces = place.liesAlong(axis);
+    bool alongVectors = place.liesAlong(axis);
     Value argument = b.bufferOf(place.tensor);
-    bool isCopied =
-        alongPieces && place.isCopied && argument && used % tile.piece() == 0 &&
-        place.isAligned(cast<MemRefType>(argument.getType()), tile.piece());
-    share(b, thread, threads(), tile.keys * pieces, [&](Expr mine) {
+    bool isCopied = alongVectors && place.isCopied && argument &&
+                    used % tile.vectorElements() == 0 &&
+                    place.isAligned(cast<MemRefType>(argument.getType()),
+                                    tile.vectorElements());
+    share(b, thread, threads(), tile.keys * vectors, [&](Expr mine) {
       // Adjacent threads read adjacent elements.
-      double across = double(alongPieces ? pieces : tile.keys);
-      Expr at = alongPieces ? mine % across : mine / across,
-           row = alongPieces ? mine / across : mine % across;
+      double across = double(alongVectors ? vectors : tile.keys);
+      Expr at = alongVectors ? mine % across : mine / across,
+           row = alongVectors ? mine / across : mine % across;
       Expr key = firstKey + row,
-           element = named(at * double(tile.piece()), "element");
+           element = named(at * double(tile.vectorElements()), "element");
       std::optional<Expr> inside;
       if (!fitsKeys())
         inside = key < b.size(anchor.keys());
-      if (pieces * tile.piece() != int64_t(llvm::alignTo(used, tile.piece()))) {
+      if (vectors * tile.vectorElements() !=
+          int64_t(llvm::alignTo(used, tile.vectorElements()))) {
         Expr isUsed = element < double(used);
         inside = inside ? *inside & isUsed : isUsed;
       }
@@ -242,24 +244,24 @@ private:
       if (isCopied)
         return copyAhead(b, argument, place.at(b, placeAt(element)), to,
                          {buffer, row, element}, inside);
-      auto storePiece = [&](llvm::function_ref<Expr(Expr)> load) {
-        Exprs piece;
-        for (int64_t i = 0; i < tile.piece(); ++i)
-          piece.push_back(load(element + double(i)));
-        storeRounded(b, piece, to, {buffer, row, element});
+      auto storeVector = [&](llvm::function_ref<Expr(Expr)> load) {
+        Exprs vectorElements;
+        for (int64_t i = 0; i < tile.vectorElements(); ++i)
+          vectorElements.push_back(load(element + double(i)));
+        storeRounded(b, vectorElements, to, {buffer, row, element});
       };
       auto one = [&](Expr i) {
         auto load = [&] { return b.load(operand, placeAt(i)); };
-        return used % tile.piece() == 0 ? load()
-                                        : b.ifElse(i < double(used), load, [&] {
-                                            return b.constant(0, stored);
-                                          });
+        return used % tile.vectorElements() == 0
+                   ? load()
+                   : b.ifElse(i < double(used), load,
+                              [&] { return b.constant(0, stored); });
       };
       if (!inside)
-        return storePiece(one);
+        return storeVector(one);
       b.branch(
-          *inside, [&] { storePiece(one); },
-          [&] { storePiece([&](Expr) { return b.constant(0, stored); }); });
+          *inside, [&] { storeVector(one); },
+          [&] { storeVector([&](Expr) { return b.constant(0, stored); }); });
     });
   }
 
@@ -312,9 +314,9 @@ private:
         Expr row = sliceKey + lane % 8.0 + lane / 16.0 * 8.0 +
                    double(pair * 2 * unitColumns),
              at = lane / 8.0 % 2.0 + double(2 * step);
-        SmallVector<Value, 4> keys =
-            loadMatrices(keyTile, {buffer, row, at * double(tile.piece())},
-                         /*transposed=*/false, "keys");
+        SmallVector<Value, 4> keys = loadMatrices(
+            keyTile, {buffer, row, at * double(tile.vectorElements())},
+            /*transposed=*/false, "keys");
         for (int64_t of : {0, 1}) {
           int64_t unit = 2 * pair + of;
           multiply(ArrayRef(queries).slice(4 * step, 4),

@@ -17,9 +17,9 @@ struct TensorAttentionTile {
 
   TensorAttentionTile(const AttentionAnchor &anchor, int64_t queries,
                       int64_t keys, int64_t slices);
-  int64_t piece() const { return pieceBytes / elementBytes; }
+  int64_t vectorElements() const { return vectorAccessBytes / elementBytes; }
   /// Steps (K) of an MMA.
-  int64_t steps() const { return 2 * piece(); }
+  int64_t steps() const { return 2 * vectorElements(); }
   /// Warps of a slice, and the keys per slice in each block of keys.
   int64_t warpsOfSlice() const { return queries / unitRows; }
   int64_t warps() const { return warpsOfSlice() * slices; }
@@ -28,7 +28,7 @@ struct TensorAttentionTile {
   int64_t values() const { return width / 2; }
   /// Returns the padded row length of a tile with `used` elements per row.
   int64_t row(int64_t used) const {
-    return (llvm::divideCeil(used, piece()) | 1) * piece();
+    return (llvm::divideCeil(used, vectorElements()) | 1) * vectorElements();
   }
   int64_t sharedBytes(int64_t warp) const {
     return 2 * keys * (row(depth) + row(width)) * elementBytes +

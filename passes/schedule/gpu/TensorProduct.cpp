@@ -90,7 +90,8 @@ protected:
            areMultipliedByUnits(operands, group, target) &&
            isInColumns(operands) &&
            (!operands.areGroups ||
-            (operands.leftRun * bytesOf(operands.leftType()) % pieceBytes ==
+            (operands.leftRun * bytesOf(operands.leftType()) %
+                     vectorAccessBytes ==
                  0 &&
              (isa<kernel::FuncOp>(group.block->getParentOp()) ||
               rank(operands, target).leastCost() <
@@ -115,8 +116,8 @@ private:
     double tiles = double(llvm::divideCeil(operands.rows.most(), tile.rows)) *
                    double(llvm::divideCeil(operands.columns, tile.columns)) *
                    double(operands.batches.most());
-    auto strips = int64_t(std::ceil(double(operands.steps) * size / 64));
-    return secondsOf(tensorLoop(operands, tile, strips, target.device), tiles,
+    auto kTiles = int64_t(std::ceil(double(operands.steps) * size / 64));
+    return secondsOf(tensorLoop(operands, tile, kTiles, target.device), tiles,
                      double(residentTensorBlocks(tile, target.device)),
                      target.device);
   }
@@ -173,17 +174,16 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {
 /// machine: 12 rounds of 16 elements per thread, 57 us).
 static constexpr double windowInstructions = 40, matrixInstructions = 15,
                         instructionsOfCycle = 1.4, cyclesOfInstruction = 5.7,
-                        cyclesOfStrip = 150, elementSeconds = 0.3e-6;
+                        cyclesPerKTile = 150, elementSeconds = 0.3e-6;
 
-StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
-                     int64_t strips, const Device &device) {
+KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
+                     int64_t kTiles, const Device &device) {
   auto elementBytes = double(bytesOf(operands.leftType()));
   auto warp = double(device.warp);
-  double rate =
-      device.matrixMultiplyAddsPerSecond * device.ofWarps * 2 /
-      double(bytesOfWarpProducts(device, bytesOf(operands.leftType()),
-                                 isByteOfFloat(operands.leftType()))) /
-      device.processors;
+  double rate = device.matrixMultiplyAddsPerSecond * device.ofWarps * 2 /
+                double(bytesOfWarpProducts(device, bytesOf(operands.leftType()),
+                                           isFloat8(operands.leftType()))) /
+                device.multiprocessors;
   double cycle = 1 / clock;
   auto slices = double(tile.slices), rows = double(tile.rows),
        columns = double(tile.columns);
@@ -193,23 +193,23 @@ StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
                    double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
                    cycle;
   double multiplying = rows * columns * slices * (64 / elementBytes) / rate;
-  auto copying = [&](double pieces, double instructions) {
-    return pieces * stripPieces * slices / warp * instructions /
+  auto copying = [&](double vectors, double instructions) {
+    return vectors * kTileRowVectors * slices / warp * instructions /
            instructionsOfCycle * cycle;
   };
   double leftInstructions = operands.steps > operands.leftRun
                                 ? windowInstructions
                                 : matrixInstructions;
-  StripLoop loop;
-  loop.strips = std::ceil(double(strips) / slices);
+  KTileLoop loop;
+  loop.kTiles = std::ceil(double(kTiles) / slices);
   loop.bytes = (rows + columns) * 64 * slices;
   loop.ahead = double(tile.stages - 1);
   loop.busy = std::max(loading, multiplying) + copying(rows, leftInstructions) +
               copying(columns, matrixInstructions);
   double ofThread = (rows * leftInstructions + columns * matrixInstructions) *
-                    stripPieces * slices / double(tile.threads(device));
-  loop.waiting = (cyclesOfStrip + ofThread * cyclesOfInstruction) * cycle;
-  if (operands.leftRun * bytesOf(operands.leftType()) % pieceBytes != 0)
+                    kTileRowVectors * slices / double(tile.threads(device));
+  loop.waiting = (cyclesPerKTile + ofThread * cyclesOfInstruction) * cycle;
+  if (operands.leftRun * bytesOf(operands.leftType()) % vectorAccessBytes != 0)
     loop.waiting += rows * slices * (64 / elementBytes) /
                     double(tile.threads(device)) * elementSeconds;
   // Slices write their sums to shared memory and read them back once.
@@ -227,9 +227,9 @@ bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
   Type type = operands.leftType();
   return !group.isStrict() &&
          (type.isF16() ||
-          (isByteOfFloat(type) && target.device.multipliesBytesOfFloats()) ||
+          (isFloat8(type) && target.device.multipliesFloat8()) ||
           ((type.isBF16() || operands.multiplied) &&
-           target.device.multipliesBFloats()));
+           target.device.multipliesBf16()));
 }
 
 double leastWholeTileSeconds(const BlockOperands &operands,

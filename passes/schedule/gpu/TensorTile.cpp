@@ -30,7 +30,7 @@
 // tile, each for different K tiles, and add their sums in shared memory.
 
 #include "passes/schedule/gpu/TensorTile.h"
-#include "passes/schedule/gpu/TensorStrips.h"
+#include "passes/schedule/gpu/TensorKTiles.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -38,11 +38,11 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-class TensorProductKernel : TensorStrips {
+class TensorProductKernel : TensorKTiles {
 public:
   TensorProductKernel(KernelBuilder &b, const BlockOperands &operands,
                       const TensorTile &tile)
-      : TensorStrips(b, operands, tile),
+      : TensorKTiles(b, operands, tile),
         anchor(b.group.anchor()->getResult(0)) {}
 
   void emit() {
@@ -59,7 +59,7 @@ public:
                [&](Expr block, Expr thread) {
                  this->thread = named(thread, "thread");
                  findPlace(block, rowTiles, columnTiles);
-                 Exprs sums = overStrips(firstSums());
+                 Exprs sums = overKTiles(firstSums());
                  if (tile.slices == 1)
                    store(sums);
                  else
@@ -87,20 +87,20 @@ private:
             Expr first = named(number * ofTile, "first_of_tile");
             Expr from = named(max(begin - first, 0.0), "first_strip"),
                  to = named(min(end - first, ofTile), "end_of_strips");
-            Expr strips = named(to - from, "strips");
-            Exprs sums = overStrips(
+            Expr kTiles = named(to - from, "strips");
+            Exprs sums = overKTiles(
                 Exprs(sumsOfThread(), b.constant(0, elementOf(anchor))),
                 Part{from, to});
             b.branch(
-                equal(strips, ofTile), [&] { store(withBias(sums)); },
+                equal(kTiles, ofTile), [&] { store(withBias(sums)); },
                 [&] {
                   keepPart(sums, share, first, begin);
                   Expr done =
                       b.wrap(kernel::CountOp::create(
                                  b.builder, b.loc, b.builder.getIndexType(),
-                                 counts, number.value, strips.value)
+                                 counts, number.value, kTiles.value)
                                  .getTotal(),
-                             strips.type);
+                             kTiles.type);
                   b.when(equal(named(done, "done"), ofTile),
                          [&] { store(withBias(sumOfParts(first, ofShare))); });
                 });
@@ -189,17 +189,17 @@ private:
     return firstRow + warpRow + lane / 4.0 + double(i * unitRows + 8 * half);
   }
   Expr columnOf(int64_t group, int64_t offset) {
-    return pieces.columnOf(firstColumn + warpColumn, lane, b.index(group),
-                           offset);
+    return vectors.columnOf(firstColumn + warpColumn, lane, b.index(group),
+                            offset);
   }
   /// Returns the bias of the column with number `second` of the thread's two
   /// columns in an MMA.
   Expr biasOf(int64_t unit, int64_t second) {
-    int64_t offset = unit % pieces.units() * 2 + second,
-            inPiece = offset % pieces.columns();
-    Expr column = columnOf(unit / pieces.units(), offset - inPiece);
+    int64_t offset = unit % vectors.units() * 2 + second,
+            inVector = offset % vectors.columns();
+    Expr column = columnOf(unit / vectors.units(), offset - inVector);
     return operands.first(b, batch,
-                          pieces.insideColumn(column) + double(inPiece));
+                          vectors.insideColumn(column) + double(inVector));
   }
 
   Exprs firstSums() {
@@ -231,7 +231,7 @@ private:
     Expr from, to;
   };
   /// Adds the products of all iterations, or of a share's range.
-  Exprs overStrips(const Exprs &first, std::optional<Part> part = {}) {
+  Exprs overKTiles(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
     // Weights first: they can be loaded before the preceding kernel has ended.
@@ -326,43 +326,43 @@ private:
 
   /// Loads all operands of the epilogue before the first store.
   void store(const Exprs &sums) {
-    struct Piece {
+    struct ResultVector {
       Expr column;
       Exprs results;
     };
     struct Row {
       Expr row, inside;
-      SmallVector<Piece> pieces;
+      SmallVector<ResultVector> vectors;
     };
     SmallVector<Row> rows;
-    int64_t units = pieces.units();
+    int64_t units = vectors.units();
     for (int64_t i = 0; i < unitsDown(); ++i)
       for (int64_t half : {0, 1}) {
         Row &row = rows.emplace_back();
         row.row = named(rowOf(i, half), "row_" + Twine(i));
-        row.inside = named(pieces.insideRow(row.row), "row_" + Twine(i));
+        row.inside = named(vectors.insideRow(row.row), "row_" + Twine(i));
         auto sumOf = [&](int64_t unit, int64_t second) {
           return sums[4 * (i * unitsAcross() + unit) + 2 * half + second];
         };
         for (int64_t group = 0; group < unitsAcross() / units; ++group)
-          for (int64_t first = 0; first < pieces.columnsOfGroup();
-               first += pieces.columns()) {
+          for (int64_t first = 0; first < vectors.columnsOfGroup();
+               first += vectors.columns()) {
             Exprs own;
-            for (int64_t at = first; at < first + pieces.columns(); ++at)
+            for (int64_t at = first; at < first + vectors.columns(); ++at)
               own.push_back(sumOf(group * units + at / 2, at % 2));
-            Piece &piece = row.pieces.emplace_back();
-            piece.column =
+            ResultVector &vector = row.vectors.emplace_back();
+            vector.column =
                 named(columnOf(group, first), "column_" + Twine(group));
-            piece.results = pieces.resultsOf(own, batch, row.inside,
-                                             pieces.insideColumn(piece.column));
+            vector.results = vectors.resultsOf(
+                own, batch, row.inside, vectors.insideColumn(vector.column));
           }
       }
     for (const Row &row : rows)
-      pieces.whenRow(row.row, [&] {
-        for (const Piece &piece : row.pieces)
-          pieces.whenColumn(piece.column, [&] {
-            pieces.store(piece.results, batch, row.inside,
-                         pieces.insideColumn(piece.column));
+      vectors.whenRow(row.row, [&] {
+        for (const ResultVector &vector : row.vectors)
+          vectors.whenColumn(vector.column, [&] {
+            vectors.store(vector.results, batch, row.inside,
+                          vectors.insideColumn(vector.column));
           });
       });
   }

@@ -9,7 +9,7 @@
 namespace ingot::schedule {
 
 /// 16-byte units per row of a K tile.
-inline constexpr int64_t stripPieces = 4;
+inline constexpr int64_t kTileRowVectors = 4;
 /// Rows and columns of an MMA; its steps are half a K tile.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
@@ -33,7 +33,8 @@ struct TensorTile {
   }
   /// Shared memory: K tiles, and the sums of all slices but the first.
   int64_t sharedBytes() const {
-    return slices * stages * (rows + columns) * stripPieces * pieceBytes +
+    return slices * stages * (rows + columns) * kTileRowVectors *
+               vectorAccessBytes +
            sumBytes();
   }
   int64_t sumBytes() const { return (slices - 1) * rows * columns * 4; }
@@ -58,10 +59,10 @@ std::string refuseTensorTile(const TensorTile &tile,
 /// Returns how many blocks with this tile an SM holds at once.
 int64_t residentTensorBlocks(const TensorTile &tile, const Device &device);
 
-/// Returns the K loop of a block, for a product of `strips` K tiles of 64 bytes
+/// Returns the K loop of a block, for a product of `kTiles` K tiles of 64 bytes
 /// per row.
-StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
-                     int64_t strips, const Device &device);
+KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
+                     int64_t kTiles, const Device &device);
 
 /// Returns the tile with as many of its stages as are useful and fit shared
 /// memory.

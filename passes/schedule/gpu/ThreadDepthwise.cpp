@@ -204,7 +204,7 @@ public:
     return conv && isa<FloatType>(elementOf(conv.getResult())) &&
            tensorType(conv.getResult()).getNumElements() > 0;
   }
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -285,11 +285,12 @@ private:
             (inputs * (loads(size) + selects) + double(last.kernel) * loads(4) +
              double(tile.columns * last.kernel) * channels) +
         double(tile.columns) * (4 * channels + 6) + 30;
-    double busy = std::min(1.0, threads / (512.0 * device.processors));
+    double busy = std::min(1.0, threads / (512.0 * device.multiprocessors));
     double bytes = (double(tensorType(conv.getX()).getNumElements()) +
                     double(tensorType(conv.getResult()).getNumElements())) *
                    size;
-    return std::max(instructions * threads / (128 * device.processors) / clock,
+    return std::max(instructions * threads / (128 * device.multiprocessors) /
+                        clock,
                     bytes / device.bytesPerSecond) /
            busy;
   }

@@ -81,11 +81,11 @@ protected:
     Type stored = elementOf(anchor.product.getB());
     // With other row sizes, some bytes of a 16-byte unit would belong to the
     // next row.
-    constexpr int64_t most = 128, piece = 8;
+    constexpr int64_t most = 128, vectorElements = 8;
     return target.device.multipliesByWarpgroups() &&
            (stored.isF16() || stored.isBF16()) && anchor.depth() <= most &&
-           anchor.width() <= most && anchor.depth() % piece == 0 &&
-           anchor.width() % piece == 0;
+           anchor.width() <= most && anchor.depth() % vectorElements == 0 &&
+           anchor.width() % vectorElements == 0;
   }
 
 private:
@@ -173,20 +173,22 @@ private:
     double heads = double(product(ArrayRef<Dim>(anchor.batches())).most()),
            blocks = heads * double(llvm::divideCeil(anchor.queries().most(),
                                                     tile.queries()));
-    double ofProcessor = std::ceil(blocks / device.processors),
-           together = std::min(double(tile.resident), ofProcessor),
-           waves = std::ceil(ofProcessor / together),
-           strips = double(
+    double ofMultiprocessor = std::ceil(blocks / device.multiprocessors),
+           together = std::min(double(tile.resident), ofMultiprocessor),
+           waves = std::ceil(ofMultiprocessor / together),
+           keyBlocks = double(
                llvm::divideCeil(anchor.keys().most(), tile.keys * tile.slices));
-    double strip =
-        std::max(ofProcessor * double(tile.consumers()) * busy, waves * alone) /
+    double secondsPerBlock =
+        std::max(ofMultiprocessor * double(tile.consumers()) * busy,
+                 waves * alone) /
         clock;
     // Results are stored two at a time.
     double around = arrivalSeconds + closingSeconds(double(tile.sums()) / 2);
     if (tile.slices > 1)
       around += (400 + 4 * double(tile.parts())) / clock;
-    double bytes = blocks * strips * double(tile.slices * tile.bytesOfStage());
-    return std::max(strips * strip, bytes / cacheRate(device)) +
+    double bytes =
+        blocks * keyBlocks * double(tile.slices * tile.bytesOfStage());
+    return std::max(keyBlocks * secondsPerBlock, bytes / l2Bandwidth(device)) +
            around * (1 + (waves - 1) / together);
   }
 };

@@ -51,8 +51,8 @@ WarpgroupAttentionTile::WarpgroupAttentionTile(const AttentionAnchor &anchor,
                                                int64_t keys, int64_t stages,
                                                int64_t resident)
     : groups(groups), slices(slices), keys(keys), stages(stages),
-      resident(resident), depthStrips(llvm::divideCeil(anchor.depth(), strip)),
-      widthStrips(llvm::divideCeil(anchor.width(), strip)),
+      resident(resident), depthKTiles(llvm::divideCeil(anchor.depth(), kTile)),
+      widthKTiles(llvm::divideCeil(anchor.width(), kTile)),
       depthUnits(llvm::divideCeil(anchor.depth(), unit)),
       others(anchor.between.size() <= 1 ? 48 : 56) {}
 
@@ -129,14 +129,14 @@ public:
   }
 
   void emit() {
-    constexpr int64_t strip = WarpgroupAttentionTile::strip;
-    queryTile = sharedForCopies(b, {tile.depthStrips, tile.queries(), strip},
+    constexpr int64_t kTile = WarpgroupAttentionTile::kTile;
+    queryTile = sharedForCopies(b, {tile.depthKTiles, tile.queries(), kTile},
                                 stored, "query_tile");
     keyTile =
-        sharedForCopies(b, {tile.stages, tile.depthStrips, tile.keys, strip},
+        sharedForCopies(b, {tile.stages, tile.depthKTiles, tile.keys, kTile},
                         stored, "key_tile");
     valueTile =
-        sharedForCopies(b, {tile.stages, tile.widthStrips, tile.keys, strip},
+        sharedForCopies(b, {tile.stages, tile.widthKTiles, tile.keys, kTile},
                         stored, "value_tile");
     if (tile.slices > 1)
       parts = b.shared({tile.parts(), tile.groups * groupThreads}, block.type,
@@ -186,7 +186,7 @@ private:
         box[axis] = rows;
       }
     sizes.back() = place.starts.back() + matrices.used;
-    box.back() = WarpgroupAttentionTile::strip;
+    box.back() = WarpgroupAttentionTile::kTile;
     return kernel::nameValue(
         kernel::TilesOp::create(
             b.builder, b.loc, kernel::TilesType::get(b.builder.getContext()),
@@ -212,9 +212,9 @@ private:
 
   void fetch() {
     ring->expect(ofQueries(), tile.bytesOfQueries());
-    for (int64_t strip = 0; strip < tile.depthStrips; ++strip)
-      copy(queryMap, queries, anchor.scores.getA(), firstQuery, strip,
-           queryTile, {b.index(strip), b.index(0), b.index(0)}, ofQueries());
+    for (int64_t kTile = 0; kTile < tile.depthKTiles; ++kTile)
+      copy(queryMap, queries, anchor.scores.getA(), firstQuery, kTile,
+           queryTile, {b.index(kTile), b.index(0), b.index(0)}, ofQueries());
     Dim blocks = blocksOfSlice() * tile.slices;
     b.loop(blocks, {}, [&](Expr number, ArrayRef<Expr>) -> Exprs {
       named(number, "block_of_keys");
@@ -225,29 +225,29 @@ private:
         });
       ring->expect(ring->full(stage), tile.bytesOfStage());
       Expr firstKey = named(number * double(tile.keys), "first_key");
-      for (int64_t strip = 0; strip < tile.depthStrips; ++strip)
-        copy(keyMap, keys, anchor.scores.getB(), firstKey, strip, keyTile,
-             {stage, b.index(strip), b.index(0), b.index(0)},
+      for (int64_t kTile = 0; kTile < tile.depthKTiles; ++kTile)
+        copy(keyMap, keys, anchor.scores.getB(), firstKey, kTile, keyTile,
+             {stage, b.index(kTile), b.index(0), b.index(0)},
              ring->full(stage));
-      for (int64_t strip = 0; strip < tile.widthStrips; ++strip)
-        copy(valueMap, values, anchor.product.getB(), firstKey, strip,
-             valueTile, {stage, b.index(strip), b.index(0), b.index(0)},
+      for (int64_t kTile = 0; kTile < tile.widthKTiles; ++kTile)
+        copy(valueMap, values, anchor.product.getB(), firstKey, kTile,
+             valueTile, {stage, b.index(kTile), b.index(0), b.index(0)},
              ring->full(stage));
       return {};
     });
   }
   void copy(Value map, const MappedMatrices &matrices, Value operand,
-            Expr firstRow, int64_t strip, Value to, const Exprs &toPlace,
-            Expr gate) {
-    Expr first = b.index(strip * WarpgroupAttentionTile::strip);
+            Expr firstRow, int64_t kTile, Value to, const Exprs &toPlace,
+            Expr mbarrier) {
+    Expr first = b.index(kTile * WarpgroupAttentionTile::kTile);
     bool areTransposed =
         matrices.rowAxis + 1 == int64_t(shapeOf(operand).size());
     Exprs place = matrices.place.at(
         b, areTransposed ? block.operandAt(operand, first, firstRow)
                          : block.operandAt(operand, firstRow, first));
     kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(place),
-                               ValueRange(), to, valuesOf(toPlace), ring->gates,
-                               gate.value, Value());
+                               ValueRange(), to, valuesOf(toPlace),
+                               ring->mbarriers, mbarrier.value, Value());
   }
 
   //===--------------------------------------------------------------------===//
@@ -364,15 +364,15 @@ private:
   /// stage.
   void multiplyKeys(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit,
-                      strip = WarpgroupAttentionTile::strip;
+                      kTile = WarpgroupAttentionTile::kTile;
     Value zero = b.index(0).value;
     for (int64_t at = 0; at < tile.depthUnits; ++at) {
-      Value inStrips = b.index(at * unit / strip).value,
-            step = b.index(at * unit % strip).value;
+      Value inKTiles = b.index(at * unit / kTile).value,
+            step = b.index(at * unit % kTile).value;
       kernel::TileProductOp::create(
           b.builder, b.loc, queryTile,
-          ValueRange{inStrips, groupRow.value, step}, keyTile,
-          ValueRange{stage.value, inStrips, zero, step}, scores, stored, stored,
+          ValueRange{inKTiles, groupRow.value, step}, keyTile,
+          ValueRange{stage.value, inKTiles, zero, step}, scores, stored, stored,
           /*left_turned=*/false, /*right_turned=*/false, /*first=*/at == 0);
     }
     kernel::CloseProductsOp::create(b.builder, b.loc);

@@ -14,7 +14,7 @@ namespace ingot::schedule {
 struct WarpgroupAttentionTile {
   int64_t groups, slices, keys, stages, resident;
   /// Length of a key row and of a value row, in units of 128 bytes.
-  int64_t depthStrips, widthStrips;
+  int64_t depthKTiles, widthKTiles;
   /// Steps of the dot product of a query and a key, in units of 16.
   int64_t depthUnits;
   /// Registers of a thread for addresses and for f: 48 in nvcc 13 if f is a
@@ -26,10 +26,10 @@ struct WarpgroupAttentionTile {
                          int64_t resident);
 
   /// Elements of 128 bytes, and steps of an MMA.
-  static constexpr int64_t strip = stripBytes / 2, unit = 16;
+  static constexpr int64_t kTile = kTileRowBytes / 2, unit = 16;
 
   int64_t queries() const { return groups * groupRows; }
-  int64_t width() const { return widthStrips * strip; }
+  int64_t width() const { return widthKTiles * kTile; }
   int64_t consumers() const { return groups * slices; }
   int64_t threads() const { return (consumers() + 1) * groupThreads; }
   /// Weighted sums of a thread, for two queries.
@@ -39,15 +39,15 @@ struct WarpgroupAttentionTile {
   /// largest score and total of each query.
   int64_t parts() const { return sums() + 4; }
   int64_t bytesOfQueries() const {
-    return depthStrips * queries() * stripBytes;
+    return depthKTiles * queries() * kTileRowBytes;
   }
   int64_t bytesOfStage() const {
-    return (depthStrips + widthStrips) * keys * stripBytes;
+    return (depthKTiles + widthKTiles) * keys * kTileRowBytes;
   }
-  int64_t gates() const { return 2 * stages + 1 + (slices > 1); }
+  int64_t mbarriers() const { return 2 * stages + 1 + (slices > 1); }
   int64_t sharedBytes() const {
     return bytesOfQueries() + stages * bytesOfStage() +
-           (slices - 1) * parts() * groups * groupThreads * 4 + gates() * 8;
+           (slices - 1) * parts() * groups * groupThreads * 4 + mbarriers() * 8;
   }
   /// Registers of a consumer thread: sums, scores, packed weights, and others.
   int64_t registers() const {

@@ -28,7 +28,7 @@ WarpgroupCopies::WarpgroupCopies(KernelBuilder &b,
       leftOrder(leftOrderOf(operands, b.group)),
       rightOrder(rightOrderOf(operands, b.group)),
       isBatched(mayDiffer(operands.batches, 1)),
-      strip(stripBytes / bytesOf(operands.leftType())) {
+      kTile(kTileRowBytes / bytesOf(operands.leftType())) {
   if (leftOrder == TileOrder::Windows)
     window = cast<ConvOp>(b.group.anchor());
 }
@@ -40,7 +40,8 @@ bool WarpgroupCopies::findStored(Value tensor, Stored &stored) const {
   stored.buffer = b.bufferOf(matrix.tensor);
   if (!stored.buffer || !isa<BlockArgument>(stored.buffer))
     return false;
-  int64_t piece = pieceBytes / bytesOf(operands.leftType()), offset = 0;
+  int64_t vectorElements = vectorAccessBytes / bytesOf(operands.leftType()),
+          offset = 0;
   auto type = cast<MemRefType>(stored.buffer.getType());
   if (failed(type.getStridesAndOffset(stored.strides, offset)) || offset != 0 ||
       stored.strides.size() < 2 || stored.strides.back() != 1)
@@ -51,8 +52,9 @@ bool WarpgroupCopies::findStored(Value tensor, Stored &stored) const {
     for (size_t axis = 0; axis + 2 < strides.size(); ++axis)
       if (strides[axis] != strides[axis + 1] * type.getDimSize(axis + 1))
         return false;
-  return llvm::all_of(strides.drop_back(),
-                      [&](int64_t stride) { return stride % piece == 0; });
+  return llvm::all_of(strides.drop_back(), [&](int64_t stride) {
+    return stride % vectorElements == 0;
+  });
 }
 
 bool WarpgroupCopies::areMapped() {
@@ -69,8 +71,8 @@ bool WarpgroupCopies::areMapped() {
 void WarpgroupCopies::declareTiles() {
   auto shape = [&](int64_t size, bool isTurned) {
     return isTurned ? SmallVector<int64_t>{tile.stages, size / turnedWidth,
-                                           strip, turnedWidth}
-                    : SmallVector<int64_t>{tile.stages, size, strip};
+                                           kTile, turnedWidth}
+                    : SmallVector<int64_t>{tile.stages, size, kTile};
   };
   leftTile = sharedForCopies(b, shape(tile.rows, isLeftTurned()),
                              operands.leftType(), "left_tile");
@@ -84,22 +86,22 @@ void WarpgroupCopies::makeMaps(int64_t units) {
   auto mapOf = [&](const Stored &stored, bool isTurned, const Dim &size,
                    int64_t ofTile, const Twine &name) {
     return isTurned ? mapOfMatrices(stored, operands.steps, size,
-                                    {strip, turnedWidth}, name)
+                                    {kTile, turnedWidth}, name)
                     : mapOfMatrices(stored, size, operands.steps,
-                                    {ofTile, strip}, name);
+                                    {ofTile, kTile}, name);
   };
   leftMap = window
                 ? mapOfWindows()
                 : mapOf(left, isLeftTurned(), operands.rows, rows, "row_tiles");
-  int64_t piece = pieceBytes / bytesOf(operands.rightType());
+  int64_t vectorElements = vectorAccessBytes / bytesOf(operands.rightType());
   if (rightOrder == TileOrder::Packed)
-    right.strides = {int64_t(llvm::alignTo(operands.steps, piece)), 1};
+    right.strides = {int64_t(llvm::alignTo(operands.steps, vectorElements)), 1};
   int64_t columnStride = right.strides[right.strides.size() - 2];
   if (units > 1)
     rightMap = mapOfDealtColumns(columnStride);
   else if (rightOrder == TileOrder::Packed)
     rightMap = map(right, {operands.columns, columnStride}, right.strides,
-                   {columns, strip}, "weight_tiles");
+                   {columns, kTile}, "weight_tiles");
   else
     rightMap = mapOf(right, isRightTurned(), operands.columns, columns,
                      "column_tiles");
@@ -135,7 +137,7 @@ Value WarpgroupCopies::mapOfDealtColumns(int64_t stride) const {
   Dim steps = rightOrder == TileOrder::Packed ? stride : operands.steps;
   return map(right, {operands.columns / (8 * units), units, 4, 2, steps},
              {8 * units * stride, 2 * stride, 2 * units * stride, stride, 1},
-             {tile.columns / tile.below / (8 * units), units, 4, 2, strip},
+             {tile.columns / tile.below / (8 * units), units, 4, 2, kTile},
              "weight_tiles");
 }
 
@@ -151,7 +153,7 @@ Value WarpgroupCopies::mapOfWindows() const {
       kernel::TilesOp::create(
           b.builder, b.loc, kernel::TilesType::get(b.builder.getContext()),
           left.buffer, kernel::sizesAttr(sizes, b.builder.getContext()),
-          left.strides, ArrayRef<int64_t>{tile.rows / tile.beside, strip}, low,
+          left.strides, ArrayRef<int64_t>{tile.rows / tile.beside, kTile}, low,
           high, window.getStrides()),
       "window_tiles");
 }
@@ -171,11 +173,11 @@ void WarpgroupCopies::findWindow(Place &place) const {
 }
 
 void WarpgroupCopies::copy(Value map, const Exprs &at, const Exprs &shift,
-                           Value to, ArrayRef<Expr> place, Value gates,
-                           Expr gate, Value blocks) const {
+                           Value to, ArrayRef<Expr> place, Value mbarriers,
+                           Expr mbarrier, Value blocks) const {
   kernel::CopyTileOp::create(b.builder, b.loc, map, valuesOf(at),
-                             valuesOf(shift), to, valuesOf(place), gates,
-                             gate.value, blocks);
+                             valuesOf(shift), to, valuesOf(place), mbarriers,
+                             mbarrier.value, blocks);
 }
 
 Expr WarpgroupCopies::firstOf(Expr number, int64_t size, int64_t count) const {
@@ -216,8 +218,8 @@ Exprs WarpgroupCopies::placeIn(const Stored &stored, Exprs inOperand,
 }
 
 void WarpgroupCopies::copyLeft(const Place &place, Expr at, Expr stage,
-                               Value gates, Expr gate) const {
-  Expr step = named(at * double(strip), "step"), zero = b.index(0);
+                               Value mbarriers, Expr mbarrier) const {
+  Expr step = named(at * double(kTile), "step"), zero = b.index(0);
   Expr inTile = firstOf(place.beside, tile.rows, tile.beside),
        firstRow = place.firstRow + inTile;
   Value blocks = blocksOfRow(place);
@@ -228,45 +230,45 @@ void WarpgroupCopies::copyLeft(const Place &place, Expr at, Expr stage,
     for (auto [axis, inShift] : llvm::enumerate(shift))
       inShift = inShift * double(window.getDilations()[axis]);
     return copy(leftMap, inWindow, shift, leftTile, {stage, inTile, zero},
-                gates, gate, blocks);
+                mbarriers, mbarrier, blocks);
   }
   Exprs inOperand;
   if (isBatched)
     inOperand = operands.leftPlace(b, place.batch, firstRow, step).at;
   if (!isLeftTurned())
     return copy(leftMap, placeIn(left, inOperand, firstRow, step), {}, leftTile,
-                {stage, inTile, zero}, gates, gate, blocks);
+                {stage, inTile, zero}, mbarriers, mbarrier, blocks);
   for (int64_t part = 0; part < tile.rows / tile.beside / turnedWidth; ++part)
     copy(leftMap,
          placeIn(left, inOperand, step, firstRow + double(part * turnedWidth)),
          {}, leftTile,
          {stage, inTile / double(turnedWidth) + double(part), zero, zero},
-         gates, gate, blocks);
+         mbarriers, mbarrier, blocks);
 }
 
 void WarpgroupCopies::copyRight(const Place &place, Expr at, Expr stage,
-                                Value gates, Expr gate) const {
-  Expr step = at * double(strip), zero = b.index(0);
+                                Value mbarriers, Expr mbarrier) const {
+  Expr step = at * double(kTile), zero = b.index(0);
   Expr inTile = firstOf(place.below, tile.columns, tile.below),
        firstColumn = place.firstColumn + inTile;
   Value blocks = blocksOfColumn(place);
   if (units > 1)
     return copy(rightMap,
                 {firstColumn / double(8 * units), zero, zero, zero, step}, {},
-                rightTile, {stage, inTile, zero}, gates, gate, blocks);
+                rightTile, {stage, inTile, zero}, mbarriers, mbarrier, blocks);
   Exprs inOperand;
   if (isBatched)
     inOperand = operands.rightPlace(b, place.batch, step, firstColumn).at;
   if (!isRightTurned())
     return copy(rightMap, placeIn(right, inOperand, firstColumn, step), {},
-                rightTile, {stage, inTile, zero}, gates, gate, blocks);
+                rightTile, {stage, inTile, zero}, mbarriers, mbarrier, blocks);
   for (int64_t part = 0; part < tile.columns / tile.below / turnedWidth; ++part)
     copy(rightMap,
          placeIn(right, inOperand, step,
                  firstColumn + double(part * turnedWidth)),
          {}, rightTile,
          {stage, inTile / double(turnedWidth) + double(part), zero, zero},
-         gates, gate, blocks);
+         mbarriers, mbarrier, blocks);
 }
 
 void WarpgroupCopies::multiply(Expr stage, Expr row, int64_t firstStep,

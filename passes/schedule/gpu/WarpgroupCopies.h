@@ -5,7 +5,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_GPU_WARPGROUPCOPIES_H
 #define INGOT_PASSES_SCHEDULE_GPU_WARPGROUPCOPIES_H
 
-#include "passes/schedule/gpu/ResultPieces.h"
+#include "passes/schedule/gpu/ResultVectors.h"
 #include "passes/schedule/gpu/WarpgroupTile.h"
 
 namespace ingot::schedule {
@@ -34,10 +34,10 @@ public:
   /// Computes the window's position; called before the K tiles of a tile.
   void findWindow(Place &place) const;
   /// Start the copy of a K tile of one operand to a stage.
-  void copyLeft(const Place &place, graph::Expr strip, graph::Expr stage,
-                mlir::Value gates, graph::Expr gate) const;
-  void copyRight(const Place &place, graph::Expr strip, graph::Expr stage,
-                 mlir::Value gates, graph::Expr gate) const;
+  void copyLeft(const Place &place, graph::Expr kTile, graph::Expr stage,
+                mlir::Value mbarriers, graph::Expr mbarrier) const;
+  void copyRight(const Place &place, graph::Expr kTile, graph::Expr stage,
+                 mlir::Value mbarriers, graph::Expr mbarrier) const;
   /// Starts the MMA of 64 rows of a stage, from `row` on, with all columns, for
   /// 32 bytes of steps.
   void multiply(graph::Expr stage, graph::Expr row, int64_t firstStep,
@@ -65,7 +65,8 @@ private:
   mlir::Value mapOfDealtColumns(int64_t columnStride) const;
   void copy(mlir::Value map, const graph::Exprs &at, const graph::Exprs &shift,
             mlir::Value to, llvm::ArrayRef<graph::Expr> place,
-            mlir::Value gates, graph::Expr gate, mlir::Value blocks) const;
+            mlir::Value mbarriers, graph::Expr mbarrier,
+            mlir::Value blocks) const;
   /// Returns the first row or column that the block fetches of a tile of `size`
   /// of which `count` blocks fetch equal parts.
   graph::Expr firstOf(graph::Expr number, int64_t size, int64_t count) const;
@@ -86,7 +87,7 @@ private:
   /// Whether each batch has a matrix of its own.
   bool isBatched;
   /// Steps of a K tile.
-  int64_t strip;
+  int64_t kTile;
   /// A convolution whose rows are windows; null if the rows are those of a
   /// matrix.
   mutable graph::ConvOp window;

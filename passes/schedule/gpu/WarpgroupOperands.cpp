@@ -33,8 +33,8 @@ Dim warpgroupBlocks(const BlockOperands &operands, const WarpgroupTile &tile,
                     const Device &device) {
   Dim tiles = tile.tilesBelow(operands) * tile.tilesBeside(operands) *
               operands.batches * tile.behind;
-  int64_t atOnce = int64_t(device.processors) * tile.resident / tile.cluster() *
-                   tile.cluster();
+  int64_t atOnce = int64_t(device.multiprocessors) * tile.resident /
+                   tile.cluster() * tile.cluster();
   return tiles.known() && *tiles.known() > atOnce && tile.slices == 1 &&
                  tile.behind == 1
              ? Dim(atOnce)
@@ -97,7 +97,7 @@ static TileOrder orderOf(const BlockOperands &operands, Value tensor,
   // Batches are axes of the descriptor, which has at most five.
   bool isBatched = mayDiffer(operands.batches, 1);
   if (shape.size() < 2 || (isBatched && shape.size() > 5) ||
-      shape.back() * size % pieceBytes != 0)
+      shape.back() * size % vectorAccessBytes != 0)
     return TileOrder::None;
   if (haveSteps != stored.isTransposed)
     return TileOrder::Steps;
@@ -114,7 +114,7 @@ TileOrder leftOrderOf(const BlockOperands &operands, GroupView group) {
     // A K tile must belong to a single element of the window.
     bool fits =
         isa<BlockArgument>(operands.leftTensor) && fitsMap(conv) &&
-        operands.leftRun * bytesOf(operands.leftType()) % stripBytes == 0;
+        operands.leftRun * bytesOf(operands.leftType()) % kTileRowBytes == 0;
     return fits ? TileOrder::Windows : TileOrder::None;
   }
   TileOrder order = orderOf(operands, operands.leftTensor, /*haveSteps=*/true);
@@ -141,13 +141,13 @@ TileOrder rightOrderOf(const BlockOperands &operands, GroupView group) {
              : TileOrder::None;
 }
 
-int64_t stripsOf(const BlockOperands &operands, GroupView group) {
+int64_t kTilesOf(const BlockOperands &operands, GroupView group) {
   if (operands.areGroups || isa<NarrowMatMulOp>(group.anchor()) ||
       leftOrderOf(operands, group) == TileOrder::None ||
       rightOrderOf(operands, group) == TileOrder::None)
     return 0;
   return llvm::divideCeil(operands.steps * bytesOf(operands.leftType()),
-                          stripBytes);
+                          kTileRowBytes);
 }
 
 } // namespace ingot::schedule

@@ -49,9 +49,9 @@ public:
                      const TargetDescription &target) const override {
     auto operands = BlockOperands::of(group);
     WarpgroupTile tile = tileOf(plan);
-    int64_t strips = stripsOf(*operands, group);
-    std::string why = refuse(tile, strips, target.device);
-    return why.empty() ? refuseCluster(*operands, group, tile, strips) : why;
+    int64_t kTiles = kTilesOf(*operands, group);
+    std::string why = refuse(tile, kTiles, target.device);
+    return why.empty() ? refuseCluster(*operands, group, tile, kTiles) : why;
   }
 
   void pack(GroupOp group, const Plan &,
@@ -73,7 +73,7 @@ protected:
     if (!target.device.multipliesByWarpgroups() ||
         operands.steps < 2 * fewest ||
         !areMultipliedByUnits(operands, group, target) ||
-        stripsOf(operands, group) == 0)
+        kTilesOf(operands, group) == 0)
       return false;
     // For a kernel function the strategy has been decided already; a group uses
     // the fastest strategy.
@@ -92,7 +92,7 @@ private:
         {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
         {128, 64, 2},  {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
     const Device &device = target.device;
-    int64_t strips = stripsOf(operands, group);
+    int64_t kTiles = kTilesOf(operands, group);
     bool areWindows = leftOrderOf(operands, group) == TileOrder::Windows;
     Ranking<WarpgroupTile> ranking;
     for (WarpgroupTile tile : tiles)
@@ -100,10 +100,10 @@ private:
         for (int64_t resident : {1, 2}) {
           tile.slices = slices;
           tile.resident = resident;
-          tile.stages = stagesOf(tile, strips, device);
-          if (!refuse(tile, strips, device).empty())
+          tile.stages = stagesOf(tile, kTiles, device);
+          if (!refuse(tile, kTiles, device).empty())
             continue;
-          double alone = seconds(operands, tile, strips, device);
+          double alone = seconds(operands, tile, kTiles, device);
           ranking.add(tile, alone);
           static constexpr int64_t clusters[][2] = {{2, 1}, {1, 2}, {2, 2}};
           for (const auto &cluster : clusters) {
@@ -111,8 +111,8 @@ private:
             shared.below = cluster[0];
             shared.beside = cluster[1];
             if (!areWindows &&
-                refuseCluster(operands, group, shared, strips).empty() &&
-                isWorthSharing(operands, tile, shared, strips, device))
+                refuseCluster(operands, group, shared, kTiles).empty() &&
+                isWorthSharing(operands, tile, shared, kTiles, device))
               ranking.add(shared, sharedPart * alone);
           }
         }
@@ -120,13 +120,13 @@ private:
     for (WarpgroupTile tile : tiles)
       for (int64_t behind : {2, 4, 8}) {
         tile.behind = behind;
-        tile.stages = stagesOf(tile, strips / behind, device);
+        tile.stages = stagesOf(tile, kTiles / behind, device);
         // The blocks of a split-K cluster wait for each other at the start and
         // at the end, and exchange sums.
         constexpr double waiting = 0.65e-6, clearly = 0.95;
-        if (double cost = seconds(operands, tile, strips, device);
-            refuse(tile, strips, device).empty() &&
-            refuseCluster(operands, group, tile, strips).empty() &&
+        if (double cost = seconds(operands, tile, kTiles, device);
+            refuse(tile, kTiles, device).empty() &&
+            refuseCluster(operands, group, tile, kTiles).empty() &&
             runsAtOnce(operands, tile, device) &&
             waiting + cost < clearly * alone)
           ranking.add(tile, cost);
@@ -135,11 +135,11 @@ private:
   }
 
   /// Returns as many stages as fit shared memory, at most one per K tile.
-  static int64_t stagesOf(WarpgroupTile tile, int64_t strips,
+  static int64_t stagesOf(WarpgroupTile tile, int64_t kTiles,
                           const Device &device) {
     tile.stages = 8;
     while (tile.stages > 2 &&
-           (tile.stages > strips ||
+           (tile.stages > kTiles ||
             tile.sharedBytes() > sharedOfBlock(tile, device)))
       --tile.stages;
     return tile.stages;
@@ -153,8 +153,8 @@ private:
     Dim blocks = warpgroupBlocks(operands, cluster, device);
     return cluster.resident == 1 &&
            (cluster.cluster() == 2 ||
-            blocks.most() <=
-                device.processors * cluster.resident * usedOfGroup / ofGroup);
+            blocks.most() <= device.multiprocessors * cluster.resident *
+                                 usedOfGroup / ofGroup);
   }
   /// Whether multicast within a cluster pays off. The blocks of a cluster run
   /// in step and wait for each other at the start and at the end. This pays off
@@ -164,13 +164,13 @@ private:
   /// and 3 x 3 convolutions 6 to 30 % more (H200, November 2026, in chains).
   static bool isWorthSharing(const BlockOperands &operands,
                              const WarpgroupTile &tile,
-                             const WarpgroupTile &shared, int64_t strips,
+                             const WarpgroupTile &shared, int64_t kTiles,
                              const Device &device) {
     constexpr double clearly = 0.83, waiting = 3e-6;
     return runsAtOnce(operands, shared, device) &&
-           waiting + seconds(operands, shared, strips, device,
+           waiting + seconds(operands, shared, kTiles, device,
                              /*areTiles=*/false) <
-               clearly * seconds(operands, tile, strips, device,
+               clearly * seconds(operands, tile, kTiles, device,
                                  /*areTiles=*/false);
   }
   /// The factor on a product's time with multicast.
@@ -180,13 +180,13 @@ private:
   /// can.
   static std::string refuseCluster(const BlockOperands &operands,
                                    GroupView group, const WarpgroupTile &tile,
-                                   int64_t strips) {
+                                   int64_t kTiles) {
     if (tile.cluster() == 1)
       return "";
     if (!operands.rows.known() || !operands.batches.known())
       return "blocks share what they fetch only of tiles whose number is known";
     if (tile.behind > 1)
-      return refuseBehind(tile, strips);
+      return refuseBehind(tile, kTiles);
     if (tile.slices > 1)
       return "blocks that share what they fetch have no slices";
     // Each block fetches whole groups of 32 interleaved columns, or whole tiles
@@ -202,12 +202,12 @@ private:
   }
   /// Returns why blocks cannot split K within a cluster; empty if they can.
   /// Each block completes some of the column groups of every thread.
-  static std::string refuseBehind(const WarpgroupTile &tile, int64_t strips) {
+  static std::string refuseBehind(const WarpgroupTile &tile, int64_t kTiles) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
       return "blocks behind each other have no slices, and share nothing that "
              "they fetch";
-    if (strips % tile.behind || strips == tile.behind)
-      return std::to_string(strips) + " strips are not divided by " +
+    if (kTiles % tile.behind || kTiles == tile.behind)
+      return std::to_string(kTiles) + " K tiles are not divided by " +
              std::to_string(tile.behind) + " blocks";
     // Groups of 8 columns per thread, for 16-bit results.
     if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
@@ -236,14 +236,14 @@ private:
     return (device.sharedBytes + own) / tile.resident - own;
   }
 
-  static std::string refuse(const WarpgroupTile &tile, int64_t strips,
+  static std::string refuse(const WarpgroupTile &tile, int64_t kTiles,
                             const Device &device) {
     if (tile.rows % (tile.groups * groupRows))
       return "a warpgroup computes products of 64 rows";
     if (tile.columns % 64)
       return "its columns are no multiple of 64";
-    if (strips % tile.slices)
-      return std::to_string(strips) + " strips are not divided by " +
+    if (kTiles % tile.slices)
+      return std::to_string(kTiles) + " K tiles are not divided by " +
              std::to_string(tile.slices) + " slices";
     if (tile.threads() > 1024)
       return "its blocks have " + std::to_string(tile.threads()) +
@@ -276,22 +276,23 @@ private:
   /// mbarriers and reading a descriptor take about 300 cycles more than other
   /// strategies. Slices write sums to shared memory and read them back.
   static double seconds(const BlockOperands &operands,
-                        const WarpgroupTile &tile, int64_t strips,
+                        const WarpgroupTile &tile, int64_t kTiles,
                         const Device &device, bool areTiles = true) {
     double size = double(bytesOf(operands.leftType()));
     double tiles = double(tile.tilesBelow(operands).most()) *
                    double(tile.tilesBeside(operands)) *
                    double(operands.batches.most()) * double(tile.behind);
     double cycle = 1 / clock;
-    double multiplying =
-        double(tile.rows * tile.columns) * (double(stripBytes) / size) /
-        (device.matrixMultiplyAddsPerSecond * (2 / size) / device.processors);
+    double multiplying = double(tile.rows * tile.columns) *
+                         (double(kTileRowBytes) / size) /
+                         (device.matrixMultiplyAddsPerSecond * (2 / size) /
+                          device.multiprocessors);
     double loading = double(tile.productsDown() * tile.groups) *
-                     double(groupRows + tile.columns) * stripBytes / 128 *
+                     double(groupRows + tile.columns) * kTileRowBytes / 128 *
                      cycle;
-    StripLoop loop;
-    loop.strips = double(strips / tile.behind);
-    loop.bytes = double(tile.bytesOfStrip());
+    KTileLoop loop;
+    loop.kTiles = double(kTiles / tile.behind);
+    loop.bytes = double(tile.kTileBytes());
     loop.fetched = double(tile.fetchedBytes());
     loop.ahead = double(tile.stages);
     loop.goesOn = true;

@@ -28,8 +28,8 @@ WarpgroupSums::WarpgroupSums(KernelBuilder &b, const BlockOperands &operands,
                              const WarpgroupCopies::Place &place)
     : b(b), operands(operands), tile(tile),
       anchor(b.group.anchor()->getResult(0)),
-      pieces(b, operands, tile.rows * tile.below, tile.columns * tile.beside,
-             tile.columns / 8, mayDeal, /*areWhole=*/true),
+      vectors(b, operands, tile.rows * tile.below, tile.columns * tile.beside,
+              tile.columns / 8, mayDeal, /*areWhole=*/true),
       place(place) {}
 
 Type WarpgroupSums::sumType() const {
@@ -38,12 +38,12 @@ Type WarpgroupSums::sumType() const {
 
 void WarpgroupSums::declareShared() {
   if (tile.slices > 1)
-    parts =
-        sharedAt(pieceBytes, b, {tile.slices - 1, tile.sums(), tile.ofSlice()},
-                 sumType(), "parts_of_sums");
+    parts = sharedAt(vectorAccessBytes, b,
+                     {tile.slices - 1, tile.sums(), tile.ofSlice()}, sumType(),
+                     "parts_of_sums");
   if (tile.behind > 1)
     parts = sharedAt(
-        pieceBytes, b,
+        vectorAccessBytes, b,
         {tile.behind, tile.sums() / tile.behind / 4, tile.ofSlice(), 4},
         sumType(), "parts_of_sums");
 }
@@ -101,27 +101,28 @@ Expr WarpgroupSums::rowOf(int64_t i, int64_t half) {
 }
 
 Expr WarpgroupSums::columnOf(Expr group, int64_t offset) {
-  return named(pieces.columnOf(place.firstColumn, mine.lane, group, offset),
+  return named(vectors.columnOf(place.firstColumn, mine.lane, group, offset),
                "column");
 }
 
 Expr WarpgroupSums::sumAt(Expr group, int64_t half, int64_t offset) {
-  return group * double(4 * pieces.units()) +
+  return group * double(4 * vectors.units()) +
          double(offset / 2 * 4 + 2 * half + offset % 2);
 }
 
 Expr WarpgroupSums::biasOf(Expr group, int64_t offset) {
-  int64_t inPiece = offset % pieces.columns();
-  Expr first = operands.first(
-      b, place.batch,
-      pieces.insideColumn(columnOf(group, offset - inPiece)) + double(inPiece));
+  int64_t inVector = offset % vectors.columns();
+  Expr first =
+      operands.first(b, place.batch,
+                     vectors.insideColumn(columnOf(group, offset - inVector)) +
+                         double(inVector));
   first.type = sumType();
   return first;
 }
 
 void WarpgroupSums::startSums() {
   unrolled(groups(), "group", [&](Expr group) {
-    for (int64_t at = 0; at < pieces.columnsOfGroup(); ++at) {
+    for (int64_t at = 0; at < vectors.columnsOfGroup(); ++at) {
       Expr first = isWhole() ? named(biasOf(group, at), "first")
                              : b.constant(0, sumType());
       for (Value array : lists)
@@ -151,7 +152,7 @@ void WarpgroupSums::storeSlices(const StageRing &ring) {
         for (auto [i, array] : llvm::enumerate(lists))
           unrolled(groups(), "group", [&](Expr group) {
             for (int64_t half : {0, 1})
-              for (int64_t column = 0; column < pieces.columnsOfGroup();
+              for (int64_t column = 0; column < vectors.columnsOfGroup();
                    ++column) {
                 Expr at = sumAt(group, half, column);
                 Expr total =
@@ -180,7 +181,7 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 }
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
-  int64_t width = pieces.columnsOfGroup(), count = tile.sums() / tile.behind;
+  int64_t width = vectors.columnsOfGroup(), count = tile.sums() / tile.behind;
   // Sums are numbered by product, half of its rows, and group.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
@@ -197,22 +198,22 @@ void WarpgroupSums::sendSums(const StageRing &ring) {
       kernel::SendOp::create(
           b.builder, b.loc, four, parts,
           valuesOf({mine.inCluster, b.index(at / 4), mine.number, b.index(0)}),
-          b.index(block).value, ring.gates, ring.further(0).value);
+          b.index(block).value, ring.mbarriers, ring.further(0).value);
     }
 }
 
 void WarpgroupSums::storeOwn(const StageRing &ring) {
   sendSums(ring);
-  int64_t width = pieces.columnsOfGroup(), count = ownGroups() * width;
+  int64_t width = vectors.columnsOfGroup(), count = ownGroups() * width;
   auto forOwn = [&](llvm::function_ref<void(Expr, Own)> body) {
     unrolled(ownGroups(), "n",
              [&](Expr n) { body(n * double(width), ownGroup(n)); });
   };
   for (const Operand &operand : epilogueOperands)
     forOwn([&](Expr from, Own own) {
-      for (int64_t first = 0; first < width; first += pieces.columns())
-        loadPiece(operand, pieces.insideRow(own.row), own.group, first,
-                  from + double(first));
+      for (int64_t first = 0; first < width; first += vectors.columns())
+        loadVector(operand, vectors.insideRow(own.row), own.group, first,
+                   from + double(first));
     });
   Value firsts = listOf(storageType(sumType()), count, "firsts");
   forOwn([&](Expr from, Own own) {
@@ -222,9 +223,9 @@ void WarpgroupSums::storeOwn(const StageRing &ring) {
   ring.await(ring.further(0), b.index(0));
   Value results = listOf(computeType(elementOf(b.result())), count, "results");
   forOwn([&](Expr from, Own own) {
-    for (int64_t first = 0; first < width; first += pieces.columns())
-      findPiece(
-          pieces.insideRow(own.row), own.group, first,
+    for (int64_t first = 0; first < width; first += vectors.columns())
+      findVector(
+          vectors.insideRow(own.row), own.group, first,
           [&](int64_t at) {
             Expr inPart = from + double(at),
                  total = b.loadFrom(firsts, sumType(), {inPart});
@@ -238,9 +239,9 @@ void WarpgroupSums::storeOwn(const StageRing &ring) {
           results, from + double(first));
   });
   forOwn([&](Expr from, Own own) {
-    pieces.whenRow(own.row, [&] {
-      for (int64_t first = 0; first < width; first += pieces.columns())
-        storePiece(own.row, own.group, first, results, from + double(first));
+    vectors.whenRow(own.row, [&] {
+      for (int64_t first = 0; first < width; first += vectors.columns())
+        storeVector(own.row, own.group, first, results, from + double(first));
     });
   });
 }
@@ -287,16 +288,16 @@ Expr WarpgroupSums::elementAt(const Operand &operand, int64_t i, int64_t half,
 
 void WarpgroupSums::load(const Operand &operand, int64_t i, int64_t half,
                          Expr row) {
-  forPieces([&](Expr group, int64_t first) {
-    loadPiece(operand, row, group, first,
-              elementAt(operand, i, half, group, first));
+  forVectors([&](Expr group, int64_t first) {
+    loadVector(operand, row, group, first,
+               elementAt(operand, i, half, group, first));
   });
 }
 
-void WarpgroupSums::loadPiece(const Operand &operand, Expr row, Expr group,
-                              int64_t first, Expr to) {
-  Expr column = pieces.insideColumn(columnOf(group, first));
-  for (int64_t k = 0; k < pieces.columns(); ++k) {
+void WarpgroupSums::loadVector(const Operand &operand, Expr row, Expr group,
+                               int64_t first, Expr to) {
+  Expr column = vectors.insideColumn(columnOf(group, first));
+  for (int64_t k = 0; k < vectors.columns(); ++k) {
     Exprs at = operands.place(b, place.batch, row, column + double(k));
     Value element = memref::LoadOp::create(
         b.builder, b.loc, b.bufferOf(operand.tensor), valuesOf(at));
@@ -309,7 +310,7 @@ void WarpgroupSums::loadEarly() {
   for (const Operand &operand : epilogueOperands)
     for (int64_t i = 0; operand.isEarly && i < tile.productsDown(); ++i)
       for (int64_t half : {0, 1})
-        load(operand, i, half, named(pieces.insideRow(rowOf(i, half)), "row"));
+        load(operand, i, half, named(vectors.insideRow(rowOf(i, half)), "row"));
 }
 
 void WarpgroupSums::storeWhole() {
@@ -332,27 +333,27 @@ void WarpgroupSums::storeWhole() {
   }
 }
 
-void WarpgroupSums::forPieces(llvm::function_ref<void(Expr, int64_t)> body) {
+void WarpgroupSums::forVectors(llvm::function_ref<void(Expr, int64_t)> body) {
   unrolled(groups(), "group", [&](Expr group) {
-    for (int64_t first = 0; first < pieces.columnsOfGroup();
-         first += pieces.columns())
+    for (int64_t first = 0; first < vectors.columnsOfGroup();
+         first += vectors.columns())
       body(group, first);
   });
 }
 
 Expr WarpgroupSums::resultAt(Expr group, int64_t offset) {
-  return group * double(pieces.columnsOfGroup()) + double(offset);
+  return group * double(vectors.columnsOfGroup()) + double(offset);
 }
 
 void WarpgroupSums::findResults(int64_t i, int64_t half, Expr row,
                                 Value results) {
   Value array = lists[size_t(i)];
-  Expr inside = named(pieces.insideRow(row), "row");
+  Expr inside = named(vectors.insideRow(row), "row");
   for (const Operand &operand : epilogueOperands)
     if (!operand.isEarly)
       load(operand, i, half, inside);
-  forPieces([&](Expr group, int64_t first) {
-    findPiece(
+  forVectors([&](Expr group, int64_t first) {
+    findVector(
         inside, group, first,
         [&](int64_t at) {
           return b.loadFrom(array, sumType(), {sumAt(group, half, at)});
@@ -364,50 +365,50 @@ void WarpgroupSums::findResults(int64_t i, int64_t half, Expr row,
   });
 }
 
-void WarpgroupSums::findPiece(
+void WarpgroupSums::findVector(
     Expr inside, Expr group, int64_t first,
     llvm::function_ref<Expr(int64_t)> sumOf,
-    llvm::function_ref<Expr(const Operand &, int64_t)> elementOfPiece,
+    llvm::function_ref<Expr(const Operand &, int64_t)> elementOfVector,
     Value results, Expr to) {
   Exprs own;
-  for (int64_t at = first; at < first + pieces.columns(); ++at) {
+  for (int64_t at = first; at < first + vectors.columns(); ++at) {
     own.push_back(named(sumOf(at), "sum"));
     own.back().type = elementOf(anchor);
   }
-  Expr column = pieces.insideColumn(columnOf(group, first));
-  SmallVector<ResultPieces::Loaded> loaded;
+  Expr column = vectors.insideColumn(columnOf(group, first));
+  SmallVector<ResultVectors::Loaded> loaded;
   for (const Operand &operand : epilogueOperands) {
     loaded.push_back({operand.tensor, {}});
-    for (int64_t at = first; at < first + pieces.columns(); ++at)
+    for (int64_t at = first; at < first + vectors.columns(); ++at)
       loaded.back().elements.push_back(
           b.loadFrom(operand.elements, elementOf(operand.tensor),
-                     {elementOfPiece(operand, at)}));
+                     {elementOfVector(operand, at)}));
   }
   for (auto [k, result] : llvm::enumerate(
-           pieces.resultsOf(own, place.batch, inside, column, loaded)))
+           vectors.resultsOf(own, place.batch, inside, column, loaded)))
     b.store(results, result, {to + double(int64_t(k))});
 }
 
 void WarpgroupSums::storeResults(Expr row, Value results) {
-  pieces.whenRow(row, [&] {
-    forPieces([&](Expr group, int64_t first) {
-      storePiece(row, group, first, results, resultAt(group, first));
+  vectors.whenRow(row, [&] {
+    forVectors([&](Expr group, int64_t first) {
+      storeVector(row, group, first, results, resultAt(group, first));
     });
   });
 }
 
-void WarpgroupSums::storePiece(Expr row, Expr group, int64_t first,
-                               Value results, Expr from) {
+void WarpgroupSums::storeVector(Expr row, Expr group, int64_t first,
+                                Value results, Expr from) {
   Type stored = elementOf(b.result());
   Expr column = columnOf(group, first);
-  pieces.whenColumn(column, [&] {
+  vectors.whenColumn(column, [&] {
     Exprs own;
-    for (int64_t k = 0; k < pieces.columns(); ++k) {
+    for (int64_t k = 0; k < vectors.columns(); ++k) {
       own.push_back(
           b.loadFrom(results, computeType(stored), {from + double(k)}));
       own.back().type = stored;
     }
-    pieces.store(own, place.batch, row, column);
+    vectors.store(own, place.batch, row, column);
   });
 }
 

@@ -17,7 +17,7 @@ public:
                 const WarpgroupCopies::Place &place);
 
   /// Returns how many MMAs have their columns interleaved.
-  int64_t units() const { return pieces.units(); }
+  int64_t units() const { return vectors.units(); }
   /// Allocates the shared memory for the sums of slices or of the other blocks
   /// of a split-K cluster.
   void declareShared();
@@ -51,7 +51,7 @@ private:
   void unrolled(int64_t count, const llvm::Twine &name,
                 llvm::function_ref<void(graph::Expr)> body);
   graph::Expr rowOf(int64_t i, int64_t half);
-  int64_t groups() const { return tile.columns / 8 / pieces.units(); }
+  int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
   /// Returns the index of the sum of a column of the thread in a group.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
@@ -86,32 +86,32 @@ private:
                         graph::Expr group, int64_t offset);
   /// Loads the elements of a row.
   void load(const Operand &operand, int64_t i, int64_t half, graph::Expr row);
-  void loadPiece(const Operand &operand, graph::Expr row, graph::Expr group,
-                 int64_t first, graph::Expr to);
+  void loadVector(const Operand &operand, graph::Expr row, graph::Expr group,
+                  int64_t first, graph::Expr to);
   void loadEarly();
   /// Loads all operands of the epilogue for both rows of a product, or for one
   /// row if registers do not suffice, before the first store. Stores and
   /// conditions between loads would serialize the loads.
   void storeWhole();
-  void forPieces(llvm::function_ref<void(graph::Expr, int64_t)> body);
+  void forVectors(llvm::function_ref<void(graph::Expr, int64_t)> body);
   graph::Expr resultAt(graph::Expr group, int64_t offset);
   void findResults(int64_t i, int64_t half, graph::Expr row,
                    mlir::Value results);
   /// Computes the results of the columns of one store.
-  void findPiece(
+  void findVector(
       graph::Expr inside, graph::Expr group, int64_t first,
       llvm::function_ref<graph::Expr(int64_t)> sumOf,
-      llvm::function_ref<graph::Expr(const Operand &, int64_t)> elementOfPiece,
+      llvm::function_ref<graph::Expr(const Operand &, int64_t)> elementOfVector,
       mlir::Value results, graph::Expr to);
   void storeResults(graph::Expr row, mlir::Value results);
-  void storePiece(graph::Expr row, graph::Expr group, int64_t first,
-                  mlir::Value results, graph::Expr from);
+  void storeVector(graph::Expr row, graph::Expr group, int64_t first,
+                   mlir::Value results, graph::Expr from);
 
   KernelBuilder &b;
   const BlockOperands &operands;
   WarpgroupTile tile;
   mlir::Value anchor;
-  ResultPieces pieces;
+  ResultVectors vectors;
   const WarpgroupCopies::Place &place;
   Thread mine;
   mlir::Value parts;

@@ -35,10 +35,10 @@ namespace {
 class WarpgroupKernel {
 public:
   WarpgroupKernel(KernelBuilder &b, const BlockOperands &operands,
-                  const WarpgroupTile &tile, int64_t strips)
+                  const WarpgroupTile &tile, int64_t kTiles)
       : b(b), operands(operands), tile(tile), copies(b, operands, tile),
         sums(b, operands, tile, copies.mayDeal(), place),
-        strips(strips / tile.behind) {}
+        kTiles(kTiles / tile.behind) {}
 
   bool areMapped() { return copies.areMapped(); }
 
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  int64_t stripsOfSlice() const { return strips / tile.slices; }
+  int64_t kTilesPerSlice() const { return kTiles / tile.slices; }
 
   /// Computes the number of the block's cluster and the block's position in it.
   void findInCluster() {
@@ -100,11 +100,11 @@ private:
                        : named(inCluster % double(tile.beside), "beside");
   }
   /// Arrives at the mbarrier in all blocks that fetch for this one.
-  void arriveAtProviders(Expr gate) {
+  void arriveAtProviders(Expr mbarrier) {
     if (tile.providers() == 1)
-      return ring->arrive(gate);
+      return ring->arrive(mbarrier);
     auto at = [&](Expr below, Expr beside) {
-      ring->arrive(gate, (below * double(tile.beside) + beside).value);
+      ring->arrive(mbarrier, (below * double(tile.beside) + beside).value);
     };
     for (int64_t i = 0; i < tile.beside; ++i)
       at(place.below, b.index(i));
@@ -125,7 +125,7 @@ private:
              findPlace(named(number, "tile"));
              Expr count = named(carried[0], "strips_before");
              body(count);
-             return {count + double(strips)};
+             return {count + double(kTiles)};
            });
   }
 
@@ -183,7 +183,7 @@ private:
     sums.expect(*ring);
     // All stages are empty at first. Weights can be copied before the preceding
     // kernel has ended.
-    int64_t ahead = std::min(tile.stages, strips);
+    int64_t ahead = std::min(tile.stages, kTiles);
     findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},
            [&](Expr at, ArrayRef<Expr>) -> Exprs {
@@ -192,7 +192,7 @@ private:
            });
     forTiles([&](Expr before) {
       copies.findWindow(place);
-      b.loop(b.index(0), b.index(strips), 1, {},
+      b.loop(b.index(0), b.index(kTiles), 1, {},
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
                named(at, "strip");
                Expr count = named(before + at, "count");
@@ -201,7 +201,7 @@ private:
                  ring->await(ring->empty(stage), 1.0 - ring->parityOf(count));
                  copyRight(at, stage);
                });
-               copies.copyLeft(place, inProduct(at), stage, ring->gates,
+               copies.copyLeft(place, inProduct(at), stage, ring->mbarriers,
                                ring->full(stage));
                return {};
              });
@@ -209,13 +209,13 @@ private:
   }
 
   void copyRight(Expr at, Expr stage) {
-    ring->expect(ring->full(stage), tile.bytesOfStrip());
-    copies.copyRight(place, inProduct(at), stage, ring->gates,
+    ring->expect(ring->full(stage), tile.kTileBytes());
+    copies.copyRight(place, inProduct(at), stage, ring->mbarriers,
                      ring->full(stage));
   }
   /// Returns the number of this block's K tile `at` among those of the tile.
   Expr inProduct(Expr at) {
-    return tile.behind == 1 ? at : inCluster * double(strips) + at;
+    return tile.behind == 1 ? at : inCluster * double(kTiles) + at;
   }
 
   void multiply() {
@@ -242,13 +242,13 @@ private:
     sums.declare(own);
     forTiles([&](Expr before) {
       sums.start();
-      b.loop(b.index(0), b.index(stripsOfSlice()), 1, {},
+      b.loop(b.index(0), b.index(kTilesPerSlice()), 1, {},
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
-               multiplyStrip(named(at, "strip"), before);
+               multiplyKTile(named(at, "strip"), before);
                return {};
              });
       kernel::AwaitProductsOp::create(b.builder, b.loc, sums.arrays(), 0);
-      giveBack(b.index(stripsOfSlice() - 1), before);
+      giveBack(b.index(kTilesPerSlice() - 1), before);
       sums.store(*ring);
     });
   }
@@ -265,13 +265,13 @@ private:
     b.when(equal(lane, 0.0), [&] { arriveAtProviders(ring->empty(stage)); });
   }
 
-  void multiplyStrip(Expr at, Expr before) {
+  void multiplyKTile(Expr at, Expr before) {
     Expr count = named(countOf(at, before), "count"),
          stage = ring->stageOf(count);
     ring->await(ring->full(stage), ring->parityOf(count));
     kernel::BeginProductsOp::create(b.builder, b.loc, sums.arrays());
     int64_t size = bytesOf(operands.leftType());
-    for (int64_t step = 0; step < stripBytes / size; step += 32 / size)
+    for (int64_t step = 0; step < kTileRowBytes / size; step += 32 / size)
       for (auto [i, array] : llvm::enumerate(sums.arrays()))
         copies.multiply(stage, groupRow + double(int64_t(i) * groupRows), step,
                         array);
@@ -289,7 +289,7 @@ private:
   WarpgroupCopies copies;
   WarpgroupSums sums;
   /// The number of K tiles per tile that this block processes.
-  int64_t strips;
+  int64_t kTiles;
   std::optional<StageRing> ring;
   Dim rowTiles = 1, blocks = 1;
   int64_t columnTiles = 1;
@@ -300,7 +300,7 @@ private:
 
 bool emitWarpgroupProduct(KernelBuilder &b, const BlockOperands &operands,
                           const WarpgroupTile &tile) {
-  WarpgroupKernel kernel(b, operands, tile, stripsOf(operands, b.group));
+  WarpgroupKernel kernel(b, operands, tile, kTilesOf(operands, b.group));
   if (!kernel.areMapped())
     return false;
   kernel.emit();

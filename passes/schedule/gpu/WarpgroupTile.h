@@ -8,7 +8,8 @@
 namespace ingot::schedule {
 
 /// Bytes per row of a K tile, threads of a warpgroup, and rows of its MMA.
-inline constexpr int64_t stripBytes = 128, groupThreads = 128, groupRows = 64;
+inline constexpr int64_t kTileRowBytes = 128, groupThreads = 128,
+                         groupRows = 64;
 
 /// The tile of a block. `groups` warpgroups divide its rows. There are `slices`
 /// such sets of warpgroups, each of which computes the whole tile for different
@@ -30,7 +31,7 @@ struct WarpgroupTile {
   int64_t providers() const { return below + beside - 1; }
   /// Bytes of a K tile that the block itself fetches.
   int64_t fetchedBytes() const {
-    return (rows / beside + columns / below) * stripBytes;
+    return (rows / beside + columns / below) * kTileRowBytes;
   }
 
   int64_t consumers() const { return groups * slices; }
@@ -40,13 +41,13 @@ struct WarpgroupTile {
   int64_t productsDown() const { return rows / groups / groupRows; }
   int64_t sumsOfProduct() const { return columns / 2; }
   int64_t sums() const { return productsDown() * sumsOfProduct(); }
-  int64_t bytesOfStrip() const { return (rows + columns) * stripBytes; }
+  int64_t kTileBytes() const { return (rows + columns) * kTileRowBytes; }
   int64_t sumBytes() const {
     return (slices - 1 + (behind > 1)) * rows * columns * 4;
   }
-  int64_t gates() const { return 2 * stages + (slices > 1 || behind > 1); }
+  int64_t mbarriers() const { return 2 * stages + (slices > 1 || behind > 1); }
   int64_t sharedBytes() const {
-    return stages * bytesOfStrip() + sumBytes() + gates() * 8;
+    return stages * kTileBytes() + sumBytes() + mbarriers() * 8;
   }
   /// Registers of a thread at the start, and those of consumer threads after
   /// the producer has given away all but `ofFetching`; equal if there is
@@ -79,7 +80,7 @@ bool isPointwise(graph::ConvOp conv);
 /// Returns the number of K tiles; 0 if `copy_tile` cannot copy the operands: an
 /// operand is not stored, its rows are not at multiples of 16 bytes, or it has
 /// contiguous columns that are not 16-bit.
-int64_t stripsOf(const BlockOperands &operands, GroupView group);
+int64_t kTilesOf(const BlockOperands &operands, GroupView group);
 
 /// Returns the number of blocks of the kernel: one per tile, or, if the device
 /// cannot run all at once, as many as it can, each processing several tiles

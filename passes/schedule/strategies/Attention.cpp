@@ -48,7 +48,7 @@ public:
     return anchor && suits(anchor, target) && !group.isStrict();
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {
@@ -120,7 +120,7 @@ public:
                                  const TargetDescription &target,
                                  bool packs) const override {
     return takeAttention(
-        producer, isMember, isFree, /*asTheyLie=*/false,
+        producer, isMember, isFree, /*inStoredLayout=*/false,
         [&](const AttentionAnchor &anchor) { return suits(anchor, target); });
   }
 

@@ -17,7 +17,7 @@ public:
            group.results() == anchor->getResults();
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override {

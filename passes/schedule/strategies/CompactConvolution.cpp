@@ -221,18 +221,19 @@ private:
         lanes = wide;
     auto copy = [&](Expr at) {
       b.withLanes(lanes, [&] {
-        Expr piece = named(b.loadFrom(from, type, {start + at}), "piece");
-        b.store(patch, piece, {position, step + at});
-        return piece;
+        Expr vector = named(b.loadFrom(from, type, {start + at}), "piece");
+        b.store(patch, vector, {position, step + at});
+        return vector;
       });
     };
     // Copy several vectors per iteration: the loop overhead equals two copies,
     // and compilers would replace a loop of single copies by a call of memcpy.
-    int64_t pieces = count / lanes,
-            together = b.target.smallestCode ? 1 : std::min<int64_t>(pieces, 4);
-    while (pieces % together != 0)
+    int64_t vectors = count / lanes,
+            together =
+                b.target.smallestCode ? 1 : std::min<int64_t>(vectors, 4);
+    while (vectors % together != 0)
       --together;
-    forAlways(b, pieces / together, [&](Expr i) {
+    forAlways(b, vectors / together, [&](Expr i) {
       Expr begin = named(i, "number") * double(together * lanes);
       for (int64_t n = 0; n < together; ++n)
         copy(begin + double(n * lanes));

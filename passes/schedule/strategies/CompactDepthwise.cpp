@@ -26,7 +26,7 @@ namespace ingot::schedule {
 namespace {
 
 /// Scratch memory for a channel; larger channels are processed in blocks of
-/// rows ("strips").
+/// rows ("bands").
 constexpr int64_t mostScratchBytes = 4096;
 
 /// Computes the properties and costs of the convolution before code is built.
@@ -87,7 +87,7 @@ public:
 
   /// Returns the most rows that divide the result's rows and whose input fits
   /// the scratch memory.
-  int64_t stripRows() const {
+  int64_t rowsPerBand() const {
     int64_t rows = axes[0].output.most();
     int64_t bytes = type.getIntOrFloatBitWidth() / 8;
     while (rows > 1 &&
@@ -142,9 +142,8 @@ public:
     // Emit the same loops for every shape, so that kernels can be shared.
     b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
       named(batch[0], "batch");
-      forAlways(b, axes[0].output.most() / rows, [&](Expr strip) {
-        Expr firstRow =
-            named(named(strip, "strip") * double(rows), "first_row");
+      forAlways(b, axes[0].output.most() / rows, [&](Expr band) {
+        Expr firstRow = named(named(band, "strip") * double(rows), "first_row");
         forAlways(b, y.back(), [&](Expr channel) {
           named(channel, "channel");
           copyChannel(batch[0], firstRow * double(axes[0].stride), channel);
@@ -259,7 +258,7 @@ public:
     DepthwiseShape shape(depthwiseOf(group), target);
     return plansOf(shape.rankedWidths(), [&](int64_t width) {
       return Plan(shape.type.getContext(),
-                  {{"columns", width}, {"rows", shape.stripRows()}});
+                  {{"columns", width}, {"rows", shape.rowsPerBand()}});
     });
   }
   double cost(GroupView group, const Plan &plan,
@@ -277,7 +276,7 @@ public:
       return "";
     return "a result of " + std::to_string(rows) + " x " +
            std::to_string(columns) +
-           " positions is not computed in strips of " +
+           " positions is not computed in row bands of " +
            std::to_string(plan.number("rows")) + " rows and tiles of " +
            std::to_string(plan.number("columns")) + " columns";
   }

@@ -94,7 +94,7 @@ public:
         !why.empty())
       return why;
     if (model.isOfBytes() && plan.number("splits") != 1)
-      return "products of bytes are summed in one part: its splits are 1";
+      return "int8 dot products are summed in one part: splits must be 1";
     if (anchor.pool &&
         (tile.rows % anchor.across() != 0 || plan.word("order") != "tiles"))
       return "a pool is computed in the order \"tiles\", with a multiple of "
@@ -135,7 +135,7 @@ public:
            Strategy::readsVectors(group, operand, target);
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     auto anchor = ConvolutionAnchor::of(b.group);

@@ -38,7 +38,7 @@ public:
     return anchor && suits(anchor, target) && !group.isStrict();
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"keys", 1, 1 << 16},
@@ -78,7 +78,7 @@ public:
                                  bool packs) const override {
     Operation *keys = nullptr;
     SmallVector<Operation *> taken =
-        takeAttention(producer, isMember, isFree, /*asTheyLie=*/false,
+        takeAttention(producer, isMember, isFree, /*inStoredLayout=*/false,
                       [&](const AttentionAnchor &anchor) {
                         if (!suits(anchor, target))
                           return false;

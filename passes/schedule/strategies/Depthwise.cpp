@@ -59,7 +59,7 @@ public:
                                                         conv.getX()))));
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   /// If flash is scarce, loading narrow weights with a conversion saves three
   /// quarters of them.
@@ -80,9 +80,9 @@ public:
     int64_t lanes = b.target.maxLanes(elementOf(conv.getX())),
             vectors = y.back() % lanes == 0 ? y.back() / lanes : 1;
     b.parallelFor(
-        outer, vectors, [&](Expr row, const KernelBuilder::Piece &piece) {
+        outer, vectors, [&](Expr row, const KernelBuilder::Part &part) {
           Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
-          emitDepthwiseRow(b, conv, {position, position, nullptr}, piece);
+          emitDepthwiseRow(b, conv, {position, position, nullptr}, part);
         });
   }
 };

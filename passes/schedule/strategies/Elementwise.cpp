@@ -2,7 +2,7 @@
 // if every operand has both of them whole or both of them broadcast; the
 // innermost merged axis is vectorized, the outer ones are loops.
 
-#include "passes/schedule/DenseRows.h"
+#include "passes/schedule/ContiguousRows.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
 
@@ -18,7 +18,7 @@ public:
     return group.isElementwise() && group.results().size() == 1;
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
@@ -66,7 +66,8 @@ public:
       b.store(output, b.load(result, zeros), idx);
     };
     // The rows of a part of a larger tensor may not be contiguous.
-    bool isDense = hasDenseRows(output) && llvm::all_of(buffers, hasDenseRows);
+    bool isDense =
+        hasContiguousRows(output) && llvm::all_of(buffers, hasContiguousRows);
     Type type = widestType(b);
     auto inner = [&](Exprs outer, Expr base, const Dim &size) {
       auto element = [&](Expr i, int64_t) {

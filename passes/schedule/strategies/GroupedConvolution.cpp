@@ -117,7 +117,7 @@ public:
            Strategy::readsVectors(group, operand, target);
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     emitConvolution(b, convOf(b.group), /*pool=*/nullptr);

@@ -9,7 +9,7 @@
 //                                               a0 b0 c0 0  a1 b1 c1 0  ..
 //   times the packed weights, summed in groups  one 32-bit lane per channel
 //
-// All windows must be inside of the input (FormIntegerProducts pads it).
+// All windows must be inside of the input (FormIntegerDots pads it).
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"

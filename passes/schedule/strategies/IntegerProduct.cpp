@@ -5,7 +5,7 @@
 // for targets with instructions that sum groups of adjacent products
 // (kernel.dot). Weights are packed in such groups. A computed right operand is
 // read in place, one row per step of the group, and interleaved in registers.
-// FormIntegerProducts has removed zero points before.
+// FormIntegerDots has removed zero points before.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/DotTile.h"
@@ -49,12 +49,12 @@ void emitDotProduct(KernelBuilder &b, int64_t rows) {
         }));
       return interleaveRows(b, rows, form.group);
     };
-    StepStrips strips;
+    StepChunks chunks;
     if (panels)
-      strips = loops.fetchAhead(*panels, place, rows);
+      chunks = loops.fetchAhead(*panels, place, rows);
     accumulateDots(b, tile, form, *loops.steps.known(),
                    {elementOfRow, groupsOfColumns, elementOf(left),
-                    elementOf(right), strips});
+                    elementOf(right), chunks});
     loops.store(tile, product.getResult(), place, firstColumn);
   });
 }

@@ -7,7 +7,7 @@
 // overlaps the previous one.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "passes/schedule/DenseRows.h"
+#include "passes/schedule/ContiguousRows.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/Tables.h"
 
@@ -25,7 +25,7 @@ public:
     return gather &&
            tensorType(gather.getResult()).getNumElements() >=
                target.maxLanes(elementOf(gather.getIndices())) &&
-           looksUpBytes(target) && !group.hasRunTimeSizes();
+           looksUpBytes(target) && !group.hasDynamicSizes();
   }
 
   void emit(KernelBuilder &b) const override {
@@ -37,7 +37,7 @@ public:
     Value x = b.view(b.bufferOf(bytes), {count}),
           y = b.view(b.outputs[0], {count});
     // A part of a larger tensor is processed element by element.
-    if (!hasDenseRows(x) || !hasDenseRows(y))
+    if (!hasContiguousRows(x) || !hasContiguousRows(y))
       return b.forIndependent(dimsOf(b.result()), [&](ArrayRef<Expr> at) {
         b.store(0u, b.load(b.result(), at), at);
       });

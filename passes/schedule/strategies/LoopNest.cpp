@@ -24,7 +24,7 @@ public:
     return group.results().size() == 1;
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
@@ -77,7 +77,7 @@ public:
     // parts fill them.
     SmallVector<int64_t> cuts = cutsOf(joins);
     if (!joins.empty() &&
-        pieceCount(cuts) * b.target.maxLanes(type) > cuts.back())
+        partCount(cuts) * b.target.maxLanes(type) > cuts.back())
       widest = 1;
     bool cut = !joins.empty() && widest == 0;
     b.forIndependent(ArrayRef(shape).drop_back(shape.empty() ? 0 : 1),
@@ -95,8 +95,9 @@ public:
                        };
                        if (cut)
                          return forJoined(b, joins, cuts, type, outer, body);
-                       if (widest == 0 && takesPieces(b) && last.known())
-                         forPieces(b, *last.known(), body);
+                       if (widest == 0 && takesNarrowerVectors(b) &&
+                           last.known())
+                         forNarrowerVectors(b, *last.known(), body);
                        else
                          b.forLanes(last, type, body, widest);
                      });
@@ -197,7 +198,7 @@ private:
     cuts.erase(llvm::unique(cuts), cuts.end());
     return cuts;
   }
-  static int64_t pieceCount(ArrayRef<int64_t> cuts) {
+  static int64_t partCount(ArrayRef<int64_t> cuts) {
     return static_cast<int64_t>(cuts.size()) - 1;
   }
 
@@ -232,7 +233,7 @@ private:
   /// Whether the group only moves int8 elements, or takes their maximum, on a
   /// target that computes in whole registers: narrower copies use other
   /// registers, and half a register loads and stores well.
-  static bool takesPieces(KernelBuilder &b) {
+  static bool takesNarrowerVectors(KernelBuilder &b) {
     return b.target.wholeRegisters &&
            llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
              return (isa<ConstantOp>(op) || isCopy(op) || isa<MaxPoolOp>(op)) &&
@@ -247,8 +248,8 @@ private:
 
   /// Calls `body` for [0, size) in vectors of int8, each half as wide as the
   /// previous one; vectors that are computed with only down to half a register.
-  static void forPieces(KernelBuilder &b, int64_t size,
-                        llvm::function_ref<void(Expr, int64_t)> body) {
+  static void forNarrowerVectors(KernelBuilder &b, int64_t size,
+                                 llvm::function_ref<void(Expr, int64_t)> body) {
     int64_t at = 0, widest = b.target.vectorBytes.front();
     bool copies =
         llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {

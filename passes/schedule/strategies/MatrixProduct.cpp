@@ -33,9 +33,9 @@ public:
           SmallVector<int64_t> offsets{0};
           for (int64_t lanes : vectors.lanes)
             offsets.push_back(offsets.back() + lanes);
-          StepStrips strips;
+          StepChunks chunks;
           if (panels)
-            strips = loops.fetchAhead(*panels, place, b.plan.number("rows"));
+            chunks = loops.fetchAhead(*panels, place, b.plan.number("rows"));
           Tile tile = zeroTile(b, place.count, vectors, type);
           loops.fetchForEpilogue(tile, product.getResult(), place, firstColumn);
           accumulate(
@@ -55,7 +55,7 @@ public:
                                                "column_" + Twine(offsets[v]))));
                 });
               },
-              "step", strips);
+              "step", chunks);
           loops.store(tile, product.getResult(), place, firstColumn);
         });
   }

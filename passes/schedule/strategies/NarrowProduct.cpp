@@ -80,7 +80,7 @@ public:
       packPanels(group, operand, panel, tail, /*steps=*/1);
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     auto product = cast<NarrowMatMulOp>(b.group.anchor());

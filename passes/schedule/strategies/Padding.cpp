@@ -6,7 +6,7 @@
 //   row of the result     v v v | x x x x x x x x x x | v v
 //   row of padding only   v v v v v v v v v v v v v v v v v
 
-#include "passes/schedule/DenseRows.h"
+#include "passes/schedule/ContiguousRows.h"
 #include "passes/schedule/Strategy.h"
 
 using namespace mlir;
@@ -31,7 +31,7 @@ struct Runs {
         return std::nullopt;
     if (!runs.pad || group.results().size() != 1 ||
         group.results()[0] != runs.pad.getResult() ||
-        runs.pad.getMode() != "constant" || group.hasRunTimeSizes() ||
+        runs.pad.getMode() != "constant" || group.hasDynamicSizes() ||
         !isa<BlockArgument>(runs.pad.getX()))
       return std::nullopt;
     ArrayRef<int64_t> from = shapeOf(runs.pad.getX()),
@@ -82,7 +82,7 @@ public:
     x = b.view(x, rowsOfX);
     y = b.view(y, rowsOfY);
     // The rows of a part of a larger tensor may not be contiguous.
-    if (!hasDenseRows(x) || !hasDenseRows(y))
+    if (!hasContiguousRows(x) || !hasContiguousRows(y))
       return elementByElement(b);
     Type type = elementOf(pad.getResult());
     b.forIndependent(outer, [&](ArrayRef<Expr> row) {

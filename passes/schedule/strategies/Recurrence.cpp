@@ -86,7 +86,7 @@ public:
                plan.number("columns"), /*tail=*/0, /*steps=*/1);
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();

@@ -345,7 +345,7 @@ public:
            tensorType(reduction.getInput()).getNumElements() > 0;
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override { RowReduction(b).emit(); }

@@ -24,7 +24,7 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-    if (!anchor.conv || group.hasRunTimeSizes() || !tileForm(anchor, target))
+    if (!anchor.conv || group.hasDynamicSizes() || !tileForm(anchor, target))
       return false;
     TileWindowModel tiles = modelOf(anchor, target);
     ConvolutionTiles vectors(anchor, target);

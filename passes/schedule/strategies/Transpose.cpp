@@ -296,7 +296,7 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     TransposeOp op = transposeOf(group);
-    if (!op || group.hasRunTimeSizes() || target.isDevice() ||
+    if (!op || group.hasDynamicSizes() || target.isDevice() ||
         target.smallCode || target.wholeRegisters)
       return false;
     ArrayRef<int64_t> x = shapeOf(op.getX());

@@ -90,7 +90,7 @@ public:
     return plain.conv && !choices(group, plain, target).empty();
   }
 
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"block", 1, 1 << 16},

@@ -81,22 +81,22 @@ private:
         forRowTiles(
             b, positions, rows,
             [&](Expr first, int64_t count) {
-              StepStrips strips;
+              StepChunks chunks;
               if (count == rows)
-                strips = panels.fetchAhead(
+                chunks = panels.fetchAhead(
                     b, panel.number, b.index(panels.steps), panels.steps,
                     first / double(rows),
                     RowTiling(positions.most(), rows, left, b.target).whole);
-              pointwise(named(first, "position"), count, panel, first, strips);
+              pointwise(named(first, "position"), count, panel, first, chunks);
             },
             left);
       });
     }
     forRowTilesParallel(
         b, positions, rows, panels.fullPanels,
-        [&](Expr first, int64_t count, const KernelBuilder::Piece &piece) {
+        [&](Expr first, int64_t count, const KernelBuilder::Part &part) {
           named(first, "position");
-          forPanelsOf(piece, [&](const Panel &panel) {
+          forPanelsOf(part, [&](const Panel &panel) {
             pointwise(first, count, panel);
           });
         });
@@ -143,10 +143,10 @@ private:
     forPanelsOf({b.index(0), 1}, body);
   }
   /// Emits the panels of one part; the tail belongs to the last part.
-  void forPanelsOf(const KernelBuilder::Piece &piece,
+  void forPanelsOf(const KernelBuilder::Part &part,
                    llvm::function_ref<void(Panel)> body) {
-    int64_t count = panels.fullPanels / piece.count;
-    Expr first = piece.number * double(count);
+    int64_t count = panels.fullPanels / part.count;
+    Expr first = part.number * double(count);
     if (count == 1)
       body(full(first));
     else if (count > 1)
@@ -155,10 +155,10 @@ private:
                  [&](Expr number) { body(full(number)); });
     if (!hasTail())
       return;
-    if (piece.count == 1)
+    if (part.count == 1)
       body(tail());
     else
-      b.when(isLast(piece.number, piece.count), [&] { body(tail()); });
+      b.when(isLast(part.number, part.count), [&] { body(tail()); });
   }
 
   void forPanels(llvm::function_ref<void(Panel)> body) {
@@ -257,7 +257,7 @@ private:
     pointwise(first, count, panel, first);
   }
   void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored,
-                 const StepStrips &strips = {}) {
+                 const StepChunks &chunks = {}) {
     Tile tile = firstSums(count, panel);
     fetchForEpilogue(b, {count, panel.vectors, {}}, conv, stored,
                      panel.firstColumn);
@@ -281,7 +281,7 @@ private:
             return b.load(part.from, at);
           },
           panel, b.index(done / panels.group), "input_channel",
-          parts.size() == 1 ? strips : StepStrips());
+          parts.size() == 1 ? chunks : StepChunks());
       done += part.count;
     }
     tile = lastSums(tile, panel);
@@ -321,7 +321,7 @@ private:
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,
-                   const StepStrips &strips = {}) {
+                   const StepChunks &chunks = {}) {
     auto weights = [&](Expr step, int64_t column, int64_t lanes) {
       return panels.load(b, panel.number,
                          named(first + step, form ? "group" : "step"), column,
@@ -337,13 +337,13 @@ private:
                 std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
                 lanes[v]);
           },
-          stepName, strips);
+          stepName, chunks);
     accumulateDots(b, tile, *form, steps,
                    {x,
                     [&](Expr group, int64_t, int64_t column, int64_t lanes) {
                       return weights(group, column, lanes);
                     },
-                    type, elementOf(conv.getW()), strips},
+                    type, elementOf(conv.getW()), chunks},
                    firstRow, lastRow);
   }
 
@@ -400,12 +400,12 @@ private:
     // Threads divide the rows; each thread computes all panels of its rows.
     Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
     b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
-                  [&](Expr row, const KernelBuilder::Piece &piece) {
+                  [&](Expr row, const KernelBuilder::Part &part) {
                     Exprs position = rowPosition(b, row, out);
                     forColumnTiles(
                         b, columns, rows,
                         [&](Expr first, TilePlace place, int64_t count) {
-                          forPanelsOf(piece, [&](const Panel &panel) {
+                          forPanelsOf(part, [&](const Panel &panel) {
                             pooledTile(position, first, place, count, panel);
                           });
                         },

@@ -215,7 +215,7 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
 }
 
 void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
-                      const KernelBuilder::Piece &piece) {
+                      const KernelBuilder::Part &part) {
   ArrayRef<int64_t> y = shapeOf(conv.getResult());
   SmallVector<WindowAxis> axes = windowAxes(conv);
   WindowAxis columns = axes.back();
@@ -227,7 +227,7 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   forColumnTiles(
       b, columns, width,
       [&](Expr first, TilePlace place, int64_t count) {
-        b.forLanes(piece, y.back(), type, [&](Expr channel, int64_t lanes) {
+        b.forLanes(part, y.back(), type, [&](Expr channel, int64_t lanes) {
           named(channel, "channel");
           Expr start = startsWithBias ? named(b.load(bias, {channel}), "bias")
                                       : b.constant(0, type);

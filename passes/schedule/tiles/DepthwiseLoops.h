@@ -42,8 +42,7 @@ struct DepthwiseRow {
 
 /// Emits one part of the channels of a row by `b.plan`: {columns}.
 void emitDepthwiseRow(KernelBuilder &b, graph::ConvOp conv,
-                      const DepthwiseRow &row,
-                      const KernelBuilder::Piece &piece);
+                      const DepthwiseRow &row, const KernelBuilder::Part &part);
 
 } // namespace ingot::schedule
 

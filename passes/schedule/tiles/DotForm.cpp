@@ -301,8 +301,8 @@ bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
          int64_t(conv.getGroups()) == w.back() &&
-         target.filtersBytes(elementOf(conv.getX()), elementOf(conv.getW()),
-                             w.back());
+         target.filtersInt8(elementOf(conv.getX()), elementOf(conv.getW()),
+                            w.back());
 }
 
 } // namespace ingot::schedule

@@ -485,7 +485,7 @@ static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
   int64_t groups = steps / form.group, left = steps % form.group;
   if (groups)
     tile.sums =
-        loopInStrips(b, groups, tile.sums, operands.strips,
+        loopInChunks(b, groups, tile.sums, operands.chunks,
                      [&](Expr group, ArrayRef<Expr> sums) {
                        return addGroup(named(group, "group"), form.group, sums);
                      });
@@ -635,7 +635,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       tile.sums = addGroup(b.index(groups), left, tile.sums);
     return;
   }
-  tile.sums = loopInStrips(b, groups, tile.sums, operands.strips,
+  tile.sums = loopInChunks(b, groups, tile.sums, operands.chunks,
                            [&](Expr group, ArrayRef<Expr> sums) {
                              named(group, "group");
                              return addGroup(group, form.group,

@@ -63,8 +63,8 @@ struct DotOperands {
                                  int64_t column, int64_t lanes)>
       b;
   mlir::Type aType, bType;
-  /// Strips of groups.
-  StepStrips strips;
+  /// Chunks of groups.
+  StepChunks chunks;
 };
 
 /// Adds a * b over `steps` steps to the rows [firstRow, lastRow) of the tile

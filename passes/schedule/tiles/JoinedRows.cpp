@@ -87,7 +87,7 @@ int64_t JoinedRows::most(int64_t left) const {
 /// vectors of its columns or rows; returns false if there are others.
 bool JoinedRows::classify(Value anchor) {
   ArrayRef<int64_t> shape = shapeOf(b.result());
-  if (shapeOf(anchor) != shape || hasRunTimeSizes(anchor.getDefiningOp()))
+  if (shapeOf(anchor) != shape || hasDynamicSizes(anchor.getDefiningOp()))
     return false;
   llvm::SmallDenseSet<Value> read;
   for (Operation &op : b.group.block->without_terminator()) {

@@ -262,16 +262,16 @@ Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
   return tile;
 }
 
-Exprs loopInStrips(KernelBuilder &b, const Dim &trips, ArrayRef<Expr> sums,
-                   const StepStrips &strips,
+Exprs loopInChunks(KernelBuilder &b, const Dim &trips, ArrayRef<Expr> sums,
+                   const StepChunks &chunks,
                    llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
-  if (!strips.steps)
+  if (!chunks.steps)
     return b.loop(trips, sums, body);
-  auto length = double(strips.steps);
-  return b.loop(trips.floorDiv(strips.steps), sums,
-                [&](Expr strip, ArrayRef<Expr> carried) {
-                  strips.begin(named(strip, "strip"));
-                  Expr first = named(strip * length, "begin_of_strip"),
+  auto length = double(chunks.steps);
+  return b.loop(trips.floorDiv(chunks.steps), sums,
+                [&](Expr chunk, ArrayRef<Expr> carried) {
+                  chunks.begin(named(chunk, "strip"));
+                  Expr first = named(chunk * length, "begin_of_strip"),
                        end = named(first + length, "end_of_strip");
                   return b.loop(first, end, 1, carried, body);
                 });
@@ -281,7 +281,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const Dim &steps, int64_t splits,
                 llvm::function_ref<Expr(int64_t, Expr)> x,
                 llvm::function_ref<Expr(Expr, size_t)> w, StringRef stepName,
-                const StepStrips &strips) {
+                const StepChunks &chunks) {
   size_t vectors = tile.columns.lanes.size();
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
@@ -339,7 +339,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
     return next;
   };
   parts =
-      loopInStrips(b, trips, parts, stride == 1 ? strips : StepStrips(), trip);
+      loopInChunks(b, trips, parts, stride == 1 ? chunks : StepChunks(), trip);
   // The remaining steps: a few unrolled ones, or a loop if their number is
   // dynamic.
   auto whole = MutableArrayRef<Expr>(parts).take_front(count);
@@ -464,7 +464,7 @@ Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
                      [&] { return b.loadFrom(buffer, type, {at}); });
 }
 
-StepStrips PackedPanels::fetchAhead(KernelBuilder &b, std::optional<Expr> panel,
+StepChunks PackedPanels::fetchAhead(KernelBuilder &b, std::optional<Expr> panel,
                                     Expr first, int64_t count, Expr tile,
                                     int64_t tiles) const {
   int64_t line = b.target.prefetchLine, bytes = kernel::elementBytes(type),
@@ -481,8 +481,8 @@ StepStrips PackedPanels::fetchAhead(KernelBuilder &b, std::optional<Expr> panel,
        last = named((double(fullPanels) - *panel) * double(steps) - 1.0,
                     "last_step");
   PackedPanels panels = *this;
-  return {length, [=, &b](Expr strip) {
-            Expr ahead = named(from + strip, "ahead");
+  return {length, [=, &b](Expr chunk) {
+            Expr ahead = named(from + chunk, "ahead");
             Expr at = panels.start(b, panel, min(ahead, last));
             for (int64_t byte = 0; byte < bytesOfStep; byte += line)
               kernel::PrefetchOp::create(b.builder, b.loc, panels.buffer,

@@ -109,32 +109,32 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
 Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Value bias, graph::Expr firstColumn);
 
-/// Splits a loop over steps into strips of equal length, with code before each.
-struct StepStrips {
-  /// Steps per strip; 0 for a single loop.
+/// Splits a loop over steps into chunks of equal length, with code before each.
+struct StepChunks {
+  /// Steps per chunk; 0 for a single loop.
   int64_t steps = 0;
-  std::function<void(graph::Expr strip)> begin;
+  std::function<void(graph::Expr chunk)> begin;
 };
 
 /// Emits `for trip in [0, trips): sums = body(trip, sums)`, divided into
-/// `strips`.
-graph::Exprs loopInStrips(
+/// `chunks`.
+graph::Exprs loopInChunks(
     KernelBuilder &b, const graph::Dim &trips, llvm::ArrayRef<graph::Expr> sums,
-    const StepStrips &strips,
+    const StepChunks &chunks,
     llvm::function_ref<graph::Exprs(graph::Expr, llvm::ArrayRef<graph::Expr>)>
         body);
 
 /// Emits `for k in [0, steps): tile += x(row, k) * w(k, vector)` for the rows
 /// in [firstRow, lastRow). With `splits` > 1, accumulates that many interleaved
 /// partial sums. If the builder has lanes when x is called, x returns the
-/// elements of the steps from k on. `stepName` is the name of a step. `strips`
+/// elements of the steps from k on. `stepName` is the name of a step. `chunks`
 /// applies to loops of single steps only.
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const graph::Dim &steps, int64_t splits,
                 llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
                 llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w,
                 llvm::StringRef stepName = "step",
-                const StepStrips &strips = {});
+                const StepChunks &chunks = {});
 
 /// Returns `lanes` lanes of a vector from `offset` on.
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
@@ -185,13 +185,13 @@ struct PackedPanels {
   /// Returns where step (or group) `step` of a panel begins.
   graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
                     graph::Expr step) const;
-  /// Prefetches one step of weights before each strip of the `count` steps that
+  /// Prefetches one step of weights before each chunk of the `count` steps that
   /// a tile of rows multiplies. When the last of `tiles` tiles begins, all of
   /// the `count` steps from step `first` of the panel on, which may reach into
-  /// the next panel, have been requested. Returns no strips if the target does
+  /// the next panel, have been requested. Returns no chunks if the target does
   /// not prefetch single lines, or if the weights are so small that those of
   /// several kernels stay in the L2 cache.
-  StepStrips fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
+  StepChunks fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;
   /// Prefetches the panel after `panel` on targets that prefetch memory ranges.

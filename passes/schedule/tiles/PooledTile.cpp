@@ -9,23 +9,24 @@ namespace ingot::schedule {
 namespace {
 
 /// Used lanes of one of a panel's vectors, and their column.
-struct Piece {
+struct LaneRange {
   int64_t vector, lane, lanes, column;
 };
 
-SmallVector<Piece> piecesOf(const ColumnVectors &columns) {
-  SmallVector<Piece> pieces;
+SmallVector<LaneRange> laneRangesOf(const ColumnVectors &columns) {
+  SmallVector<LaneRange> laneRanges;
   int64_t column = 0;
   for (auto [v, lanes] : llvm::enumerate(columns.lanes)) {
     int64_t valid = std::min(lanes, columns.columns - column);
     for (int64_t done = 0; done < valid;) {
-      int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
-      pieces.push_back({static_cast<int64_t>(v), done, piece, column + done});
-      done += piece;
+      int64_t range = llvm::bit_floor(static_cast<uint64_t>(valid - done));
+      laneRanges.push_back(
+          {static_cast<int64_t>(v), done, range, column + done});
+      done += range;
     }
     column += lanes;
   }
-  return pieces;
+  return laneRanges;
 }
 
 } // namespace
@@ -40,25 +41,25 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
   int64_t across = window.back();
   int64_t results = std::max<int64_t>(count / across, 1),
           parts = std::max<int64_t>(across / count, 1);
-  SmallVector<Piece> pieces = piecesOf(columns);
-  auto channelAt = [&](const Piece &piece) {
-    return named(firstColumn + double(piece.column),
-                 "channel_" + Twine(piece.column));
+  SmallVector<LaneRange> laneRanges = laneRangesOf(columns);
+  auto channelAt = [&](const LaneRange &range) {
+    return named(firstColumn + double(range.column),
+                 "channel_" + Twine(range.column));
   };
   bool isMax = isa<MaxPoolOp>(pool);
   Exprs pooled;
   for (int64_t r = 0; r < results; ++r)
-    for (const Piece &piece : pieces)
+    for (const LaneRange &range : laneRanges)
       pooled.push_back(b.broadcast(
-          isMax ? lowest(b, type) : b.constant(0, type), piece.lanes));
+          isMax ? lowest(b, type) : b.constant(0, type), range.lanes));
   Value chain = pool->getOperand(0);
   // The rows (and planes) of the window, one after the other.
   int64_t rows = 1;
   for (int64_t size : window.drop_back())
     rows *= size;
-  auto nameOfPlace = [&](int64_t column, size_t piece) {
+  auto nameOfPlace = [&](int64_t column, size_t range) {
     std::string name = "_" + std::to_string(column);
-    return pieces.size() == 1 ? name : name + "_" + std::to_string(piece);
+    return laneRanges.size() == 1 ? name : name + "_" + std::to_string(range);
   };
   auto combine = [&](Expr row, Expr start, ArrayRef<Expr> carried) {
     Exprs next(carried.begin(), carried.end());
@@ -71,7 +72,7 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
           "conv_" + spatialAxisName(i, window.size())));
     Tile tile = sums(outer, start);
     for (int64_t c = 0; c < count; ++c)
-      for (auto [n, p] : llvm::enumerate(pieces))
+      for (auto [n, p] : llvm::enumerate(laneRanges))
         b.withLanes(p.lanes, [&, n = n, p = p] {
           Expr column = channelAt(p);
           Expr sum = lanesOf(b, tile.at(c, p.vector), p.lane, p.lanes);
@@ -87,7 +88,7 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
             kernel::renameValue(x.value,
                                 (name.empty() ? "conv" : name) + place);
           x = b.broadcast(x, p.lanes);
-          Expr &into = next[c / across * pieces.size() + n];
+          Expr &into = next[c / across * laneRanges.size() + n];
           into = named(isMax ? select(x > into, x, into) : into + x,
                        (isMax ? "best" : "total") + nameOfPlace(c / across, n));
           return x;
@@ -107,9 +108,9 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
     });
   });
   for (int64_t r = 0; r < results; ++r)
-    for (auto [n, p] : llvm::enumerate(pieces))
+    for (auto [n, p] : llvm::enumerate(laneRanges))
       b.withLanes(p.lanes, [&, n = n, p = p] {
-        Expr value = pooled[r * pieces.size() + n];
+        Expr value = pooled[r * laneRanges.size() + n];
         if (!isMax)
           value = value * b.constant(1.0 / double(rows * across), type);
         b.bindElement(pool->getResult(0), value);

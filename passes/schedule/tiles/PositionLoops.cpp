@@ -1,6 +1,6 @@
 #include "passes/schedule/tiles/PositionLoops.h"
 
-#include "passes/schedule/DenseRows.h"
+#include "passes/schedule/ContiguousRows.h"
 #include "passes/schedule/tiles/CursorTile.h"
 #include "passes/schedule/tiles/LaneShuffles.h"
 #include "passes/schedule/tiles/PanelKernel.h"
@@ -403,7 +403,7 @@ private:
         return Expr();
       });
     };
-    if (hasDenseRows(flat)) {
+    if (hasContiguousRows(flat)) {
       // Positions are contiguous in memory.
       Expr row = isFlat ? at[0] : at[0] * double(copied.resultRows) + at[1];
       Expr first = at.back() * double(all);

@@ -38,7 +38,7 @@ static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
 
 ConvolutionAnchor positionConvolution(GroupView group,
                                       const TargetDescription &target) {
-  if (group.hasRunTimeSizes() || target.isDevice() || target.smallCode ||
+  if (group.hasDynamicSizes() || target.isDevice() || target.smallCode ||
       target.wholeRegisters)
     return {};
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);

@@ -143,7 +143,7 @@ void ProductStrategy::pack(GroupOp group, const Plan &plan,
              steps(product, target));
 }
 
-StepStrips ProductLoops::fetchAhead(const PackedPanels &panels,
+StepChunks ProductLoops::fetchAhead(const PackedPanels &panels,
                                     const Place &place, int64_t tileRows) {
   if (place.count < tileRows || steps.known() != panels.steps * panels.group)
     return {};

@@ -28,7 +28,7 @@ public:
                      const TargetDescription &target) const override;
   void pack(graph::GroupOp group, const Plan &plan,
             const TargetDescription &target) const override;
-  bool takesRunTimeSizes() const override { return true; }
+  bool takesDynamicSizes() const override { return true; }
 
 protected:
   /// Whether the strategy can compute the product. matches() has checked that
@@ -97,7 +97,7 @@ public:
 
   /// Prefetches the next panel while tiles of `tileRows` rows multiply the
   /// panel of `place`.
-  StepStrips fetchAhead(const PackedPanels &panels, const Place &place,
+  StepChunks fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 
   /// Loads an element of the left operand.

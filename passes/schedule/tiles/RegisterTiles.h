@@ -61,7 +61,7 @@ private:
   const TargetDescription &target;
 };
 
-/// Returns why a block of so many rows and vectors of columns does not fit the
+/// Returns why a block of these rows and column vectors does not fit the
 /// tile registers; empty if it does.
 std::string refuseBlock(int64_t rows, int64_t vectors,
                         const TargetDescription &target);

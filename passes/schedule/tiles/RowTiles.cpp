@@ -122,9 +122,8 @@ void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
 
 void forRowTilesParallel(
     KernelBuilder &b, const Dim &rows, int64_t tileRows, int64_t steps,
-    llvm::function_ref<void(Expr, int64_t, const KernelBuilder::Piece &)>
-        tile) {
-  using Piece = KernelBuilder::Piece;
+    llvm::function_ref<void(Expr, int64_t, const KernelBuilder::Part &)> tile) {
+  using Part = KernelBuilder::Part;
   Dim tiles = rows.floorDiv(tileRows);
   auto left = (rows - tiles * tileRows).known();
   if (tiles == 0 && left)
@@ -133,23 +132,23 @@ void forRowTilesParallel(
     return named(number, "tile") * double(tileRows);
   };
   if (left && (*left == 0 || tiles.known()))
-    return b.parallelFor(tiles, steps, [&](Expr number, const Piece &piece) {
-      tile(firstOf(number), tileRows, piece);
+    return b.parallelFor(tiles, steps, [&](Expr number, const Part &part) {
+      tile(firstOf(number), tileRows, part);
       // The thread with the last tile also computes the remaining rows.
       if (*left)
         b.when(isLast(number, *tiles.known()),
-               [&] { tile(b.index(*tiles.known() * tileRows), *left, piece); });
+               [&] { tile(b.index(*tiles.known() * tileRows), *left, part); });
     });
   // The last of these tiles may have fewer rows.
   Dim allTiles = (rows + (tileRows - 1)).floorDiv(tileRows);
-  b.parallelFor(allTiles, steps, [&](Expr number, const Piece &piece) {
+  b.parallelFor(allTiles, steps, [&](Expr number, const Part &part) {
     Expr first = firstOf(number), end = b.size(rows);
     b.branch(
-        first + double(tileRows) <= end, [&] { tile(first, tileRows, piece); },
+        first + double(tileRows) <= end, [&] { tile(first, tileRows, part); },
         [&] {
           forRowsLeft(
               b, end, end - first, tileRows, std::gcd(tileRows, rows.divisor()),
-              [&](Expr from, int64_t count) { tile(from, count, piece); });
+              [&](Expr from, int64_t count) { tile(from, count, part); });
         });
   });
 }

@@ -52,7 +52,7 @@ void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
 void forRowTilesParallel(
     KernelBuilder &b, const graph::Dim &rows, int64_t tileRows, int64_t steps,
     llvm::function_ref<void(graph::Expr first, int64_t count,
-                            const KernelBuilder::Piece &piece)>
+                            const KernelBuilder::Part &part)>
         tile);
 
 /// Returns whether `number` is the last of [0, count).

@@ -271,12 +271,12 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       }
       // A partly used vector is stored in narrower vectors.
       for (int64_t done = 0; done < valid;) {
-        int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
-        storePart(lanesOf(b, tile.at(row, v), done, piece), row, v,
+        int64_t narrower = llvm::bit_floor(static_cast<uint64_t>(valid - done));
+        storePart(lanesOf(b, tile.at(row, v), done, narrower), row, v,
                   named(firstColumn + double(column + done),
                         columnName + "_" + Twine(column + done)),
-                  piece);
-        done += piece;
+                  narrower);
+        done += narrower;
       }
       column += lanes;
     }

@@ -114,10 +114,10 @@ private:
     }
     forRowTilesParallel(
         b, positions, rows, panels.fullPanels,
-        [&](Expr first, int64_t count, const KernelBuilder::Piece &piece) {
+        [&](Expr first, int64_t count, const KernelBuilder::Part &part) {
           named(first, "position");
-          int64_t each = panels.fullPanels / piece.count;
-          Expr from = piece.number * double(each);
+          int64_t each = panels.fullPanels / part.count;
+          Expr from = part.number * double(each);
           forPanels(from, from + double(each), [&](const Panel &panel) {
             tilesOf(count, panel).shape();
             whole(panel, first, count);

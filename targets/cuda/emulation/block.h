@@ -36,11 +36,11 @@ public:
     emulated_passed(isWarp);
   }
   /// Waits for the completion of the mbarrier's latest phase with this parity.
-  void waitAtGate(const int64_t *gate, unsigned parity) {
-    if (isOpen(gate, parity))
+  void waitAtMbarrier(const int64_t *mbarrier, unsigned parity) {
+    if (isOpen(mbarrier, parity))
       return;
     Fiber *self = running;
-    waiting.push_back({self, emulated_thread(), false, gate, parity});
+    waiting.push_back({self, emulated_thread(), false, mbarrier, parity});
     swapcontext(&self->context, &scheduler);
     emulated_go_on(self->place);
   }
@@ -61,12 +61,12 @@ private:
     Fiber *fiber;
     unsigned place;
     bool isWarp;
-    const int64_t *gate;
+    const int64_t *mbarrier;
     unsigned parity;
   };
 
-  static bool isOpen(const int64_t *gate, unsigned parity) {
-    return EmulatedGate::of(gate).phase != parity;
+  static bool isOpen(const int64_t *mbarrier, unsigned parity) {
+    return EmulatedMbarrier::of(mbarrier).phase != parity;
   }
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
@@ -75,7 +75,7 @@ private:
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)
-      if (one.gate && isOpen(one.gate, one.parity))
+      if (one.mbarrier && isOpen(one.mbarrier, one.parity))
         ready.push_back(one);
     for (unsigned w = 0; w * warp < threads; ++w) {
       unsigned present = 0, atWarp = 0;
@@ -93,11 +93,11 @@ private:
     if (ready.empty()) {
       bool isBlock = waiting.size() == threads;
       for (const Waiting &one : waiting)
-        isBlock &= !one.isWarp && !one.gate;
+        isBlock &= !one.isWarp && !one.mbarrier;
       // No thread can continue: complete asynchronous copies.
-      auto isAwaited = [&](const int64_t *gate) {
+      auto isAwaited = [&](const int64_t *mbarrier) {
         for (const Waiting &one : waiting)
-          if (one.gate == gate)
+          if (one.mbarrier == mbarrier)
             return true;
         return false;
       };

@@ -238,7 +238,7 @@ inline EmulatedGpu &emulated_gpu() {
 
 #include "races.h"
 
-#include "gates.h"
+#include "mbarriers.h"
 
 // Executes an operation immediately, or records it in the graph that the stream
 // is captured as.
@@ -283,7 +283,7 @@ inline void emulated_launch(dim3 grid, dim3 block, unsigned cluster,
 
 inline void __syncthreads() {
   if (emulated_cluster > 1)
-    EmulatedGate::fail("a block of a cluster has a barrier of its own");
+    EmulatedMbarrier::fail("a block of a cluster has a barrier of its own");
   EmulatedBlock::current()->wait(/*isWarp=*/false);
 }
 inline void __syncwarp(unsigned = ~0u) {

@@ -104,7 +104,7 @@ public:
   // known to threads that have waited for the completion of that phase. Each
   // thread counts its arrivals.
   void beginBlock(bool isEarly) {
-    gates.clear();
+    mbarriers.clear();
     knownBlocks.clear();
     for (unsigned thread = 0; thread < emulated_most_threads; ++thread) {
       mayBegin[thread] = !isEarly;
@@ -120,21 +120,21 @@ public:
   }
   // This thread has waited for the previous kernel.
   void begun() { mayBegin[emulated_thread()] = true; }
-  void release(const void *gate) {
+  void release(const void *mbarrier) {
     unsigned thread = emulated_thread();
-    join(gates[gate].arrived, known[thread]);
-    arrived(gate, thread, clocks[thread]++);
+    join(mbarriers[mbarrier].arrived, known[thread]);
+    arrived(mbarrier, thread, clocks[thread]++);
   }
-  void arrived(const void *gate, unsigned thread, unsigned clock) {
-    std::vector<unsigned> &of = gates[gate].arrived;
+  void arrived(const void *mbarrier, unsigned thread, unsigned clock) {
+    std::vector<unsigned> &of = mbarriers[mbarrier].arrived;
     of.resize(std::max<size_t>(of.size(), thread + 1));
     of[thread] = std::max(of[thread], clock + 1);
   }
-  void opened(const void *gate) {
-    join(gates[gate].opened, gates[gate].arrived);
+  void opened(const void *mbarrier) {
+    join(mbarriers[mbarrier].opened, mbarriers[mbarrier].arrived);
   }
-  void acquire(const void *gate) {
-    join(known[emulated_thread()], gates[gate].opened);
+  void acquire(const void *mbarrier) {
+    join(known[emulated_thread()], mbarriers[mbarrier].opened);
   }
   unsigned issue() { return clocks[emulated_thread()]++; }
 
@@ -173,7 +173,7 @@ private:
   struct Access {
     unsigned launch, block, thread, blockEpoch, warpEpoch, clock;
   };
-  struct Gate {
+  struct Mbarrier {
     std::vector<unsigned> arrived, opened;
   };
   struct Sums {
@@ -305,7 +305,7 @@ private:
   bool mayBegin[emulated_most_threads];
   std::vector<unsigned> known[emulated_most_threads];
   std::vector<Sums> sums[emulated_most_threads];
-  std::unordered_map<const void *, Gate> gates;
+  std::unordered_map<const void *, Mbarrier> mbarriers;
   Blocks knownBlocks;
   std::unordered_map<const void *, Blocks> countsAt;
 };
@@ -355,19 +355,19 @@ inline void emulated_begin_block(bool isEarly) {
   EmulatedRaces::all().beginBlock(isEarly);
 }
 inline void emulated_begun() { EmulatedRaces::all().begun(); }
-inline void emulated_release(const void *gate) {
-  EmulatedRaces::all().release(gate);
+inline void emulated_release(const void *mbarrier) {
+  EmulatedRaces::all().release(mbarrier);
 }
-inline void emulated_opened(const void *gate) {
-  EmulatedRaces::all().opened(gate);
+inline void emulated_opened(const void *mbarrier) {
+  EmulatedRaces::all().opened(mbarrier);
 }
-inline void emulated_acquire(const void *gate) {
-  EmulatedRaces::all().acquire(gate);
+inline void emulated_acquire(const void *mbarrier) {
+  EmulatedRaces::all().acquire(mbarrier);
 }
 inline unsigned emulated_issue() { return EmulatedRaces::all().issue(); }
-inline void emulated_arrived(const void *gate, unsigned thread,
+inline void emulated_arrived(const void *mbarrier, unsigned thread,
                              unsigned clock) {
-  EmulatedRaces::all().arrived(gate, thread, clock);
+  EmulatedRaces::all().arrived(mbarrier, thread, clock);
 }
 inline void emulated_in_flight(void *sums, size_t bytes, bool is) {
   EmulatedRaces::all().changeSums(sums, bytes, is);

@@ -245,18 +245,18 @@ struct emulated_instructions {
   }
 
   template <typename... Floats> static void store_f32(float *to, Floats... x) {
-    const float piece[] = {x...};
-    store(to, piece);
+    const float vector[] = {x...};
+    store(to, vector);
   }
   template <typename... Floats>
   static void store_f16(uint16_t *to, Floats... x) {
-    const uint16_t piece[] = {narrow_f16(x)...};
-    store(to, piece);
+    const uint16_t vector[] = {narrow_f16(x)...};
+    store(to, vector);
   }
   template <typename... Floats>
   static void store_bf16(uint16_t *to, Floats... x) {
-    const uint16_t piece[] = {narrow_bf16(x)...};
-    store(to, piece);
+    const uint16_t vector[] = {narrow_bf16(x)...};
+    store(to, vector);
   }
   template <typename... Floats> static void put_f32(float *to, Floats... x) {
     (void(*to++ = x), ...);
@@ -284,15 +284,15 @@ struct emulated_instructions {
 
 private:
   template <typename Element, size_t count>
-  static void store(Element *to, const Element (&piece)[count]) {
+  static void store(Element *to, const Element (&vector)[count]) {
     EmulatedKernelCode pause(false);
-    if (reinterpret_cast<uintptr_t>(to) % sizeof piece != 0) {
+    if (reinterpret_cast<uintptr_t>(to) % sizeof vector != 0) {
       fprintf(stderr, "emulated GPU: %zu bytes are stored at %p\n",
-              sizeof piece, static_cast<void *>(to));
+              sizeof vector, static_cast<void *>(to));
       abort();
     }
-    emulated_write(to, sizeof piece);
-    memcpy(to, piece, sizeof piece);
+    emulated_write(to, sizeof vector);
+    memcpy(to, vector, sizeof vector);
   }
   static void load(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
                    const void *row, bool isTransposed) {

@@ -34,14 +34,15 @@ public:
   void add(Product product) {
     OfThread &of = mine();
     if (!of.isBegun)
-      EmulatedGate::fail("a product begins, but its sums are not handed over");
+      EmulatedMbarrier::fail(
+          "a product begins, but its sums are not handed over");
     for (const Product::Tile &tile : {product.left, product.right}) {
       if ((reinterpret_cast<uintptr_t>(tile.at) &
            (tile.distance ? 0x3ffu : 0x38fu)) != 0)
-        EmulatedGate::fail("a tile begins at no multiple of 1024 bytes");
+        EmulatedMbarrier::fail("a tile begins at no multiple of 1024 bytes");
       // A descriptor has 14 bits for it, in units of 16 bytes.
       if (tile.distance % 1024 != 0 || tile.distance >> 18 != 0)
-        EmulatedGate::fail(
+        EmulatedMbarrier::fail(
             "columns of a tile are at no multiple of 1024 bytes");
     }
     product.group = of.group;
@@ -56,7 +57,7 @@ public:
     for (const Product &other : threads[thread].pending)
       if (other.number == product.number)
         return other.words;
-    EmulatedGate::fail("threads of a warp begin different products");
+    EmulatedMbarrier::fail("threads of a warp begin different products");
   }
   void close() { ++mine().group; }
   void await(unsigned newest) {
@@ -88,7 +89,7 @@ public:
   void endBlock() {
     for (OfThread &of : threads) {
       if (!of.pending.empty())
-        EmulatedGate::fail(
+        EmulatedMbarrier::fail(
             "a block ends before a product of its own is awaited");
       of = OfThread();
     }
@@ -126,23 +127,23 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     emulated_begun();
   }
-  static void init_gate(int64_t *gate, unsigned arrivals) {
+  static void init_gate(int64_t *mbarrier, unsigned arrivals) {
     EmulatedKernelCode pause(false);
-    EmulatedTiles::ofBlock().init(gate, arrivals);
+    EmulatedTiles::ofBlock().init(mbarrier, arrivals);
   }
   static void publish_gates() {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().publish();
   }
-  static void arrive(int64_t *gate) {
+  static void arrive(int64_t *mbarrier) {
     EmulatedKernelCode pause(false);
-    EmulatedTiles::ofBlock().arrive(gate, 0);
+    EmulatedTiles::ofBlock().arrive(mbarrier, 0);
   }
   // The blocks of a cluster have the same memory layout.
-  static void arrive_at(int64_t *gate, ptrdiff_t block) {
+  static void arrive_at(int64_t *mbarrier, ptrdiff_t block) {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(
-        reinterpret_cast<int64_t *>(reinterpret_cast<char *>(gate) +
+        reinterpret_cast<int64_t *>(reinterpret_cast<char *>(mbarrier) +
                                     distance_of(unsigned(block))),
         0);
   }
@@ -151,49 +152,52 @@ struct emulated_group_instructions : emulated_instructions {
   }
   static void cluster_barrier_shown() { cluster_barrier(); }
   template <typename Number>
-  static void send(Number *to, int64_t *gate, ptrdiff_t block, Number a,
+  static void send(Number *to, int64_t *mbarrier, ptrdiff_t block, Number a,
                    Number b, Number c, Number d) {
     EmulatedKernelCode pause(false);
     ptrdiff_t distance = distance_of(unsigned(block));
     char *there = reinterpret_cast<char *>(to) + distance;
     if (reinterpret_cast<uintptr_t>(there) % 16 != 0)
-      EmulatedGate::fail("16 bytes are sent to no multiple of 16");
+      EmulatedMbarrier::fail("16 bytes are sent to no multiple of 16");
     Number numbers[] = {a, b, c, d};
     emulated_write(there, sizeof numbers);
     memcpy(there, numbers, sizeof numbers);
     EmulatedTiles::ofBlock().count(
-        reinterpret_cast<int64_t *>(reinterpret_cast<char *>(gate) + distance),
+        reinterpret_cast<int64_t *>(reinterpret_cast<char *>(mbarrier) +
+                                    distance),
         sizeof numbers);
   }
-  static void expect_bytes(int64_t *gate, unsigned bytes) {
+  static void expect_bytes(int64_t *mbarrier, unsigned bytes) {
     EmulatedKernelCode pause(false);
-    EmulatedTiles::ofBlock().arrive(gate, bytes);
+    EmulatedTiles::ofBlock().arrive(mbarrier, bytes);
   }
-  static void await_gate(int64_t *gate, ptrdiff_t parity) {
+  static void await_gate(int64_t *mbarrier, ptrdiff_t parity) {
     EmulatedKernelCode pause(false);
-    emulated_read(gate, 8);
-    EmulatedBlock::current()->waitAtGate(gate, unsigned(parity));
-    emulated_acquire(gate);
+    emulated_read(mbarrier, 8);
+    EmulatedBlock::current()->waitAtMbarrier(mbarrier, unsigned(parity));
+    emulated_acquire(mbarrier);
   }
   template <typename... Places>
-  static void copy_tile(void *to, const CUtensorMap &map, int64_t *gate,
+  static void copy_tile(void *to, const CUtensorMap &map, int64_t *mbarrier,
                         Places... places) {
-    copy(to, map, gate, {places...}, sizeof...(places), false, own_block());
+    copy(to, map, mbarrier, {places...}, sizeof...(places), false, own_block());
   }
   template <typename... Places>
-  static void copy_tile_for(void *to, const CUtensorMap &map, int64_t *gate,
+  static void copy_tile_for(void *to, const CUtensorMap &map, int64_t *mbarrier,
                             ptrdiff_t blocks, Places... places) {
-    copy(to, map, gate, {places...}, sizeof...(places), false, blocks);
+    copy(to, map, mbarrier, {places...}, sizeof...(places), false, blocks);
   }
   template <typename... Places>
-  static void copy_window_for(void *to, const CUtensorMap &map, int64_t *gate,
-                              ptrdiff_t blocks, Places... places) {
-    copy(to, map, gate, {places...}, (sizeof...(places) + 2) / 2, true, blocks);
+  static void copy_window_for(void *to, const CUtensorMap &map,
+                              int64_t *mbarrier, ptrdiff_t blocks,
+                              Places... places) {
+    copy(to, map, mbarrier, {places...}, (sizeof...(places) + 2) / 2, true,
+         blocks);
   }
   template <typename... Places>
-  static void copy_window(void *to, const CUtensorMap &map, int64_t *gate,
+  static void copy_window(void *to, const CUtensorMap &map, int64_t *mbarrier,
                           Places... places) {
-    copy(to, map, gate, {places...}, (sizeof...(places) + 2) / 2, true,
+    copy(to, map, mbarrier, {places...}, (sizeof...(places) + 2) / 2, true,
          own_block());
   }
 
@@ -273,21 +277,21 @@ private:
   static ptrdiff_t own_block() { return ptrdiff_t(1) << emulated_rank(); }
   static ptrdiff_t distance_of(unsigned block) {
     if (block >= emulated_cluster)
-      EmulatedGate::fail("a block is named that the cluster does not have");
+      EmulatedMbarrier::fail("a block is named that the cluster does not have");
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
   // Coordinates are innermost first: the position, then for windows the shift.
-  static void copy(void *to, const CUtensorMap &map, int64_t *gate,
+  static void copy(void *to, const CUtensorMap &map, int64_t *mbarrier,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
                    bool areWindows, ptrdiff_t blocks) {
     EmulatedKernelCode pause(false);
     if (map.rank != rank || map.areWindows != areWindows)
-      EmulatedGate::fail("a copy has another rank than its map");
+      EmulatedMbarrier::fail("a copy has another rank than its map");
     EmulatedTiles::Copy copy = {};
     copy.map = map;
     copy.to = static_cast<char *>(to);
-    copy.gate = gate;
+    copy.mbarrier = mbarrier;
     for (unsigned block = 0; blocks >> block != 0; ++block)
       if (blocks >> block & 1)
         copy.distances[copy.blocks++] = distance_of(block);
@@ -312,14 +316,15 @@ private:
                                      right, words, isFirst, 0, 0});
   }
   // Returns a 16-byte chunk of a row, at its swizzled address.
-  static const char *pieceOf(const char *tile, unsigned row, unsigned piece) {
-    uintptr_t byte = reinterpret_cast<uintptr_t>(tile) + row * 128 + piece * 16;
+  static const char *vectorAt(const char *tile, unsigned row, unsigned vector) {
+    uintptr_t byte =
+        reinterpret_cast<uintptr_t>(tile) + row * 128 + vector * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
   // Returns 8 rows or columns of one K element of a transposed tile.
-  static const char *turnedPiece(const Tile &tile, unsigned step,
-                                 unsigned row) {
-    return pieceOf(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
+  static const char *turnedVector(const Tile &tile, unsigned step,
+                                  unsigned row) {
+    return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
   }
   // Converts all K elements of a row or column.
   template <typename Type, typename Value>
@@ -327,12 +332,12 @@ private:
     typedef typename Type::Bits Bits;
     for (unsigned step = 0; tile.distance && step < 32 / sizeof(Bits); ++step) {
       Bits bits;
-      memcpy(&bits, turnedPiece(tile, step, row) + row % 8 * sizeof bits,
+      memcpy(&bits, turnedVector(tile, step, row) + row % 8 * sizeof bits,
              sizeof bits);
       *values++ = Type::value(bits);
     }
-    for (unsigned piece = 0; !tile.distance && piece < 2; ++piece) {
-      const char *from = pieceOf(tile.at, row, piece);
+    for (unsigned vector = 0; !tile.distance && vector < 2; ++vector) {
+      const char *from = vectorAt(tile.at, row, vector);
       for (unsigned i = 0; i < 16 / sizeof(Bits); ++i) {
         Bits bits;
         memcpy(&bits, from + i * sizeof bits, sizeof bits);
@@ -367,11 +372,11 @@ private:
     };
     auto markAll = [mark](const Tile &tile, unsigned first, unsigned count) {
       for (unsigned row = first; !tile.distance && row < first + count; ++row)
-        for (unsigned piece = 0; piece < 2; ++piece)
-          mark(pieceOf(tile.at, row, piece));
+        for (unsigned vector = 0; vector < 2; ++vector)
+          mark(vectorAt(tile.at, row, vector));
       for (unsigned step = 0; tile.distance && step < 16; ++step)
         for (unsigned row = first; row < first + count; row += 8)
-          mark(turnedPiece(tile, step, row));
+          mark(turnedVector(tile, step, row));
     };
     if (!product.words)
       markAll(product.left, threadIdx.x / 32 % 4 * 16, 16);

@@ -42,7 +42,7 @@ kernel.program @other_type(%x: memref<4xf32>) {
 
 kernel.program @to_device(%x: memref<4xf32>) {
   %h = kernel.arena 0 near : memref<4xf32>
-  // expected-error @+1 {{is to near memory with 'near' and from it without}}
+  // expected-error @+1 {{copies to near memory with 'near' and from near memory without}}
   kernel.copy %h to %x {near} : (memref<4xf32>, memref<4xf32>) -> ()
   kernel.return
 }
@@ -51,7 +51,7 @@ kernel.program @to_device(%x: memref<4xf32>) {
 
 kernel.program @within_device(%x: memref<4xf32>) {
   %h = kernel.arena 0 : memref<4xf32>
-  // expected-error @+1 {{is to near memory with 'near' and from it without}}
+  // expected-error @+1 {{copies to near memory with 'near' and from near memory without}}
   kernel.copy %x to %h : (memref<4xf32>, memref<4xf32>) -> ()
   kernel.return
 }

@@ -51,25 +51,25 @@ func.func @sums_of_bytes(%a: i32, %s: f32) {
 
 // -----
 
-func.func @piece_of_a_tensor(%x: f32, %y: memref<8x8xf32>, %i: index) {
+func.func @vector_of_a_tensor(%x: f32, %y: memref<8x8xf32>, %i: index) {
   // expected-error @+1 {{stores 3 numbers to 'memref<8x8xf32>', which are not 16 bytes, nor 4 or 8}}
-  kernel.store_piece %x, %x, %x to %y[%i, %i] : memref<8x8xf32>
+  kernel.store_vector %x, %x, %x to %y[%i, %i] : memref<8x8xf32>
   return
 }
 
 // -----
 
-func.func @piece_of_four(%x: f32, %y: memref<8x8xf16, #gpu.address_space<workgroup>>, %i: index) {
+func.func @vector_of_four(%x: f32, %y: memref<8x8xf16, #gpu.address_space<workgroup>>, %i: index) {
   // expected-error @+1 {{stores 4 numbers to 'memref<8x8xf16, #gpu.address_space<workgroup>>', which are not 16 bytes}}
-  kernel.store_piece %x, %x, %x, %x to %y[%i, %i] : memref<8x8xf16, #gpu.address_space<workgroup>>
+  kernel.store_vector %x, %x, %x, %x to %y[%i, %i] : memref<8x8xf16, #gpu.address_space<workgroup>>
   return
 }
 
 // -----
 
-func.func @piece_of_row(%x: f32, %y: memref<8x8xf32, #gpu.address_space<workgroup>>, %i: index) {
+func.func @vector_of_row(%x: f32, %y: memref<8x8xf32, #gpu.address_space<workgroup>>, %i: index) {
   // expected-error @+1 {{has 1 indices into}}
-  kernel.store_piece %x, %x, %x, %x to %y[%i] : memref<8x8xf32, #gpu.address_space<workgroup>>
+  kernel.store_vector %x, %x, %x, %x to %y[%i] : memref<8x8xf32, #gpu.address_space<workgroup>>
   return
 }
 

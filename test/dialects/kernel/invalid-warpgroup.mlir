@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -split-input-file -verify-diagnostics
 // REQUIRES: ingot-opt
 
-func.func @gates_of_others(%g: memref<4xi64>, %i: index) {
-  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
+func.func @mbarriers_of_others(%g: memref<4xi64>, %i: index) {
+  // expected-error @+1 {{has mbarriers in 'memref<4xi64>', not a list of i64 that the block shares}}
   kernel.arrive %g[%i] : memref<4xi64>
   return
 }
@@ -26,9 +26,9 @@ kernel.func @arrive_at_others(%x: memref<4xf32>, %i: index) attributes {threads 
 
 // -----
 
-kernel.func @gates_on_host(%x: memref<4xf32>) {
+kernel.func @mbarriers_on_host(%x: memref<4xf32>) {
   // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
-  kernel.publish_gates
+  kernel.fence_mbarriers
   kernel.return
 }
 
@@ -169,22 +169,22 @@ func.func @odd_registers() {
 
 func.func @unrolled() {
   // expected-error @+1 {{attribute 'kernel.unrolled' says true or false of loops}}
-  kernel.publish_gates {kernel.unrolled = true}
+  kernel.fence_mbarriers {kernel.unrolled = true}
   return
 }
 
 // -----
 
-func.func @gate_of_others(%g: memref<4xi64>, %i: index) {
-  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
-  kernel.init_gate %g[%i] for 1 : memref<4xi64>
+func.func @mbarrier_of_others(%g: memref<4xi64>, %i: index) {
+  // expected-error @+1 {{has mbarriers in 'memref<4xi64>', not a list of i64 that the block shares}}
+  kernel.init_mbarrier %g[%i] for 1 : memref<4xi64>
   return
 }
 
 // -----
 
 func.func @bytes_of_others(%g: memref<4xi64>, %i: index) {
-  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
+  // expected-error @+1 {{has mbarriers in 'memref<4xi64>', not a list of i64 that the block shares}}
   kernel.expect_bytes %g[%i], 128 : memref<4xi64>
   return
 }
@@ -192,8 +192,8 @@ func.func @bytes_of_others(%g: memref<4xi64>, %i: index) {
 // -----
 
 func.func @wait_of_others(%g: memref<4xi64>, %i: index) {
-  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
-  kernel.await_gate %g[%i], %i : memref<4xi64>
+  // expected-error @+1 {{has mbarriers in 'memref<4xi64>', not a list of i64 that the block shares}}
+  kernel.wait_mbarrier %g[%i], %i : memref<4xi64>
   return
 }
 

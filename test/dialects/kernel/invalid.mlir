@@ -506,7 +506,7 @@ kernel.program @torn_fork(%x: memref<4xf32>, %y: memref<4xf32>) {
 kernel.func @k(%x: memref<4xf32>, %y: memref<4xf32>) { kernel.return }
 kernel.program @crossed(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = kernel.launch @k(%x) {fork = 0 : i64, branch = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{asks for what branch 0 of its fork computes}}
+  // expected-error @+1 {{reads what branch 0 of its fork computes}}
   %b = kernel.launch @k(%a) {fork = 0 : i64, branch = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   kernel.return %b : tensor<4xf32>
 }

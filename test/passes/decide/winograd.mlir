@@ -117,9 +117,9 @@ func.func @unknown_weights(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x64xf32>) 
 }
 
 // Then dynamic sizes are counted in tiles.
-// CHECK-LABEL: @run_time_size(
+// CHECK-LABEL: @dynamic_size(
 // CHECK: graph.group "winograd"
-func.func @run_time_size(%x: tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>) -> tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>> {
+func.func @dynamic_size(%x: tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>) -> tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>> {
   %w = graph.constant dense<1.0> : tensor<3x3x64x64xf32> : tensor<3x3x64x64xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>, tensor<3x3x64x64xf32>) -> tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>
   return %c : tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>

@@ -64,7 +64,7 @@ kernel.func @slices(%x: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<32
 
 // Asynchronous copies of 16 bytes: the next chunk is copied to the other buffer
 // while this one is multiplied. Rows of the left tile are 20 elements apart.
-// CHECK-LABEL: kernel.func @pieces(
+// CHECK-LABEL: kernel.func @vectors(
 // CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<2x32x20xf32, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() : memref<2x16x32xf32, #gpu.address_space<workgroup>>
 // CHECK: kernel.copy_ahead {{.*}} to %[[LEFT]]
@@ -77,7 +77,7 @@ kernel.func @slices(%x: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<32
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16
 // CHECK-COUNT-8: math.fma
 // CHECK-NOT: gpu.barrier
-kernel.func @pieces(%x: tensor<64x40xf32>, %w: tensor<40x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 1, thread_columns = 4, thread_rows = 2}} {
+kernel.func @vectors(%x: tensor<64x40xf32>, %w: tensor<40x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 1, thread_columns = 4, thread_rows = 2}} {
   %y = graph.matmul %x, %w : (tensor<64x40xf32>, tensor<40x24xf32>) -> tensor<64x24xf32>
   kernel.return %y : tensor<64x24xf32>
 }

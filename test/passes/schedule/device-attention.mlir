@@ -43,9 +43,9 @@ kernel.func @narrow(%q: tensor<3x64x64xf16>, %k: tensor<3x96x64xf16>, %v: tensor
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
 // CHECK-COUNT-7: memref.load %arg1
 // CHECK: %[[LAST:.*]] = memref.load %arg1
-// CHECK: kernel.store_piece {{.*}}%[[LAST]] to %[[KEYS]]
-// CHECK-COUNT-3: kernel.store_piece {{.*}} to %[[KEYS]]
-// CHECK-COUNT-4: kernel.store_piece {{.*}} to %[[VALUES]]
+// CHECK: kernel.store_vector {{.*}}%[[LAST]] to %[[KEYS]]
+// CHECK-COUNT-3: kernel.store_vector {{.*}} to %[[KEYS]]
+// CHECK-COUNT-4: kernel.store_vector {{.*}} to %[[VALUES]]
 // CHECK-NOT: memref.store %{{.*}}, %[[KEYS]]
 // CHECK-NOT: memref.store %{{.*}}, %[[VALUES]]
 // CHECK: kernel.return

@@ -15,11 +15,11 @@
 // CHECK: %[[PANELS:.*]] = arith.subi %c21, %[[PANEL]]
 // CHECK: %[[STEPS:.*]] = arith.muli %[[PANELS]], %c512
 // CHECK: %[[LAST:.*]] = arith.subi %[[STEPS]], %c1
-// CHECK: scf.for %[[STRIP:.*]] = %c0 to %c32
-// CHECK: %[[AHEAD:.*]] = arith.addi %[[FIRST]], %[[STRIP]]
+// CHECK: scf.for %[[CHUNK:.*]] = %c0 to %c32
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[FIRST]], %[[CHUNK]]
 // CHECK: arith.minsi %[[AHEAD]], %[[LAST]]
 // CHECK-COUNT-3: kernel.prefetch {{.*}}, 64
-// CHECK: %[[BEGIN:.*]] = arith.muli %[[STRIP]], %c16
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[CHUNK]], %c16
 // CHECK: %[[END:.*]] = arith.addi %[[BEGIN]], %c16
 // CHECK: scf.for {{.*}} = %[[BEGIN]] to %[[END]]
 // The remaining rows prefetch nothing, and neither do weights of which the

@@ -202,7 +202,7 @@ kernel.func @joined(%a: tensor<5x32xf32>, %b: tensor<5x17xf32>, %s: tensor<49xf3
 // selected, as they are for operands that are narrower than a vector.
 // CHECK-LABEL: @other_columns(
 // CHECK: scf.if
-// CHECK-LABEL: @narrow_pieces(
+// CHECK-LABEL: @narrow_parts(
 // CHECK: scf.if
 kernel.func @other_columns(%a: tensor<5x32xf32>, %b: tensor<5x16xf32>) -> tensor<5x32xf32> attributes {strategy = "loop-nest"} {
   %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<5x32xf32>, tensor<5x16xf32>) -> tensor<5x48xf32>
@@ -210,7 +210,7 @@ kernel.func @other_columns(%a: tensor<5x32xf32>, %b: tensor<5x16xf32>) -> tensor
   %y = graph.relu %s : (tensor<5x32xf32>) -> tensor<5x32xf32>
   kernel.return %y : tensor<5x32xf32>
 }
-kernel.func @narrow_pieces(%a: tensor<5x8xf32>, %b: tensor<5x8xf32>) -> tensor<5x16xf32> attributes {strategy = "loop-nest"} {
+kernel.func @narrow_parts(%a: tensor<5x8xf32>, %b: tensor<5x8xf32>) -> tensor<5x16xf32> attributes {strategy = "loop-nest"} {
   %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x16xf32>
   %y = graph.relu %c : (tensor<5x16xf32>) -> tensor<5x16xf32>
   kernel.return %y : tensor<5x16xf32>

@@ -13,7 +13,7 @@
 // CHECK-DAG: %[[QUERIES:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<2x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[KEYS:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<2x2x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<2x1x128x64xf16, #gpu.address_space<workgroup>>
-// CHECK-DAG: %[[GATES:.*]] = memref.alloca() {alignment = 8 : i64} : memref<5xi64, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[MBARRIERS:.*]] = memref.alloca() {alignment = 8 : i64} : memref<5xi64, #gpu.address_space<workgroup>>
 // CHECK: %[[QMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 150, 80> strides [12000, 80, 1] box [1, 128, 64]
 // CHECK: %[[KMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 300, 80> strides [24000, 80, 1] box [1, 128, 64]
 // CHECK: %[[VMAP:.*]] = kernel.tiles %{{.*}} sizes <3, 300, 64> strides [19200, 64, 1] box [1, 128, 64]
@@ -28,8 +28,8 @@
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: kernel.await_products but 0 : %[[SUMS]], %[[WORDS]]
 // CHECK: kernel.round_pair {{.*}} to f16
-// CHECK: kernel.arrive %[[GATES]]
-// CHECK: kernel.await_gate %[[GATES]]
+// CHECK: kernel.arrive %[[MBARRIERS]]
+// CHECK: kernel.wait_mbarrier %[[MBARRIERS]]
 // CHECK-NEXT: kernel.begin_products %[[SUMS]], %[[WORDS]]
 // CHECK: kernel.tile_product {{.*}} first of
 // CHECK-COUNT-4: kernel.tile_product %[[QUERIES]]
@@ -44,12 +44,12 @@
 // CHECK: kernel.await_products but 0 : %[[SUMS]], %[[WORDS]]
 // CHECK: kernel.round_pair
 // CHECK-COUNT-8: kernel.tile_product %[[WORDS]]
-// CHECK: kernel.store_piece
+// CHECK: kernel.store_vector
 // CHECK: kernel.set_registers 56 fewer
-// CHECK: kernel.expect_bytes %[[GATES]][%c4], 32768
+// CHECK: kernel.expect_bytes %[[MBARRIERS]][%c4], 32768
 // CHECK-COUNT-2: kernel.copy_tile %[[QMAP]]{{.*}} to %[[QUERIES]]
 // CHECK: scf.for
-// CHECK: kernel.expect_bytes %[[GATES]]{{.*}}, 49152
+// CHECK: kernel.expect_bytes %[[MBARRIERS]]{{.*}}, 49152
 // CHECK-COUNT-2: kernel.copy_tile %[[KMAP]]{{.*}} to %[[KEYS]]
 // CHECK-NEXT: kernel.copy_tile %[[VMAP]]{{.*}} to %[[VALUES]]
 kernel.func @tiles(%q: tensor<3x150x80xf16>, %k: tensor<3x300x80xf16>, %v: tensor<3x300x64xf16>) -> tensor<3x150x64xf16> attributes {strategy = "warpgroup-attention", plan = {groups = 2, keys = 128, resident = 1, slices = 1, stages = 2}} {
@@ -72,7 +72,7 @@ kernel.func @tiles(%q: tensor<3x150x80xf16>, %k: tensor<3x300x80xf16>, %v: tenso
 // CHECK: arith.addf
 // CHECK-COUNT-5: memref.store %{{.*}}, %[[PARTS]]
 // CHECK: kernel.arrive
-// CHECK: kernel.await_gate
+// CHECK: kernel.wait_mbarrier
 // CHECK: memref.load %[[PARTS]]
 kernel.func @slices(%q: tensor<1x64x64xbf16>, %k: tensor<1x256x64xbf16>, %v: tensor<1x256x64xbf16>, %m: tensor<1x64x256xf32>) -> tensor<1x64x64xf32> attributes {strategy = "warpgroup-attention", plan = {groups = 1, keys = 64, resident = 1, slices = 2, stages = 4}} {
   %t = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<1x256x64xbf16>) -> tensor<1x64x256xbf16>

@@ -10,35 +10,35 @@
 // CHECK-SAME: threads = 384 : i64
 // CHECK-DAG: %[[LEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
-// CHECK-DAG: %[[GATES:.*]] = memref.alloca() {alignment = 8 : i64} : memref<6xi64, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[MBARRIERS:.*]] = memref.alloca() {alignment = 8 : i64} : memref<6xi64, #gpu.address_space<workgroup>>
 // CHECK: %[[ROWS:.*]] = kernel.tiles %{{.*}} sizes <200, 136> strides [136, 1] box [128, 64] : memref<200x136xf16>
 // CHECK: %[[COLUMNS:.*]] = kernel.tiles %{{.*}} sizes <200, 136> strides [136, 1] box [128, 64] : memref<27200xf16>
-// CHECK: kernel.init_gate %[[GATES]][%c0] for 1
-// CHECK: kernel.init_gate %[[GATES]][%c3] for 8
-// CHECK: kernel.publish_gates
+// CHECK: kernel.init_mbarrier %[[MBARRIERS]][%c0] for 1
+// CHECK: kernel.init_mbarrier %[[MBARRIERS]][%c3] for 8
+// CHECK: kernel.fence_mbarriers
 // CHECK: gpu.barrier
 // CHECK: scf.if
 // CHECK: kernel.set_registers 224
 // CHECK: %[[SUMS:.*]] = memref.alloca() : memref<64xf32>
 // CHECK: } {kernel.unrolled = true}
 // CHECK: scf.for
-// CHECK: kernel.await_gate %[[GATES]]
+// CHECK: kernel.wait_mbarrier %[[MBARRIERS]]
 // CHECK-NEXT: kernel.begin_products %[[SUMS]]
 // CHECK-COUNT-4: kernel.tile_product %[[LEFT]]{{.*}} times %[[RIGHT]]{{.*}} plus %[[SUMS]] of f16, f16
 // CHECK: kernel.close_products
 // CHECK-NEXT: kernel.await_products but 1
-// CHECK: kernel.arrive %[[GATES]]
+// CHECK: kernel.arrive %[[MBARRIERS]]
 // CHECK: kernel.await_products but 0
 // CHECK: memref.store
 // CHECK: } else {
 // CHECK: kernel.set_registers 56 fewer
 // CHECK: scf.for
-// CHECK: kernel.expect_bytes %[[GATES]]{{.*}}, 32768
+// CHECK: kernel.expect_bytes %[[MBARRIERS]]{{.*}}, 32768
 // CHECK: kernel.copy_tile %[[COLUMNS]]{{.*}} to %[[RIGHT]]
 // CHECK: scf.for
 // CHECK: scf.if
-// CHECK: kernel.await_gate %[[GATES]]
-// CHECK-NEXT: kernel.expect_bytes %[[GATES]]{{.*}}, 32768
+// CHECK: kernel.wait_mbarrier %[[MBARRIERS]]
+// CHECK-NEXT: kernel.expect_bytes %[[MBARRIERS]]{{.*}}, 32768
 // CHECK: kernel.copy_tile %[[COLUMNS]]{{.*}} to %[[RIGHT]]
 // CHECK: kernel.copy_tile %[[ROWS]]{{.*}} to %[[LEFT]]
 kernel.func @product(%x: tensor<200x136xf16>, %w: tensor<27200xf16>) -> tensor<200x200xf16> attributes {strategy = "warpgroup-product", plan = {columns = 128, groups = 2, resident = 1, rows = 128, slices = 1, stages = 3}} {
@@ -68,7 +68,7 @@ kernel.func @turns(%x: tensor<16384x128xf16>, %w: tensor<32768xf16>) -> tensor<1
 // CHECK: kernel.tile_product
 // CHECK: memref.store %{{.*}}, %[[PARTS]]
 // CHECK: kernel.arrive
-// CHECK: kernel.await_gate
+// CHECK: kernel.wait_mbarrier
 // CHECK: memref.load %[[PARTS]]
 // CHECK: kernel.copy_tile %[[MAP]]{{.*}} shift
 kernel.func @windows(%x: tensor<2x27x27x128xf16>, %w: tensor<73728xf16>, %b: tensor<64xf16>) -> tensor<2x14x14x64xf16> attributes {strategy = "warpgroup-product", plan = {columns = 64, groups = 1, resident = 1, rows = 64, slices = 2, stages = 8}} {
@@ -105,9 +105,9 @@ kernel.func @turned(%x: tensor<2x1x512x264xf16>, %w: tensor<1x3x264x512xf16>) ->
 // CHECK-DAG: %[[CRIGHT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK: kernel.tiles %{{.*}} sizes <400, 136> strides [136, 1] box [32, 64]
 // CHECK: kernel.tiles %{{.*}} sizes <{{.*}}> strides [{{.*}}] box [2, 4, 4, 2, 64]
-// CHECK: kernel.init_gate %{{.*}}[%c0{{.*}}] for 1
-// CHECK: kernel.init_gate %{{.*}}[%c3{{.*}}] for 12
-// CHECK: kernel.publish_gates
+// CHECK: kernel.init_mbarrier %{{.*}}[%c0{{.*}}] for 1
+// CHECK: kernel.init_mbarrier %{{.*}}[%c3{{.*}}] for 12
+// CHECK: kernel.fence_mbarriers
 // CHECK: kernel.cluster_barrier
 // CHECK: kernel.tile_product
 // CHECK-COUNT-3: kernel.arrive %{{.*}}[%{{.*}}] of %
@@ -130,14 +130,14 @@ kernel.func @clusters(%x: tensor<400x136xf16>, %w: tensor<34816xf16>) -> tensor<
 // CHECK-SAME: cluster = 2 : i64
 // CHECK-SAME: extent = 4 : index
 // CHECK: %[[PARTS:.*]] = memref.alloca() {alignment = 16 : i64} : memref<2x4x128x4xf32, #gpu.address_space<workgroup>>
-// CHECK: kernel.init_gate %{{.*}}[%c6{{.*}}] for 1
+// CHECK: kernel.init_mbarrier %{{.*}}[%c6{{.*}}] for 1
 // CHECK: kernel.cluster_barrier{{$}}
 // CHECK: kernel.tile_product
 // CHECK: kernel.await_products but 0
 // CHECK-COUNT-4: kernel.send {{.*}} to %[[PARTS]][%{{.*}}] of %c0
 // CHECK-COUNT-4: kernel.send {{.*}} to %[[PARTS]][%{{.*}}] of %c1
 // CHECK-NOT: kernel.send
-// CHECK: kernel.await_gate %{{.*}}[%c6
+// CHECK: kernel.wait_mbarrier %{{.*}}[%c6
 // CHECK: memref.load %[[PARTS]]
 // CHECK: } else {
 // CHECK: kernel.expect_bytes %{{.*}}[%c6{{.*}}], 16384

@@ -2,7 +2,7 @@
 // (launchTimingText). The program ends with one line of microseconds per
 // launch, or with the reason for its failure.
 
-#include "compiler/measure/DeviceRace.h"
+#include "compiler/measure/DeviceTiming.h"
 
 #include "codegen/files/OutputFiles.h"
 #include "codegen/objects/TemporaryFolder.h"

@@ -1,16 +1,16 @@
 // Estimates the cost of computing groups in row bands.
 
-#ifndef INGOT_PASSES_DECIDE_STRIPECOSTS_H
-#define INGOT_PASSES_DECIDE_STRIPECOSTS_H
+#ifndef INGOT_PASSES_DECIDE_ROWBANDCOSTS_H
+#define INGOT_PASSES_DECIDE_ROWBANDCOSTS_H
 
-#include "passes/decide/Stripes.h"
+#include "passes/decide/RowBandBuilder.h"
 
 namespace ingot::decide {
 
 /// Costs in units of schedule::workOf, in addition to the unsplit groups.
-class StripeCosts {
+class RowBandCosts {
 public:
-  explicit StripeCosts(const TargetDescription &target);
+  explicit RowBandCosts(const TargetDescription &target);
 
   /// Returns the cost of computing some rows of a group in a separate launch.
   double launch(graph::GroupOp group, int64_t rows) const;
@@ -41,4 +41,4 @@ private:
 
 } // namespace ingot::decide
 
-#endif // INGOT_PASSES_DECIDE_STRIPECOSTS_H
+#endif // INGOT_PASSES_DECIDE_ROWBANDCOSTS_H

@@ -1,9 +1,9 @@
 // The K tiles of both operands that a block multiplies on tensor cores.
 
-#ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
-#define INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
+#ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORKTILES_H
+#define INGOT_PASSES_SCHEDULE_GPU_TENSORKTILES_H
 
-#include "passes/schedule/gpu/ResultPieces.h"
+#include "passes/schedule/gpu/ResultVectors.h"
 #include "passes/schedule/gpu/TensorTile.h"
 
 namespace ingot::schedule {
@@ -11,9 +11,9 @@ namespace ingot::schedule {
 /// The shared memory of a tensor-core kernel, and the position of the current
 /// thread in the product, which the kernel sets before it fills K tiles or
 /// loads from them.
-class TensorStrips {
+class TensorKTiles {
 protected:
-  TensorStrips(KernelBuilder &b, const BlockOperands &operands,
+  TensorKTiles(KernelBuilder &b, const BlockOperands &operands,
                const TensorTile &tile);
 
   /// Allocates the shared memory of all K tiles.
@@ -32,8 +32,8 @@ protected:
                                               int64_t pair);
 
   /// Steps of a K tile, and steps that all slices multiply together.
-  int64_t strip() const { return stripPieces * piece; }
-  int64_t round() const { return strip() * tile.slices; }
+  int64_t kTile() const { return kTileRowVectors * vectorElements; }
+  int64_t round() const { return kTile() * tile.slices; }
   int64_t unitsDown() const { return tile.warpRows / unitRows; }
   int64_t unitsAcross() const { return tile.warpColumns / unitColumns; }
   bool fitsRows() const {
@@ -55,9 +55,9 @@ private:
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);
   static std::optional<graph::Expr> both(std::optional<graph::Expr> x,
                                          std::optional<graph::Expr> y);
-  /// Returns the swizzled position of 16-byte unit `at` of a row with `pieces`
+  /// Returns the swizzled position of 16-byte unit `at` of a row with `vectors`
   /// units. If these are few, `alike` adjacent rows have the same swizzle.
-  graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t pieces,
+  graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t vectors,
                        int64_t alike = 2);
   /// Returns the swizzled position in a column of the right tile with
   /// contiguous steps.
@@ -69,9 +69,9 @@ private:
   /// advances `firstStep` and `stage` to that slice.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
-  void fillLeftPieces(graph::Expr firstRound, graph::Expr firstStage);
-  void fillPackedPieces(graph::Expr firstRound, graph::Expr firstStage);
-  void fillRightPieces(graph::Expr firstRound, graph::Expr firstStage);
+  void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);
+  void fillPackedVectors(graph::Expr firstRound, graph::Expr firstStage);
+  void fillRightVectors(graph::Expr firstRound, graph::Expr firstStage);
   void fillLeftElements(graph::Expr firstRound, graph::Expr firstStage);
   void fillRightElements(graph::Expr firstRound, graph::Expr firstStage);
   /// Stores `load()` if the condition holds, else zero.
@@ -84,7 +84,7 @@ private:
                                                  const llvm::Twine &name);
 
   /// Elements of a 16-byte vector.
-  int64_t piece;
+  int64_t vectorElements;
   /// The unpacking of a constant right operand whose columns have contiguous
   /// steps.
   graph::UnpackPanelsOp packed;
@@ -92,14 +92,14 @@ private:
   bool columnsLie;
   /// Whether operands are copied to shared memory in 16-byte vectors, or else
   /// element by element.
-  bool bringsLeftPieces, bringsRightPieces;
+  bool copiesLeftVectors, copiesRightVectors;
   mlir::Value leftTile, rightTile;
 
 protected:
   /// The assignment of columns to the thread.
-  ResultPieces pieces;
+  ResultVectors vectors;
 };
 
 } // namespace ingot::schedule
 
-#endif // INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
+#endif // INGOT_PASSES_SCHEDULE_GPU_TENSORKTILES_H

@@ -1,6 +1,6 @@
 """Networks compiled once for sizes within bounds, run at several of them beside ONNX Runtime.
 
-    run_time_sizes.py --ingot INGOT
+    dynamic_sizes.py --ingot INGOT
 
 `--dim n=1..64` leaves a size open: one compiled model is run at both bounds and between, whole
 vectors and tiles or not. Sizes out of the bounds are refused, and so are sizes that differ where the

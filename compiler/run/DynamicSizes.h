@@ -1,7 +1,7 @@
 // Determines the values of dynamic sizes from data.
 
-#ifndef INGOT_COMPILER_RUN_RUNTIMESIZES_H
-#define INGOT_COMPILER_RUN_RUNTIMESIZES_H
+#ifndef INGOT_COMPILER_RUN_DYNAMICSIZES_H
+#define INGOT_COMPILER_RUN_DYNAMICSIZES_H
 
 #include "codegen/files/Interface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,4 +43,4 @@ mlir::RankedTensorType typeAt(mlir::RankedTensorType type,
 
 } // namespace ingot
 
-#endif // INGOT_COMPILER_RUN_RUNTIMESIZES_H
+#endif // INGOT_COMPILER_RUN_DYNAMICSIZES_H

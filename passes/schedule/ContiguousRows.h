@@ -1,7 +1,7 @@
 // Buffer rows that vector loads and stores can access.
 
-#ifndef INGOT_PASSES_SCHEDULE_DENSEROWS_H
-#define INGOT_PASSES_SCHEDULE_DENSEROWS_H
+#ifndef INGOT_PASSES_SCHEDULE_CONTIGUOUSROWS_H
+#define INGOT_PASSES_SCHEDULE_CONTIGUOUSROWS_H
 
 #include "mlir/IR/Value.h"
 
@@ -10,8 +10,8 @@ namespace ingot::schedule {
 /// Whether the elements along the last axis of a buffer are contiguous in
 /// memory. They are not if the buffer is one column of a larger tensor. False
 /// for null.
-bool hasDenseRows(mlir::Value buffer);
+bool hasContiguousRows(mlir::Value buffer);
 
 } // namespace ingot::schedule
 
-#endif // INGOT_PASSES_SCHEDULE_DENSEROWS_H
+#endif // INGOT_PASSES_SCHEDULE_CONTIGUOUSROWS_H

@@ -1,8 +1,8 @@
-// RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v4+vnni | FileCheck %s
-// RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
-// RUN: %ingot-opt %s -decide-form-integer-products=target=generic | FileCheck %s --check-prefix=GENERIC
-// RUN: %ingot-opt %s -decide-form-integer-products=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
-// RUN: %ingot-opt %s -decide-form-integer-products=target=cortex-m4 | FileCheck %s --check-prefix=CORES
+// RUN: %ingot-opt %s -decide-form-integer-dots=target=x86-64-v4+vnni | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-integer-dots=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
+// RUN: %ingot-opt %s -decide-form-integer-dots=target=generic | FileCheck %s --check-prefix=GENERIC
+// RUN: %ingot-opt %s -decide-form-integer-dots=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
+// RUN: %ingot-opt %s -decide-form-integer-dots=target=cortex-m4 | FileCheck %s --check-prefix=CORES
 // REQUIRES: ingot-opt
 
 // Products that the target can multiply directly stay as they are.

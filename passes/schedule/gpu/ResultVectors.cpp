@@ -1,4 +1,4 @@
-#include "passes/schedule/gpu/ResultPieces.h"
+#include "passes/schedule/gpu/ResultVectors.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -16,18 +16,18 @@ static Value unrounded(Expr x) {
 
 void storeRounded(KernelBuilder &b, ArrayRef<Expr> numbers, Value to,
                   ArrayRef<Expr> place) {
-  kernel::StorePieceOp::create(b.builder, b.loc,
-                               llvm::map_to_vector(numbers, unrounded), to,
-                               valuesOf(place));
+  kernel::StoreVectorOp::create(b.builder, b.loc,
+                                llvm::map_to_vector(numbers, unrounded), to,
+                                valuesOf(place));
 }
 
 static MemRefType typeOf(const KernelBuilder &b) {
   return cast<MemRefType>(b.outputs[0].getType());
 }
 
-ResultPieces::ResultPieces(KernelBuilder &b, const BlockOperands &operands,
-                           int64_t rows, int64_t columns, int64_t across,
-                           bool mayDeal, bool areWhole)
+ResultVectors::ResultVectors(KernelBuilder &b, const BlockOperands &operands,
+                             int64_t rows, int64_t columns, int64_t across,
+                             bool mayDeal, bool areWhole)
     : b(b), operands(operands), anchor(b.group.anchor()->getResult(0)),
       fitsRows(operands.rows.known() && *operands.rows.known() % rows == 0),
       fitsColumns(operands.columns % columns == 0) {
@@ -43,12 +43,12 @@ ResultPieces::ResultPieces(KernelBuilder &b, const BlockOperands &operands,
     if (!fits)
       continue;
     unitsOfGroup = units;
-    columnsOfPiece = 2 * units;
+    columnsPerVector = 2 * units;
     return;
   }
 }
 
-bool ResultPieces::areAligned(int64_t count) const {
+bool ResultVectors::areAligned(int64_t count) const {
   SmallVector<int64_t> strides;
   int64_t offset = 0;
   return operands.columns % count == 0 &&
@@ -58,42 +58,43 @@ bool ResultPieces::areAligned(int64_t count) const {
                       [&](int64_t stride) { return stride % count == 0; });
 }
 
-bool ResultPieces::isStoredAtOnce() const {
+bool ResultVectors::isStoredAtOnce() const {
   Type type = typeOf(b).getElementType();
-  if (columnsOfPiece == 1 || !isa<Float32Type, Float16Type, BFloat16Type>(type))
+  if (columnsPerVector == 1 ||
+      !isa<Float32Type, Float16Type, BFloat16Type>(type))
     return false;
   std::string name;
-  llvm::raw_string_ostream(name) << kernel::StorePieceOp::getOperationName()
+  llvm::raw_string_ostream(name) << kernel::StoreVectorOp::getOperationName()
                                  << '[' << type << ",unaligned]";
   return b.target.intrinsic(name, Type(), Type());
 }
 
-Expr ResultPieces::columnOf(Expr first, Expr lane, Expr group,
-                            int64_t offset) const {
+Expr ResultVectors::columnOf(Expr first, Expr lane, Expr group,
+                             int64_t offset) const {
   return first + lane % 4.0 * double(columnsOfGroup()) +
          group * double(8 * unitsOfGroup) + double(offset);
 }
 
-Expr ResultPieces::insideRow(Expr row) const {
+Expr ResultVectors::insideRow(Expr row) const {
   return fitsRows ? row : min(row, b.size(operands.rows) - 1.0);
 }
 
-Expr ResultPieces::insideColumn(Expr column) const {
+Expr ResultVectors::insideColumn(Expr column) const {
   return fitsColumns ? column
-                     : min(column, double(operands.columns - columnsOfPiece));
+                     : min(column, double(operands.columns - columnsPerVector));
 }
 
-void ResultPieces::whenRow(Expr row, llvm::function_ref<void()> body) const {
+void ResultVectors::whenRow(Expr row, llvm::function_ref<void()> body) const {
   fitsRows ? body() : b.when(row < b.size(operands.rows), body);
 }
 
-void ResultPieces::whenColumn(Expr column,
-                              llvm::function_ref<void()> body) const {
+void ResultVectors::whenColumn(Expr column,
+                               llvm::function_ref<void()> body) const {
   fitsColumns ? body() : b.when(column < double(operands.columns), body);
 }
 
-Exprs ResultPieces::resultsOf(ArrayRef<Expr> sums, Expr batch, Expr row,
-                              Expr column, ArrayRef<Loaded> loaded) const {
+Exprs ResultVectors::resultsOf(ArrayRef<Expr> sums, Expr batch, Expr row,
+                               Expr column, ArrayRef<Loaded> loaded) const {
   Exprs results;
   for (auto [k, sum] : llvm::enumerate(sums)) {
     b.bindElement(anchor, sum);
@@ -110,8 +111,8 @@ Exprs ResultPieces::resultsOf(ArrayRef<Expr> sums, Expr batch, Expr row,
   return results;
 }
 
-void ResultPieces::store(ArrayRef<Expr> results, Expr batch, Expr row,
-                         Expr column) const {
+void ResultVectors::store(ArrayRef<Expr> results, Expr batch, Expr row,
+                          Expr column) const {
   if (isStoredAtOnce())
     return storeRounded(b, results, b.outputs[0],
                         operands.place(b, batch, row, column));

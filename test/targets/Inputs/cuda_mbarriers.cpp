@@ -27,7 +27,7 @@ enum Mistake {
   Turned    // A transposed tile starts where no descriptor can point.
 };
 
-constexpr int stages = 2, strips = 5, columns = 64, step = 64;
+constexpr int stages = 2, kTiles = 5, columns = 64, step = 64;
 
 template <Mistake mistake>
 __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
@@ -35,7 +35,7 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
   struct Shared {
     alignas(1024) uint16_t left[stages * 64 * step];
     alignas(1024) uint16_t right[stages * columns * step];
-    alignas(8) int64_t gates[2 * stages];
+    alignas(8) int64_t mbarriers[2 * stages];
   };
   Shared &shared = device::shared_memory<Shared>();
   device::begin();
@@ -44,8 +44,8 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
   int thread = int(threadIdx.x);
   if (thread == 0) {
     for (int stage = 0; stage < stages; ++stage) {
-      device::init_gate(&shared.gates[stage], 1);
-      device::init_gate(&shared.gates[stages + stage],
+      device::init_gate(&shared.mbarriers[stage], 1);
+      device::init_gate(&shared.mbarriers[stages + stage],
                         mistake == Arrivals ? 3 : 4);
     }
     if (mistake != Publish)
@@ -56,25 +56,25 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
   if (thread >= 128) {
     if (thread > 128)
       return;
-    for (int strip = 0; strip < strips + (mistake == End); ++strip) {
-      int stage = strip % stages;
-      if (mistake != Empty || strip < stages)
-        device::await_gate(&shared.gates[stages + stage],
-                           1 - strip / stages % 2);
-      device::expect_bytes(&shared.gates[stage],
+    for (int kTile = 0; kTile < kTiles + (mistake == End); ++kTile) {
+      int stage = kTile % stages;
+      if (mistake != Empty || kTile < stages)
+        device::await_gate(&shared.mbarriers[stages + stage],
+                           1 - kTile / stages % 2);
+      device::expect_bytes(&shared.mbarriers[stage],
                            mistake == Bytes ? 8192 : 16384);
       device::copy_tile(&shared.left[stage * 64 * step], left_map,
-                        &shared.gates[stage], strip * step, 0);
+                        &shared.mbarriers[stage], kTile * step, 0);
       device::copy_tile(&shared.right[stage * columns * step], right_map,
-                        &shared.gates[stage], strip * step, 0);
+                        &shared.mbarriers[stage], kTile * step, 0);
     }
     return;
   }
   float sums[columns / 2] = {};
-  for (int strip = 0; strip < strips; ++strip) {
-    int stage = strip % stages;
+  for (int kTile = 0; kTile < kTiles; ++kTile) {
+    int stage = kTile % stages;
     if (mistake != Full)
-      device::await_gate(&shared.gates[stage], strip / stages % 2);
+      device::await_gate(&shared.mbarriers[stage], kTile / stages % 2);
     if (mistake != Begin)
       device::begin_products(sums);
     for (int at = 0; at < step; at += 16)
@@ -84,9 +84,9 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
       device::close_products();
     if (mistake != Early)
       device::await_products<1>();
-    int before = mistake == Early ? strip : strip - 1;
+    int before = mistake == Early ? kTile : kTile - 1;
     if (before >= 0 && thread % 32 == 0)
-      device::arrive(&shared.gates[stages + before % stages]);
+      device::arrive(&shared.mbarriers[stages + before % stages]);
   }
   // Multiplies the last right tile once more, transposed, with A in registers:
   // its rows are steps of the reduction, of which 16 are used.
@@ -95,7 +95,7 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
   int32_t words[4];
   for (int32_t &word : words)
     word = int32_t(device::pair_f16(1, 1));
-  const uint16_t *last = &shared.right[(strips - 1) % stages * columns * step];
+  const uint16_t *last = &shared.right[(kTiles - 1) % stages * columns * step];
   if (mistake != Sums) {
     device::begin_products(sums, words);
     device::product_words_turned_f16_64<0, 8192>(
@@ -112,7 +112,7 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
 }
 
 CUtensorMap mapOf(void *tensor, uint64_t rows) {
-  cuuint64_t sizes[] = {strips * step, rows}, distance = strips * step * 2;
+  cuuint64_t sizes[] = {kTiles * step, rows}, distance = kTiles * step * 2;
   cuuint32_t box[] = {step, 64}, steps[] = {1, 1};
   CUtensorMap map;
   if (cuTensorMapEncodeTiled(
@@ -128,16 +128,16 @@ template <Mistake mistake> void launch() {
   // Fewer rows than the tile has: the other rows are zero.
   constexpr int rows = 50;
   void *left = nullptr, *right = nullptr, *y = nullptr;
-  cudaMalloc(&left, rows * strips * step * 2);
-  cudaMalloc(&right, columns * strips * step * 2);
+  cudaMalloc(&left, rows * kTiles * step * 2);
+  cudaMalloc(&right, columns * kTiles * step * 2);
   cudaMalloc(&y, 64 * columns * 4);
   // The left matrix is all ones; the right one has column + step within its K
   // tile.
-  for (int i = 0; i < rows * strips * step; ++i)
+  for (int i = 0; i < rows * kTiles * step; ++i)
     static_cast<uint16_t *>(left)[i] = device::narrow_f16(1);
-  for (int i = 0; i < columns * strips * step; ++i)
+  for (int i = 0; i < columns * kTiles * step; ++i)
     static_cast<uint16_t *>(right)[i] =
-        device::narrow_f16(float(i % step + i / (strips * step)));
+        device::narrow_f16(float(i % step + i / (kTiles * step)));
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(1);
   config.blockDim = dim3(256);
@@ -150,7 +150,7 @@ template <Mistake mistake> void launch() {
   for (int row = 0; row < 64; ++row)
     for (int column = 0; column < columns; ++column) {
       float sum = row < rows
-                      ? float(strips * (step * (step - 1) / 2 + step * column))
+                      ? float(kTiles * (step * (step - 1) / 2 + step * column))
                       : 0;
       sum += float(16 * column + 16 * 15 / 2);
       if (static_cast<float *>(y)[row * columns + column] != sum) {

@@ -1,10 +1,10 @@
 // RUN: split-file %s %t
-// RUN: %ingot-opt %t/fits.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=16384" | FileCheck %s --check-prefix=FITS
-// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=4096" | FileCheck %s --check-prefix=ROWS
-// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=4096" -lower-outline-groups | FileCheck %s --check-prefix=LOWER
-// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=512" | FileCheck %s --check-prefix=SMALL
-// RUN: %ingot-opt %t/pad.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=2048" | FileCheck %s --check-prefix=PAD
-// RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
+// RUN: %ingot-opt %t/fits.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=16384" | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=4096" | FileCheck %s --check-prefix=ROWS
+// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=4096" -lower-outline-groups | FileCheck %s --check-prefix=LOWER
+// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=512" | FileCheck %s --check-prefix=SMALL
+// RUN: %ingot-opt %t/pad.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=2048" | FileCheck %s --check-prefix=PAD
+// RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
 // REQUIRES: ingot-opt
 
 // A result that only vector instructions read is stored in VTCM. The caller's
@@ -16,7 +16,7 @@
 // FITS: %[[P:.*]] = graph.group "{{.*}}"(%[[X]]) {near}
 // FITS: graph.max_pool
 // FITS: graph.group "{{.*}}"(%[[P]]) :
-// FITS-NOT: near_least
+// FITS-NOT: vtcm_least
 //--- fits.mlir
 func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
   %p = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x64xsi8>) -> tensor<1x4x4x64xsi8>
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
 
 // If not even one row fits, nothing is changed, and the module records how much
 // memory would be enough.
-// SMALL: @main{{.*}} attributes {kernel.near_least = [[LEAST:[1-9][0-9]*]] : i64}
+// SMALL: @main{{.*}} attributes {kernel.vtcm_least = [[LEAST:[1-9][0-9]*]] : i64}
 // SMALL-NOT: near}
 //--- rows.mlir
 func.func @main(%x: tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8> {

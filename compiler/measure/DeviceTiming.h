@@ -1,7 +1,7 @@
 // Times the launches of a model on a device of this machine.
 
-#ifndef INGOT_COMPILER_MEASURE_DEVICERACE_H
-#define INGOT_COMPILER_MEASURE_DEVICERACE_H
+#ifndef INGOT_COMPILER_MEASURE_DEVICETIMING_H
+#define INGOT_COMPILER_MEASURE_DEVICETIMING_H
 
 #include "compiler/Compile.h"
 
@@ -15,4 +15,4 @@ std::vector<double> timeLaunches(Compilation &compilation);
 
 } // namespace ingot
 
-#endif // INGOT_COMPILER_MEASURE_DEVICERACE_H
+#endif // INGOT_COMPILER_MEASURE_DEVICETIMING_H

@@ -7,27 +7,27 @@
 // columns 8t + 2u and 8t + 2u + 1 of these 32. This is free, since the right
 // operand is read in the same order.
 
-#ifndef INGOT_PASSES_SCHEDULE_GPU_RESULTPIECES_H
-#define INGOT_PASSES_SCHEDULE_GPU_RESULTPIECES_H
+#ifndef INGOT_PASSES_SCHEDULE_GPU_RESULTVECTORS_H
+#define INGOT_PASSES_SCHEDULE_GPU_RESULTVECTORS_H
 
 #include "passes/schedule/gpu/BlockOperands.h"
 
 namespace ingot::schedule {
 
-/// The adjacent columns of a thread, for blocks of so many rows and columns.
-class ResultPieces {
+/// The adjacent columns of a thread, for blocks of `rows` x `columns`.
+class ResultVectors {
 public:
   /// A thread has sums of `across` MMAs. Columns are interleaved only if
   /// `mayDeal`. With `areWhole`, MMAs that begin within the columns of the
   /// product must end within them.
-  ResultPieces(KernelBuilder &b, const BlockOperands &operands, int64_t rows,
-               int64_t columns, int64_t across, bool mayDeal, bool areWhole);
+  ResultVectors(KernelBuilder &b, const BlockOperands &operands, int64_t rows,
+                int64_t columns, int64_t across, bool mayDeal, bool areWhole);
 
   /// The number of interleaved MMAs ("group"); a thread has 2 columns of each.
   int64_t units() const { return unitsOfGroup; }
   int64_t columnsOfGroup() const { return 2 * unitsOfGroup; }
   /// Columns per store: all columns of a thread in a group, or one.
-  int64_t columns() const { return columnsOfPiece; }
+  int64_t columns() const { return columnsPerVector; }
 
   /// Returns column `offset` of those that thread `lane` of a warp has in a
   /// group, if the warp's columns begin at `first`. It may be outside of the
@@ -69,7 +69,7 @@ private:
   const BlockOperands &operands;
   mlir::Value anchor;
   bool fitsRows, fitsColumns;
-  int64_t unitsOfGroup = 1, columnsOfPiece = 1;
+  int64_t unitsOfGroup = 1, columnsPerVector = 1;
 };
 
 /// Rounds numbers and stores them contiguously.
@@ -78,4 +78,4 @@ void storeRounded(KernelBuilder &b, llvm::ArrayRef<graph::Expr> numbers,
 
 } // namespace ingot::schedule
 
-#endif // INGOT_PASSES_SCHEDULE_GPU_RESULTPIECES_H
+#endif // INGOT_PASSES_SCHEDULE_GPU_RESULTVECTORS_H

@@ -20,7 +20,7 @@
 // (Strategy::rowsTogether), so results are bit-identical. If rows are kept,
 // each group continues where it stopped: nothing is recomputed.
 
-#include "passes/decide/Stripes.h"
+#include "passes/decide/RowBandBuilder.h"
 
 #include "dialects/graph/ops/Movement.h"
 #include "passes/schedule/Plan.h"
@@ -81,13 +81,13 @@ public:
   bool add(Rows last) {
     std::vector<Rows> needed(groups.size());
     needed.back() = last;
-    Stripe stripe;
-    stripe.computed.resize(groups.size());
+    RowBand band;
+    band.computed.resize(groups.size());
     for (size_t i = groups.size(); i-- > 0;) {
-      stripe.computed[i] = goOn(i, needed[i]);
-      if (stripe.computed[i].size() == 0)
+      band.computed[i] = goOn(i, needed[i]);
+      if (band.computed[i].size() == 0)
         continue;
-      const auto &reads = read(groups[i], stripe.computed[i]);
+      const auto &reads = read(groups[i], band.computed[i]);
       if (!reads)
         return false;
       for (const OperandRows &read : *reads) {
@@ -102,20 +102,20 @@ public:
       }
     }
     wanted.push_back(std::move(needed));
-    stripes.push_back(std::move(stripe));
+    bands.push_back(std::move(band));
     return true;
   }
 
   /// Returns all added bands, with the rows that they hold.
-  std::vector<Stripe> take() {
+  std::vector<RowBand> take() {
     // From the last band on: the rows that this and later bands read.
     std::vector<Rows> ahead(groups.size());
-    for (size_t k = stripes.size(); k-- > 0;) {
-      Stripe &stripe = stripes[k];
-      stripe.held = stripe.computed;
+    for (size_t k = bands.size(); k-- > 0;) {
+      RowBand &band = bands[k];
+      band.held = band.computed;
       for (size_t i = 0; i + 1 < groups.size(); ++i) {
         ahead[i] = around(ahead[i], wanted[k][i]);
-        Rows &held = stripe.held[i];
+        Rows &held = band.held[i];
         if (ahead[i].size() == 0)
           continue;
         if (fromEnd)
@@ -124,7 +124,7 @@ public:
           held.begin = std::min(held.begin, ahead[i].begin);
       }
     }
-    return std::move(stripes);
+    return std::move(bands);
   }
 
 private:
@@ -147,15 +147,15 @@ private:
   bool fromEnd;
   ReadRows read;
   std::vector<int64_t> together, reached;
-  std::vector<Stripe> stripes;
+  std::vector<RowBand> bands;
   /// For each band, the rows of each group that other groups of the chain read.
   std::vector<std::vector<Rows>> wanted;
 };
 
 } // namespace
 
-std::optional<std::vector<Rows>> rowsOfStripe(ArrayRef<GroupOp> groups,
-                                              Rows last, ReadRows read) {
+std::optional<std::vector<Rows>> rowsOfBand(ArrayRef<GroupOp> groups, Rows last,
+                                            ReadRows read) {
   std::vector<Rows> rows(groups.size());
   rows.back() = last;
   for (size_t i = groups.size(); i-- > 0;) {
@@ -183,12 +183,12 @@ std::optional<std::vector<Rows>> rowsOfStripe(ArrayRef<GroupOp> groups,
   return rows;
 }
 
-std::optional<std::vector<Stripe>> stripesOf(const Chain &chain, bool fromEnd,
-                                             ReadRows read) {
+std::optional<std::vector<RowBand>> rowBandsOf(const Chain &chain, bool fromEnd,
+                                               ReadRows read) {
   int64_t rows = rowsOf(chain.groups.back());
   int64_t count = llvm::divideCeil(rows, chain.height);
   RowsOfChain keeping(chain.groups, fromEnd, read);
-  std::vector<Stripe> stripes;
+  std::vector<RowBand> bands;
   for (int64_t n = 0; n < count; ++n) {
     int64_t k = fromEnd ? count - 1 - n : n;
     Rows last{k * chain.height, std::min(rows, (k + 1) * chain.height)};
@@ -197,35 +197,34 @@ std::optional<std::vector<Stripe>> stripesOf(const Chain &chain, bool fromEnd,
         return std::nullopt;
       continue;
     }
-    auto computed = rowsOfStripe(chain.groups, last, read);
+    auto computed = rowsOfBand(chain.groups, last, read);
     if (!computed)
       return std::nullopt;
-    stripes.push_back({*computed, *computed});
+    bands.push_back({*computed, *computed});
   }
-  return chain.keeps ? keeping.take() : stripes;
+  return chain.keeps ? keeping.take() : bands;
 }
 
 namespace {
 
-class StripeBuilder {
+class RowBandBuilder {
 public:
-  StripeBuilder(const Chain &chain, bool fromEnd,
-                const TargetDescription &target, PlacePart place)
+  RowBandBuilder(const Chain &chain, bool fromEnd,
+                 const TargetDescription &target, PlacePart place)
       : groups(chain.groups), fromEnd(fromEnd), target(target), place(place),
         builder(groups.back()), readers(lastReaders(groups)),
         results(groups.size()), kept(groups.size()) {
     std::optional<SmallVector<OperandRows>> reads;
-    stripes =
-        *stripesOf(chain, fromEnd, [&](GroupOp group, Rows its) -> auto & {
-          return reads = operandRows(group, its);
-        });
+    bands = *rowBandsOf(chain, fromEnd, [&](GroupOp group, Rows its) -> auto & {
+      return reads = operandRows(group, its);
+    });
   }
 
   Value build() {
     SmallVector<Value> parts;
-    for (size_t k = 0; k < stripes.size(); ++k)
+    for (size_t k = 0; k < bands.size(); ++k)
       for (size_t i = 0; i < groups.size(); ++i) {
-        if (stripes[k].computed[i].size() > 0) {
+        if (bands[k].computed[i].size() > 0) {
           Value part = compute(k, i);
           if (i + 1 == groups.size())
             parts.push_back(part);
@@ -233,7 +232,7 @@ public:
             hold(k, i, part);
         }
         for (size_t producer = 0; producer < i; ++producer)
-          if (readers[producer] == i && k + 1 < stripes.size())
+          if (readers[producer] == i && k + 1 < bands.size())
             keep(k + 1, producer);
       }
     if (fromEnd)
@@ -268,7 +267,7 @@ private:
       return place ? place(builder, read, rows) : rows;
     };
     GroupOp built =
-        buildForRows(builder, group, stripes[k].computed[i], target, part);
+        buildForRows(builder, group, bands[k].computed[i], target, part);
     // A group with fewer rows must not use more scratch memory.
     auto bytes = [&](GroupOp of) {
       SmallVector<int64_t> all = schedule::scratchBytes(of, target);
@@ -287,15 +286,15 @@ private:
         std::swap(both[0], both[1]);
       computed = ConcatOp::create(builder, groups[i].getLoc(), both, 1);
     }
-    results[i] = {computed, stripes[k].held[i]};
+    results[i] = {computed, bands[k].held[i]};
     kept[i] = Value();
   }
 
   /// Copies the rows that the next band reads in addition to those that it
   /// computes.
   void keep(size_t k, size_t i) {
-    Rows rows = stripes[k].kept(i, fromEnd);
-    if (stripes[k].computed[i].size() == 0 || rows.size() == 0)
+    Rows rows = bands[k].kept(i, fromEnd);
+    if (bands[k].computed[i].size() == 0 || rows.size() == 0)
       return;
     Value part = slice(builder, groups[i].getLoc(), results[i].value, 1,
                        rows.begin - results[i].rows.begin, rows.size());
@@ -313,7 +312,7 @@ private:
   PlacePart place;
   OpBuilder builder;
   std::vector<size_t> readers;
-  std::vector<Stripe> stripes;
+  std::vector<RowBand> bands;
   /// For each group, the rows that are live, and the rows kept for the next
   /// band.
   std::vector<Held> results;
@@ -322,9 +321,9 @@ private:
 
 } // namespace
 
-Value buildStripes(const Chain &chain, bool fromEnd,
-                   const TargetDescription &target, PlacePart place) {
-  return StripeBuilder(chain, fromEnd, target, place).build();
+Value buildRowBands(const Chain &chain, bool fromEnd,
+                    const TargetDescription &target, PlacePart place) {
+  return RowBandBuilder(chain, fromEnd, target, place).build();
 }
 
 } // namespace ingot::decide

@@ -59,7 +59,7 @@ using namespace ingot::graph;
 using namespace ingot::simplify;
 
 namespace ingot::decide {
-#define GEN_PASS_DEF_FORMINTEGERPRODUCTS
+#define GEN_PASS_DEF_FORMINTEGERDOTS
 #include "passes/decide/Passes.h.inc"
 
 namespace {
@@ -359,8 +359,7 @@ private:
   ConvOp conv;
 };
 
-struct FormIntegerProductsPass
-    : impl::FormIntegerProductsBase<FormIntegerProductsPass> {
+struct FormIntegerDotsPass : impl::FormIntegerDotsBase<FormIntegerDotsPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -436,7 +435,7 @@ private:
     // Computed columns are padded to a register if partial registers are slow.
     // Constants are packed instead.
     int64_t count = shapeOf(product.getB()).back();
-    if (!target.wholeRegisters || hasRunTimeSizes(product) ||
+    if (!target.wholeRegisters || hasDynamicSizes(product) ||
         2 * count < lanes || matchPattern(product.getB(), m_Constant()))
       lanes = 1;
     if (best > 0 &&

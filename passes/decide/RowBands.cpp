@@ -4,7 +4,7 @@
 // If the arena exceeds the limit, chains of groups are computed band by band:
 // some rows of the last result, from the rows of all previous results that
 // these need. Rows at the borders of bands are either recomputed or kept for
-// the next band, whichever costs less (Stripes.cpp, StripeCosts.cpp).
+// the next band, whichever costs less (RowBandBuilder.cpp, RowBandCosts.cpp).
 //
 //   %1 = group(%x) { conv }          %a = slice %x  // rows
 //   %2 = group(%1) { depthwise } ->  %b = group(%a) { conv }
@@ -29,7 +29,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/ChainRows.h"
 #include "passes/decide/Passes.h"
-#include "passes/decide/StripePlan.h"
+#include "passes/decide/RowBandPlan.h"
 #include "passes/plan/Buffers.h"
 #include "passes/plan/OrderLaunches.h"
 #include "passes/schedule/GroupCost.h"
@@ -42,7 +42,7 @@ using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::decide {
-#define GEN_PASS_DEF_STRIPEROWS
+#define GEN_PASS_DEF_ROWBANDS
 #include "passes/decide/Passes.h.inc"
 
 namespace {
@@ -51,19 +51,19 @@ namespace {
 /// pay off by default.
 constexpr double worthShare = 0.75;
 
-struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
+struct RowBandsPass : impl::RowBandsBase<RowBandsPass> {
   using Base::Base;
 
   void runOnOperation() override {
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (function.isPublic())
-        stripe(function);
+        splitIntoBands(function);
   }
 
 private:
   const TargetDescription &target() const { return *lookupTarget(targetName); }
 
-  void stripe(func::FuncOp main) {
+  void splitIntoBands(func::FuncOp main) {
     int64_t least = arenaOf(main);
     if (maxBytes > 0) {
       if (least <= maxBytes)
@@ -71,7 +71,7 @@ private:
       for (auto group : llvm::make_early_inc_range(main.getOps<GroupOp>()))
         if (schedule::RowChain::of({&group.getBody().front()}))
           separateStages(group);
-      return stripe(main, maxBytes);
+      return splitIntoBands(main, maxBytes);
     }
     if (least <= target().l2Bytes)
       return;
@@ -90,7 +90,7 @@ private:
       most = std::min(most, plan.lowerBound / 2);
     }
     OwningOpRef<func::FuncOp> trial = copy();
-    stripe(*trial, most);
+    splitIntoBands(*trial, most);
     if (double(arenaOf(*trial)) > worthShare * double(least))
       return;
     main.getBody().takeBody(trial->getBody());
@@ -100,7 +100,7 @@ private:
 
   /// Reduces the arena to `most` bytes, or close to it; without maxBytes only
   /// as far as this takes no time.
-  void stripe(func::FuncOp main, int64_t most) {
+  void splitIntoBands(func::FuncOp main, int64_t most) {
     int64_t least = arenaOf(main);
     if (least <= most)
       return;
@@ -110,7 +110,7 @@ private:
     if (least <= most)
       return;
     Best best{least, nullptr};
-    StripePlanner planner(main, target());
+    RowBandPlanner planner(main, target());
     build(main, planner, most, most, /*keeps=*/true, best);
     // Estimates may also be too large: a plan for a higher limit may fit and
     // recompute fewer rows.
@@ -142,7 +142,7 @@ private:
 
   /// Builds the plan for `first` bytes, and for less as long as the arena
   /// exceeds `most`.
-  void build(func::FuncOp main, StripePlanner &planner, int64_t most,
+  void build(func::FuncOp main, RowBandPlanner &planner, int64_t most,
              int64_t first, bool keeps, Best &best) const {
     // A plan is an estimate: the resulting arena is measured, and the limit is
     // lowered by the error. By default, only gaps in the arena are a reason to
@@ -238,7 +238,7 @@ private:
       auto before = builtFromEnd.find(rootOf(input));
       bool fromEnd =
           inTurn && before != builtFromEnd.end() ? !before->second : first;
-      builtFromEnd[buildStripes(chain, fromEnd, target())] = fromEnd;
+      builtFromEnd[buildRowBands(chain, fromEnd, target())] = fromEnd;
     }
   }
 

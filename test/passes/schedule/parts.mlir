@@ -21,13 +21,13 @@ kernel.func @channels(%x: tensor<1x9x9x576xf32>, %w: tensor<3x3x1x576xf32>) -> t
 // to the last part of the panel.
 // CHECK-LABEL: @panels(
 // CHECK-SAME: extent = 28
-// CHECK-DAG: %[[PIECE:.*]] = arith.remsi %{{.*}}, %c7
+// CHECK-DAG: %[[SHARE:.*]] = arith.remsi %{{.*}}, %c7
 // CHECK-DAG: %[[TILE:.*]] = arith.divsi %{{.*}}, %c7
-// CHECK: %[[LAST_PIECE:.*]] = arith.cmpi eq, %[[PIECE]], %c6
-// CHECK-NEXT: scf.if %[[LAST_PIECE]]
+// CHECK: %[[LAST_SHARE:.*]] = arith.cmpi eq, %[[SHARE]], %c6
+// CHECK-NEXT: scf.if %[[LAST_SHARE]]
 // CHECK: %[[LAST_TILE:.*]] = arith.cmpi eq, %[[TILE]], %c3
 // CHECK-NEXT: scf.if %[[LAST_TILE]]
-// CHECK: scf.if %[[LAST_PIECE]]
+// CHECK: scf.if %[[LAST_SHARE]]
 kernel.func @panels(%x: tensor<1x7x7x96xf32>, %p: tensor<23040xf32>) -> tensor<1x7x7x240xf32> attributes {strategy = "convolution", plan = {columns = 32, order = "tiles", rows = 12, splits = 1}} {
   %w = graph.unpack_panels %p {panel = 32 : i64, tail = 16 : i64} : (tensor<23040xf32>) -> tensor<1x1x96x240xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x7x7x96xf32>, tensor<1x1x96x240xf32>) -> tensor<1x7x7x240xf32>

@@ -6,9 +6,9 @@
 // over the order of groups: best[j + 1] is the cheapest of best[i] + cost(i ..
 // j) over all chains within the limit.
 
-#include "passes/decide/StripePlan.h"
+#include "passes/decide/RowBandPlan.h"
 
-#include "passes/decide/StripeCosts.h"
+#include "passes/decide/RowBandCosts.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
 #include "llvm/ADT/SetVector.h"
@@ -28,11 +28,11 @@ namespace {
 constexpr size_t longestChain = 12;
 /// The largest number of row bands that keep rows, since each has its own
 /// launches.
-constexpr int64_t mostKeepingStripes = 8;
+constexpr int64_t mostKeepingBands = 8;
 
 } // namespace
 
-class StripePlanner::Search {
+class RowBandPlanner::Search {
 public:
   Search(func::FuncOp main, const TargetDescription &target)
       : target(target), costs(target), buffers(main, {}, /*inPlace=*/false) {
@@ -142,7 +142,7 @@ private:
     for (GroupOp group : chain)
       if (group.getNumResults() != 1 || group.getOutputStrides() ||
           shapeOf(group->getResult(0)).size() < 3 ||
-          shapeOf(group->getResult(0))[0] != 1 || hasRunTimeSizes(group))
+          shapeOf(group->getResult(0))[0] != 1 || hasDynamicSizes(group))
         return false;
     // Whether a group can be computed row by row does not depend on the rows.
     if (!reads(chain.back(), {0, 1}))
@@ -162,11 +162,10 @@ private:
     int64_t together = rowsTogether(chain.back());
     for (bool keeps : {false, true}) {
       int64_t before = 0;
-      for (int64_t stripes = 2; stripes <= rows; ++stripes) {
-        if (keeps && (chain.size() == 1 || stripes > mostKeepingStripes))
+      for (int64_t bands = 2; bands <= rows; ++bands) {
+        if (keeps && (chain.size() == 1 || bands > mostKeepingBands))
           break;
-        int64_t height =
-            llvm::alignTo(llvm::divideCeil(rows, stripes), together);
+        int64_t height = llvm::alignTo(llvm::divideCeil(rows, bands), together);
         if (height == before || height >= rows)
           continue;
         before = height;
@@ -180,7 +179,7 @@ private:
   /// A row band that represents `count` bands.
   struct Sample {
     Rows last;
-    Stripe stripe;
+    RowBand band;
     double count;
   };
 
@@ -193,29 +192,29 @@ private:
     int64_t rows = shapeOf(chain.groups.back()->getResult(0))[1];
     std::vector<Sample> samples;
     if (chain.keeps) {
-      auto stripes = stripesOf(chain, /*fromEnd=*/false, read);
-      if (!stripes)
+      auto bands = rowBandsOf(chain, /*fromEnd=*/false, read);
+      if (!bands)
         return std::nullopt;
-      for (Stripe &stripe : *stripes) {
-        Rows last = stripe.computed.back();
-        samples.push_back({last, std::move(stripe), 1});
+      for (RowBand &band : *bands) {
+        Rows last = band.computed.back();
+        samples.push_back({last, std::move(band), 1});
       }
       return samples;
     }
-    int64_t stripes = llvm::divideCeil(rows, chain.height);
+    int64_t bands = llvm::divideCeil(rows, chain.height);
     llvm::SetVector<int64_t> chosen;
-    for (int64_t k : {int64_t(0), int64_t(1), stripes / 2, stripes / 2 + 1,
-                      stripes - 2, stripes - 1})
-      if (k >= 0 && k < stripes)
+    for (int64_t k : {int64_t(0), int64_t(1), bands / 2, bands / 2 + 1,
+                      bands - 2, bands - 1})
+      if (k >= 0 && k < bands)
         chosen.insert(k);
     for (int64_t k : chosen) {
       Rows last{k * chain.height, std::min(rows, (k + 1) * chain.height)};
-      auto needed = rowsOfStripe(chain.groups, last, read);
+      auto needed = rowsOfBand(chain.groups, last, read);
       if (!needed)
         return std::nullopt;
       samples.push_back({last, {*needed, *needed}, 1});
-      if (k == stripes / 2)
-        samples.back().count += static_cast<double>(stripes - chosen.size());
+      if (k == bands / 2)
+        samples.back().count += static_cast<double>(bands - chosen.size());
     }
     return samples;
   }
@@ -241,7 +240,7 @@ private:
   size_t kernelsOf(GroupOp group, size_t g, ArrayRef<Sample> samples) {
     std::set<std::vector<int64_t>> kinds;
     for (const Sample &sample : samples) {
-      Rows rows = sample.stripe.computed[g];
+      Rows rows = sample.band.computed[g];
       if (rows.size() == 0)
         continue;
       std::vector<int64_t> kind{rows.size()};
@@ -261,14 +260,14 @@ private:
     for (auto [g, group] : llvm::enumerate(chain.groups)) {
       double own = 0;
       int64_t held = 0;
-      for (const auto &[last, stripe, count] : samples) {
-        int64_t rows = stripe.computed[g].size();
+      for (const auto &[last, band, count] : samples) {
+        int64_t rows = band.computed[g].size();
         if (rows == 0)
           continue;
         own += count * costs.launch(group, rows);
-        held = std::max(held, stripe.held[g].size());
+        held = std::max(held, band.held[g].size());
         Value result = group->getResult(0);
-        if (int64_t kept = stripe.kept(g, /*fromEnd=*/false).size())
+        if (int64_t kept = band.kept(g, /*fromEnd=*/false).size())
           own +=
               count * costs.copy(result.getType(), kept * rowElements(result));
       }
@@ -316,17 +315,17 @@ private:
   /// part of band `k`.
   static int64_t rowsThere(const Chain &chain, ArrayRef<Sample> samples,
                            size_t k, size_t now, size_t g, size_t reader) {
-    const Stripe &stripe = samples[k].stripe;
+    const RowBand &band = samples[k].band;
     auto keptFor = [&](size_t later) -> int64_t {
       if (!chain.keeps || later >= samples.size())
         return 0;
-      const Stripe &its = samples[later].stripe;
+      const RowBand &its = samples[later].band;
       return its.computed[g].size() > 0 ? its.kept(g, false).size()
-             : later > 0 ? samples[later - 1].stripe.held[g].size()
-                         : 0;
+             : later > 0                ? samples[later - 1].band.held[g].size()
+                                        : 0;
     };
     return g > now         ? keptFor(k)
-           : reader >= now ? stripe.held[g].size()
+           : reader >= now ? band.held[g].size()
                            : keptFor(k + 1);
   }
 
@@ -353,7 +352,7 @@ private:
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
                                Value value, bool byLastOnly) {
     std::optional<Rows> all;
-    for (auto [group, part] : llvm::zip(chain, sample.stripe.computed)) {
+    for (auto [group, part] : llvm::zip(chain, sample.band.computed)) {
       if ((byLastOnly && group != chain.back()) || part.size() == 0)
         continue;
       for (const OperandRows &read : *reads(group, part)) {
@@ -377,7 +376,7 @@ private:
         buffer.bytes != plan::bytesOf(value.getType()) ||
         buffer.first >= stepOf[i] || buffer.last > stepOf[j] ||
         shapeOf(value).size() < 3 || shapeOf(value)[0] != 1 ||
-        hasRunTimeSizes(value.getType()))
+        hasDynamicSizes(value.getType()))
       return false;
     for (size_t k = i; k <= j; ++k) {
       GroupOp group = groups[k];
@@ -471,7 +470,7 @@ private:
   }
 
   const TargetDescription &target;
-  StripeCosts costs;
+  RowBandCosts costs;
   plan::Buffers buffers;
   std::vector<GroupOp> groups;
   std::vector<int64_t> stepOf;
@@ -488,14 +487,15 @@ private:
       known;
 };
 
-StripePlanner::StripePlanner(func::FuncOp main, const TargetDescription &target)
+RowBandPlanner::RowBandPlanner(func::FuncOp main,
+                               const TargetDescription &target)
     : search(std::make_unique<Search>(main, target)) {}
-StripePlanner::~StripePlanner() = default;
+RowBandPlanner::~RowBandPlanner() = default;
 
-std::vector<Chain> StripePlanner::plan(int64_t maxBytes, bool keeps) {
+std::vector<Chain> RowBandPlanner::plan(int64_t maxBytes, bool keeps) {
   return search->plan(maxBytes, keeps);
 }
-std::vector<Chain> StripePlanner::planAtNoCost(int64_t maxBytes) {
+std::vector<Chain> RowBandPlanner::planAtNoCost(int64_t maxBytes) {
   return search->planAtNoCost(maxBytes);
 }
 

@@ -1,4 +1,4 @@
-#include "passes/schedule/DenseRows.h"
+#include "passes/schedule/ContiguousRows.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace ingot::schedule {
 
-bool hasDenseRows(Value buffer) {
+bool hasContiguousRows(Value buffer) {
   if (!buffer)
     return false;
   auto type = cast<MemRefType>(buffer.getType());

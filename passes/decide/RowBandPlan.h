@@ -1,20 +1,20 @@
 // Chooses which groups are computed in row bands.
 
-#ifndef INGOT_PASSES_DECIDE_STRIPEPLAN_H
-#define INGOT_PASSES_DECIDE_STRIPEPLAN_H
+#ifndef INGOT_PASSES_DECIDE_ROWBANDPLAN_H
+#define INGOT_PASSES_DECIDE_ROWBANDPLAN_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/decide/Stripes.h"
+#include "passes/decide/RowBandBuilder.h"
 
 #include <memory>
 
 namespace ingot::decide {
 
 /// Chooses chains in one function, for several limits.
-class StripePlanner {
+class RowBandPlanner {
 public:
-  StripePlanner(mlir::func::FuncOp main, const TargetDescription &target);
-  ~StripePlanner();
+  RowBandPlanner(mlir::func::FuncOp main, const TargetDescription &target);
+  ~RowBandPlanner();
 
   /// Returns the chains that reduce the estimated peak of live memory to
   /// `maxBytes` at the least cost; if none do, those with the least peak.
@@ -32,4 +32,4 @@ private:
 
 } // namespace ingot::decide
 
-#endif // INGOT_PASSES_DECIDE_STRIPEPLAN_H
+#endif // INGOT_PASSES_DECIDE_ROWBANDPLAN_H

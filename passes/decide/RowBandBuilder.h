@@ -1,7 +1,7 @@
 // Chains of groups that are computed in row bands.
 
-#ifndef INGOT_PASSES_DECIDE_STRIPES_H
-#define INGOT_PASSES_DECIDE_STRIPES_H
+#ifndef INGOT_PASSES_DECIDE_ROWBANDBUILDER_H
+#define INGOT_PASSES_DECIDE_ROWBANDBUILDER_H
 
 #include "passes/decide/GroupRows.h"
 
@@ -29,7 +29,7 @@ struct Chain {
 };
 
 /// The rows of each group's result in one row band.
-struct Stripe {
+struct RowBand {
   /// The rows that the group computes; empty if the previous ones suffice.
   std::vector<Rows> computed;
   /// The rows that are live for other groups: the computed ones and those kept
@@ -53,14 +53,14 @@ using ReadRows =
 /// Returns the row bands of a chain in the order of computation, from the first
 /// row or from the last one; nothing if the chain cannot be computed row by
 /// row. `read` is operandRows.
-std::optional<std::vector<Stripe>> stripesOf(const Chain &chain, bool fromEnd,
-                                             ReadRows read);
+std::optional<std::vector<RowBand>> rowBandsOf(const Chain &chain, bool fromEnd,
+                                               ReadRows read);
 
 /// Returns the rows of each group that a band computes for the rows `last` of
 /// the last group, if no rows are kept. Nothing if the chain cannot be computed
 /// row by row.
 std::optional<std::vector<Rows>>
-rowsOfStripe(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
+rowsOfBand(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
 /// Returns, for each group of a chain, the last group of the chain that reads
 /// its result; the number of groups if none does.
@@ -73,10 +73,10 @@ using PlacePart = llvm::function_ref<mlir::Value(
 
 /// Replaces the groups of a chain by those of its row bands; returns the
 /// result.
-mlir::Value buildStripes(const Chain &chain, bool fromEnd,
-                         const TargetDescription &target,
-                         PlacePart place = nullptr);
+mlir::Value buildRowBands(const Chain &chain, bool fromEnd,
+                          const TargetDescription &target,
+                          PlacePart place = nullptr);
 
 } // namespace ingot::decide
 
-#endif // INGOT_PASSES_DECIDE_STRIPES_H
+#endif // INGOT_PASSES_DECIDE_ROWBANDBUILDER_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks from where vectors are loaded while a network runs with VTCM.
 
-    hexagon_near.py --ingot PROGRAM --work DIR [--network NAME|MODEL.onnx] [--vtcm SIZE]
+    hexagon_vtcm.py --ingot PROGRAM --work DIR [--network NAME|MODEL.onnx] [--vtcm SIZE]
 
 The network is compiled with and without --vtcm. Vectors may then be loaded from constants, the stack, and VTCM:
 none from the arena or a tensor of the caller, but for those that an unaligned store writes

@@ -2,8 +2,8 @@
 // signal them (cp.async.bulk.tensor): such a copy completes when no thread can
 // continue otherwise. Included by cuda_runtime.h.
 
-#ifndef INGOT_EMULATED_GATES_H
-#define INGOT_EMULATED_GATES_H
+#ifndef INGOT_EMULATED_MBARRIERS_H
+#define INGOT_EMULATED_MBARRIERS_H
 
 // The tensor map that the driver encodes for such copies, of 128 bytes as on
 // the device.
@@ -17,17 +17,17 @@ struct alignas(64) CUtensorMap {
 static_assert(sizeof(CUtensorMap) == 128, "a map of 128 bytes");
 
 // The word of an mbarrier.
-struct EmulatedGate {
+struct EmulatedMbarrier {
   uint16_t arrivals, left;
   int32_t bytes : 31;
   uint32_t phase : 1;
 
-  static EmulatedGate of(const int64_t *word) {
-    EmulatedGate gate;
-    memcpy(&gate, word, sizeof gate);
-    if (gate.arrivals == 0)
+  static EmulatedMbarrier of(const int64_t *word) {
+    EmulatedMbarrier mbarrier;
+    memcpy(&mbarrier, word, sizeof mbarrier);
+    if (mbarrier.arrivals == 0)
       fail("a gate is used that nobody has set up");
-    return gate;
+    return mbarrier;
   }
   // After an arrival or a copy: completes the phase if nothing is missing.
   void put(int64_t *word) {
@@ -44,7 +44,7 @@ struct EmulatedGate {
     abort();
   }
 };
-static_assert(sizeof(EmulatedGate) == sizeof(int64_t), "a gate is a word");
+static_assert(sizeof(EmulatedMbarrier) == sizeof(int64_t), "a gate is a word");
 
 class EmulatedTiles {
 public:
@@ -52,7 +52,7 @@ public:
     CUtensorMap map;
     int64_t at[5], shift[3];
     char *to;
-    int64_t *gate;
+    int64_t *mbarrier;
     unsigned thread, clock;
     // The blocks of the cluster that receive the copy, and the distances of
     // their memory.
@@ -61,16 +61,16 @@ public:
 
     // Calls `body`, in each block, with each 16 bytes of shared memory and
     // their source address, which is null outside of the tensor.
-    template <typename Body> void forEachPiece(const Body &body) const {
+    template <typename Body> void forEachVector(const Body &body) const {
       for (unsigned block = 0; block < blocks; ++block)
-        forEachPiece(to + distances[block], body);
+        forEachVector(to + distances[block], body);
     }
-    int64_t *gateOf(unsigned block) const {
-      return reinterpret_cast<int64_t *>(reinterpret_cast<char *>(gate) +
+    int64_t *mbarrierOf(unsigned block) const {
+      return reinterpret_cast<int64_t *>(reinterpret_cast<char *>(mbarrier) +
                                          distances[block]);
     }
     template <typename Body>
-    void forEachPiece(char *to, const Body &body) const {
+    void forEachVector(char *to, const Body &body) const {
       unsigned rows = map.areWindows ? map.box[1] : 1;
       for (unsigned axis = 1; axis < map.rank && !map.areWindows; ++axis)
         rows *= map.box[axis];
@@ -85,13 +85,13 @@ public:
           isInside &= here >= 0 && here < int64_t(map.sizes[axis]);
           from += here * int64_t(map.distances[axis]);
         }
-        for (unsigned piece = 0; piece * 16u < map.box[0] * map.element;
-             ++piece) {
-          int64_t first = at[0] + int64_t(piece * 16u / map.element);
+        for (unsigned vector = 0; vector * 16u < map.box[0] * map.element;
+             ++vector) {
+          int64_t first = at[0] + int64_t(vector * 16u / map.element);
           int64_t inTensor =
               isInside ? (int64_t(map.sizes[0]) - first) * map.element : 0;
           uintptr_t byte =
-              reinterpret_cast<uintptr_t>(to) + row * 128 + piece * 16;
+              reinterpret_cast<uintptr_t>(to) + row * 128 + vector * 16;
           body(reinterpret_cast<char *>(byte ^ ((byte >> 7 & 7u) << 4)),
                first < 0 || inTensor <= 0 ? nullptr
                                           : from + first * map.element,
@@ -130,8 +130,8 @@ public:
   }
   void init(int64_t *word, unsigned arrivals) {
     emulated_write(word, 8);
-    EmulatedGate gate = {uint16_t(arrivals), uint16_t(arrivals), 0, 0};
-    memcpy(word, &gate, sizeof gate);
+    EmulatedMbarrier mbarrier = {uint16_t(arrivals), uint16_t(arrivals), 0, 0};
+    memcpy(word, &mbarrier, sizeof mbarrier);
     unpublished.push_back({word, emulated_thread()});
   }
   void publish() {
@@ -141,30 +141,31 @@ public:
   }
   void arrive(int64_t *word, unsigned bytes) {
     emulated_read(word, 8);
-    EmulatedGate gate = EmulatedGate::of(word);
-    if (gate.left == 0)
-      EmulatedGate::fail("more threads arrive at a gate than it is for");
-    gate.bytes += int32_t(bytes);
-    --gate.left;
+    EmulatedMbarrier mbarrier = EmulatedMbarrier::of(word);
+    if (mbarrier.left == 0)
+      EmulatedMbarrier::fail("more threads arrive at a gate than it is for");
+    mbarrier.bytes += int32_t(bytes);
+    --mbarrier.left;
     emulated_release(word);
-    gate.put(word);
+    mbarrier.put(word);
   }
   // Counts bytes that this thread has written.
   void count(int64_t *word, unsigned bytes) {
-    EmulatedGate gate = EmulatedGate::of(word);
-    gate.bytes -= int32_t(bytes);
+    EmulatedMbarrier mbarrier = EmulatedMbarrier::of(word);
+    mbarrier.bytes -= int32_t(bytes);
     emulated_arrived(word, emulated_thread(), emulated_issue());
-    gate.put(word);
+    mbarrier.put(word);
   }
   void add(Copy copy) {
-    emulated_read(copy.gate, 8);
+    emulated_read(copy.mbarrier, 8);
     for (const auto &one : unpublished)
-      if (one.first == copy.gate)
-        EmulatedGate::fail("a copy is told of a gate that is not published");
+      if (one.first == copy.mbarrier)
+        EmulatedMbarrier::fail(
+            "a copy is told of a gate that is not published");
     if (reinterpret_cast<uintptr_t>(copy.to) % 128 != 0)
-      EmulatedGate::fail("a tile is copied to no multiple of 128 bytes");
+      EmulatedMbarrier::fail("a tile is copied to no multiple of 128 bytes");
     copy.thread = emulated_thread();
-    copy.forEachPiece([](char *to, const char *, unsigned) {
+    copy.forEachVector([](char *to, const char *, unsigned) {
       emulated_write(to, 16);
       emulated_pending(to, 1);
     });
@@ -179,7 +180,7 @@ public:
     size_t late = copies.size();
     auto isOneAwaited = [&](const Copy &copy) {
       for (unsigned block = 0; block < copy.blocks; ++block)
-        if (isAwaited(copy.gateOf(block)))
+        if (isAwaited(copy.mbarrierOf(block)))
           return true;
       return false;
     };
@@ -190,7 +191,7 @@ public:
     unsigned running = emulated_thread();
     emulated_go_on(copy.thread);
     int32_t bytes = 0;
-    copy.forEachPiece([&](char *to, const char *from, unsigned count) {
+    copy.forEachVector([&](char *to, const char *from, unsigned count) {
       emulated_pending(to, -1);
       memset(to, 0, 16);
       if (from) {
@@ -200,10 +201,10 @@ public:
       bytes += 16;
     });
     for (unsigned block = 0; block < copy.blocks; ++block) {
-      EmulatedGate gate = EmulatedGate::of(copy.gateOf(block));
-      gate.bytes -= bytes / int32_t(copy.blocks);
-      emulated_arrived(copy.gateOf(block), copy.thread, copy.clock);
-      gate.put(copy.gateOf(block));
+      EmulatedMbarrier mbarrier = EmulatedMbarrier::of(copy.mbarrierOf(block));
+      mbarrier.bytes -= bytes / int32_t(copy.blocks);
+      emulated_arrived(copy.mbarrierOf(block), copy.thread, copy.clock);
+      mbarrier.put(copy.mbarrierOf(block));
     }
     emulated_go_on(running);
     return true;
@@ -212,7 +213,7 @@ public:
   // the next one.
   void endBlock() {
     if (!copies.empty())
-      EmulatedGate::fail("a block ends before a copy of its own is there");
+      EmulatedMbarrier::fail("a block ends before a copy of its own is there");
     unpublished.clear();
   }
 
@@ -306,4 +307,4 @@ inline CUresult cuTensorMapEncodeIm2col(
                                            : CUDA_SUCCESS;
 }
 
-#endif // INGOT_EMULATED_GATES_H
+#endif // INGOT_EMULATED_MBARRIERS_H

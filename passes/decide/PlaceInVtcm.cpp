@@ -12,18 +12,18 @@
 //                                            %2 = concat %c, ...
 //
 // Slices are views, the concatenation is in place, and equal row bands become
-// one kernel, as in StripeRows.cpp. An operand of a group that cannot be
+// one kernel, as in RowBands.cpp. An operand of a group that cannot be
 // computed in row bands is copied as a whole. Constants are not copied, since
 // weights are streamed; neither are operands read by scalar code, which go
 // through the caches. Called programs are unchanged.
 //
 // If the memory is too small, the function is unchanged and gets the attribute
-// kernel.near_least: the size that would suffice.
+// kernel.vtcm_least: the size that would suffice.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/decide/Passes.h"
-#include "passes/decide/Stripes.h"
+#include "passes/decide/RowBandBuilder.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
 
@@ -33,7 +33,7 @@ using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::decide {
-#define GEN_PASS_DEF_FILLNEAR
+#define GEN_PASS_DEF_PLACEINVTCM
 #include "passes/decide/Passes.h.inc"
 
 namespace {
@@ -99,7 +99,7 @@ private:
 
   bool readsVectors(OpOperand &read) const {
     auto group = cast<GroupOp>(read.getOwner());
-    return !hasRunTimeSizes(read.get().getType()) &&
+    return !hasDynamicSizes(read.get().getType()) &&
            schedule::lookupStrategy(group.getStrategy())
                ->readsVectors(
                    schedule::GroupView{&group.getBody().front()},
@@ -129,7 +129,7 @@ private:
     for (GroupOp group : groups) {
       unsigned first = stepOf.lookup(group), last = first;
       if (group.getNumResults() == 1 && !group.getOutputStrides() &&
-          !hasRunTimeSizes(group.getResult(0).getType()) &&
+          !hasDynamicSizes(group.getResult(0).getType()) &&
           isReadByVectors(group.getResult(0), last))
         candidates.push_back(
             {bytesOf(group.getResult(0).getType()), first, last, group});
@@ -187,16 +187,15 @@ private:
   /// Returns the bytes of the operands for each row band of `height` rows of
   /// the result; for height 0, a single band of all rows. Nothing if the group
   /// cannot be computed by rows.
-  std::optional<SmallVector<int64_t>> bytesOfStripes(GroupOp group,
-                                                     const Operands &operands,
-                                                     int64_t height) const {
+  std::optional<SmallVector<int64_t>>
+  bytesOfBands(GroupOp group, const Operands &operands, int64_t height) const {
     if (height == 0) {
       int64_t all = 0;
       for (unsigned operand : operands)
         all += bytesOf(group->getOperand(operand).getType());
       return SmallVector<int64_t>{all};
     }
-    SmallVector<int64_t> stripes;
+    SmallVector<int64_t> bands;
     int64_t rows = shapeOf(group.getResult(0))[1];
     for (int64_t begin = 0; begin < rows; begin += height) {
       auto reads = operandRows(group, {begin, std::min(rows, begin + height)});
@@ -212,16 +211,16 @@ private:
             shape[read.axis] = read.rows.size();
           sum += bytesOf(RankedTensorType::get(shape, type.getElementType()));
         }
-      stripes.push_back(sum);
+      bands.push_back(sum);
     }
-    return stripes;
+    return bands;
   }
 
   bool fit(GroupOp group, const Operands &operands, int64_t height,
            int64_t room) const {
-    auto stripes = bytesOfStripes(group, operands, height);
-    return stripes &&
-           llvm::all_of(*stripes, [&](int64_t bytes) { return bytes <= room; });
+    auto bands = bytesOfBands(group, operands, height);
+    return bands &&
+           llvm::all_of(*bands, [&](int64_t bytes) { return bytes <= room; });
   }
 
   int64_t costOf(GroupOp group, const Operands &operands,
@@ -231,9 +230,9 @@ private:
     // 2026, the time in which 6 KB are copied.
     constexpr int64_t launch = 6 << 10;
     bool isWhole = isAll(group, height);
-    auto stripes = *bytesOfStripes(group, operands, isWhole ? 0 : height);
-    int64_t count = int64_t(stripes.size()), copies = int64_t(operands.size());
-    return std::accumulate(stripes.begin(), stripes.end(), int64_t(0)) +
+    auto bands = *bytesOfBands(group, operands, isWhole ? 0 : height);
+    int64_t count = int64_t(bands.size()), copies = int64_t(operands.size());
+    return std::accumulate(bands.begin(), bands.end(), int64_t(0)) +
            launch * (count * copies + count - 1);
   }
 
@@ -255,8 +254,8 @@ private:
     if (!isByRows(group))
       return 0;
     int64_t before = all;
-    for (int64_t stripes = 2; before > 1; ++stripes) {
-      int64_t height = llvm::divideCeil(all, stripes);
+    for (int64_t bands = 2; before > 1; ++bands) {
+      int64_t height = llvm::divideCeil(all, bands);
       if (height < before && fit(group, operands, height, room))
         return height;
       before = height;
@@ -273,13 +272,13 @@ private:
                                             /*near=*/true));
       return;
     }
-    buildStripes({{group}, height}, /*fromEnd=*/false, target,
-                 [&](OpBuilder &builder, const OperandRows &read, Value part) {
-                   return llvm::is_contained(operands, read.operand)
-                              ? copyPart(builder, group.getLoc(), part, target,
-                                         /*near=*/true)
-                              : part;
-                 });
+    buildRowBands({{group}, height}, /*fromEnd=*/false, target,
+                  [&](OpBuilder &builder, const OperandRows &read, Value part) {
+                    return llvm::is_contained(operands, read.operand)
+                               ? copyPart(builder, group.getLoc(), part, target,
+                                          /*near=*/true)
+                               : part;
+                  });
   }
 
   func::FuncOp main;
@@ -291,7 +290,7 @@ private:
   std::vector<int64_t> used;
 };
 
-struct FillNearPass : impl::FillNearBase<FillNearPass> {
+struct PlaceInVtcmPass : impl::PlaceInVtcmBase<PlaceInVtcmPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -316,7 +315,7 @@ private:
       (tryWith(main, middle) ? enough : less) = middle;
     }
     main->setAttr(
-        kernel::kNearLeastAttr,
+        kernel::kVtcmLeastAttr,
         Builder(&getContext()).getI64IntegerAttr(llvm::alignTo(enough, unit)));
   }
 

@@ -1,4 +1,4 @@
-#include "compiler/run/RunTimeSizes.h"
+#include "compiler/run/DynamicSizes.h"
 
 using namespace mlir;
 

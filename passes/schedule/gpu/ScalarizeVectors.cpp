@@ -14,7 +14,7 @@
 // merges them into one access if it knows that the address is aligned
 // (MarkAligned).
 
-#include "passes/schedule/gpu/SplitLanes.h"
+#include "passes/schedule/gpu/ScalarizeVectors.h"
 
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
@@ -145,7 +145,7 @@ private:
 
 } // namespace
 
-LogicalResult splitLanes(kernel::FuncOp kernel) {
+LogicalResult scalarizeVectors(kernel::FuncOp kernel) {
   WalkResult found = kernel.walk([](Operation *op) {
     return hasLanes(op) ? WalkResult::interrupt() : WalkResult::advance();
   });

@@ -9,10 +9,10 @@
 // same banks. Unit p of row r is therefore stored at p ^ (r / 2 % 4): the 8
 // units that are read together are in 8 different groups of banks. In rows of 8
 // units or more it is p ^ (r % 8). Columns that are interleaved between MMAs
-// (ResultPieces.h) are read in pairs: 0, 1, 8, 9, 16, 17, 24 and 25 of four
+// (ResultVectors.h) are read in pairs: 0, 1, 8, 9, 16, 17, 24 and 25 of four
 // MMAs. Their units are at p ^ (column / 8 % 4).
 
-#include "passes/schedule/gpu/TensorStrips.h"
+#include "passes/schedule/gpu/TensorKTiles.h"
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/gpu/Sharing.h"
@@ -22,44 +22,44 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-TensorStrips::TensorStrips(KernelBuilder &b, const BlockOperands &operands,
+TensorKTiles::TensorKTiles(KernelBuilder &b, const BlockOperands &operands,
                            const TensorTile &tile)
     : b(b), operands(operands), tile(tile),
-      piece(pieceBytes / bytesOf(operands.leftType())),
+      vectorElements(vectorAccessBytes / bytesOf(operands.leftType())),
       packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()),
-      columnsLie(!packed && piece == 8),
-      pieces(b, operands, tile.rows, tile.columns, unitsAcross(),
-             /*mayDeal=*/!columnsLie, /*areWhole=*/false) {
-  bringsLeftPieces = hasPieces(b, operands.leftTensor, operands.leftRun);
-  bringsRightPieces =
+      columnsLie(!packed && vectorElements == 8),
+      vectors(b, operands, tile.rows, tile.columns, unitsAcross(),
+              /*mayDeal=*/!columnsLie, /*areWhole=*/false) {
+  copiesLeftVectors = hasVectors(b, operands.leftTensor, operands.leftRun);
+  copiesRightVectors =
       packed ||
-      (columnsLie && hasPieces(b, operands.rightTensor, operands.rightRun));
+      (columnsLie && hasVectors(b, operands.rightTensor, operands.rightRun));
 }
 
-void TensorStrips::declareTiles() {
-  int64_t strips = tile.stages * tile.slices;
+void TensorKTiles::declareTiles() {
+  int64_t kTiles = tile.stages * tile.slices;
   leftTile =
-      b.shared({strips, tile.rows, strip()}, operands.leftType(), "left_tile");
-  rightTile = b.shared(columnsLie ? ArrayRef({strips, strip(), tile.columns})
-                                  : ArrayRef({strips, tile.columns, strip()}),
+      b.shared({kTiles, tile.rows, kTile()}, operands.leftType(), "left_tile");
+  rightTile = b.shared(columnsLie ? ArrayRef({kTiles, kTile(), tile.columns})
+                                  : ArrayRef({kTiles, tile.columns, kTile()}),
                        operands.rightType(), "right_tile");
 }
 
-Expr TensorStrips::swizzled(Expr row, Expr at, int64_t pieces, int64_t alike) {
-  if (pieces >= 8)
+Expr TensorKTiles::swizzled(Expr row, Expr at, int64_t vectors, int64_t alike) {
+  if (vectors >= 8)
     return at ^ (row % 8.0);
-  return at ^ (row / double(alike) % double(pieces));
+  return at ^ (row / double(alike) % double(vectors));
 }
 
-Expr TensorStrips::swizzledColumn(Expr column, Expr at) {
-  return swizzled(column, at, stripPieces, pieces.columnsOfGroup());
+Expr TensorKTiles::swizzledColumn(Expr column, Expr at) {
+  return swizzled(column, at, kTileRowVectors, vectors.columnsOfGroup());
 }
 
-void TensorStrips::share(int64_t count, llvm::function_ref<void(Expr)> body) {
+void TensorKTiles::share(int64_t count, llvm::function_ref<void(Expr)> body) {
   schedule::share(b, thread, tile.threads(b.target.device), count, body);
 }
 
-void TensorStrips::shareLoop(int64_t count,
+void TensorKTiles::shareLoop(int64_t count,
                              llvm::function_ref<void(Expr)> body) {
   b.loop(thread, b.index(count), tile.threads(b.target.device), {},
          [&](Expr mine, ArrayRef<Expr>) -> Exprs {
@@ -68,104 +68,110 @@ void TensorStrips::shareLoop(int64_t count,
          });
 }
 
-std::optional<Expr> TensorStrips::both(std::optional<Expr> x,
+std::optional<Expr> TensorKTiles::both(std::optional<Expr> x,
                                        std::optional<Expr> y) {
   return x && y ? std::optional(*x & *y) : x ? x : y;
 }
 
-std::optional<Expr> TensorStrips::insideRows(Expr row) {
+std::optional<Expr> TensorKTiles::insideRows(Expr row) {
   return fitsRows() ? std::nullopt : std::optional(row < b.size(operands.rows));
 }
 
-std::optional<Expr> TensorStrips::insideColumns(Expr column) {
+std::optional<Expr> TensorKTiles::insideColumns(Expr column) {
   return fitsColumns() ? std::nullopt
                        : std::optional(column < double(operands.columns));
 }
 
-std::optional<Expr> TensorStrips::insideSteps(Expr step, int64_t steps) {
+std::optional<Expr> TensorKTiles::insideSteps(Expr step, int64_t steps) {
   return steps % round() == 0 ? std::nullopt
                               : std::optional(step < double(steps));
 }
 
-void TensorStrips::fill(Expr firstStep, Expr stage) {
+void TensorKTiles::fill(Expr firstStep, Expr stage) {
   fillLeft(firstStep, stage);
   fillRight(firstStep, stage);
 }
 
-void TensorStrips::fillLeft(Expr firstStep, Expr stage) {
-  if (bringsLeftPieces)
-    fillLeftPieces(firstStep, stage);
+void TensorKTiles::fillLeft(Expr firstStep, Expr stage) {
+  if (copiesLeftVectors)
+    fillLeftVectors(firstStep, stage);
   else
     fillLeftElements(firstStep, stage);
 }
 
-void TensorStrips::fillRight(Expr firstStep, Expr stage) {
+void TensorKTiles::fillRight(Expr firstStep, Expr stage) {
   if (packed)
-    fillPackedPieces(firstStep, stage);
-  else if (bringsRightPieces)
-    fillRightPieces(firstStep, stage);
+    fillPackedVectors(firstStep, stage);
+  else if (copiesRightVectors)
+    fillRightVectors(firstStep, stage);
   else
     fillRightElements(firstStep, stage);
 }
 
-Expr TensorStrips::inSlice(Expr mine, int64_t count, Expr &firstStep,
+Expr TensorKTiles::inSlice(Expr mine, int64_t count, Expr &firstStep,
                            Expr &stage) {
   if (tile.slices == 1)
     return mine;
   Expr number = named(mine / double(count), "slice_to_fill");
-  firstStep = firstStep + number * double(strip());
+  firstStep = firstStep + number * double(kTile());
   stage = stage + number;
   return mine % double(count);
 }
 
-void TensorStrips::fillLeftPieces(Expr firstRound, Expr firstStage) {
-  int64_t count = tile.rows * stripPieces;
+void TensorKTiles::fillLeftVectors(Expr firstRound, Expr firstStage) {
+  int64_t count = tile.rows * kTileRowVectors;
   share(count * tile.slices, [&](Expr mine) {
     Expr firstStep = firstRound, stage = firstStage;
     mine = inSlice(mine, count, firstStep, stage);
-    Expr row = mine / double(stripPieces), at = mine % double(stripPieces);
-    Expr step = firstStep + at * double(piece), atRow = firstRow + row;
+    Expr row = mine / double(kTileRowVectors),
+         at = mine % double(kTileRowVectors);
+    Expr step = firstStep + at * double(vectorElements), atRow = firstRow + row;
     auto place = operands.leftPlace(b, batch, atRow, step);
     auto inside =
         both(both(insideRows(atRow), insideSteps(step, operands.steps)),
              place.inside);
     copyAhead(b, b.bufferOf(operands.leftTensor), place.at, leftTile,
-              {stage, row, swizzled(row, at, stripPieces) * double(piece)},
+              {stage, row,
+               swizzled(row, at, kTileRowVectors) * double(vectorElements)},
               inside);
   });
 }
 
-void TensorStrips::fillPackedPieces(Expr firstRound, Expr firstStage) {
-  int64_t steps = llvm::alignTo(operands.steps, piece),
-          count = tile.columns * stripPieces;
+void TensorKTiles::fillPackedVectors(Expr firstRound, Expr firstStage) {
+  int64_t steps = llvm::alignTo(operands.steps, vectorElements),
+          count = tile.columns * kTileRowVectors;
   share(count * tile.slices, [&](Expr mine) {
     Expr firstStep = firstRound, stage = firstStage;
     mine = inSlice(mine, count, firstStep, stage);
-    Expr column = mine / double(stripPieces), at = mine % double(stripPieces);
-    Expr step = firstStep + at * double(piece), atColumn = firstColumn + column;
-    copyAhead(b, b.bufferOf(packed.getPacked()),
-              {operands.packedColumn(batch, atColumn) * double(steps) + step},
-              rightTile,
-              {stage, column, swizzledColumn(column, at) * double(piece)},
-              both(insideColumns(atColumn), insideSteps(step, steps)));
+    Expr column = mine / double(kTileRowVectors),
+         at = mine % double(kTileRowVectors);
+    Expr step = firstStep + at * double(vectorElements),
+         atColumn = firstColumn + column;
+    copyAhead(
+        b, b.bufferOf(packed.getPacked()),
+        {operands.packedColumn(batch, atColumn) * double(steps) + step},
+        rightTile,
+        {stage, column, swizzledColumn(column, at) * double(vectorElements)},
+        both(insideColumns(atColumn), insideSteps(step, steps)));
   });
 }
 
-void TensorStrips::fillRightPieces(Expr firstRound, Expr firstStage) {
-  int64_t pieces = tile.columns / piece, count = strip() * pieces;
+void TensorKTiles::fillRightVectors(Expr firstRound, Expr firstStage) {
+  int64_t vectors = tile.columns / vectorElements, count = kTile() * vectors;
   share(count * tile.slices, [&](Expr mine) {
     Expr firstStep = firstRound, stage = firstStage;
     mine = inSlice(mine, count, firstStep, stage);
-    Expr row = mine / double(pieces), at = mine % double(pieces);
-    Expr step = firstStep + row, column = firstColumn + at * double(piece);
+    Expr row = mine / double(vectors), at = mine % double(vectors);
+    Expr step = firstStep + row,
+         column = firstColumn + at * double(vectorElements);
     auto place = operands.rightPlace(b, batch, step, column);
     copyAhead(b, b.bufferOf(operands.rightTensor), place.at, rightTile,
-              {stage, row, swizzled(row, at, pieces) * double(piece)},
+              {stage, row, swizzled(row, at, vectors) * double(vectorElements)},
               both(insideColumns(column), insideSteps(step, operands.steps)));
   });
 }
 
-void TensorStrips::storeGuarded(Value to, const Exprs &place,
+void TensorKTiles::storeGuarded(Value to, const Exprs &place,
                                 std::optional<Expr> inside, Type type,
                                 llvm::function_ref<Expr()> load) {
   if (!inside)
@@ -175,16 +181,17 @@ void TensorStrips::storeGuarded(Value to, const Exprs &place,
       [&] { b.store(to, b.constant(0, type), place); });
 }
 
-void TensorStrips::fillLeftElements(Expr firstRound, Expr firstStage) {
-  int64_t count = tile.rows * strip();
+void TensorKTiles::fillLeftElements(Expr firstRound, Expr firstStage) {
+  int64_t count = tile.rows * kTile();
   shareLoop(count * tile.slices, [&](Expr mine) {
     Expr firstStep = firstRound, stage = firstStage;
     mine = inSlice(mine, count, firstStep, stage);
-    Expr row = mine / double(strip()), inStrip = mine % double(strip());
-    Expr step = firstStep + inStrip, atRow = firstRow + row;
+    Expr row = mine / double(kTile()), inKTile = mine % double(kTile());
+    Expr step = firstStep + inKTile, atRow = firstRow + row;
     Expr place =
-        swizzled(row, inStrip / double(piece), stripPieces) * double(piece) +
-        inStrip % double(piece);
+        swizzled(row, inKTile / double(vectorElements), kTileRowVectors) *
+            double(vectorElements) +
+        inKTile % double(vectorElements);
     storeGuarded(leftTile, {stage, row, place},
                  both(insideRows(atRow), insideSteps(step, operands.steps)),
                  operands.leftType(),
@@ -192,8 +199,8 @@ void TensorStrips::fillLeftElements(Expr firstRound, Expr firstStage) {
   });
 }
 
-void TensorStrips::fillRightElements(Expr firstRound, Expr firstStage) {
-  int64_t count = tile.columns * strip();
+void TensorKTiles::fillRightElements(Expr firstRound, Expr firstStage) {
+  int64_t count = tile.columns * kTile();
   shareLoop(count * tile.slices, [&](Expr mine) {
     Expr firstStep = firstRound, stage = firstStage;
     mine = inSlice(mine, count, firstStep, stage);
@@ -201,12 +208,13 @@ void TensorStrips::fillRightElements(Expr firstRound, Expr firstStage) {
          inTile = mine % double(tile.columns);
     Expr step = firstStep + row, column = firstColumn + inTile;
     Expr at = columnsLie ? inTile : row;
-    Expr inPieces = at / double(piece);
-    inPieces = columnsLie ? swizzled(row, inPieces, tile.columns / piece)
-                          : swizzledColumn(inTile, inPieces);
-    inPieces = inPieces * double(piece) + at % double(piece);
-    Exprs place = columnsLie ? Exprs{stage, row, inPieces}
-                             : Exprs{stage, inTile, inPieces};
+    Expr atVector = at / double(vectorElements);
+    atVector = columnsLie
+                   ? swizzled(row, atVector, tile.columns / vectorElements)
+                   : swizzledColumn(inTile, atVector);
+    atVector = atVector * double(vectorElements) + at % double(vectorElements);
+    Exprs place = columnsLie ? Exprs{stage, row, atVector}
+                             : Exprs{stage, inTile, atVector};
     storeGuarded(rightTile, place,
                  both(insideColumns(column), insideSteps(step, operands.steps)),
                  operands.rightType(),
@@ -214,7 +222,7 @@ void TensorStrips::fillRightElements(Expr firstRound, Expr firstStage) {
   });
 }
 
-SmallVector<Value, 4> TensorStrips::loadMatrices(Value from, const Exprs &at,
+SmallVector<Value, 4> TensorKTiles::loadMatrices(Value from, const Exprs &at,
                                                  bool transposed,
                                                  const Twine &name) {
   SmallVector<Value> indices =
@@ -228,19 +236,21 @@ SmallVector<Value, 4> TensorStrips::loadMatrices(Value from, const Exprs &at,
   return SmallVector<Value, 4>(load.getParts());
 }
 
-SmallVector<Value, 4> TensorStrips::loadRight(Expr stage, int64_t half,
+SmallVector<Value, 4> TensorKTiles::loadRight(Expr stage, int64_t half,
                                               int64_t pair) {
   StringRef name = "right";
   if (columnsLie) {
-    Expr row = lane % 16.0 + double(half * strip() / 2);
-    Expr at = warpColumn / double(piece) + lane / 16.0 + double(2 * pair);
-    return loadMatrices(
-        rightTile,
-        {stage, row, swizzled(lane, at, tile.columns / piece) * double(piece)},
-        /*transposed=*/true, name);
+    Expr row = lane % 16.0 + double(half * kTile() / 2);
+    Expr at =
+        warpColumn / double(vectorElements) + lane / 16.0 + double(2 * pair);
+    return loadMatrices(rightTile,
+                        {stage, row,
+                         swizzled(lane, at, tile.columns / vectorElements) *
+                             double(vectorElements)},
+                        /*transposed=*/true, name);
   }
   Expr column = warpColumn;
-  if (int64_t units = pieces.units(); units > 1)
+  if (int64_t units = vectors.units(); units > 1)
     column =
         column + lane % 8.0 / 2.0 * double(2 * units) + lane % 2.0 +
         lane / 16.0 * 2.0 +
@@ -251,16 +261,17 @@ SmallVector<Value, 4> TensorStrips::loadRight(Expr stage, int64_t half,
   Expr at = lane / 8.0 % 2.0 + double(2 * half);
   return loadMatrices(
       rightTile,
-      {stage, column, swizzled(lane % 8.0, at, stripPieces) * double(piece)},
+      {stage, column,
+       swizzled(lane % 8.0, at, kTileRowVectors) * double(vectorElements)},
       /*transposed=*/false, name);
 }
 
-SmallVector<SmallVector<Value, 4>> TensorStrips::loadLeft(Expr stage,
+SmallVector<SmallVector<Value, 4>> TensorKTiles::loadLeft(Expr stage,
                                                           int64_t half) {
-  Expr at =
-      named(swizzled(lane % 8.0, lane / 16.0 + double(2 * half), stripPieces) *
-                double(piece),
-            "left_place");
+  Expr at = named(
+      swizzled(lane % 8.0, lane / 16.0 + double(2 * half), kTileRowVectors) *
+          double(vectorElements),
+      "left_place");
   SmallVector<SmallVector<Value, 4>> units;
   for (int64_t i = 0; i < unitsDown(); ++i)
     units.push_back(loadMatrices(

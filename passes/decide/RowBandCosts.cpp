@@ -1,4 +1,4 @@
-#include "passes/decide/StripeCosts.h"
+#include "passes/decide/RowBandCosts.h"
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/plan/Buffers.h"
@@ -25,11 +25,11 @@ int64_t constantBytes(GroupOp group) {
 
 } // namespace
 
-StripeCosts::StripeCosts(const TargetDescription &target)
+RowBandCosts::RowBandCosts(const TargetDescription &target)
     : target(target), hasCaches(!target.freestanding && target.l2Bytes != 0),
       rate(schedule::workPerCycle(target)) {}
 
-const StripeCosts::Group &StripeCosts::of(GroupOp group) const {
+const RowBandCosts::Group &RowBandCosts::of(GroupOp group) const {
   auto [it, isNew] = known.try_emplace(group);
   if (!isNew)
     return it->second;
@@ -45,13 +45,13 @@ const StripeCosts::Group &StripeCosts::of(GroupOp group) const {
   return it->second;
 }
 
-double StripeCosts::launch(GroupOp group, int64_t rows) const {
+double RowBandCosts::launch(GroupOp group, int64_t rows) const {
   const Group &whole = of(group);
   return whole.work * double(rows) / double(shapeOf(group.getResult(0))[1]) +
          call + whole.launchCycles * rate;
 }
 
-double StripeCosts::kernel() const {
+double RowBandCosts::kernel() const {
   // With 14,000 to 22,000 cycles, yolov8n_640 gets half of its arena; the
   // largest value gives the fewest kernels: 87 instead of 68 without row bands
   // (November 2026).
@@ -59,7 +59,7 @@ double StripeCosts::kernel() const {
   return hasCaches ? cycles * rate : 0;
 }
 
-double StripeCosts::copy(Type type, int64_t elements) const {
+double RowBandCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
   // Read from the L2 cache, at twice the rate of the memory behind it, and
@@ -70,7 +70,7 @@ double StripeCosts::copy(Type type, int64_t elements) const {
   return call + bytes / target.rates.cacheBytes * rate;
 }
 
-double StripeCosts::saved(int64_t bytes, int64_t held) const {
+double RowBandCosts::saved(int64_t bytes, int64_t held) const {
   // Otherwise the tensor would be written and read behind the L2 cache, half of
   // which is used by other operands.
   int64_t room = target.l2Bytes / 2;

@@ -1,15 +1,15 @@
 // RUN: split-file %s %t
-// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 | FileCheck %s --check-prefix=CHAIN
-// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=3000 | FileCheck %s --check-prefix=BACK
-// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=100000 | FileCheck %s --check-prefix=FITS
-// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
-// RUN: %ingot-opt %t/transposed.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
-// RUN: %ingot-opt %t/pool.mlir -decide-form-groups -decide-stripe-rows=max-bytes=1700 | FileCheck %s --check-prefix=POOL
-// RUN: %ingot-opt %t/branches.mlir -decide-form-groups -decide-stripe-rows=max-bytes=42000 | FileCheck %s --check-prefix=ORDER
-// RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-stripe-rows="target=x86-64-v4 max-bytes=3000000" | FileCheck %s --check-prefix=TILES
-// RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-stripe-rows=target=x86-64-v4 | FileCheck %s --check-prefix=DEFAULT
-// RUN: %ingot-opt %t/chain.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-stripe-rows=target=x86-64-v4 | FileCheck %s --check-prefix=FITS
-// RUN: %ingot-opt %t/softmax.mlir -decide-form-groups -decide-stripe-rows=max-bytes=20000 | FileCheck %s --check-prefix=SOFTMAX
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-row-bands=max-bytes=5000 | FileCheck %s --check-prefix=CHAIN
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-row-bands=max-bytes=3000 | FileCheck %s --check-prefix=BACK
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-row-bands=max-bytes=100000 | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-row-bands=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
+// RUN: %ingot-opt %t/transposed.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-row-bands=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
+// RUN: %ingot-opt %t/pool.mlir -decide-form-groups -decide-row-bands=max-bytes=1700 | FileCheck %s --check-prefix=POOL
+// RUN: %ingot-opt %t/branches.mlir -decide-form-groups -decide-row-bands=max-bytes=42000 | FileCheck %s --check-prefix=ORDER
+// RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-row-bands="target=x86-64-v4 max-bytes=3000000" | FileCheck %s --check-prefix=TILES
+// RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-row-bands=target=x86-64-v4 | FileCheck %s --check-prefix=DEFAULT
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-row-bands=target=x86-64-v4 | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/softmax.mlir -decide-form-groups -decide-row-bands=max-bytes=20000 | FileCheck %s --check-prefix=SOFTMAX
 // REQUIRES: ingot-opt
 
 // The result of the convolution (16 rows of 512 bytes) is never stored as a
