@@ -104,7 +104,7 @@ findMeasuringCompiler(const CompileOptions &options) {
   // What kernels take on a device is no part of an object of the host.
   if (options.target->isDevice())
     return llvm::make_error<MissingProgram>(
-        "kernels run on a device, whose compiler tells what they take");
+        "the sizes of GPU kernels are reported by the compiler of the GPU");
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 

@@ -20,23 +20,23 @@ StringRef statusText(ingot_status status) {
   case INGOT_OK:
     return "no error";
   case INGOT_ERROR_NULL:
-    return "a pointer that is needed is null";
+    return "a required pointer is null";
   case INGOT_ERROR_ALIGNMENT:
     return "the arena or the weights are not aligned";
   case INGOT_ERROR_SPECIALIZED:
     return "an input differs from the value it was bound to when compiling";
   case INGOT_ERROR_WEIGHTS:
-    return "the weights file is not that of this model";
+    return "the weights file belongs to another model";
   case INGOT_ERROR_TARGET:
-    return "the machine runs none of the targets";
+    return "this machine supports none of the compiled targets";
   case INGOT_ERROR_SHAPE:
     return "a size is outside of its bounds";
   case INGOT_ERROR_DEVICE:
-    return "there is no device, or it failed";
+    return "no device was found, or the device failed";
   case INGOT_ERROR_CAPACITY:
     return "the device or the host has too little memory";
   case INGOT_ERROR_PLACE:
-    return "a tensor is not in the memory that it is said to be in";
+    return "a tensor is not in the memory that the call declares for it";
   case INGOT_ERROR_BUSY:
     return "another thread is using the handle";
   }

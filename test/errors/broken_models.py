@@ -43,7 +43,7 @@ def no_module(folder):
     return b"hello, I am a module\n"
 
 
-@case("invalid-module", args=["--start-from", "plan"], text="after the stage `plan`: 'func.func' should have become a program")
+@case("invalid-module", args=["--start-from", "plan"], text="after the stage `plan`: 'func.func' must have been converted to a program")
 def module_of_another_stage(folder):
     return b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }\n"
 
