@@ -25,7 +25,7 @@ struct EmulatedGate {
     EmulatedGate gate;
     memcpy(&gate, word, sizeof gate);
     if (gate.arrivals == 0)
-      fail("a gate is used that nobody has set up");
+      fail("an mbarrier is used before it is initialized");
     return gate;
   }
   // After an arrival or a copy: the gate opens when all is there.
@@ -141,7 +141,8 @@ public:
     emulated_read(word, 8);
     EmulatedGate gate = EmulatedGate::of(word);
     if (gate.left == 0)
-      EmulatedGate::fail("more threads arrive at a gate than it is for");
+      EmulatedGate::fail(
+          "more threads arrive at an mbarrier than its arrival count");
     gate.bytes += int32_t(bytes);
     --gate.left;
     emulated_release(word);
@@ -158,9 +159,11 @@ public:
     emulated_read(copy.gate, 8);
     for (const auto &one : unpublished)
       if (one.first == copy.gate)
-        EmulatedGate::fail("a copy is told of a gate that is not published");
+        EmulatedGate::fail(
+            "a copy uses an mbarrier whose initialization is not published");
     if (reinterpret_cast<uintptr_t>(copy.to) % 128 != 0)
-      EmulatedGate::fail("a tile is copied to no multiple of 128 bytes");
+      EmulatedGate::fail(
+          "a tile is copied to an address that is not a multiple of 128 bytes");
     copy.thread = emulated_thread();
     copy.forEachPiece([](char *to, const char *, unsigned) {
       emulated_write(to, 16);
@@ -209,7 +212,7 @@ public:
   // A copy that arrives behind the end of its block would write into the next one's memory.
   void endBlock() {
     if (!copies.empty())
-      EmulatedGate::fail("a block ends before a copy of its own is there");
+      EmulatedGate::fail("a block ends before one of its copies has completed");
     unpublished.clear();
   }
 
