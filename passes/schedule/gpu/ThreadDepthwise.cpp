@@ -239,8 +239,7 @@ private:
     int64_t all = shapeOf(conv.getResult()).back();
     if (all % tile.channels)
       return std::to_string(tile.channels) +
-             " channels of a thread do not "
-             "divide " +
+             " channels of a thread must divide the number of channels, " +
              std::to_string(all);
     // What a thread can have: sums, weights of a row, and inputs of a column.
     int64_t registers =
@@ -248,8 +247,8 @@ private:
         40;
     constexpr int64_t most = 160;
     if (registers > most)
-      return "its threads take about " + std::to_string(registers) +
-             " registers, more than " + std::to_string(most);
+      return "each thread uses about " + std::to_string(registers) +
+             " registers, but can use at most " + std::to_string(most);
     return "";
   }
 
