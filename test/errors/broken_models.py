@@ -240,7 +240,7 @@ def vendor_not_imported(folder):
     return model([node("FastGelu", domain="com.microsoft")])
 
 
-@case("assumed-opset", code=0, text="it is read as that of opset 17")
+@case("assumed-opset", code=0, text="the node is read with the definition of opset 17")
 def layer_normalization_of_old_opset(folder):
     return model([node("LayerNormalization", ["x", "s"])], opset=11, initializers=[weights("s", (4,))])
 

@@ -192,6 +192,6 @@ def rank_that_depends_on_a_size(folder):
     return model([node("Squeeze")], inputs=[info("x", ("a", "b", 3))], outputs=[info("y", None)])
 
 
-@case("unsupported-form", code=3, node="the_node", args=["--dim", "*=0..8"], text="of axis 1, whose size `n` may be 1")
+@case("unsupported-form", code=3, node="the_node", args=["--dim", "*=0..8"], text="axis 1, whose size `n` may be 1")
 def rank_that_depends_on_a_size_after_one_that_does_not(folder):
     return model([node("Squeeze")], inputs=[info("x", (1, "n"))], outputs=[info("y", None)])
