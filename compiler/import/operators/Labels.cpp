@@ -50,7 +50,7 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
           RankedTensorType::get({list.getNumElements()}, list.getElementType());
       return node.constant(list.reshape(type));
     }
-  return node.invalid("the attribute list is empty: " + prefix);
+  return node.invalid("the list of " + prefix + " is missing or empty");
 }
 
 /// What elements become that are no key.
