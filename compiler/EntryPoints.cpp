@@ -43,9 +43,11 @@ public:
       return markPair(input, output);
     option = "--state " + printable(input) + "=" + printable(output);
     if (!isPattern(output))
-      return report("`" + printable(output) + "` has no `*`, or several",
-                    "each `*` of the inputs' names is put for the `*` of the "
-                    "outputs' names");
+      return report("`" + printable(output) +
+                        "` must contain exactly one `*`, as the pattern of the "
+                        "inputs does",
+                    "the text that `*` matches in the name of an input "
+                    "replaces the `*` in the name of its output");
     auto [before, after] = StringRef(input).split('*');
     auto [first, last] = StringRef(output).split('*');
     std::vector<std::string> parts;
@@ -76,17 +78,18 @@ private:
     for (const Tensor &tensor : llvm::concat<const Tensor>(inputs, outputs)) {
       if (isa<kernel::StringType>(tensor.element) || tensor.isPart)
         return report("`" + printable(tensor.name) + "` is " +
-                          (tensor.isPart ? "no tensor" : "of strings"),
-                      "a state is a tensor of numbers");
+                          (tensor.isPart ? "not a tensor" : "a string tensor"),
+                      "a state must be a numeric tensor");
       if (tensor.element != inputs.front().element ||
           !fits(tensor.sizes, inputs.front().sizes))
         return report("the input is " + shapeText(inputs.front()) + ", but `" +
                           printable(tensor.name) + "` is " + shapeText(tensor),
-                      "the next run gets the very tensor that this one stores");
+                      "the input and the output of a state must have the same "
+                      "type and shape");
       if (!tensor.free)
         return report("`" + printable(tensor.name) +
-                          "` is part of another state",
-                      "each tensor is one");
+                          "` already belongs to another state",
+                      "each tensor can belong to only one state");
     }
     Builder builder(module.getContext());
     for (Tensor &tensor : inputs)

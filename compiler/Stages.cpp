@@ -46,7 +46,7 @@ public:
       else if (auto program = dyn_cast<kernel::ProgramOp>(op))
         check(program);
       else if (!isa<memref::GlobalOp>(op) || stage < Stage::Schedule)
-        refuse(&op, "is not of this stage");
+        refuse(&op, "is not allowed after this stage");
     }
     if (entries == 0)
       refuse(module, "has no public entry point");
@@ -63,9 +63,9 @@ private:
   void checkTarget() {
     auto target = module->getAttrOfType<StringAttr>(kernel::kTargetAttr);
     if (stage >= Stage::Decide && !target)
-      refuse(module, "does not say its target");
+      refuse(module, "has no attribute that names its target");
     else if (target && !lookupTarget(target.getValue()))
-      refuse(module, "is for a target that is unknown: " + target.getValue());
+      refuse(module, "names an unknown target: " + target.getValue());
   }
 
   /// Checks a graph function (before `lower`) or a helper that kernels call
@@ -73,7 +73,7 @@ private:
   void check(func::FuncOp function) {
     if (stage >= Stage::Lower) {
       if (function.isPublic())
-        refuse(function, "should have become a program");
+        refuse(function, "must have been converted to a program");
       return;
     }
     entries += function.isPublic();
@@ -85,20 +85,21 @@ private:
                         auto tensor = dyn_cast<RankedTensorType>(type);
                         return tensor && tensor.hasStaticShape();
                       }))
-      refuse(function, "works on other types than tensors of known sizes");
+      refuse(function,
+             "has arguments or results that are not tensors of known sizes");
     for (Operation &op : function.getBody().front().without_terminator()) {
       if (!isa<graph::GraphDialect>(op.getDialect()))
-        refuse(&op, "is no operator on tensors");
+        refuse(&op, "is not an operator on tensors");
       auto group = dyn_cast<graph::GroupOp>(op);
       if (stage < Stage::Decide && group)
-        refuse(group, "is made by the stage `decide`");
+        refuse(group, "does not exist before the stage `decide`");
       else if (group)
         checkDecision(group, &group.getBody().front(), group.getStrategy(),
                       group.getPlanAttr());
       else if (stage == Stage::Decide && !group && !isData(&op) &&
                !isa<graph::IfOp, graph::LoopOp, graph::ReadSizesOp,
                     graph::CheckSizesOp>(op))
-        refuse(&op, "is in no group");
+        refuse(&op, "is not inside a group");
     }
   }
 
@@ -122,7 +123,7 @@ private:
 
   void check(kernel::FuncOp kernel) {
     if (stage < Stage::Lower)
-      return refuse(kernel, "is made by the stage `lower`");
+      return refuse(kernel, "does not exist before the stage `lower`");
     if (kernel.isExternal())
       return refuse(kernel, "has no body");
     bool onTensors = !kernel.getResultTypes().empty();
@@ -137,7 +138,7 @@ private:
 
   void check(kernel::ProgramOp program) {
     if (stage < Stage::Lower)
-      return refuse(program, "is made by the stage `lower`");
+      return refuse(program, "does not exist before the stage `lower`");
     entries += program.isPublic();
     if (program.isExternal())
       return refuse(program, "has no body");
@@ -145,7 +146,7 @@ private:
     bool usesArena = !program.getOps<kernel::ArenaOp>().empty();
     bool hasArena = program.getArenaBytes() && program.getArenaAlign();
     if (isPlanned ? usesArena && !hasArena : usesArena || hasArena)
-      refuse(program, isPlanned ? "does not say what its arena takes"
+      refuse(program, isPlanned ? "has no attribute with the size of its arena"
                                 : "has an arena before `plan`");
     if (isPlanned && failed(kernel::checkBranches(program, symbols)))
       valid = false;
@@ -153,11 +154,12 @@ private:
       bool onTensors = llvm::any_of(
           op.getResultTypes(), [](Type type) { return isa<TensorType>(type); });
       if (isPlanned && onTensors)
-        refuse(&op, "has results that have no place");
+        refuse(&op, "has results without a buffer");
       else if (!isPlanned && !isData(&op) &&
                !isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp,
                     kernel::ReadSizesOp, kernel::CheckSizesOp>(op))
-        refuse(&op, "is neither a launch nor data, and runs no program");
+        refuse(&op, "is neither a kernel launch, nor constant data, nor a call "
+                    "of a program");
     }
   }
 

@@ -134,21 +134,21 @@ public:
       versions[domain] = 1;
       diagnostics.report(
           DiagnosticId::AssumedOpset,
-          "the model imports no opset of com.microsoft, which `" +
+          "the model imports no opset of the domain com.microsoft, to which `" +
               Twine(printable(node.op_type(), 60)) +
-              "` is of; version 1 is assumed");
+              "` belongs; version 1 is assumed");
     }
     constexpr int64_t added = 17;
     int64_t opset = versions.lookup("");
     if (domain.empty() && node.op_type() == "LayerNormalization" && opset > 0 &&
         opset < added && !warned) {
       warned = true;
-      diagnostics.report(DiagnosticId::AssumedOpset,
-                         "ONNX has `LayerNormalization` since opset " +
-                             Twine(added) + ", the model imports opset " +
-                             Twine(opset) + "; it is read as that of opset " +
-                             Twine(added) +
-                             ", as ONNX Runtime's optimizer means it");
+      diagnostics.report(
+          DiagnosticId::AssumedOpset,
+          "ONNX defines `LayerNormalization` since opset " + Twine(added) +
+              ", but the model imports opset " + Twine(opset) +
+              "; the node is read with the definition of opset " +
+              Twine(added) + ", as ONNX Runtime's optimizer writes it");
     }
   }
 

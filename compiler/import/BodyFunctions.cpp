@@ -68,8 +68,11 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
     return failure();
   for (const Binding &result : *results)
     if (result.kind == Binding::Undefined) {
-      report(DiagnosticId::UnsupportedForm,
-             "`" + at.node.op_type() + "`: its body results in nothing", at);
+      report(
+          DiagnosticId::UnsupportedForm,
+          "`" + at.node.op_type() +
+              "`: an output of its body has no value, which is not supported",
+          at);
       return failure();
     }
   made.bindings = std::move(*results);
@@ -262,8 +265,8 @@ bool GraphImporter::checkCarried(NodePlace &at, ArrayRef<Binding> states) {
          graph::tensorType(state.value).getNumElements() == 0)) {
       report(DiagnosticId::UnsupportedForm,
              "`" + at.node.op_type() +
-                 "` that carries an optional value or a tensor without "
-                 "elements",
+                 "`: carrying an optional value or an empty tensor between "
+                 "iterations is not supported",
              at);
       return false;
     }
@@ -276,7 +279,7 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
   if (graph::tensorType(condition).getNumElements() != 1)
     return node.invalid("the condition has " +
                         Twine(graph::tensorType(condition).getNumElements()) +
-                        " elements");
+                        " elements, but must have exactly 1");
   SmallVector<BodyFunction, 2> bodies;
   for (StringRef branch : {"then_branch", "else_branch"}) {
     ++branchDepth;
@@ -290,7 +293,8 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
   ArrayRef<Binding> first = bodies[0].bindings, second = bodies[1].bindings;
   if (first.size() != second.size())
     return node.invalid("its branches have " + Twine(first.size()) + " and " +
-                        Twine(second.size()) + " results");
+                        Twine(second.size()) +
+                        " results, but must have the same number");
   SmallVector<CarriedForm> forms;
   for (auto [x, y] : llvm::zip(first, second)) {
     std::optional<CarriedForm> form = formOfEither(x, y);
@@ -301,11 +305,12 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
                : binding.kind == Binding::Sequence ? std::string("a sequence")
                                                    : std::string("nothing");
       };
-      reportUnlessKnown(at,
-                        "its condition is only known at run time, and its "
-                        "branches result in " +
-                            text(x) + " and in " + text(y),
-                        {condition});
+      reportUnlessKnown(
+          at,
+          "its condition is computed at run time, so both branches must return "
+          "values of one type and rank, but they return " +
+              text(x) + " and " + text(y),
+          {condition});
       return failure();
     }
     // If a branch computes a size, it is not known outside: the result is

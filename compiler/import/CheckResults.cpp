@@ -74,7 +74,7 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     if (!type) {
       report(DiagnosticId::UnsupportedForm,
              "the output " + Twine(i) + " of `" + at.node.op_type() +
-                 "` is not implemented",
+                 "` is not supported",
              at);
       return false;
     }
@@ -83,8 +83,8 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     if (!checkedElements(type.getShape(),
                          8 * elementBytes(type.getElementType()))) {
       report(DiagnosticId::InvalidShape,
-             "`" + at.node.op_type() +
-                 "`: the result has the impossible shape " + describe(type),
+             "`" + at.node.op_type() + "`: the result has the invalid shape " +
+                 describe(type),
              at);
       return false;
     }

@@ -18,8 +18,9 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
   using G = GraphImporter;
   constexpr auto may = Special::May, only = Special::Only;
   constexpr StringLiteral lists = "several operators",
-                          mixed = "elements of several types or ranks, where "
-                                  "only the run knows how many there are";
+                          mixed =
+                              "elements of different types or ranks in a "
+                              "sequence whose length is known only at run time";
   static const llvm::StringMap<Special> table = {
       {"Identity", {&G::importIdentity, "", may}},
       {"Constant", {&G::importConstant, ""}},
@@ -27,13 +28,13 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
       {"Size", {&G::importSize}},
       {"If",
        {&G::importIf,
-        "branches of unlike shapes, where the condition is only known at run "
-        "time",
+        "branches that return different types or ranks under a condition that "
+        "is computed at run time",
         may, "if"}},
       {"Loop",
        {&G::importLoop,
-        "outputs of as many iterations as a condition of the run allows; "
-        "optional values that are carried",
+        "scan outputs if the number of iterations has no upper bound; carried "
+        "optional values",
         may, "loop"}},
       {"Scan", {&G::importScan, "sequence_lens", Special::No, "loop"}},
       {"SequenceEmpty", {&G::importSequenceConstruct, "", only, lists}},
@@ -225,7 +226,7 @@ NodeResults GraphImporter::runBody(NodePlace &at, const Scope &shared,
   if (body.input_size() != int(arguments.size())) {
     report(DiagnosticId::InvalidNode,
            "`" + at.node.op_type() + "`: the body has " +
-               Twine(body.input_size()) + " inputs for " +
+               Twine(body.input_size()) + " inputs, but the operator passes " +
                Twine(arguments.size()) + " values",
            at);
     return failure();
@@ -270,7 +271,7 @@ NodeResults GraphImporter::importIf(NodePlace &at) {
   if (condition.getNumElements() != 1) {
     report(DiagnosticId::InvalidNode,
            "`If`: the condition has " + Twine(condition.getNumElements()) +
-               " elements",
+               " elements, but must have exactly 1",
            at);
     return failure();
   }

@@ -164,12 +164,14 @@ NodeResults GraphImporter::reportDynamicSize(const NodePlace &at,
     std::string name = printable(symbol.getName());
     sizes += (sizes.empty() ? "`" : ", `") + name + "`";
     hint +=
-        (hint.empty() ? "give one size: --dim " : " --dim ") + name + "=SIZE";
+        (hint.empty() ? "fix the size: --dim " : " --dim ") + name + "=SIZE";
   }
   Diagnostic diagnostic = diagnosticAt(at);
   diagnostic.id = DiagnosticId::UnsupportedForm;
   diagnostic.message =
-      what.str() + " of sizes that are known only at run time (" + sizes + ")";
+      what.str() +
+      " (not supported with sizes that are known only at run time: " + sizes +
+      ")";
   diagnostic.hints.push_back(hint);
   diagnostics.report(std::move(diagnostic));
   return failure();
@@ -211,8 +213,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   if (++importedNodes > maxNodes) {
     if (!exhausted)
       report(DiagnosticId::RecursiveFunction,
-             "the model's functions unfold to more than " + Twine(maxNodes) +
-                 " nodes",
+             "inlining the functions of the model yields more than " +
+                 Twine(maxNodes) + " nodes",
              at);
     exhausted = true;
     return bindAll(node, scope, Binding::poisoned());
@@ -324,8 +326,10 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   for (const Binding &binding : at.bindings)
     if (binding.present && (!special || special->sequences == Special::No)) {
       report(DiagnosticId::UnsupportedForm,
-             "`" + printable(node.op_type()) + "` of an optional value", at, "",
-             "OptionalGetElement gives what it holds");
+             "`" + printable(node.op_type()) +
+                 "`: an optional value as an input is not supported",
+             at, "",
+             "read the element of the optional value with OptionalGetElement");
       return failure();
     }
   auto ownBody = [&]() -> std::optional<onnx::FunctionProto> {
@@ -341,7 +345,9 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
       return call(file.keep(std::move(*body)), at, /*isLocal=*/false);
   if (ofSequence && (!special || special->sequences == Special::No)) {
     report(DiagnosticId::UnsupportedForm,
-           "`" + printable(node.op_type()) + "` of a sequence", at);
+           "`" + printable(node.op_type()) +
+               "`: a sequence as an input is not supported",
+           at);
     return failure();
   }
   bool isNothing = special &&
@@ -377,7 +383,7 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
       shape.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
     if (!checkedElements(shape, dataTypeBits(type.tensor_type().elem_type()))) {
       report(DiagnosticId::InvalidShape,
-             "`" + node.op_type() + "`: the result has the impossible shape [" +
+             "`" + node.op_type() + "`: the result has the invalid shape [" +
                  llvm::join(
                      llvm::map_range(
                          shape, [](int64_t d) { return std::to_string(d); }),
@@ -412,13 +418,13 @@ static StringRef wayOutOf(const onnx::NodeProto &node) {
   // The weights of these operators are blocked, and the block size is not in
   // the file.
   if (node.domain() == "com.microsoft.nchwc")
-    return "ONNX Runtime wrote the model for one kind of processor: have it "
-           "optimize to ORT_ENABLE_EXTENDED, or without NchwcTransformer";
+    return "ONNX Runtime optimized the model for one processor family: "
+           "optimize it with at most ORT_ENABLE_EXTENDED, or disable "
+           "NchwcTransformer";
   StringRef none,
-      search = "compile the decoder of its body as a model of its "
-               "own, and choose tokens in the program that calls it",
-      map = "a map is no tensor: export the model with features "
-            "that are tensors";
+      search = "export the decoder (the body of this node) as a separate "
+               "model, and select the tokens in the calling program",
+      map = "maps are not supported: export the model with tensors as features";
   return llvm::StringSwitch<StringRef>(node.op_type())
       .Cases({"BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"},
              search)
@@ -517,7 +523,7 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
     if (wanted && binding.kind == Binding::Undefined) {
       report(DiagnosticId::InvalidNode,
              "the function `" + printable(function.name()) +
-                 "` gives no output " + Twine(i),
+                 "` does not compute its output " + Twine(i),
              at);
       return failure();
     }

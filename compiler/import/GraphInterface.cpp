@@ -171,7 +171,7 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
       isOption ? shown + ", but --dim sets " + printable(name) + "=" +
                      rangeText({it->second.least(), it->second.most()})
                : shown + ", but `" + printable(name) + "` is " +
-                     Twine(it->second.most()) + " already",
+                     Twine(it->second.most()) + " at another axis",
       isOption ? ""
                : "if one name stands for several sizes, set each axis: --dim " +
                      printable(place) + "=" + Twine(size));
@@ -318,10 +318,11 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
       llvm::map_to_vector(sizes, [](const Dim &d) { return d.most(); });
   if (!checkedElements(shape, 8 * elementBytes(element)) &&
       !llvm::all_of(sizes, [](const Dim &size) { return size.known(); })) {
-    diagnostics.report(DiagnosticId::UnsupportedForm,
-                       shown + " is too large at its upper bounds, " +
-                           shapeText(shape),
-                       "reduce the bounds with --dim");
+    diagnostics.report(
+        DiagnosticId::UnsupportedForm,
+        shown + " is too large with all dimensions at their upper bounds, " +
+            shapeText(shape),
+        "reduce the bounds with --dim");
     return {};
   }
   if (!checkedElements(shape, 8 * elementBytes(element))) {
@@ -360,9 +361,11 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (Part part : partsOf(input->type()))
       if (std::string name = partName(input->name(), part);
           !names.insert(name).second)
-        diagnostics.report(DiagnosticId::UnsupportedForm,
-                           "two inputs are passed as `" + printable(name) + "`",
-                           "rename one of them");
+        diagnostics.report(
+            DiagnosticId::UnsupportedForm,
+            "two inputs have the same name in the generated code, `" +
+                printable(name) + "`",
+            "rename one of them");
   }
   if (diagnostics.size() != reported || !unbound.empty())
     return false;

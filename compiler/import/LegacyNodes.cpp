@@ -61,8 +61,8 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
       (six->SinceVersion() != at.schema->SinceVersion() &&
        !isOldFormKnown(node.op_type()))) {
     report(DiagnosticId::UnsupportedOpset,
-           "`" + node.op_type() + "` of an opset older than " +
-               Twine(oldestOpset),
+           "`" + node.op_type() + "` is from an opset older than " +
+               Twine(oldestOpset) + ", the oldest that is supported",
            at, "",
            "export the model again with a newer opset, or raise it with "
            "onnx.version_converter");
@@ -75,7 +75,9 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
       node.op_type() == "Dropout" || node.op_type() == "BatchNormalization";
   if (trains && !view.intAttr("is_test", 0)) {
     report(DiagnosticId::UnsupportedForm,
-           "`" + node.op_type() + "`: is_test=0, that is, for training", at);
+           "`" + node.op_type() +
+               "`: is_test=0 (training mode) is not supported",
+           at);
     return false;
   }
   if (at.schema->attributes().count("broadcast") && at.inputs.size() == 2)
@@ -90,7 +92,8 @@ bool GraphImporter::checkEqualShapes(NodePlace &at) {
   ProtoNode view(*this, at);
   return llvm::all_of(at.inputs, [&](Value input) {
     return succeeded(view.requireAlike(
-        at.inputs[0], input, "shapes that differ broadcast since opset 8"));
+        at.inputs[0], input,
+        "the shapes of the inputs (which broadcast only since opset 8)"));
   });
 }
 
@@ -107,9 +110,10 @@ bool GraphImporter::alignSecond(NodePlace &at) {
     return false;
   };
   if (!view.intAttr("broadcast", 0))
-    return succeeded(view.requireAlike(
-        at.inputs[0], at.inputs[1],
-        "shapes that differ need `broadcast=1` before opset 7"));
+    return succeeded(
+        view.requireAlike(at.inputs[0], at.inputs[1],
+                          "the shapes of the inputs (which broadcast before "
+                          "opset 7 only with `broadcast=1`)"));
   // Exporters of that time also wrote leading dimensions of size 1 beyond the
   // rank of the first operand.
   graph::Dims first = graph::dimsOf(at.inputs[0]);
@@ -121,7 +125,8 @@ bool GraphImporter::alignSecond(NodePlace &at) {
   while (!rest.empty() && rest.front() == 1 && int64_t(rest.size()) > room())
     rest = rest.drop_front();
   if (axis < 0 || int64_t(rest.size()) > room())
-    return refuse("the second input does not fit at `axis`");
+    return refuse("`axis` is out of range, or the second input has more axes "
+                  "than the first has from `axis` on");
   graph::Dims aligned(rank, 1);
   llvm::copy(rest,
              hasAxis ? aligned.begin() + axis : aligned.end() - rest.size());

@@ -29,8 +29,11 @@ bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
     return true;
   report(DiagnosticId::UnsupportedForm,
          "`" + at.node.op_type() + "`: " + Twine(count) +
-             " or more iterations of " + Twine(body.node_size()) + " nodes",
-         at, "up to " + std::to_string(maxUnrolledNodes) + " nodes in all");
+             " or more iterations of " + Twine(body.node_size()) +
+             " nodes would be unrolled, which is too much",
+         at,
+         "up to " + std::to_string(maxUnrolledNodes) +
+             " nodes after unrolling");
   return false;
 }
 
@@ -128,7 +131,8 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
     }
   }
   return ProtoNode(*this, at).unsupported(
-      "a sequence whose elements grow with each iteration");
+      "a carried sequence whose elements grow with each iteration is not "
+      "supported");
 }
 
 std::optional<int64_t>
@@ -171,9 +175,8 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
       forms[k]->tensor = initial->tensor;
     std::optional<CarriedForm> wanted = forms[k] ? join(*forms[k], *own) : own;
     if (!wanted || !wanted->sequence || wanted->hasPresent) {
-      (void)node.unsupported(
-          "a carried value whose type or rank changes between "
-          "iterations");
+      (void)node.unsupported("a carried value whose type or rank changes "
+                             "between iterations is not supported");
       return false;
     }
     // By how much one iteration enlarges it.
@@ -286,8 +289,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   Value limit = input(0), condition = input(1);
   for (Value value : {limit, condition})
     if (value && graph::tensorType(value).getNumElements() != 1)
-      return node.invalid("the trip count or the condition has several "
-                          "elements");
+      return node.invalid(
+          "the trip count and the condition must have one element each");
   // The trip count, if it can be computed from sizes.
   std::optional<graph::Dim> count;
   if (limit) {
@@ -306,8 +309,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   SmallVector<Binding> states(
       llvm::drop_begin(at.bindings, std::min<size_t>(2, at.bindings.size())));
   if (size_t(body->output_size()) < 1 + states.size())
-    return node.invalid("the body has fewer outputs than there are values to "
-                        "carry");
+    return node.invalid("the body must return the condition and each carried "
+                        "value, but has fewer outputs");
   SmallVector<Type> types{
       RankedTensorType::get({}, builder.getIntegerType(64, /*isSigned=*/true))};
   SmallVector<Value> initials;
@@ -352,8 +355,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
         isState && forms[k - 1]->sequence ? &*forms[k - 1] : nullptr;
     bool isSequence = own && !own->isBox;
     if (result.kind != (isSequence ? Binding::Sequence : Binding::Known))
-      return node.unsupported("a body that results in a sequence or in nothing "
-                              "if the carried value is not a sequence");
+      return node.unsupported(
+          "a body that returns a sequence or an empty optional value is not "
+          "supported if the carried value is not a sequence");
     resultForms.push_back(own ? *own : *formOf(result));
     tensors.push_back(result);
     tensorNames.push_back(opened->names[k]);
@@ -390,8 +394,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     if (result.getType() != initial.getType()) {
       reportUnlessKnown(
           at,
-          "as often as is only known at run time, or very often, a "
-          "value is carried that changes its type from " +
+          "a loop with many iterations, or whose trip count is known only at "
+          "run time, must not change the type of a carried value, here from " +
               describe(initial.getType()) + " to " + describe(result.getType()),
           {limit, condition});
       return failure();
@@ -450,7 +454,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     names.push_back(opened->names[1 + stateCount + k]);
   }
   if (!limit && !conditional && !condition && !count)
-    return node.unsupported("a loop without an end");
+    return node.unsupported(
+        "a loop without a trip count and without a condition never ends");
   if (count == graph::Dim(0)) {
     // The states are unchanged, and the scan outputs are empty.
     SmallVector<Binding> bindings(states);
@@ -517,7 +522,7 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
       return failure();
     if (given->size() != 1)
       return node.invalid("the trip count has " + Twine(given->size()) +
-                          " elements");
+                          " elements, but must have exactly 1");
     count = given->front();
   }
   Value condition = input(1);
@@ -534,8 +539,8 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
       llvm::drop_begin(at.bindings, std::min<size_t>(2, at.bindings.size())));
   size_t stateCount = states.size();
   if (size_t(body->output_size()) < 1 + stateCount)
-    return node.invalid("the body has fewer outputs than there are values to "
-                        "carry");
+    return node.invalid("the body must return the condition and each carried "
+                        "value, but has fewer outputs");
   SmallVector<SmallVector<Value>> collected(body->output_size() - 1 -
                                             stateCount);
   Scope shared = bodyScope(at, "body", *body);
@@ -571,7 +576,8 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
   }
   for (ArrayRef<Value> parts : collected) {
     if (parts.empty())
-      return node.unsupported("outputs of no iterations");
+      return node.unsupported(
+          "scan outputs of a loop without iterations are not supported");
     Value all = stack(at, parts, 0);
     if (!all)
       return failure();

@@ -93,7 +93,7 @@ bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
       continue;
     std::string name = printable(size.getName());
     report(DiagnosticId::UnsupportedForm,
-           "`" + printable(at.node.op_type()) + "`: its body results in " +
+           "`" + printable(at.node.op_type()) + "`: its body returns " +
                describe(result.getType()) + ", whose size `" + name +
                "` differs between iterations",
            at, "", "fix the size: --dim " + name + "=SIZE");
@@ -304,7 +304,9 @@ bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
     return true;
   report(DiagnosticId::UnsupportedForm,
          "`" + printable(at.node.op_type()) +
-             "`: the result is too large at its bounds, " + describe(type),
+             "`: the result is too large with all dimensions at their upper "
+             "bounds, " +
+             describe(type),
          at, "", "give smaller bounds with --dim");
   return false;
 }
@@ -313,7 +315,8 @@ void GraphImporter::checkMadeOptions() {
   for (const auto &[name, range] : options.dims)
     if (name != "*" && !symbols.count(name) && !made.contains(name) &&
         diagnostics.empty())
-      reportUnknownInput("--dim", "no run makes a size", name, namesOf(made));
+      reportUnknownInput("--dim", "the model has no data-dependent size", name,
+                         namesOf(made));
 }
 
 } // namespace ingot

@@ -120,7 +120,7 @@ DenseElementsAttr ProtoNode::constantInput(unsigned i) {
 
 DenseElementsAttr ProtoNode::require(unsigned i, StringRef what) {
   if (!hasInput(i)) {
-    (void)invalid("the input with its " + what + " is missing");
+    (void)invalid("the input that contains its " + what + " is missing");
     return {};
   }
   DenseElementsAttr value = importer.requireConstant(input(i));
@@ -232,7 +232,7 @@ LogicalResult ProtoNode::requireEqual(const graph::Dim &x, const graph::Dim &y,
     return success();
   }
   return invalid(what + ": " + kernel::sizeText(x) + " and " +
-                 kernel::sizeText(y) + " would have to be equal");
+                 kernel::sizeText(y) + " must be equal");
 }
 
 void ProtoNode::warnOfReadings(const Twine &difference, const Twine &wayOut) {

@@ -277,8 +277,8 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   auto form = SequenceForm::join(sequence.form(), *formOf({x}));
   if (!form)
     return node->unsupported(
-        "tensors of several types or ranks in a sequence whose length is only "
-        "known at run time");
+        "tensors of different types or ranks in a sequence whose length is "
+        "known only at run time are not supported");
   ++form->capacity;
   Value count = ints.vector(length(sequence));
   RunTimeSequence all = fit(sequence, *form);

@@ -52,14 +52,16 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
     values.erase(values.begin());
   }
   if (llvm::is_contained(values, Value()))
-    return node.invalid("an input is missing");
+    return node.invalid("an input is missing, but each input is required");
   int64_t inputs = node.intAttr("num_scan_inputs", 1);
   if (inputs < 1 || inputs > int64_t(values.size()))
-    return node.invalid("num_scan_inputs is " + Twine(inputs));
+    return node.invalid("num_scan_inputs is " + Twine(inputs) +
+                        ", but must be from 1 to " + Twine(values.size()));
   form.inputs = inputs;
   form.states = values.size() - inputs;
   if (body.output_size() < int(form.states))
-    return node.invalid("the body has fewer outputs than states");
+    return node.invalid(
+        "the body has fewer outputs than there are state variables");
   form.outputs = body.output_size() - form.states;
   auto list = [&](StringRef name, size_t size) {
     return node.intsAttr(name, SmallVector<int64_t>(size, 0));
@@ -73,18 +75,19 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
       form.inputReversed.size() != form.inputs ||
       form.outputAxes.size() != form.outputs ||
       form.outputReversed.size() != form.outputs)
-    return node.invalid("an attribute does not have one entry per scan input "
-                        "or output");
+    return node.invalid("the attributes for scan axes and directions must have "
+                        "one entry for each scan input or scan output");
 
   for (size_t k = 0; k < values.size(); ++k) {
     graph::Dims sizes = graph::dimsOf(values[k]);
     ArrayRef<graph::Dim> shape = sizes;
     bool isScanned = k >= form.states;
     if (shape.size() < size_t(form.batched) + isScanned)
-      return node.invalid("input " + Twine(k) + " has too few axes");
+      return node.invalid("input " + Twine(k) +
+                          " has too few axes to contain its scan axis");
     if (form.batched) {
       if (failed(node.requireEqual(shape[0], graph::dimsOf(values[0])[0],
-                                   "the inputs differ in their batch")))
+                                   "the batch sizes of the inputs")))
         return failure();
       shape = shape.drop_front();
     }
@@ -96,7 +99,7 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
       return failure();
     axis = *normal;
     if (failed(node.requireEqual(shape[axis], lengthOf(form),
-                                 "the scan inputs differ in their length")))
+                                 "the lengths of the scan inputs")))
       return failure();
   }
   // Read only now: the checks above may replace sizes that are assumed to be
@@ -113,10 +116,12 @@ NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
   const onnx::GraphProto *body = bodyOf(place, "body");
   auto knownBatch = form.batch.known(), knownCount = form.count.known();
   if (!knownBatch || !knownCount)
-    return node.unsupported("a length that is only known at run time");
+    return node.unsupported("a batch size or scan length that is known only at "
+                            "run time is not supported here");
   int64_t batch = *knownBatch, count = *knownCount;
   if (count == 0 || batch == 0)
-    return node.unsupported("no iterations");
+    return node.unsupported(
+        "an empty batch or a scan length of 0 is not supported");
   if (batch > maxUnrolledNodes || !checkUnrolled(place, *body, batch * count))
     return failure();
 
@@ -192,7 +197,8 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   ProtoNode node(*this, place);
   Location loc = locationOf(place);
   if (form.batched)
-    return node.unsupported("a batch (opset 8)");
+    return node.unsupported("the batch axis of opset 8 is not supported for a "
+                            "Scan that is not unrolled");
   if (!checkCarried(place, ArrayRef(place.bindings).take_front(form.states)))
     return failure();
   ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);
@@ -220,12 +226,14 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   SmallVector<CarriedForm> forms;
   for (auto [k, result] : llvm::enumerate(opened->bindings)) {
     if (result.kind != Binding::Known)
-      return node.unsupported("a body that results in a sequence");
+      return node.unsupported(
+          "a body that returns a sequence is not supported");
     // A state keeps its shape.
     if (k < form.states && result.value.getType() != states[k].getType() &&
         graph::elementOf(result.value) == graph::elementOf(states[k]) &&
-        failed(node.requireAlike(result.value, states[k],
-                                 "a state changes its shape")))
+        failed(node.requireAlike(
+            result.value, states[k],
+            "the shapes of a state variable before and after an iteration")))
       return failure();
   }
   const onnx::GraphProto &body = *bodyOf(place, "body");
@@ -240,9 +248,9 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   for (auto [k, result] : llvm::enumerate(opened->results)) {
     bool isState = k < form.states;
     if (isState && result.getType() != states[k].getType())
-      return node.unsupported("a state changes its type from " +
-                              describe(states[k].getType()) + " to " +
-                              describe(result.getType()));
+      return node.unsupported(
+          "a state variable must keep its type, but changes from " +
+          describe(states[k].getType()) + " to " + describe(result.getType()));
     graph::Dims sizes = graph::dimsOf(result);
     if (!isState) {
       auto axis = node.normalizeAxis(form.outputAxes[k - form.states],

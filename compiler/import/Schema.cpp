@@ -203,7 +203,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
           formal, [](const auto &entry) { return entry.first; });
       llvm::sort(names);
       return error("`" + schema.Name() + "` has no attribute " + shown +
-                       " since opset " + Twine(schema.SinceVersion()),
+                       " in the definition of opset " +
+                       Twine(schema.SinceVersion()),
                    llvm::join(names, ", "));
     }
     int kind = kindOf(attr), wanted = it->second.type;

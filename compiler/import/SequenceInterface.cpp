@@ -70,7 +70,7 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
     if (unbound.insert(keys.front()).second)
       diagnostics.report(
           DiagnosticId::UnboundDimension,
-          shown + " is a sequence of which " + what + " is unknown",
+          shown + " is a sequence, and no option gives bounds for " + what,
           "set bounds with --dim " + printable(keys.front()) + "=0..16");
     return SizeRange();
   };
@@ -84,7 +84,7 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
   }
   size_t reported = diagnostics.size();
   std::string count = name + "_count";
-  sizes.count = dimOf(count, rangeOf({count, "*"}, "the length"));
+  sizes.count = dimOf(count, rangeOf({count, "*"}, "its length"));
   for (int axis = 0;; ++axis) {
     std::string place = name + ":" + std::to_string(axis);
     if (tensor.has_shape() ? axis == tensor.shape().dim_size()
@@ -98,14 +98,15 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
     else
       sizes.element.push_back(
           rangeOf({place, dim.dim_param(), "*"},
-                  "the size of elements along axis " + Twine(axis)));
+                  "the size of its elements along axis " + Twine(axis)));
   }
   SmallVector<int64_t> most{sizes.count.most()};
   for (SizeRange size : sizes.element)
     most.push_back(size.most);
   if (diagnostics.size() == reported && !checkedElements(most, 64))
     diagnostics.report(DiagnosticId::UnsupportedForm,
-                       shown + " is too large at its upper bounds",
+                       shown +
+                           " is too large with all sizes at their upper bounds",
                        "reduce the bounds with --dim");
   if (diagnostics.size() != reported)
     return std::nullopt;
@@ -298,8 +299,8 @@ bool GraphImporter::addSequence(const onnx::ValueInfoProto &output,
                 declared->elem_type() != onnxDataType(form->element))) {
     diagnostics.report(
         DiagnosticId::OutputMismatch,
-        shown + " is a sequence of tensors of " +
-            (form ? "another type than it is declared with" : "several types"));
+        shown + " is computed as a sequence of tensors of " +
+            (form ? "a type other than the declared one" : "different types"));
     return false;
   }
   if (!value.list) {

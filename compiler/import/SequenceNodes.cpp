@@ -35,11 +35,12 @@ static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
     return failure();
   if (given->size() != 1)
     return node.invalid("the position has " + Twine(given->size()) +
-                        " elements");
+                        " elements, but must have exactly 1");
   int64_t place = given->front();
   if (place < -size || place >= size)
     return node.invalid("position " + Twine(place) +
-                        " is outside of the sequence");
+                        " is out of range for a sequence of " + Twine(size) +
+                        " elements");
   return place < 0 ? place + size : place;
 }
 
@@ -59,8 +60,9 @@ static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
   if (!form)
     return given.elements.empty()
                ? node.invalid("the sequence is empty")
-               : node.unsupported("a position that is only known at run time "
-                                  "in a sequence of several types or ranks");
+               : node.unsupported("a position that is known only at run time "
+                                  "is not supported for a sequence of tensors "
+                                  "of different types or ranks");
   return sequences.pack(given.elements, *form);
 }
 
@@ -69,7 +71,7 @@ static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   if (!node.hasInput(i))
     return Value();
   if (graph::tensorType(node.input(i)).getNumElements() != 1)
-    return node.invalid("the position has several elements");
+    return node.invalid("the position must have exactly one element");
   return node.input(i);
 }
 
@@ -124,7 +126,7 @@ NodeResults GraphImporter::importSequenceConstruct(NodePlace &at) {
   for (Value value : at.inputs) {
     if (!value)
       return ProtoNode(*this, at).unsupported(
-          "a sequence of other than tensors");
+          "a sequence whose elements are not tensors is not supported");
     elements.push_back(value);
   }
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
@@ -153,7 +155,8 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
       return failure();
     int64_t size = elements.size();
     if (given->size() != 1 || given->front() < -size || given->front() > size)
-      return node.invalid("the position is outside of the sequence");
+      return node.invalid(
+          "the position must be one integer within the length of the sequence");
     place = given->front() < 0 ? given->front() + size : given->front();
   }
   elements.insert(elements.begin() + place, at.inputs[1]);
@@ -275,9 +278,12 @@ NodeResults GraphImporter::importSplitToSequence(NodePlace &at) {
     int64_t sum = 0;
     for (int64_t part : lengths)
       if (part < 0 || llvm::AddOverflow(sum, part, sum))
-        return node.invalid("the split does not fit the axis");
+        return node.invalid("the split sizes must be 0 or more and add up to "
+                            "the size of the axis");
     if (!hasOnePart && !size) {
-      if (failed(node.requireEqual(graph::dimsOf(x)[*axis], sum, "the axis")))
+      if (failed(node.requireEqual(
+              graph::dimsOf(x)[*axis], sum,
+              "the size of the axis and the sum of the split sizes")))
         return failure();
       x = node.input(0);
       size = sum;
@@ -285,12 +291,14 @@ NodeResults GraphImporter::importSplitToSequence(NodePlace &at) {
     if (hasOnePart) {
       int64_t each = lengths[0];
       if (each < 1)
-        return node.invalid("split is " + Twine(each));
+        return node.invalid("split is " + Twine(each) +
+                            ", but must be 1 or more");
       lengths.assign(*size / each, each);
       if (*size % each)
         lengths.push_back(*size % each);
     } else if (sum != *size) {
-      return node.invalid("the split does not fit the axis");
+      return node.invalid("the split sizes must be 0 or more and add up to the "
+                          "size of the axis");
     }
   } else {
     lengths.assign(*size, 1);
@@ -325,7 +333,8 @@ NodeResults GraphImporter::importConcatFromSequence(NodePlace &at) {
           SmallVector<ArrayRef<graph::Dim>>(sizes.begin(), sizes.end()),
           *axis) ||
       !llvm::all_equal(llvm::map_range(elements, graph::elementOf)))
-    return node.invalid("the tensors differ in their shapes or types");
+    return node.invalid("the tensors must have the same element type, and the "
+                        "same sizes along all axes but the concatenated one");
   return SmallVector<Binding>{Binding::known(
       elements.size() == 1
           ? elements[0]
@@ -347,7 +356,8 @@ NodeResults GraphImporter::importOptionalHasElement(NodePlace &at) {
 
 NodeResults GraphImporter::importOptionalGetElement(NodePlace &at) {
   if (at.bindings[0].kind == Binding::Absent)
-    return ProtoNode(*this, at).invalid("the value is absent");
+    return ProtoNode(*this, at).invalid(
+        "the optional value is empty, so that it has no element");
   Binding element = at.bindings[0];
   if (Value present = std::exchange(element.present, Value()))
     SequenceBuilder(*this, at).require(present);

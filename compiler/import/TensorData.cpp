@@ -318,7 +318,7 @@ static RankedTensorType typeOf(const onnx::TensorProto &tensor,
                       std::to_string(tensor.data_type()) + ")"
                 : "has the data type " + dataTypeName(tensor.data_type()).str();
   else if (!checkedElements(shape, 8 * elementBytes(element)))
-    error = "has the impossible shape [" +
+    error = "has the invalid shape [" +
             llvm::join(llvm::map_range(
                            shape, [](int64_t d) { return std::to_string(d); }),
                        ",") +
@@ -435,7 +435,8 @@ std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
     error = countError(strings.values.size(), "strings", type.getNumElements());
   for (const std::string &value : strings.values)
     if (StringRef(value).contains('\0'))
-      error = "has a string with a zero byte, where strings end";
+      error =
+          "has a string that contains a zero byte, which would end the string";
   if (!error.empty())
     return std::nullopt;
   return strings;
@@ -477,14 +478,14 @@ FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
       checkedElements(shape, element.getIntOrFloatBitWidth());
   // The dense form must fit into memory.
   if (!count || *count > (int64_t(1) << 30) || shape.empty()) {
-    error = "has a shape that is too large to be made dense";
+    error = "is a sparse tensor whose dense form is too large";
     return failure();
   }
   int64_t entries = values->getNumElements(), rank = shape.size();
   bool linear = indices->getType().getRank() == 1;
   if (!indices->getElementType().isSignedInteger(64) ||
       indices->getNumElements() != entries * (linear ? 1 : rank)) {
-    error = "has indices that do not fit its values";
+    error = "is a sparse tensor whose indices do not match its values";
     return failure();
   }
   std::vector<char> from = bytesOf(*values), positions = bytesOf(*indices);
@@ -499,8 +500,8 @@ FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
       std::memcpy(&index,
                   positions.data() + (i * (linear ? 1 : rank) + axis) * 8, 8);
       if (index < 0 || index >= bound) {
-        error =
-            "has the index " + std::to_string(index) + ", outside of its shape";
+        error = "has the sparse index " + std::to_string(index) +
+                ", which is out of range for its shape";
         return failure();
       }
       position = position * bound + index;

@@ -329,7 +329,7 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
     if (size.empty())
       continue;
     if (size.getAsInteger(10, shape.emplace_back()))
-      return fail("has no shape");
+      return fail("has no valid shape in its header");
   }
   if (headerField(header, "fortran_order") == "True" && shape.size() > 1)
     return fail("is in Fortran order; save it with numpy.ascontiguousarray");
@@ -350,9 +350,9 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
 
 bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
   if (tensor.isOfStrings()) {
-    error = "`" + printable(path) +
-            "` would have strings, which NumPy's format has not: use folders "
-            "of .pb files";
+    error =
+        "`" + printable(path) +
+        "` cannot contain strings of variable length: use folders of .pb files";
     return false;
   }
   std::string header = "{'descr': '<" + npyType(tensor.type.getElementType()) +

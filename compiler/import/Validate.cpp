@@ -382,7 +382,8 @@ void Validator::checkCycle(const NodeList &nodes, const Place &place) {
     i = next(i);
   } while (i != start && names.size() < 12);
   reportNode(DiagnosticId::Cycle,
-             "nodes wait for each other: " + llvm::join(names, " <- "),
+             "nodes depend on each other in a cycle: " +
+                 llvm::join(names, " <- "),
              nodes[start], start, place);
 }
 

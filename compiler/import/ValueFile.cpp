@@ -108,7 +108,7 @@ std::optional<ModelValue> readValue(StringRef path, const ModelValue &like,
                            : std::nullopt;
     if (proto.elem_type() != onnx::SequenceProto::TENSOR &&
         (proto.elem_type() != 0 || proto.tensor_values_size()))
-      return fail("is a sequence of other than tensors");
+      return fail("is a sequence whose elements are not tensors");
     if (!readTensors(proto, value, context, error))
       return fail("has an element that " + error);
     return value;
@@ -223,7 +223,8 @@ std::optional<std::vector<Tensor>> splitValue(const ModelValue &value,
       declared ? elementType(declared->elem_type(), context) : Type();
   ModelValue like = emptyValue(type);
   if (!element || (value.isPresent && value.isSequence != like.isSequence)) {
-    error = "has another kind of value than the model takes";
+    error = "contains another kind of value (tensor, sequence or optional) "
+            "than the model takes";
     return std::nullopt;
   }
   std::vector<Tensor> parts;

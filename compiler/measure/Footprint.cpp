@@ -105,7 +105,7 @@ findMeasuringCompiler(const CompileOptions &options) {
   // An object for the host does not show what kernels use on a device.
   if (options.target->isDevice())
     return llvm::make_error<MissingProgram>(
-        "kernels run on a device, whose compiler tells what they take");
+        "the sizes of GPU kernels are reported by the compiler of the GPU");
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 

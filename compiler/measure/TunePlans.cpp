@@ -174,7 +174,7 @@ public:
       if (ingot_status status =
               model->run(pointers[run % pointers.size()], &hooks)) {
         diagnostics.report(DiagnosticId::Internal,
-                           "a group that is timed failed: " +
+                           "a kernel group failed while it was timed: " +
                                statusText(status));
         return {};
       }

@@ -86,7 +86,7 @@ std::optional<std::vector<NpzEntry>> readNpz(StringRef path,
   Bytes file{(*buffer)->getBuffer()};
   size_t end = file.all.rfind("PK\x05\x06");
   if (!file.all.starts_with("PK") || end == StringRef::npos)
-    return fail("is no .npz file");
+    return fail("is not an .npz file");
   std::vector<NpzEntry> entries;
   uint64_t count = file.number(end + 10, 2), at = file.number(end + 16, 4);
   for (uint64_t i = 0; i < count; ++i) {

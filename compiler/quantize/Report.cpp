@@ -53,7 +53,7 @@ bool describeLayers(Session &session, QuantizeReport &report) {
       operand = sites.activations[operand].follows;
     if (operand >= 0 && !session.activationReason[operand].empty())
       layer.reason += (layer.reason.empty() ? "" : "; ") +
-                      ("its operand: " + session.activationReason[operand]);
+                      ("its input: " + session.activationReason[operand]);
     operands.push_back(operand);
     layer.alone = layer.accumulated = INFINITY;
   }
@@ -141,12 +141,12 @@ void QuantizeReport::print(llvm::raw_ostream &os) const {
   os << "\n";
   if (samples == 0)
     return;
-  os << llvm::format("%s dB on %zu samples; %.2f %% of the rows with another "
-                     "largest element\n",
+  os << llvm::format("%s dB on %zu samples; the largest output changed in %.2f "
+                     "%% of the rows\n",
                      decibelText(this->decibels).c_str(), samples,
                      100 * changed);
   if (correctAfter)
-    os << llvm::format("%.2f %% of the labels, %.2f %% before\n",
+    os << llvm::format("%.2f %% of the labels are correct, %.2f %% before\n",
                        100 * *correctAfter, 100 * *correctBefore);
 }
 

@@ -330,16 +330,17 @@ bool Search::lower() {
 bool Search::fail() {
   std::string reached;
   llvm::raw_string_ostream text(reached);
-  text << llvm::format("%.1f dB, with another class for %.2f %% of the rows",
-                       loss.decibels(), 100 * loss.changed);
+  text << llvm::format(
+      "%.1f dB, and the largest output changes in %.2f %% of the rows",
+      loss.decibels(), 100 * loss.changed);
   session.host.diagnostics.report(
       DiagnosticId::NotQuantized,
-      (accepts(loss) ? "--max-loss cannot be kept with any weight in integers: "
-                       "with all in float there are "
-                     : "--max-loss cannot be kept: with every weight in float "
-                       "again there are ") +
+      (accepts(loss) ? "no weight can be quantized within --max-loss: with all "
+                       "weights in float, the model reaches "
+                     : "the model exceeds --max-loss even with all weights in "
+                       "float: it reaches ") +
           reached,
-      "allow more, or give more samples");
+      "allow a larger loss, or give more samples");
   return false;
 }
 

@@ -26,17 +26,17 @@ StringRef statusText(ingot_status status) {
   case INGOT_ERROR_SPECIALIZED:
     return "an input differs from the value it was bound to when compiling";
   case INGOT_ERROR_WEIGHTS:
-    return "the weights file does not belong to this model";
+    return "the weights file belongs to another model";
   case INGOT_ERROR_TARGET:
     return "this machine supports none of the compiled targets";
   case INGOT_ERROR_SHAPE:
     return "a size is out of bounds or contradicts another one";
   case INGOT_ERROR_DEVICE:
-    return "there is no device, or it reported an error";
+    return "no device was found, or the device failed";
   case INGOT_ERROR_CAPACITY:
     return "the device or the host has too little memory";
   case INGOT_ERROR_PLACE:
-    return "a tensor is not in the memory that io->place states";
+    return "a tensor is not in the memory that the call declares for it";
   case INGOT_ERROR_BUSY:
     return "another thread is using the handle";
   }

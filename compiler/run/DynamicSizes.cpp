@@ -59,7 +59,7 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
           continue;
         if (value != unknown && value != size) {
           why = "the inputs have the sizes " + std::to_string(value) + " and " +
-                std::to_string(size) + " where both are `" +
+                std::to_string(size) + " for the same dimension `" +
                 own.symbol.getName().str() + "`";
           return std::nullopt;
         }
@@ -76,7 +76,7 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
     if (value == needed)
       continue;
     why = "the size `" + own.symbol.getName().str() + "` is " +
-          std::to_string(value) + ", but has to be equal to `" +
+          std::to_string(value) + ", but must be equal to `" +
           kernel::sizeText(*own.equalTo) + "`, which is " +
           std::to_string(needed);
     return std::nullopt;

@@ -101,8 +101,9 @@ bool EmulatedModel::run(ArrayRef<const Tensor *> inputs,
   if (result.status != INGOT_OK)
     return fail(failed);
   if (result.overflow || result.inputWritten)
-    return fail(result.overflow ? "the compiled model wrote beside its buffers"
-                                : "the compiled model wrote to an input");
+    return fail(result.overflow
+                    ? "the compiled model wrote outside of its buffers"
+                    : "the compiled model wrote to an input");
   outputs = makeOutputs();
   for (auto [tensor, bytes] : llvm::zip(outputs, result.outputs))
     tensor.bytes = std::move(bytes);

@@ -38,13 +38,13 @@ static std::string checkEntry(Attribute entry, const PlanKey &key) {
     auto word = dyn_cast<StringAttr>(entry);
     if (word && llvm::is_contained(key.words, word.getValue()))
       return "";
-    return "can be \"" + llvm::join(key.words, "\" or \"") + "\"";
+    return "must be \"" + llvm::join(key.words, "\" or \"") + "\"";
   }
   auto number = dyn_cast<IntegerAttr>(entry);
   if (number && number.getType().isSignlessInteger(64) &&
       number.getInt() >= key.least && number.getInt() <= key.most)
     return "";
-  return "can be an integer of 64 bits from " + std::to_string(key.least) +
+  return "must be an integer of 64 bits from " + std::to_string(key.least) +
          " to " + std::to_string(key.most);
 }
 
@@ -53,15 +53,15 @@ std::string checkKeys(DictionaryAttr entries, ArrayRef<PlanKey> keys) {
   llvm::raw_string_ostream os(text);
   if (!entries &&
       llvm::any_of(keys, [](const PlanKey &key) { return !key.isOptional; }))
-    return "it has no plan";
+    return "the kernel has no plan";
   for (const PlanKey &key : keys) {
     Attribute entry = entries ? entries.get(key.name) : Attribute();
     if (!entry && key.isOptional)
       continue;
     if (!entry)
-      return ("its plan has no '" + key.name + "'").str();
+      return ("the plan has no '" + key.name + "'").str();
     if (std::string rule = checkEntry(entry, key); !rule.empty()) {
-      os << "its plan has " << key.name << " = " << entry << ", which " << rule;
+      os << "the plan has " << key.name << " = " << entry << ", which " << rule;
       return text;
     }
   }
@@ -70,8 +70,8 @@ std::string checkKeys(DictionaryAttr entries, ArrayRef<PlanKey> keys) {
     if (llvm::none_of(keys, [&](const PlanKey &key) {
           return key.name == entry.getName();
         }))
-      return "its plan has '" + entry.getName().str() +
-             "', which the strategy does not know";
+      return "the plan has '" + entry.getName().str() +
+             "', which is not a key of the strategy";
   return text;
 }
 

@@ -118,7 +118,8 @@ std::string refusal(GroupView group, StringRef name, DictionaryAttr plan,
     return "the strategy '" + name.str() + "' is unknown";
   if (!isFor(*strategy, target) || !strategy->matches(group, target))
     return "the strategy '" + name.str() +
-           "' does not take what it computes for '" + target.name.str() + "'";
+           "' does not support this computation on the target '" +
+           target.name.str() + "'";
   std::string why = checkKeys(plan, strategy->planKeys());
   return why.empty() ? strategy->refuse(group, Plan(plan), target) : why;
 }

@@ -43,7 +43,7 @@ def no_module(folder):
     return b"hello, I am a module\n"
 
 
-@case("invalid-module", args=["--start-from", "plan"], text="after the stage `plan`: 'func.func' should have become a program")
+@case("invalid-module", args=["--start-from", "plan"], text="after the stage `plan`: 'func.func' must have been converted to a program")
 def module_of_another_stage(folder):
     return b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }\n"
 
@@ -240,7 +240,7 @@ def vendor_not_imported(folder):
     return model([node("FastGelu", domain="com.microsoft")])
 
 
-@case("assumed-opset", code=0, text="it is read as that of opset 17")
+@case("assumed-opset", code=0, text="the node is read with the definition of opset 17")
 def layer_normalization_of_old_opset(folder):
     return model([node("LayerNormalization", ["x", "s"])], opset=11, initializers=[weights("s", (4,))])
 

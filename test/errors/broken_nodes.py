@@ -18,7 +18,7 @@ def opset_6_first_would_broadcast(folder):
                  outputs=[info("y", (3, 4))], opset=6)
 
 
-@case("invalid-node", node="the_node", text="does not fit at `axis`")
+@case("invalid-node", node="the_node", text="more axes than the first has from `axis` on")
 def opset_6_axis_too_far(folder):
     return model([node("Sub", ["x", "w"], broadcast=1, axis=1)], initializers=[weights(shape=(4, 1))], opset=6)
 
@@ -35,7 +35,7 @@ def range_from_two_starts(folder):
                  outputs=[info("y", ("n",), I64)])
 
 
-@case("invalid-node", node="the_node", text="no end")
+@case("invalid-node", node="the_node", text="the range has too many elements")
 def range_without_end(folder):
     bounds = [numpy_helper.from_array(np.array(v, np.int64), n)
               for n, v in (("a", -(1 << 62)), ("b", 1 << 62), ("c", 1))]
@@ -80,7 +80,7 @@ def loop_that_collects_until_data_says_so(folder):
                 outputs=("y", "parts"), collected=["part"])
 
 
-@case("unsupported-form", node="the_node", code=3, text="a loop without an end")
+@case("unsupported-form", node="the_node", code=3, text="a loop without a trip count and without a condition never ends")
 def loop_without_end(folder):
     body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Identity", ["c_in"], ["c_out"])]
     return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c")])
@@ -100,7 +100,7 @@ def loop_whose_body_takes_less(folder):
     return loop(body, ("m", "", "x"), carried=0, inits=[numpy_helper.from_array(np.array(2), "m")])
 
 
-@case("invalid-node", node="the_node", text="differ in their length")
+@case("invalid-node", node="the_node", text="the lengths of the scan inputs")
 def scan_of_different_lengths(folder):
     body = helper.make_graph([helper.make_node("Add", ["a", "b"], ["c"])], "body",
                              [info("a", (4,)), info("b", (4,))], [info("c", (4,))])
@@ -108,13 +108,13 @@ def scan_of_different_lengths(folder):
                  inputs=[info("x", (3, 4))], initializers=[weights()])
 
 
-@case("invalid-node", node="the_node", text="outside of the sequence")
+@case("invalid-node", node="the_node", text="position 2 is out of range for a sequence of 2 elements")
 def position_behind_the_sequence(folder):
     return model([helper.make_node("SequenceConstruct", ["x", "x"], ["s"]), node("SequenceAt", ["s", "p"])],
                  initializers=[numpy_helper.from_array(np.array(2), "p")])
 
 
-@case("unsupported-form", node="the_node", code=3, text="of a sequence")
+@case("unsupported-form", node="the_node", code=3, text="a sequence as an input is not supported")
 def relu_of_a_sequence(folder):
     return model([helper.make_node("SequenceConstruct", ["x", "x"], ["s"]), node("Relu", ["s"])])
 

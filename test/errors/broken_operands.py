@@ -69,7 +69,7 @@ def pool_that_rounds_otherwise(folder):
     return model([node("MaxPool", ["x"], kernel_shape=[2, 2], ceil_mode=3)], inputs=[info("x", (1, 1, 5, 5))], outputs=[info("y", None)])
 
 
-@case("invalid-node", node="the_node", text="`stash_type` must be a type of floats")
+@case("invalid-node", node="the_node", text="`stash_type` must be a floating-point type")
 def moments_in_integers(folder):
     return model([helper.make_node("LayerNormalization", ["x", "s"], ["y", "mean"], name="the_node", stash_type=TensorProto.INT8)],
                  inputs=[info("x", (2, 4)), info("s", (4,))], outputs=[info("y", None), info("mean", None)])
@@ -104,7 +104,7 @@ def conv_transpose_of_unknown_auto_pad(folder):
                  inputs=[info("x", (1, 3, 7, 6))], initializers=[weights(shape=(3, 4, 3, 3))], outputs=[info("y", None)])
 
 
-@case("invalid-attribute", node="the_node", text="has no attribute `start` since opset 1")
+@case("invalid-attribute", node="the_node", text="has no attribute `start` in the definition of opset 1")
 def body_needs_a_newer_opset(folder):
     q = [info(n, (2, 4, 8, 16)) for n in "qkv"]
     return model([helper.make_node("FlexAttention", ["q", "k", "v"], ["y"], name="the_node", domain="ai.onnx.preview")],
@@ -112,19 +112,19 @@ def body_needs_a_newer_opset(folder):
                  imports=[helper.make_opsetid("", 3), helper.make_opsetid("ai.onnx.preview", 1)])
 
 
-@case("invalid-node", node="the_node", text="the indices are longer than the data in axis 1")
+@case("invalid-node", node="the_node", text="the indices have more elements than the data along axis 1")
 def gathered_beyond_the_data(folder):
     return model([node("GatherElements", ["x", "i"])], inputs=[info("x", (4, 5)), info("i", (2, 6), TensorProto.INT64)],
                  outputs=[info("y", (2, 6))])
 
 
-@case("invalid-node", node="the_node", text="a window a vector")
+@case("invalid-node", node="the_node", text="the window must be a vector")
 def frames_of_a_window_without_axes(folder):
     return model([node("STFT", ["x", "s", "w"])], inputs=[info("x", (1, 128, 1)), info("s", (), TensorProto.INT64), info("w", ())],
                  outputs=[info("y", None)], opset=17)
 
 
-@case("invalid-node", node="the_node", text="frame_step is not one number")
+@case("invalid-node", node="the_node", text="frame_step must have exactly one element")
 def frames_of_two_steps(folder):
     return model([node("STFT", ["x", "s"])], inputs=[info("x", (1, 128, 1)), info("s", (2,), TensorProto.INT64)],
                  outputs=[info("y", None)], opset=17)
@@ -177,7 +177,7 @@ def contrib_bits(folder):
     return contrib("MatMulNBits", inputs, K=16, N=4, bits=3, block_size=16)
 
 
-@case("invalid-node", node="the_node", text="do not fit K=16, N=4, block_size=16 and bits=4")
+@case("invalid-node", node="the_node", text="do not match K=16, N=4, block_size=16 and bits=4")
 def contrib_blocks(folder):
     inputs = [info("x", (1, 16)), info("w", (4, 2, 8), TensorProto.UINT8), info("s", (4, 1))]
     return contrib("MatMulNBits", inputs, K=16, N=4, block_size=16)
@@ -195,14 +195,14 @@ def deformable_kernel_of_another_size(folder):
                  outputs=[info("y", None)], opset=22)
 
 
-@case("invalid-node", node="the_node", text="frame_length is not one number")
+@case("invalid-node", node="the_node", text="frame_length must have exactly one element")
 def stft_without_a_frame_length(folder):
     return model([node("STFT", ["x", "step", "", "length"])],
                  inputs=[info("x", (1, 128, 1)), info("step", (), TensorProto.INT64), info("length", (0,), TensorProto.INT64)],
                  outputs=[helper.make_empty_tensor_value_info("y")])
 
 
-@case("invalid-node", node="the_node", text="starts, ends, axes and steps differ in length")
+@case("invalid-node", node="the_node", text="starts, ends, axes and steps must have the same length")
 def slice_with_steps_for_other_axes(folder):
     given = ("starts", "ends", "axes", "steps")
     return model([node("Slice", ["x", *given])],

@@ -122,7 +122,7 @@ def an_input_of_no_samples(folder):
     return net((0, 4))
 
 
-@case("not-quantized", text="--max-loss cannot be kept", command=["quantize"],
+@case("not-quantized", text="with all weights in float", command=["quantize"],
       args=["--calibrate", "FOLDER/samples.npz", "--max-loss", "190dB"])
 def a_budget_that_nothing_keeps(folder):
     samples(folder, x=good())

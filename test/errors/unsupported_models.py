@@ -12,13 +12,13 @@ def vendor_operator(folder):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 
 
-@case("unsupported-operator", node="the_node", code=3, text="have it optimize to ORT_ENABLE_EXTENDED")
+@case("unsupported-operator", node="the_node", code=3, text="optimize it with at most ORT_ENABLE_EXTENDED")
 def operator_of_one_processor(folder):
     return model([node("ReorderOutput", domain="com.microsoft.nchwc", channels=4)],
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft.nchwc", 1)])
 
 
-@case("unsupported-operator", node="the_node", code=3, text="choose tokens in the program that calls it")
+@case("unsupported-operator", node="the_node", code=3, text="select the tokens in the calling program")
 def search_of_beams(folder):
     return model([node("BeamSearch", ["x", "x", "x"], domain="com.microsoft")],
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
@@ -30,12 +30,12 @@ def heads(shape, **attrs):
                  inputs=[info("x", shape)], outputs=[info("y", None)], imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 
 
-@case("unsupported-form", node="the_node", code=3, args=["--dim", "*=..8"], text="the size of a head (width) is known only at run time")
+@case("unsupported-form", node="the_node", code=3, args=["--dim", "*=..8"], text="the size of a head (width) must be known when compiling")
 def packed_heads_of_a_size_of_the_run(folder):
     return heads(("batch", "steps", 2, 3, "width"))
 
 
-@case("unsupported-form", node="the_node", code=3, args=["--dim", "*=..8"], text="give it one size: --dim width=SIZE")
+@case("unsupported-form", node="the_node", code=3, args=["--dim", "*=..8"], text="fix the size: --dim width=SIZE")
 def heads_of_a_size_of_the_run(folder):
     return heads(("batch", "steps", "width"))
 
@@ -61,7 +61,7 @@ def tokens_with_marks(folder):
     return tokens(tokenexp="a", mark=1)
 
 
-@case("invalid-node", node="the_node", text="it needs `separators` or `tokenexp`, and not both")
+@case("invalid-node", node="the_node", text="exactly one of `separators` and `tokenexp` must be given")
 def tokens_of_nothing(folder):
     return tokens()
 
@@ -99,7 +99,7 @@ def distinct_strings(folder):
     return model([node("Unique")], inputs=[info("x", (4,), TensorProto.STRING)], outputs=[info("y", None, TensorProto.STRING)])
 
 
-@case("unsupported-form", node="the_node", code=3, text="a scale of integers")
+@case("unsupported-form", node="the_node", code=3, text="an integer scale is not supported")
 def scale_of_integers(folder):
     return model([node("QuantizeLinear", ["x", "s"])], inputs=[info("x"), info("s", (), TensorProto.INT32)],
                  outputs=[info("y", None, TensorProto.UINT8)], opset=23)
@@ -173,7 +173,7 @@ def keys_without_values(folder):
     return trained("LabelEncoder", [info("x", (2, 4))], keys_floats=[1.0, 2.0], values_floats=[3.0])
 
 
-@case("two-readings", code=0, node="the_node", text="the length 7 of axis 3 times its scale is no whole number")
+@case("two-readings", code=0, node="the_node", text="the length 7 of axis 3 times its scale is not an integer")
 def corners_of_a_length_that_is_rounded(folder):
     scales = numpy_helper.from_array(np.array([1, 1, 1, 1.5], np.float32), "scales")
     return model([node("Resize", ["x", "", "scales"], mode="linear", coordinate_transformation_mode="align_corners")],
@@ -188,11 +188,11 @@ def maps_as_a_result(folder):
     return zipped
 
 
-@case("unsupported-form", code=3, node="the_node", args=["--dim", "a=1..8", "--dim", "b=2..8"], text="bound it away from 1: --dim a=2..8")
+@case("unsupported-form", code=3, node="the_node", args=["--dim", "a=1..8", "--dim", "b=2..8"], text="set a lower bound of 2: --dim a=2..8")
 def rank_that_depends_on_a_size(folder):
     return model([node("Squeeze")], inputs=[info("x", ("a", "b", 3))], outputs=[info("y", None)])
 
 
-@case("unsupported-form", code=3, node="the_node", args=["--dim", "*=0..8"], text="of axis 1, whose size `n` may be 1")
+@case("unsupported-form", code=3, node="the_node", args=["--dim", "*=0..8"], text="axis 1, whose size `n` may be 1")
 def rank_that_depends_on_a_size_after_one_that_does_not(folder):
     return model([node("Squeeze")], inputs=[info("x", (1, "n"))], outputs=[info("y", None)])

@@ -11,8 +11,9 @@ namespace ingot::graph {
 LogicalResult refuseOpen(OnnxNode &node, const Dim &size, const Twine &what) {
   std::string name = kernel::sizeText(size);
   return node.unsupported(
-      what + " (" + name + ") is known only at run time",
-      "give it one size" +
+      what + " (" + name +
+          ") must be known when compiling, but is known only at run time",
+      "fix the size" +
           (size.given().size() == 1
                ? ": --dim " + size.given().front().getName().str() + "=SIZE"
                : std::string()));
@@ -31,7 +32,7 @@ LogicalResult checkHeads(OnnxNode &node, ArrayRef<Value> parts) {
 Value splitHeads(OnnxNode &node, Value x, int64_t heads) {
   Dims sizes = dimsOf(x);
   if (!sizes[2].known()) {
-    (void)refuseOpen(node, sizes[2], "the size of all heads together");
+    (void)refuseOpen(node, sizes[2], "the total size of all heads");
     return {};
   }
   Value apart = node.reshape(
@@ -47,7 +48,8 @@ Value joined(OnnxNode &node, Value x, Value y, int64_t axis) {
       (void)node.takeEqual(dimsOf(x)[i], dimsOf(y)[i]);
   Dims xs = dimsOf(x), ys = dimsOf(y);
   if (elementOf(x) != elementOf(y) || !concatenated({ArrayRef(xs), ys}, axis)) {
-    (void)node.invalid("past and present keys or values do not fit");
+    (void)node.invalid("the past keys or values must match the new ones in "
+                       "batch size, number of heads and head size");
     return {};
   }
   return node.build<ConcatOp>(ValueRange{x, y}, axis);
@@ -138,10 +140,10 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
     else if (is([&] { return Dims{batch(), queries(), keys()}; }))
       aligned = {batch(), 1, queries(), keys()};
     else
-      return node.unsupported("a mask of this shape",
-                              "masks are lengths [batch] or [2 * batch], or "
-                              "numbers [batch, keys] or [batch, queries, "
-                              "keys]");
+      return node.unsupported(
+          "a mask of this shape is not supported",
+          "use lengths of shape [batch] or [2 * batch], or mask elements of "
+          "shape [batch, keys] or [batch, queries, keys]");
     visible = node.elementwise<GreaterOp>(
         {node.reshape(mask, aligned), node.scalarConstant(0, elementOf(mask))});
   }
@@ -248,8 +250,8 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
       dimsOf(o.query)[2] == 1)
     return attendByShared(node, o, heads / shared);
   if (shared < 1 || heads % shared != 0 || shapeOf(o.value)[1] != shared) {
-    (void)node.invalid("heads of keys and values do not divide those of "
-                       "queries");
+    (void)node.invalid("the number of query heads must be a multiple of the "
+                       "number of key and value heads");
     return {};
   }
   Value products =
@@ -279,7 +281,8 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
     products = node.elementwise<WhereOp>({o.visible, products, hidden});
   }
   if (!products || dimsOf(products) != dimsOf(plain)) {
-    (void)node.invalid("a mask or bias does not broadcast to queries and keys");
+    (void)node.invalid(
+        "the mask or bias must broadcast to [batch, heads, queries, keys]");
     return {};
   }
   Value weights = o.sink ? softmaxWithSink(node, products, o.sink)

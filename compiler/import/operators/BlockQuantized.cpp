@@ -74,11 +74,13 @@ static Value dequantizeBlocks(OnnxNode &node, Value blocks, Value scales,
 
 static LogicalResult checkBits(OnnxNode &node, int64_t bits, int64_t block) {
   if (bits != 2 && bits != 4 && bits != 8)
-    return node.unsupported("weights of " + Twine(bits) + " bits",
+    return node.unsupported("weights of " + Twine(bits) +
+                                " bits are not supported",
                             "quantize to 2, 4 or 8 bits");
   if (block < 1 || block > (int64_t(1) << 31) || block * bits % 8 != 0)
-    return node.invalid("`block_size` is " + Twine(block) +
-                        ", which is not a multiple of 8 bits");
+    return node.invalid(
+        "`block_size` is " + Twine(block) +
+        ", but a block must contain a positive number of whole bytes");
   return success();
 }
 
@@ -98,10 +100,12 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
   if (failed(checkBits(node, w.bits, w.block)))
     return failure();
   if (node.intAttr("weight_prepacked", 0))
-    return node.unsupported("weights packed for one machine",
-                            "export the model with weight_prepacked=0");
+    return node.unsupported(
+        "weights in a machine-specific packing are not supported",
+        "export the model with weight_prepacked=0");
   if (node.hasInput(4))
-    return node.unsupported("`g_idx`", "export the model without act_order");
+    return node.unsupported("the input `g_idx` is not supported",
+                            "export the model without act_order");
   if (w.steps < 1 || w.columns < 1 || w.steps > (int64_t(1) << 31) ||
       w.columns > (int64_t(1) << 31))
     return node.invalid("K and N must be positive");
@@ -116,9 +120,10 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
                         " elements");
   if (!has(1, w.columns * w.blocks * (w.block * w.bits / 8)) ||
       !has(2, w.columns * w.blocks) || !has(5, w.columns))
-    return node.invalid("B, scales or bias do not fit K=" + Twine(w.steps) +
-                        ", N=" + Twine(w.columns) + ", block_size=" +
-                        Twine(w.block) + " and bits=" + Twine(w.bits));
+    return node.invalid(
+        "the shapes of B, scales or bias do not match K=" + Twine(w.steps) +
+        ", N=" + Twine(w.columns) + ", block_size=" + Twine(w.block) +
+        " and bits=" + Twine(w.bits));
   return w;
 }
 
@@ -134,7 +139,7 @@ static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   bool isPacked = elementOf(given) == byte;
   if (count != w.columns * (isPacked ? packed : w.blocks))
     return node.invalid("zero_points has " + Twine(count) +
-                        " elements, which does not fit " + Twine(w.blocks) +
+                        " elements, which does not match " + Twine(w.blocks) +
                         " blocks in each of N=" + Twine(w.columns) +
                         " columns");
   if (!isPacked)
@@ -220,17 +225,18 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   if (failed(axis) || failed(along))
     return failure();
   if (*axis == *along)
-    return node.unsupported("blocks along the axis that is gathered from",
+    return node.unsupported("blocks along the gathered axis are not supported",
                             "quantize along another axis");
   bool isPacked = elementOf(data).getIntOrFloatBitWidth() == 8;
   int64_t bits = isPacked ? node.intAttr("bits", 4) : 4;
   if (failed(checkBits(node, bits, block)))
     return failure();
   if (isPacked && bits != 8 && *along != rank - 1)
-    return node.unsupported("packed numbers, unless blocks are along the last "
-                            "axis");
+    return node.unsupported(
+        "packed elements are supported only with blocks along the last axis");
   if (shapeOf(data)[*axis] == 0)
-    return node.invalid("takes elements of an empty axis");
+    return node.invalid(
+        "the gathered axis has size 0, so that no index is valid");
   int64_t size = shapeOf(data)[*axis];
 
   Value rows = gather(node, data, indices, *axis);
@@ -243,14 +249,14 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   SmallVector<int64_t> wanted(shapeOf(data));
   wanted[*along] = blocks;
   if (shapeOf(scales) != ArrayRef<int64_t>(wanted))
-    return node.invalid("scales does not have one element for each block of " +
+    return node.invalid("`scales` must have one element for each block of " +
                         Twine(block));
   if (zeros && isPacked && bits != 8)
     wanted.back() = (blocks * bits + 7) / 8;
   if (zeros && shapeOf(zeros) != ArrayRef<int64_t>(wanted))
-    return node.invalid("zero_points does not have one element for each block "
-                        "of " +
-                        Twine(block));
+    return node.invalid(
+        "`zero_points` must have one element for each block of " +
+        Twine(block));
   scales = gather(node, scales, indices, *axis);
   if (zeros) {
     zeros = gather(node, zeros, indices, *axis);
@@ -289,7 +295,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
 void registerBlockQuantizedImports(OnnxRegistry &registry) {
   StringRef domain = "com.microsoft";
   registry.add("MatMulNBits", importMatMulNBits,
-               "`g_idx`; weights packed for one machine; 3, 5, 6, 7 bits",
+               "`g_idx`; weight_prepacked=1; weights of 3, 5, 6 or 7 bits",
                domain);
   registry.add("GatherBlockQuantized", importGatherBlockQuantized,
                "blocks along the gathered axis; small floats", domain);

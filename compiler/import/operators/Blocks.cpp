@@ -21,8 +21,8 @@ static ImportResult importDepthToSpace(OnnxNode &node) {
   Value x = node.input(0);
   if (shapeOf(x).size() != 4 || block <= 0 ||
       !node.requireMultiple(dimsOf(x)[1], block * block))
-    return node.invalid("needs a tensor of rank 4 whose channels are a "
-                        "multiple of blocksize squared");
+    return node.invalid("the input must have rank 4, and its channels must be "
+                        "a multiple of blocksize * blocksize");
   Dims s = dimsOf(x);
   Dim channels = s[1].floorDiv(block * block);
   Dims merged = {s[0], channels, s[2] * block, s[3] * block};
@@ -41,8 +41,8 @@ static ImportResult importSpaceToDepth(OnnxNode &node) {
   if (shapeOf(x).size() != 4 || block <= 0 ||
       !node.requireMultiple(dimsOf(x)[2], block) ||
       !node.requireMultiple(dimsOf(x)[3], block))
-    return node.invalid("needs a tensor of rank 4 whose height and width are "
-                        "multiples of blocksize");
+    return node.invalid("the input must have rank 4, and its height and width "
+                        "must be multiples of blocksize");
   Dims s = dimsOf(x);
   Dim height = s[2].floorDiv(block), width = s[3].floorDiv(block);
   Dims split = {s[0], s[1], height, block, width, block};

@@ -41,12 +41,13 @@ static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
 static LogicalResult fitCausalConv(OnnxNode &node) {
   Value x = node.input(0), w = node.input(1), bias = node.input(2),
         past = node.input(3);
-  const char *what = "the channels of a causal convolution";
+  const char *what =
+      "the channels of the input, the weights and the past state";
   if (shapeOf(x).size() != 3 || shapeOf(w).size() != 3)
-    return node.invalid("needs an input [batch, channels, length] and weights "
-                        "[channels, 1, taps]");
+    return node.invalid("the input must be [batch, channels, length] and the "
+                        "weights [channels, 1, taps]");
   if (failed(node.requireEqual(dimsOf(w)[0], dimsOf(x)[1], what)) ||
-      failed(node.requireEqual(dimsOf(w)[1], 1, "the weights of a channel")) ||
+      failed(node.requireEqual(dimsOf(w)[1], 1, "axis 1 of the weights")) ||
       !node.requireAtLeast(dimsOf(w)[2], 1))
     return failure();
   if (bias && failed(node.requireEqual(dimsOf(bias)[0], dimsOf(x)[1], what)))
@@ -54,10 +55,13 @@ static LogicalResult fitCausalConv(OnnxNode &node) {
   if (!past)
     return success();
   if (shapeOf(past).size() != 3 ||
-      failed(node.requireEqual(dimsOf(past)[0], dimsOf(x)[0], "the batch")) ||
+      failed(node.requireEqual(
+          dimsOf(past)[0], dimsOf(x)[0],
+          "the batch sizes of the input and the past state")) ||
       failed(node.requireEqual(dimsOf(past)[1], dimsOf(x)[1], what)) ||
-      failed(node.requireEqual(dimsOf(past)[2], dimsOf(node.input(1))[2] - 1,
-                               "the inputs that are carried")))
+      failed(node.requireEqual(
+          dimsOf(past)[2], dimsOf(node.input(1))[2] - 1,
+          "the length of the past state, and the number of taps less 1")))
     return failure();
   return success();
 }

@@ -12,7 +12,7 @@ Value featureRows(OnnxNode &node) {
   if (shapeOf(x).size() == 1)
     x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
   if (shapeOf(x).size() != 2) {
-    (void)node.invalid("the input is not rows of features");
+    (void)node.invalid("the input must be a matrix of samples and features");
     return {};
   }
   if (!elementOf(x).isF32() && !elementOf(x).isF64())
@@ -27,9 +27,9 @@ FailureOr<SmallVector<int64_t>> classLabels(OnnxNode &node, StringRef integers,
     return labels;
   size_t names = node.stringsAttr(strings).size();
   if (names == 0 || (node.wantsOutput(0) && names == 1))
-    return node.unsupported("fewer labels than two",
-                            "export the model with labels that are integers, "
-                            "or without the output of labels");
+    return node.unsupported(
+        "fewer than two labels are not supported",
+        "export the model with integer labels, or without the label output");
   for (size_t i = 0; i < names; ++i)
     labels.push_back(int64_t(i));
   return labels;

@@ -19,16 +19,18 @@ static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
     return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
                         " and " + kernel::sizeText(y));
   // Keeps the size that is a number, if one of the two is.
-  return x.known()
-             ? node.fitAxis(b, other, a, last, "the inner sizes of a product")
-             : node.fitAxis(a, last, b, other, "the inner sizes of a product");
+  return x.known() ? node.fitAxis(b, other, a, last,
+                                  "the inner sizes of the matrix product")
+                   : node.fitAxis(a, last, b, other,
+                                  "the inner sizes of the matrix product");
 }
 
 /// Returns the matmul with elements of `type`.
 static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
   if (shapeOf(a).empty() || shapeOf(b).empty())
-    return node.invalid("a matrix product needs operands of rank 1 or more");
+    return node.invalid(
+        "the operands of a matrix product must have rank 1 or more");
   if (failed(fitInner(node, a, b)))
     return failure();
   SmallVector<Value> both{a, b};
@@ -75,7 +77,7 @@ FailureOr<Value> importIntegerMatMul(OnnxNode &node, Value a, Value b,
 static ImportResult importGemm(OnnxNode &node) {
   Value a = node.input(0), b = node.input(1), c = node.input(2);
   if (shapeOf(a).size() != 2 || shapeOf(b).size() != 2)
-    return node.invalid("Gemm needs matrices");
+    return node.invalid("A and B must be matrices of rank 2");
   if (node.intAttr("transA", 0))
     a = buildTranspose(node.builder, node.loc, a, {1, 0});
   if (node.intAttr("transB", 0))
@@ -142,10 +144,9 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
     return failure();
   int64_t groups = node.intAttr("group", 1);
   if (!node.requireMultiple(dimsOf(w)[0], groups))
-    return node.invalid("the weights are for " +
-                        kernel::sizeText(dimsOf(w)[0]) +
-                        " channels of the result, which " + Twine(groups) +
-                        " groups do not divide");
+    return node.invalid("the weights have " + kernel::sizeText(dimsOf(w)[0]) +
+                        " output channels, which must be a multiple of the " +
+                        Twine(groups) + " groups");
   Dims kernel(ArrayRef<Dim>(dimsOf(w)).drop_front(2));
   auto geometry =
       WindowGeometry::read(node, x, ArrayRef<Dim>(kernel), /*pads=*/true);
@@ -185,8 +186,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   int64_t groups = node.intAttr("group", 1);
   if (!node.requireMultiple(dimsOf(x)[1], groups))
     return node.invalid("the input has " + kernel::sizeText(dimsOf(x)[1]) +
-                        " channels, which " + Twine(groups) +
-                        " groups do not divide");
+                        " channels, which must be a multiple of the " +
+                        Twine(groups) + " groups");
   if (failed(node.requireEqual(dimsOf(x)[1], dimsOf(w)[0],
                                "the channels of input and weights")))
     return failure();
@@ -210,7 +211,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       pads.size() != 2 * rank || extra.size() != rank ||
       (!wanted.empty() && wanted.size() != rank))
     return node.invalid(
-        "an attribute does not have one entry per spatial axis");
+        "strides, dilations, output_padding and output_shape must have one "
+        "entry for each spatial axis, and pads must have two");
   auto autoPad = readAutoPad(node);
   if (failed(autoPad))
     return failure();

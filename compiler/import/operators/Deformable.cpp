@@ -115,8 +115,9 @@ static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
                                  "kernel_shape and the weights' shape")))
       return std::nullopt;
     if (!dimsOf(w)[2 + i].known()) {
-      (void)node.unsupported("a kernel that is known only at run time",
-                             "give its sizes with --dim");
+      (void)node.unsupported(
+          "a kernel whose size is known only at run time is not supported",
+          "give its sizes with --dim");
       return std::nullopt;
     }
   }
@@ -143,7 +144,7 @@ static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
         mask = node.input(4);
   if (shapeOf(x).size() != 4 || shapeOf(w).size() != 4 ||
       shapeOf(offset).size() != 4)
-    return node.unsupported("other than two spatial axes");
+    return node.unsupported("only two spatial axes are supported");
   auto kernel = kernelOf(node, w);
   if (!kernel)
     return failure();
@@ -152,10 +153,12 @@ static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
           taps = (*kernel)[0] * (*kernel)[1];
   if (groups < 1 || own < 1 || !node.requireMultiple(dimsOf(w)[0], groups) ||
       !node.requireMultiple(dimsOf(x)[1], own))
-    return node.invalid("the groups do not divide the channels");
+    return node.invalid("the output channels must be a multiple of group, and "
+                        "the input channels of offset_group");
   if (!node.requireAtLeast(dimsOf(x)[2], 1) ||
       !node.requireAtLeast(dimsOf(x)[3], 1))
-    return node.invalid("samples an empty axis");
+    return node.invalid(
+        "the input has a spatial axis of size 0, which cannot be sampled");
   // Read again for each tensor: requiring equal sizes can replace symbols.
   auto perPlace = [&](int64_t each) -> FailureOr<Dims> {
     auto read = WindowGeometry::read(node, x, *kernel);
@@ -166,8 +169,10 @@ static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
                 geometry.output[1]};
   };
   for (auto [tensor, each, what] :
-       {std::make_tuple(mask, 1, "the mask does not fit the output"),
-        std::make_tuple(offset, 2, "the offsets do not fit the output")}) {
+       {std::make_tuple(mask, 1,
+                        "the shape of the mask does not match the output"),
+        std::make_tuple(
+            offset, 2, "the shape of the offsets does not match the output")}) {
     if (!tensor)
       continue;
     auto needed = perPlace(each);
@@ -237,7 +242,7 @@ static ImportResult importDeformConv(OnnxNode &node) {
 }
 
 void registerDeformableImports(OnnxRegistry &registry) {
-  registry.add("DeformConv", importDeformConv, "two spatial axes only");
+  registry.add("DeformConv", importDeformConv, "other than two spatial axes");
 }
 
 } // namespace ingot::graph

@@ -66,7 +66,8 @@ FailureOr<Labels> Einsum::parseOperand(StringRef text, int64_t rank) {
         break;
     }
     if (!std::isalpha(static_cast<unsigned char>(text.front())))
-      return node.invalid("the equation has `" + text.take_front() + "`");
+      return node.invalid("the equation contains the invalid character `" +
+                          text.take_front() + "`");
     labels.push_back(text.front());
   }
   if (rank >= 0 && static_cast<int64_t>(labels.size()) != rank)
@@ -84,7 +85,8 @@ LogicalResult Einsum::parse(StringRef equation) {
   left.split(operands, ',');
   if (operands.size() != node.numInputs())
     return node.invalid("the equation has " + Twine(operands.size()) +
-                        " operands");
+                        " operands, but the node has " +
+                        Twine(node.numInputs()) + " inputs");
   std::map<Label, int> uses;
   for (auto [i, operand] : llvm::enumerate(operands)) {
     FailureOr<Labels> labels =
@@ -113,8 +115,8 @@ LogicalResult Einsum::parse(StringRef equation) {
   }
   for (Label label : result)
     if (!uses.count(label) || llvm::count(result, label) != 1)
-      return node.invalid(
-          "the result has a label twice, or one that no operand has");
+      return node.invalid("each label of the result must occur once in the "
+                          "result and in at least one operand");
   return success();
 }
 
@@ -130,11 +132,12 @@ LogicalResult Einsum::fitSizes() {
       if (known == 1)
         other = {term.x, axis};
       else if (!size.mayBe(1) && !known.mayBe(1) && surelyDiffer(size, known))
-        return node.invalid("a label stands for axes of sizes " +
-                            kernel::sizeText(known) + " and " +
-                            kernel::sizeText(size));
+        return node.invalid(
+            "one label stands for axes of the different sizes " +
+            kernel::sizeText(known) + " and " + kernel::sizeText(size));
       else if (!(size == 1) &&
-               failed(node.requireEqual(size, known, "axes of one label")))
+               failed(node.requireEqual(
+                   size, known, "the sizes of the axes with one label")))
         return failure();
     }
   return success();
@@ -266,7 +269,8 @@ ImportResult Einsum::import() {
         continue;
       size_t second = again - term.labels.begin();
       if (!(dimsOf(term.x)[second] == dimsOf(term.x)[i]))
-        return node.unsupported("a label repeats on axes of different size");
+        return node.unsupported("a label that repeats within one operand on "
+                                "axes of different sizes is not supported");
       takeDiagonal(term, i, second);
       i = static_cast<size_t>(-1); // the axes moved: look again
     }

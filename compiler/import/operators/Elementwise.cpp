@@ -18,7 +18,7 @@ template <typename OpT> static Value chain(OnnxNode &node, Type wide) {
 
 template <typename OpT> static ImportResult importChain(OnnxNode &node) {
   if (node.numInputs() == 0)
-    return node.invalid("no inputs");
+    return node.invalid("at least one input is required");
   return one(chain<OpT>(node, elementOf(node.input(0))));
 }
 
@@ -106,7 +106,7 @@ static ImportResult castTo(OnnxNode &node, Type type) {
   if (elementOf(x) == type)
     return one(x);
   if (isString(type) || isString(elementOf(x)))
-    return node.unsupported("conversion to or from strings",
+    return node.unsupported("conversion to or from strings is not supported",
                             "convert before or after the model");
   std::string roundMode = node.stringAttr("round_mode", "up");
   if (!llvm::is_contained({"up", "down", "nearest"}, roundMode))
@@ -139,7 +139,7 @@ static int64_t typeToCastTo(OnnxNode &node) {
 static ImportResult importCast(OnnxNode &node) {
   Type type = node.elementType(typeToCastTo(node));
   if (!type)
-    return node.unsupported("conversion to this element type");
+    return node.unsupported("conversion to this element type is not supported");
   return castTo(node, type);
 }
 
@@ -151,13 +151,13 @@ static ImportResult importBitCast(OnnxNode &node) {
   Value x = node.input(0);
   Type type = node.elementType(node.intAttr("to", 0));
   if (!type)
-    return node.unsupported("conversion to this element type");
+    return node.unsupported("conversion to this element type is not supported");
   // A bool occupies a byte.
   auto width = [](Type t) {
     return t.isInteger(1) ? 8 : t.getIntOrFloatBitWidth();
   };
   if (width(type) != width(elementOf(x)))
-    return node.invalid("the types differ in width");
+    return node.invalid("both types must have the same width in bits");
   return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
 }
 
@@ -182,9 +182,9 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                                           int64_t axis) {
   int64_t block = node.intAttr("block_size", 0);
   if (block < 1)
-    return node.unsupported("blocks of sizes that are known only at run time, "
-                            "without block_size",
-                            "give them one size with --dim");
+    return node.unsupported("block quantization of an axis whose size is known "
+                            "only at run time needs `block_size`",
+                            "set `block_size`, or fix the sizes with --dim");
   auto size = [&](int64_t i) { return dimsOf(node.input(0))[i]; };
   // This number of blocks covers only a range of sizes of the axis.
   if (auto blocks = dimsOf(parameter)[axis].known()) {
@@ -202,7 +202,8 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
         failed(node.requireEqual(
             dimsOf(parameter)[i],
             i == axis ? (size(i) + (block - 1)).floorDiv(block) : size(i),
-            "the blocks of the scale cover the axis")))
+            "the number of blocks of the scale, and the number that covers the "
+            "axis")))
       return failure();
   RunTimeInts ints(node);
   return gatherAlong(node, parameter, axis,
@@ -222,7 +223,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   // If the axis does not exist, a vector parameter must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
       !dimsOf(parameter)[0].known()) {
-    if (failed(node.requireEqual(dimsOf(parameter)[0], 1, "the scale")))
+    if (failed(node.requireEqual(dimsOf(parameter)[0], 1,
+                                 "the length of the scale")))
       return failure();
     return node.reshape(parameter, {});
   }
@@ -238,11 +240,14 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
     sizes[*axis] = dimsOf(node.input(0))[*axis];
     Value grown = node.broadcastTo(node.alignAt(parameter, *axis, rank), sizes);
     if (!grown)
-      return node.invalid("the scale does not have the length of the axis");
+      return node.invalid(
+          "the scale must have one element for each position of the axis");
     return grown;
   }
   if (static_cast<int64_t>(given.size()) != rank)
-    return node.invalid("the rank of the scale fits no granularity");
+    return node.invalid(
+        "the scale must be one element, a vector along the axis, or a tensor "
+        "of the input's rank (one element for each block)");
   if (atRunTime)
     return repeatedAtRunTime(node, parameter, *axis);
   int64_t blocks = given[*axis], size = shape[*axis];
@@ -250,7 +255,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (block <= 0 && blocks > 0 && size % blocks == 0)
     block = size / blocks;
   if (block <= 0 || blocks != int64_t(llvm::divideCeil(size, block)))
-    return node.invalid("the blocks of the scale do not cover the axis");
+    return node.invalid("the number of blocks of the scale does not match the "
+                        "size of the axis and block_size");
   if (blocks * block != size)
     return repeatedAlong(node, parameter, *axis, block, size);
   SmallVector<int64_t> split(shape), of(given);
@@ -287,7 +293,8 @@ static ImportResult importQuantization(OnnxNode &node, Type zeroType,
 
 static ImportResult importQuantizeLinear(OnnxNode &node) {
   if (!isa<FloatType>(elementOf(node.input(1))))
-    return node.unsupported("a scale of integers", "cast the scale to float");
+    return node.unsupported("an integer scale is not supported",
+                            "cast the scale to float");
   Type type = node.hasInput(2)
                   ? elementOf(node.input(2))
                   : node.builder.getIntegerType(8, /*isSigned=*/false);
@@ -295,11 +302,13 @@ static ImportResult importQuantizeLinear(OnnxNode &node) {
       given && !node.hasInput(2))
     type = node.elementType(given);
   if (!type)
-    return node.unsupported("quantization to this element type");
+    return node.unsupported(
+        "quantization to this element type is not supported");
   if (node.intAttr("precision", 0) &&
       node.elementType(node.intAttr("precision", 0)) !=
           elementOf(node.input(1)))
-    return node.unsupported("a `precision` other than the scale's type");
+    return node.unsupported(
+        "a `precision` other than the type of the scale is not supported");
   NamedAttribute saturate = node.builder.getNamedAttr(
       "saturate", node.builder.getI64IntegerAttr(node.intAttr("saturate", 1)));
   return importQuantization<QuantizeOp>(node, type, type, saturate);
@@ -310,7 +319,8 @@ static ImportResult importDequantizeLinear(OnnxNode &node) {
   if (int64_t given = node.intAttr("output_dtype", 0))
     type = node.elementType(given);
   if (!type)
-    return node.unsupported("dequantization to this element type");
+    return node.unsupported(
+        "dequantization to this element type is not supported");
   if (!isa<FloatType>(type))
     return node.invalid("`output_dtype` must be a floating-point type");
   return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type,
@@ -331,8 +341,9 @@ void registerElementwiseImports(OnnxRegistry &registry) {
   registry.add("Cast", importCast, "strings");
   registry.add("CastLike", importCastLike, "strings");
   registry.add("BitCast", importBitCast);
-  registry.add("QuantizeLinear", importQuantizeLinear,
-               "scales of integers; `precision`");
+  registry.add(
+      "QuantizeLinear", importQuantizeLinear,
+      "integer scales; a `precision` other than the type of the scale");
   registry.add("DequantizeLinear", importDequantizeLinear);
   registry.add("Binarizer", importBinarizer, "", "ai.onnx.ml");
 }

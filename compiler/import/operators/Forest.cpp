@@ -112,8 +112,9 @@ LogicalResult Forest::check(int64_t features, int64_t targets) {
         continue;
       }
       if (n.feature < 0 || n.feature >= features)
-        return node.invalid("a node asks for feature " + Twine(n.feature) +
-                            ", the input has " + Twine(features));
+        return node.invalid("a node reads feature " + Twine(n.feature) +
+                            ", but the number of features of the input is " +
+                            Twine(features));
       if (steps[i] == onTheWay && steps[n.low] >= 0 && steps[n.high] >= 0) {
         steps[i] = 1 + std::max(steps[n.low], steps[n.high]);
         open.pop_back();
@@ -121,11 +122,13 @@ LogicalResult Forest::check(int64_t features, int64_t targets) {
       }
       if (steps[i] == onTheWay &&
           (steps[n.low] == onTheWay || steps[n.high] == onTheWay))
-        return node.invalid("the nodes are not those of trees");
+        return node.invalid("the nodes do not form trees: some of them refer "
+                            "to each other in a cycle");
       steps[i] = onTheWay;
       for (int64_t child : {n.low, n.high})
         if (steps[child] == onTheWay)
-          return node.invalid("the nodes are not those of trees");
+          return node.invalid("the nodes do not form trees: some of them refer "
+                              "to each other in a cycle");
         else if (steps[child] == unknown)
           open.push_back(child);
     }
@@ -134,8 +137,8 @@ LogicalResult Forest::check(int64_t features, int64_t targets) {
   for (const TreeNode &n : nodes)
     for (auto [target, weight] : n.contributions)
       if (target < 0 || target >= targets)
-        return node.invalid("a leaf has target " + Twine(target) + " of " +
-                            Twine(targets));
+        return node.invalid("a leaf has target " + Twine(target) +
+                            ", but the number of targets is " + Twine(targets));
   return success();
 }
 
@@ -147,8 +150,9 @@ Value Forest::withFeatures(Value x) {
     if (!n.isLeaf)
       asked = std::max(asked, n.feature + 1);
   if (!node.requireAtLeast(dimsOf(x)[1], asked))
-    (void)node.invalid("a node asks for feature " + Twine(asked - 1) +
-                       ", the input has " + kernel::sizeText(dimsOf(x)[1]));
+    (void)node.invalid("a node reads feature " + Twine(asked - 1) +
+                       ", but the number of features of the input is " +
+                       kernel::sizeText(dimsOf(x)[1]));
   return slice(node.builder, node.loc, x, 1, 0, asked);
 }
 
@@ -236,7 +240,7 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
       no.size() != count || features.size() != count ||
       values.size() != count || modes.size() != count ||
       (!missing.empty() && missing.size() != count))
-    return node.invalid("the nodes_ attributes differ in length");
+    return node.invalid("the nodes_ attributes must all have the same length");
   forest.nodes.resize(count);
   std::map<std::pair<int64_t, int64_t>, int64_t> places;
   std::set<int64_t> begun;
@@ -260,7 +264,8 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
          high = places.find({trees[i], no[i]});
     if (known == std::end(compares) || low == places.end() ||
         high == places.end())
-      return node.invalid("a node has an unknown mode or leads nowhere");
+      return node.invalid("a node has an unknown mode, or refers to a child "
+                          "that does not exist");
     forest.decide(i, known->second, features[i], values[i],
                   !missing.empty() && missing[i] != 0, low->second,
                   high->second);
@@ -271,11 +276,12 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
   SmallVector<double> weights = floatsOrTensor(node, kind + "_weights");
   if (inTrees.size() != targets.size() || atNodes.size() != targets.size() ||
       weights.size() != targets.size())
-    return node.invalid("the " + kind + "_ attributes differ in length");
+    return node.invalid("the " + kind +
+                        "_ attributes must all have the same length");
   for (size_t i = 0; i < targets.size(); ++i) {
     auto place = places.find({inTrees[i], atNodes[i]});
     if (place == places.end())
-      return node.invalid("a contribution belongs to no node");
+      return node.invalid("a leaf weight refers to a node that does not exist");
     forest.nodes[place->second].contributions.push_back(
         {targets[i], weights[i]});
   }
@@ -345,7 +351,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     return SmallVector<Value>{labelAt(node.cast(isSecond, i64)), scores};
   }
   if (classes < 2)
-    return node.unsupported("a single class",
+    return node.unsupported("a single class is not supported",
                             "remove the node: its label is always the same");
   Value scores = forest.build(x, classes, "SUM", base, f32);
   Value index = node.build<ArgMaxOp>(scores, 1, /*last=*/false);
@@ -394,10 +400,11 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   for (size_t size : {yes.size(), no.size(), yesLeaf.size(), noLeaf.size(),
                       splits.size(), modes.size()})
     if (static_cast<int64_t>(size) != count)
-      return node.invalid("the nodes_ attributes differ in length");
+      return node.invalid(
+          "the nodes_ attributes must all have the same length");
   if (static_cast<int64_t>(weights.size()) != leaves || leaves == 0 ||
       (!missing.empty() && static_cast<int64_t>(missing.size()) != count))
-    return node.invalid("the leaf_ attributes differ in length");
+    return node.invalid("the leaf_ attributes must all have the same length");
   // Order of nodes: decisions, leaves, then extra nodes for comparisons.
   forest.nodes.resize(count + leaves);
   for (int64_t i = 0; i < leaves; ++i)
@@ -409,7 +416,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
     };
     if (yes[i] < 0 || yes[i] >= (yesLeaf[i] ? leaves : count) || no[i] < 0 ||
         no[i] >= (noLeaf[i] ? leaves : count))
-      return node.invalid("a node leads nowhere");
+      return node.invalid("a node refers to a child that does not exist");
     if (!(modes[i] >= 0 && modes[i] <= 6))
       return node.invalid("a node has an unknown mode");
     int64_t low = child(yes[i], yesLeaf[i] != 0),
@@ -429,7 +436,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
       set.push_back(members[nextMember++]);
     ++nextMember;
     if (set.empty())
-      return node.invalid("a set has no members");
+      return node.invalid("a BRANCH_MEMBER node has an empty set of members");
     int64_t at = i;
     for (auto [k, value] : llvm::enumerate(set)) {
       bool isLast = k + 1 == set.size();
@@ -464,7 +471,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
     node.warnOfReadings(
         "post_transform " + Twine(transform) + " is " + transforms[transform] +
             " in ONNX, and " + transforms[3 - transform] + " in ONNX Runtime",
-        "use post_transform 0 and a separate operator after it");
+        "use post_transform 0, followed by a separate operator");
   Value scores =
       forest.build(x, targetCount, aggregates[aggregate], {}, elementOf(x));
   Value result = transformScores(node, scores, transforms[transform]);

@@ -50,7 +50,8 @@ Value activate(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
   if (name == "Relu")
     return node.elementwise<ReluOp>({x});
   if (!isa<FloatType>(elementOf(x))) {
-    (void)node.unsupported("the activation `" + name + "` of integers",
+    (void)node.unsupported("the activation `" + name +
+                               "` is not supported for integers",
                            "optimize the model without fusing activations");
     return {};
   }
@@ -83,7 +84,7 @@ Value activate(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
     number("beta", numbers.beta);
     return node.elementwise<HardSigmoidOp>({x}, attributes);
   }
-  (void)node.unsupported("the activation `" + name + "`");
+  (void)node.unsupported("the activation `" + name + "` is not supported");
   return {};
 }
 
@@ -113,7 +114,7 @@ static ImportResult importBiasSplitGelu(OnnxNode &node) {
   int64_t width = shapeOf(x).back();
   if (width % 2 != 0)
     return node.invalid("rows of " + Twine(width) +
-                        " elements have no two halves");
+                        " elements cannot be split into two halves");
   auto half = [&](int64_t i) {
     return slice(node.builder, node.loc, x, 2, i * (width / 2), width / 2);
   };

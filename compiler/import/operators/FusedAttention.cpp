@@ -38,7 +38,7 @@ static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
 static LogicalResult refuse(OnnxNode &node, StringRef flag, StringRef hint) {
   if (node.intAttr(flag, 0) == 0)
     return success();
-  return node.unsupported("`" + Twine(flag) + "`", hint);
+  return node.unsupported("`" + Twine(flag) + "` is not supported", hint);
 }
 
 /// Returns the attention for projections [B, S, queries + keys + values].
@@ -47,14 +47,16 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
                                     Value past, Value bias) {
   int64_t heads = node.intAttr("num_heads", 0);
   if (!dimsOf(projected)[2].known())
-    return node.unsupported("the columns of the weights are known only at run "
-                            "time",
-                            "give their number with --dim");
+    return node.unsupported(
+        "the number of columns of the weights must be known when compiling, "
+        "but is known only at run time",
+        "fix the number with --dim");
   auto each = widths(node, shapeOf(projected)[2], heads);
   if (failed(each) ||
-      failed(refuse(node, "do_rotary", "rotate with RotaryEmbedding")) ||
+      failed(refuse(node, "do_rotary",
+                    "export the model with a separate RotaryEmbedding node")) ||
       failed(refuse(node, "past_present_share_buffer",
-                    "export the model with caches that are not shared")))
+                    "export the model without a shared cache buffer")))
     return failure();
   SmallVector<Value> parts;
   int64_t start = 0;
@@ -104,7 +106,8 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   if (node.wantsOutput(1)) {
     Dims sizes = dimsOf(o.key);
     if (dimsOf(o.value) != sizes)
-      return node.invalid("`present` needs keys and values of one size");
+      return node.invalid("the output `present` requires keys and values of "
+                          "the same head size");
     sizes.insert(sizes.begin(), 1);
     results.push_back(node.build<ConcatOp>(
         ValueRange{node.reshape(o.key, sizes), node.reshape(o.value, sizes)},
@@ -126,8 +129,8 @@ static ImportResult attendProduct(OnnxNode &node, FailureOr<Value> product,
 
 static ImportResult importAttention(OnnxNode &node) {
   if (node.hasInput(6))
-    return node.unsupported("`past_sequence_length`",
-                            "export the model with caches that are not shared");
+    return node.unsupported("the input `past_sequence_length` is not supported",
+                            "export the model without a shared cache buffer");
   return attendProduct(node, importMatMul(node, node.input(0), node.input(1)),
                        node.input(3), node.input(4), node.input(5));
 }
@@ -193,13 +196,13 @@ headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
                               packedPart(node, in.query, 1),
                               packedPart(node, in.query, 2)};
   if (!in.key)
-    return node.invalid("a query of rank 3 needs keys");
+    return node.invalid("a query of rank 3 requires the input `key`");
   Value query = splitHeads(node, in.query, heads);
   if (shapeOf(in.key).size() == 5)
     return SmallVector<Value>{query, packedPart(node, in.key, 0),
                               packedPart(node, in.key, 1)};
   if (!in.value)
-    return node.invalid("keys that are not packed need values");
+    return node.invalid("keys that are not packed require the input `value`");
   auto split = [&](Value x) {
     return shapeOf(x).size() == 4 ? x : splitHeads(node, x, heads);
   };
@@ -239,7 +242,8 @@ static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
                                     AttentionOperands &o) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   if (!in.pastKey || tensorType(in.pastLength).getNumElements() != 1)
-    return node.invalid("past_sequence_length needs one element, and a cache");
+    return node.invalid(
+        "past_sequence_length must have one element, and requires past_key");
   for (auto [x, cache] :
        {std::pair(o.key, in.pastKey), {o.value, in.pastValue}}) {
     Dim steps = dimsOf(x)[2];
@@ -279,9 +283,10 @@ static ImportResult attendHeads(OnnxNode &node, const HeadInputs &in) {
       failed(checkHeads(node, *parts)) || failed(addBiases(node, in, *parts)))
     return failure();
   if (static_cast<bool>(in.pastKey) != static_cast<bool>(in.pastValue))
-    return node.invalid("past_key and past_value belong together");
+    return node.invalid("past_key and past_value must be given together");
   if (node.wantsOutput(3))
-    return node.unsupported("the output `qk`", "export the model without it");
+    return node.unsupported("the output `qk` is not supported",
+                            "export the model without it");
   AttentionOperands o;
   o.query = (*parts)[0];
   o.key = (*parts)[1];
@@ -313,7 +318,7 @@ static ImportResult attendHeads(OnnxNode &node, const HeadInputs &in) {
 
 static ImportResult importMultiHeadAttention(OnnxNode &node) {
   if (node.hasInput(9))
-    return node.unsupported("caches indexed by beams",
+    return node.unsupported("caches indexed by beams are not supported",
                             "export the model without beam search");
   return attendHeads(node, {node.input(0), node.input(1), node.input(2),
                             node.input(3), node.input(4), node.input(5),
@@ -347,7 +352,7 @@ static ImportResult importDecoderMaskedMultiHeadAttention(OnnxNode &node) {
   if (failed(refuse(node, "output_qk", "export the model without it")))
     return failure();
   if (node.hasInput(8) || node.hasInput(9))
-    return node.unsupported("caches indexed by beams",
+    return node.unsupported("caches indexed by beams are not supported",
                             "export the model without beam search");
   bool isShared = node.intAttr("past_present_share_buffer", 0) != 0;
   if (isShared && node.hasInput(5) && !node.hasInput(7))

@@ -25,8 +25,9 @@ static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
                node.floatAttr("epsilon", 1e-12), center};
   SmallVector<Value> results{normalizeRows(node, sum, scale, bias, norm)};
   if (node.wantsOutput(1) && !center)
-    return node.unsupported("a mean, which RMS normalization does not have",
-                            "remove the second output");
+    return node.unsupported(
+        "the mean of RMS normalization as an output is not supported",
+        "remove the second output");
   if (node.wantsOutput(1) || node.wantsOutput(2)) {
     auto [mean, inverse] =
         statisticsOfRows(node, sum, norm, node.builder.getF32Type());
@@ -69,18 +70,19 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
         places = node.input(8);
   for (Value table : {words, positions, kinds})
     if (table && shapeOf(table)[0] == 0)
-      return node.invalid("a table has no rows");
+      return node.invalid("an embedding table has no rows");
   if (static_cast<bool>(segments) != static_cast<bool>(kinds))
-    return node.invalid("segment_ids and segment_embedding belong together");
+    return node.invalid(
+        "segment_ids and segment_embedding must be given together");
   Dim batch = dimsOf(ids)[0], steps = dimsOf(ids)[1];
   Value atPlaces;
   if (places) {
     atPlaces = lookUp(node, positions, places);
   } else {
     if (!node.requireAtMost(steps, shapeOf(positions)[0]))
-      return node.invalid("there are " + Twine(shapeOf(positions)[0]) +
-                          " positions, but " + kernel::sizeText(steps) +
-                          " words");
+      return node.invalid(
+          "the position embedding has " + Twine(shapeOf(positions)[0]) +
+          " rows, but the sequence has " + kernel::sizeText(steps) + " words");
     Dims part{dimsOf(ids)[1], dimsOf(positions)[1]};
     atPlaces = node.builder.createOrFold<SliceOp>(
         node.loc, positions, ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1},

@@ -58,8 +58,8 @@ static ImportResult importFusedMatMulActivation(OnnxNode &node) {
   if (failed(product))
     return failure();
   if (node.stringAttr("activation", "") == "Softmax")
-    return node.unsupported("the activation `Softmax`",
-                            "leave the Softmax a node of its own");
+    return node.unsupported("the activation `Softmax` is not supported",
+                            "keep Softmax as a separate node");
   return one(activate(node, product->front(), namedNumbers(node)));
 }
 
@@ -86,7 +86,9 @@ static Value convolve(OnnxNode &node, Value x, Value w, Value addend) {
   Value y = node.valueAs("Conv", {x, w, node.input(2)});
   if (!y)
     return {};
-  if (addend && failed(node.requireAlike(addend, y, "Z and the convolution")))
+  if (addend &&
+      failed(node.requireAlike(
+          addend, y, "the shapes of Z and of the result of the convolution")))
     return {};
   SmallVector<double> given = node.floatsAttr("activation_params");
   ActivationNumbers numbers;
@@ -128,7 +130,7 @@ void registerFusedProductImports(OnnxRegistry &registry) {
   registry.add("FusedMatMul", importFusedMatMul, "", domain);
   registry.add("TransposeMatMul", importFusedMatMul, "", domain);
   registry.add("FusedMatMulActivation", importFusedMatMulActivation,
-               "Softmax as the activation", domain);
+               "the activation Softmax", domain);
   registry.add("FusedGemm", importFusedGemm, "", domain);
   registry.add("GemmFastGelu", importGemmFastGelu, "", domain);
   registry.add("FusedConv", importFusedConv, "", domain);

@@ -68,7 +68,7 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
     return failure();
   for (const Dim &size : *sizes) {
     if (size.most() < 0)
-      return node.invalid("a size is negative");
+      return node.invalid("a size is negative, but sizes must be 0 or more");
   }
   for (Dim &size : *sizes) {
     FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
@@ -97,7 +97,8 @@ static ImportResult importEyeLike(OnnxNode &node) {
   Type type = node.hasAttr("dtype") ? node.elementType(node.intAttr("dtype", 1))
                                     : elementOf(node.input(0));
   if (!type || shape.size() != 2)
-    return node.invalid("needs a matrix and a numeric dtype");
+    return node.invalid(
+        "the input must be a matrix, and `dtype` a numeric type");
   int64_t k = node.intAttr("k", 0);
   if (hasDynamicSizes(node.input(0).getType())) {
     RunTimeInts ints(node);
@@ -180,7 +181,7 @@ static ImportResult importRange(OnnxNode &node) {
   Type type = elementOf(node.input(0));
   for (unsigned i = 0; i < 3; ++i)
     if (tensorType(node.input(i)).getNumElements() != 1)
-      return node.invalid("start, limit and delta have one element each");
+      return node.invalid("start, limit and delta must have one element each");
   bool isConstant = true;
   for (unsigned i = 0; i < 3; ++i) {
     if (!node.isKnown(i))
@@ -210,14 +211,16 @@ static ImportResult importRange(OnnxNode &node) {
       return failure();
     int64_t first = start->front(), step = delta->front(), distance;
     if (step == 0)
-      return node.invalid("delta is 0");
+      return node.invalid("delta is 0, so that the range never ends");
     if (llvm::SubOverflow(limit->front(), first, distance))
-      return node.invalid("the range has no end");
+      return node.invalid("the range has too many elements, or its number of "
+                          "elements is not defined");
     int64_t count = distance / step + (distance % step != 0);
     if ((distance > 0) != (step > 0))
       count = 0;
     if (count > maxCount)
-      return node.invalid("the range has no end");
+      return node.invalid("the range has too many elements, or its number of "
+                          "elements is not defined");
     return make(count, [&](int64_t i) {
       return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
                                           first + i * step, /*isSigned=*/true,
@@ -232,7 +235,8 @@ static ImportResult importRange(OnnxNode &node) {
   double first = start->front(), step = delta->front();
   double count = std::ceil((limit->front() - first) / step);
   if (std::isnan(count) || count > maxCount)
-    return node.invalid("the range has no end");
+    return node.invalid("the range has too many elements, or its number of "
+                        "elements is not defined");
   return make(static_cast<int64_t>(std::max(0.0, count)), [&](int64_t i) {
     return FloatAttr::get(type, first + static_cast<double>(i) * step);
   });
@@ -244,10 +248,13 @@ static ImportResult importOneHot(OnnxNode &node) {
   if (failed(axis))
     return failure();
   if (tensorType(node.input(1)).getNumElements() != 1)
-    return node.invalid("needs one depth and two values");
+    return node.invalid(
+        "`depth` must have one element, and `values` must have two");
   if (shapeOf(values).size() != 1 ||
-      failed(node.requireEqual(dimsOf(values)[0], 2, "needs two values")))
-    return node.invalid("needs one depth and two values");
+      failed(node.requireEqual(dimsOf(values)[0], 2,
+                               "the number of entries of `values`")))
+    return node.invalid(
+        "`depth` must have one element, and `values` must have two");
   RunTimeInts integers(node);
   FailureOr<Dims> depth = Dims();
   depth = node.isKnown(1) ? node.requireSizes(1, "depth")
@@ -262,7 +269,8 @@ static ImportResult importOneHot(OnnxNode &node) {
   if (failed(depth))
     return failure();
   if (depth->size() != 1 || depth->front().least() < 0)
-    return node.invalid("needs one depth and two values");
+    return node.invalid(
+        "`depth` must have one element, and `values` must have two");
   Dims sizes = dimsOf(indices);
   auto type =
       tensorOf(spliced(ArrayRef(sizes), *axis, 0, ArrayRef(depth->front())),
@@ -295,7 +303,8 @@ static ImportResult importTrilu(OnnxNode &node) {
   if (failed(k))
     return failure();
   if (shapeOf(x).size() < 2 || k->size() != 1)
-    return node.invalid("needs a tensor of rank 2 or more and one k");
+    return node.invalid(
+        "the input must have rank 2 or more, and `k` must have one element");
   return SmallVector<Value>{
       node.build<TriluOp>(x, k->front(), node.intAttr("upper", 1) != 0)};
 }
@@ -335,7 +344,7 @@ static ImportResult nonZeroByInput(OnnxNode &node) {
 static ImportResult importNonZero(OnnxNode &node) {
   if (!node.isConstant(0))
     return nonZeroByInput(node);
-  auto values = node.requireFloats(0, "the input");
+  auto values = node.requireFloats(0, "input");
   if (failed(values))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
@@ -388,7 +397,7 @@ static ImportResult uniqueByInput(OnnxNode &node) {
     return uniqueAlong(node, *axis);
   }
   if (all == 0)
-    return node.unsupported("an input without elements");
+    return node.unsupported("an input without elements is not supported");
   x = node.reshape(x, ArrayRef<Dim>(all));
   auto sort = [&](Value v) {
     return TopKOp::create(node.builder, node.loc,
@@ -435,11 +444,12 @@ static ImportResult importUnique(OnnxNode &node) {
   Value x = node.input(0);
   if (!node.isConstant(0))
     return uniqueByInput(node);
-  auto values = node.requireFloats(0, "the input");
+  auto values = node.requireFloats(0, "input");
   if (failed(values))
     return failure();
   if (llvm::any_of(*values, [](double v) { return std::isnan(v); }))
-    return node.unsupported("the input has NaN, which equals nothing");
+    return node.unsupported("an input that contains NaN is not supported, "
+                            "since NaN is not equal to any element");
   FailureOr<int64_t> along = axisOrFlat(node, x);
   if (failed(along))
     return failure();
@@ -483,8 +493,10 @@ void registerGenerationImports(OnnxRegistry &registry) {
   registry.add("Size", importSize);
   registry.add("ConstantOfShape", importConstantOfShape);
   registry.add("EyeLike", importEyeLike);
-  registry.add("Range", importRange, "lengths of the run without a bound");
-  registry.add("OneHot", importOneHot, "a depth of the run without a bound");
+  registry.add("Range", importRange,
+               "data-dependent lengths without an upper bound");
+  registry.add("OneHot", importOneHot,
+               "a data-dependent depth without an upper bound");
   registry.add("Trilu", importTrilu);
   registry.add("NonZero", importNonZero);
   registry.add("Unique", importUnique);

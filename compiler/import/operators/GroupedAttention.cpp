@@ -39,7 +39,8 @@ static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
   if (shapeOf(cosines)[0] == 0 || 2 * half > size) {
     (void)node.invalid("cos_cache has " + Twine(half) +
-                       " columns: more than half a head of " + Twine(size));
+                       " columns, which is more than half the head size " +
+                       Twine(size));
     return {};
   }
   Type type = elementOf(x);
@@ -59,7 +60,8 @@ static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
   Value first = node.elementwise<SubOp>({times(a, c), times(b, s)}),
         second = node.elementwise<AddOp>({times(b, c), times(a, s)});
   if (!first || !second || dimsOf(first) != dimsOf(a)) {
-    (void)node.invalid("position_ids do not fit the sequences");
+    (void)node.invalid("the shape of position_ids does not match the batch "
+                       "size and the sequence length");
     return {};
   }
   SmallVector<Value> parts{first, second};
@@ -91,7 +93,7 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   Value x = node.input(0), ids = node.input(1), cosines = node.input(2),
         sines = node.input(3);
   if (node.intAttr("is_packed_batching", 0))
-    return node.unsupported("`is_packed_batching`",
+    return node.unsupported("`is_packed_batching` is not supported",
                             "export the model with padded sequences");
   bool isFlat = shapeOf(x).size() == 3;
   int64_t width = shapeOf(x).back(), heads = node.intAttr("num_heads", 0),
@@ -150,25 +152,28 @@ static LogicalResult checkGrouped(OnnxNode &node) {
   if (node.stringAttr("k_quant_type", "NONE") != "NONE" ||
       node.stringAttr("v_quant_type", "NONE") != "NONE" || node.hasInput(12) ||
       node.hasInput(13))
-    return node.unsupported("a quantized cache",
-                            "export the model with a cache of floats");
+    return node.unsupported("a quantized cache is not supported",
+                            "export the model with a floating-point cache");
   if (node.intAttr("sliding_window_cache", 0))
-    return node.unsupported("`sliding_window_cache`",
-                            "export the model with a whole cache");
+    return node.unsupported("`sliding_window_cache` is not supported",
+                            "export the model with a cache of full length");
   if (node.intAttr("qk_output", 0) || node.wantsOutput(3))
-    return node.unsupported("the output `output_qk`",
+    return node.unsupported("the output `output_qk` is not supported",
                             "export the model without it");
   for (unsigned i : {3, 4})
     if (node.hasInput(i) &&
         elementOf(node.input(i)) != elementOf(node.input(0)))
-      return node.unsupported("a cache of another type than the queries",
-                              "export the model with a cache of their type");
+      return node.unsupported(
+          "a cache whose element type differs from that of the queries is not "
+          "supported",
+          "export the model with queries and caches of the same type");
   if (node.hasInput(3) != node.hasInput(4))
-    return node.invalid("past_key and past_value belong together");
+    return node.invalid("past_key and past_value must be given together");
   if (node.hasInput(1) != node.hasInput(2))
-    return node.invalid("key and value belong together");
+    return node.invalid("key and value must be given together");
   if (node.hasInput(14) != node.hasInput(15))
-    return node.invalid("q_norm_weight and k_norm_weight belong together");
+    return node.invalid(
+        "q_norm_weight and k_norm_weight must be given together");
   return success();
 }
 
@@ -191,8 +196,9 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   g.size = width / all;
   if (g.size < 1 || width % all != 0 ||
       (key && shapeOf(key)[2] != g.shared * g.size))
-    return node.invalid("rows of " + Twine(width) + " elements are no " +
-                        Twine(all) + " heads");
+    return node.invalid("rows of " + Twine(width) +
+                        " elements cannot be split into " + Twine(all) +
+                        " heads");
   if (!key) {
     Value packed = query;
     query = columns(node, packed, 0, g.heads * g.size);
@@ -250,7 +256,8 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   if ((held - g.keys).least() >= 0)
     g.keys = held;
   if ((g.keys - g.steps).least() < 0)
-    return node.invalid("total_sequence_length is less than the steps");
+    return node.invalid(
+        "total_sequence_length is less than the number of new tokens");
   Type i64 = int64(node);
   Value last =
       node.reshape(node.cast(node.input(5), i64), ArrayRef<Dim>(g.batch));
@@ -327,11 +334,12 @@ static Value visibleKeys(OnnxNode &node, const Grouped &g) {
 
 static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
   if (g.steps == 0 || g.batch == 0)
-    return node.unsupported("no steps or no sequences");
+    return node.unsupported(
+        "an empty batch or an empty sequence is not supported");
   if (node.intAttr("do_rotary", 0) == 0)
     return success();
   if (!node.hasInput(7) || !node.hasInput(8))
-    return node.invalid("do_rotary=1 needs cos_cache and sin_cache");
+    return node.invalid("do_rotary=1 requires cos_cache and sin_cache");
   Value ids = node.input(9), places = ids;
   // For the first steps, ONNX Runtime reads only the first position id.
   if (ids && g.isFirst) {
@@ -396,10 +404,11 @@ void registerGroupedAttentionImports(OnnxRegistry &registry) {
   StringRef domain = "com.microsoft";
   registry.add("RotaryEmbedding", importRotaryEmbedding, "`is_packed_batching`",
                domain);
-  registry.add("GroupQueryAttention", importGroupQueryAttention,
-               "quantized caches; `sliding_window_cache`; the output "
-               "`output_qk`; total_sequence_length must follow from sizes",
-               domain);
+  registry.add(
+      "GroupQueryAttention", importGroupQueryAttention,
+      "quantized caches; `sliding_window_cache`; the output `output_qk`; a "
+      "total_sequence_length that does not follow from the sizes of the inputs",
+      domain);
 }
 
 } // namespace ingot::graph

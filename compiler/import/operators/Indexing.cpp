@@ -44,12 +44,13 @@ static ImportResult importGather(OnnxNode &node) {
   if (failed(axis))
     return failure();
   if (!isIndex(indices))
-    return node.invalid("the indices are not integers");
+    return node.invalid("the indices must be integers");
   auto inRange = knownInRange(node, 1, dimsOf(x)[*axis]);
   if (failed(inRange))
     return failure();
   if (dimsOf(x)[*axis] == 0 && tensorType(indices).getNumElements() != 0)
-    return node.invalid("takes elements of an empty axis");
+    return node.invalid(
+        "the gathered axis has size 0, so that no index is valid");
   return SmallVector<Value>{
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
@@ -66,8 +67,9 @@ static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
     if (size.known() && node.requireAtLeast(whole, *size.known()))
       continue;
     if ((whole - size).most() < 0)
-      return node.invalid("the indices are longer than the data in axis " +
-                          Twine(i));
+      return node.invalid(
+          "the indices have more elements than the data along axis " +
+          Twine(i));
     if (failed(checkedSize(node, whole - size)))
       return failure();
     indices = resizedAlong(node, indices, i, kernel::smallerOf(size, whole));
@@ -95,7 +97,7 @@ static ImportResult importGatherElements(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).size() != shapeOf(x).size())
     return node.invalid(
-        "the indices are not integers, or differ in rank from the data");
+        "the indices must be integers, and have the same rank as the data");
   if (failed(checkLengths(node, indices, x, *axis)))
     return failure();
   return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
@@ -107,23 +109,23 @@ static ImportResult importGatherElements(OnnxNode &node) {
 static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
   if (auto known = dimsOf(indices).back().known())
     return *known;
-  return node.unsupported("indices for as many axes as are known only at run "
-                          "time",
-                          "give the last size of the indices with --dim");
+  return node.unsupported(
+      "an index tuple whose length is known only at run time is not supported",
+      "fix the last size of the indices with --dim");
 }
 
 static ImportResult importGatherND(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
   int64_t batch = node.intAttr("batch_dims", 0), rank = shapeOf(x).size();
   if (!isIndex(indices) || shapeOf(indices).empty())
-    return node.invalid("the indices are not integers, or a scalar");
+    return node.invalid("the indices must be integers of rank 1 or more");
   auto components = tupleLength(node, indices);
   if (failed(components))
     return failure();
   if (batch < 0 || batch >= static_cast<int64_t>(shapeOf(indices).size()) ||
       batch + *components > rank)
-    return node.invalid(
-        "the last axis of the indices is longer than the data has axes");
+    return node.invalid("the last size of the indices, the length of an index "
+                        "tuple, exceeds the number of axes of the data");
   auto inCommon = [&](Value v) {
     Dims sizes = dimsOf(v);
     sizes.truncate(batch);
@@ -131,7 +133,7 @@ static ImportResult importGatherND(OnnxNode &node) {
   };
   if (failed(requireAlike(
           node, [&] { return inCommon(x); }, [&] { return inCommon(indices); },
-          "data and indices differ in the batch axes")))
+          "the batch axes of the data and of the indices do not match")))
     return failure();
   return SmallVector<Value>{node.build<GatherNDOp>(x, indices, batch)};
 }
@@ -140,7 +142,8 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
   Dim count = product(ArrayRef<Dim>(dimsOf(indices)));
   if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count.most() != 0))
-    return node.invalid("X is a scalar or empty");
+    return node.invalid("X must have rank 1 or more, and at least one element "
+                        "along the last axis");
   if (shapeOf(x).size() < 2)
     x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
   indices = node.reshape(indices, ArrayRef<Dim>(count));
@@ -169,7 +172,8 @@ static ImportResult compressByInput(OnnxNode &node) {
   int64_t axis = *along;
   if (shapeOf(condition).size() != 1 ||
       failed(requireLength(node, x, axis, dimsOf(condition)[0])))
-    return node.invalid("the condition is longer than the axis");
+    return node.invalid(
+        "the condition must be a vector that is not longer than the axis");
   auto places = positionsOf(node, condition);
   if (failed(places))
     return failure();
@@ -193,7 +197,8 @@ static ImportResult importCompress(OnnxNode &node) {
     if (keep != 0)
       kept.push_back(i);
   if (failed(requireLength(node, x, axis, int64_t(condition->size()))))
-    return node.invalid("the condition is longer than the axis");
+    return node.invalid(
+        "the condition must be a vector that is not longer than the axis");
   auto type = RankedTensorType::get({static_cast<int64_t>(kept.size())},
                                     node.builder.getIntegerType(64, true));
   Value indices = node.constant(DenseElementsAttr::get(type, ArrayRef(kept)));
@@ -210,10 +215,11 @@ static ImportResult importReverseSequence(OnnxNode &node) {
     return failure();
   if (*batch == *time || shapeOf(lengths).size() != 1)
     return node.invalid(
-        "sequence_lens does not have one length for each batch");
+        "sequence_lens must be a vector with one length for each batch entry, "
+        "and batch_axis and time_axis must differ");
   if (failed(node.requireEqual(
           dimsOf(lengths)[0], dimsOf(x)[*batch],
-          "sequence_lens does not have one length for each batch")))
+          "the number of lengths in sequence_lens, and the batch size")))
     return failure();
   return SmallVector<Value>{
       node.build<ReverseSequenceOp>(x, lengths, *batch, *time)};
@@ -227,7 +233,8 @@ static ImportResult importTensorScatter(OnnxNode &node) {
   if (*axis == 0 || shapeOf(update).size() != shapeOf(past).size() ||
       failed(requireLength(node, past, *axis, dimsOf(update)[*axis])))
     return node.invalid(
-        "the update does not fit into the cache, or the axis is the batch");
+        "the update must have the rank of the cache and fit into it along "
+        "`axis`, which must not be the batch axis");
   auto others = [&](Value v) {
     Dims sizes = dimsOf(v);
     sizes.erase(sizes.begin() + *axis);
@@ -235,11 +242,12 @@ static ImportResult importTensorScatter(OnnxNode &node) {
   };
   if (failed(requireAlike(
           node, [&] { return others(update); }, [&] { return others(past); },
-          "the update does not fit into the cache")))
+          "the sizes of the update and of the cache do not match")))
     return failure();
   Value position = node.input(2);
-  if (position && failed(node.requireEqual(dimsOf(position)[0], dimsOf(past)[0],
-                                           "a position for each image")))
+  if (position && failed(node.requireEqual(
+                      dimsOf(position)[0], dimsOf(past)[0],
+                      "the number of write positions, and the batch size")))
     return failure();
   if (!position)
     position = node.build<ExpandOp>(
@@ -269,12 +277,12 @@ static ImportResult importScatterElements(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).size() != shapeOf(updates).size() ||
       shapeOf(indices).size() != shapeOf(x).size())
-    return node.invalid(
-        "indices and updates differ in shape, or in rank from the data");
+    return node.invalid("the indices must be integers of the same shape as the "
+                        "updates and of the same rank as the data");
   if (failed(requireAlike(
           node, [&] { return dimsOf(updates); },
           [&] { return dimsOf(indices); },
-          "indices and updates differ in shape")) ||
+          "the shapes of the indices and the updates do not match")) ||
       failed(checkLengths(node, indices, x, *axis)))
     return failure();
   for (auto [i, size] : llvm::enumerate(dimsOf(indices)))
@@ -289,28 +297,28 @@ static ImportResult importScatterND(OnnxNode &node) {
   if (failed(reduction))
     return failure();
   if (!isIndex(indices) || shapeOf(indices).empty())
-    return node.invalid("the indices are not integers, or a scalar");
+    return node.invalid("the indices must be integers of rank 1 or more");
   // The ranks of the three operands determine the length of an index tuple.
   int64_t length = int64_t(shapeOf(indices).size()) - 1 +
                    int64_t(shapeOf(x).size()) -
                    int64_t(shapeOf(updates).size());
   if (!dimsOf(indices).back().known() && length >= 0 &&
       failed(node.requireEqual(dimsOf(indices).back(), length,
-                               "the axes that an index is for")))
+                               "the length of an index tuple")))
     return failure();
   auto components = tupleLength(node, indices);
   if (failed(components))
     return failure();
   if (*components > static_cast<int64_t>(shapeOf(x).size()))
-    return node.invalid(
-        "the last axis of the indices is longer than the data has axes");
+    return node.invalid("the last size of the indices, the length of an index "
+                        "tuple, exceeds the number of axes of the data");
   auto ofUpdates = [&] {
     Dims data = dimsOf(x), at = dimsOf(indices);
     return spliced(ArrayRef(data), 0, *components, ArrayRef(at).drop_back());
   };
   if (failed(requireAlike(
           node, [&] { return dimsOf(updates); }, ofUpdates,
-          "the updates do not have one slice for each index")))
+          "the shape of the updates does not have one slice for each index")))
     return failure();
   return SmallVector<Value>{
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
@@ -322,7 +330,8 @@ static ImportResult padToInput(OnnxNode &node, Value x) {
   Dims from = dimsOf(x);
   Value target = ints.input(2);
   if (shapeOf(target)[0] != int64_t(from.size()))
-    return node.invalid("output_shape differs in rank from the input");
+    return node.invalid(
+        "output_shape must have one entry for each axis of the input");
   FailureOr<Dims> to = node.isKnown(2) ? node.requireSizes(2, "output_shape")
                                        : readBoundedSizes(node, target);
   if (failed(to))
@@ -331,7 +340,8 @@ static ImportResult padToInput(OnnxNode &node, Value x) {
   for (auto [axis, size] : llvm::enumerate(*to)) {
     Dim more = size - from[axis];
     if (more.most() < 0)
-      return node.invalid("output_shape is smaller than what was pooled");
+      return node.invalid("output_shape is smaller than the size that "
+                          "kernel_shape, strides and pads give");
     if (more == 0)
       continue;
     if (more.least() < 0 && failed(checkedSize(node, more)))
@@ -346,7 +356,8 @@ static ImportResult padToInput(OnnxNode &node, Value x) {
 static ImportResult importMaxUnpool(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
-  if (failed(node.requireAlike(x, node.input(1), "elements and indices")))
+  if (failed(node.requireAlike(x, node.input(1),
+                               "the shapes of the elements and the indices")))
     return failure();
   Dims shape = dimsOf(x);
   size_t spatial = kernel.size();
@@ -356,8 +367,8 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
       node.intsAttr("pads", SmallVector<int64_t>(2 * spatial, 0));
   if (shape.size() != spatial + 2 || strides.size() != spatial ||
       pads.size() != 2 * spatial)
-    return node.invalid(
-        "kernel_shape, strides, pads and the input differ in rank");
+    return node.invalid("kernel_shape and strides must have one entry for each "
+                        "spatial axis of the input, and pads must have two");
   for (size_t i = 0; i < spatial; ++i)
     shape[i + 2] = (shape[i + 2] - 1) * strides[i] - pads[i] -
                    pads[spatial + i] + kernel[i];
@@ -386,12 +397,14 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
   if (failed(target))
     return failure();
   if (target->size() != shape.size())
-    return node.invalid("output_shape differs in rank from the input");
+    return node.invalid(
+        "output_shape must have one entry for each axis of the input");
   SmallVector<int64_t> low(shape.size(), 0), high(*target);
   for (auto [after, size] : llvm::zip(high, shapeOf(result))) {
     after -= size;
     if (after < 0)
-      return node.invalid("output_shape is smaller than what was pooled");
+      return node.invalid("output_shape is smaller than the size that "
+                          "kernel_shape, strides and pads give");
   }
   Value zero = node.scalarConstant(0, elementOf(x));
   return SmallVector<Value>{
@@ -410,7 +423,7 @@ static ImportResult importTopK(OnnxNode &node) {
   RunTimeInts integers(node);
   FailureOr<Dims> k = Dims{node.intAttr("k", 0)};
   if (node.opset >= 10 && tensorType(node.input(1)).getNumElements() != 1)
-    return node.invalid("K is not one number");
+    return node.invalid("K must have exactly one element");
   if (node.opset >= 10 && !node.isKnown(1))
     k = node.readSizes(integers.input(1), {dimsOf(x)[*axis].most()});
   else if (node.opset >= 10)
@@ -425,7 +438,7 @@ static ImportResult importTopK(OnnxNode &node) {
   }
   if (k->front().least() < 0 ||
       failed(requireLength(node, x, *axis, k->front())))
-    return node.invalid("K is not between 0 and the size of the axis");
+    return node.invalid("K must be between 0 and the size of the axis");
   Dims sizes = dimsOf(x);
   Dims shape = resized(ArrayRef(sizes), *axis, k->front());
   Type positions = tensorOf(shape, node.builder.getIntegerType(64, true));
@@ -454,19 +467,22 @@ static ImportResult importCol2Im(OnnxNode &node) {
   if (block->size() != spatial || strides.size() != spatial ||
       dilations.size() != spatial || pads.size() != 2 * spatial ||
       shapeOf(x).size() != 3)
-    return node.invalid("image_shape, block_shape, strides, dilations and pads "
-                        "differ in length");
+    return node.invalid("image_shape, block_shape, strides and dilations must "
+                        "have one entry for each spatial axis, pads must have "
+                        "two, and the input must have rank 3");
   for (size_t i = 0; i < spatial; ++i) {
     int64_t room = (*image)[i] + pads[i] + pads[spatial + i] -
                    dilations[i] * ((*block)[i] - 1) - 1;
     if (strides[i] <= 0 || room < 0)
-      return node.invalid("a block does not fit into the image");
+      return node.invalid("strides must be positive, and a block must fit into "
+                          "the padded image");
     counts[i] = room / strides[i] + 1;
   }
   int64_t size = ShapedType::getNumElements(*block);
   if (size == 0 || shapeOf(x)[1] % size != 0 ||
       shapeOf(x)[2] != ShapedType::getNumElements(counts))
-    return node.invalid("the input is not made of blocks of that shape");
+    return node.invalid("the shape of the input does not match the size and "
+                        "number of the blocks");
   SmallVector<int64_t> shape = {shapeOf(x)[0], shapeOf(x)[1] / size};
   llvm::append_range(shape, *image);
   return SmallVector<Value>{
@@ -478,12 +494,13 @@ static ImportResult importDet(OnnxNode &node) {
   Value x = node.input(0);
   if (shapeOf(x).size() >= 2 &&
       failed(node.requireEqual(dimsOf(x).back(), dimsOf(x).end()[-2],
-                               "the sides of a matrix")))
+                               "the last two sizes of the input")))
     return failure();
   Dims sizes = dimsOf(x);
   if (sizes.size() < 2 || !(sizes.back() == sizes.end()[-2]) ||
       !isa<FloatType>(elementOf(x)))
-    return node.invalid("needs square matrices of floats");
+    return node.invalid(
+        "the input must consist of square floating-point matrices");
   // The determinant of an empty matrix is 1.
   if (sizes.back() == 0)
     return one(node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),

@@ -52,7 +52,7 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
           RankedTensorType::get({list.getNumElements()}, list.getElementType());
       return node.constant(list.reshape(type));
     }
-  return node.invalid("the attribute list is empty: " + prefix);
+  return node.invalid("the list of " + prefix + " is missing or empty");
 }
 
 /// Returns the result for elements that equal no key.
@@ -64,8 +64,8 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
       return buildStrings(node.builder, node.loc, {}, given);
     DenseElementsAttr given = node.tensorAttr("default_tensor");
     if (!given || given.getNumElements() != 1 || given.getElementType() != type)
-      return node.invalid("`default_tensor` is not one element of the type of "
-                          "the values");
+      return node.invalid(
+          "`default_tensor` must have one element, of the type of the values");
     return node.reshape(node.constant(given), {});
   }
   if (ofStrings)
@@ -97,7 +97,7 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
     return node.invalid("there are " + Twine(count) + " keys for " +
                         Twine(shapeOf(values)[0]) + " values");
   if (elementOf(keys) != elementOf(x))
-    return node.invalid("the keys do not have the type of X");
+    return node.invalid("the keys must have the element type of X");
   auto otherwise = defaultOf(node, elementOf(values));
   if (failed(otherwise))
     return failure();
@@ -157,8 +157,9 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
     return node.invalid(isString ? "`cats_strings` is missing"
                                  : "`cats_int64s` is missing");
   if (node.intAttr("zeros", 1) != 1)
-    return node.unsupported("`zeros`=0: an error for other categories",
-                            "export the model with zeros=1");
+    return node.unsupported(
+        "`zeros`=0, an error for unknown categories, is not supported",
+        "export the model with zeros=1");
   Value keys = isString ? strings(node, names) : integers(node, categories);
   // Numbers are truncated to integers.
   Value found = matches(node, isString ? x : node.cast(x, int64(node)), keys);
@@ -172,8 +173,8 @@ static ImportResult importZipMap(OnnxNode &node) {
   size_t labels = std::max(node.intsAttr("classlabels_int64s").size(),
                            node.stringsAttr("classlabels_strings").size());
   if (shapeOf(x).empty() || !node.takeEqual(dimsOf(x).back(), int64_t(labels)))
-    return node.invalid("there are " + Twine(labels) +
-                        " labels for the columns of the input");
+    return node.invalid("the input must have one column for each of the " +
+                        Twine(labels) + " labels");
   return one(x);
 }
 

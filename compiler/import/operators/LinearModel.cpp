@@ -34,7 +34,7 @@ static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
 
 static LogicalResult checkRows(OnnxNode &node) {
   if (size_t rank = shapeOf(node.input(0)).size(); rank != 1 && rank != 2)
-    return node.invalid("the input is not rows of features");
+    return node.invalid("the input must be a matrix of samples and features");
   return success();
 }
 
@@ -121,8 +121,8 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
       x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
     if (shapeOf(x).size() != 2 || sizes[i] < 1 || sizes[i] > (1 << 30))
       return node.invalid("input " + Twine(i) +
-                          " is not rows of features, or its size is not "
-                          "positive");
+                          " must be a matrix of samples and features, and its "
+                          "entry in `inputdimensions` must be positive");
     x = node.cast(x, f32);
     // If the number of features is known only at run time, pads for the
     // smallest possible number; the slice then cuts to the declared size.
@@ -134,7 +134,7 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
     if (!(dimsOf(x)[1] == sizes[i]))
       x = slice(node.builder, node.loc, x, 1, 0, sizes[i]);
     if (i > 0 && !node.takeEqual(dimsOf(x)[0], dimsOf(parts[0])[0]))
-      return node.invalid("the inputs differ in their number of rows");
+      return node.invalid("the inputs must have the same number of rows");
     parts.push_back(x);
   }
   return one(node.builder.createOrFold<ConcatOp>(node.loc, parts, 1));

@@ -76,7 +76,7 @@ static ImportResult importReshape(OnnxNode &node) {
   for (auto [axis, size] : llvm::enumerate(*shape)) {
     if (size == 0 && !allowZero) {
       if (axis >= from.size())
-        return node.invalid("shape copies axis " + Twine(axis) +
+        return node.invalid("an entry 0 of shape copies axis " + Twine(axis) +
                             ", which the input does not have");
       to.push_back(from[axis]);
       continue;
@@ -118,7 +118,8 @@ static ImportResult importReshape(OnnxNode &node) {
   if (!isKnown && (inferred || !surelyDiffer(made, count)))
     return reshapeInferring(node, to, inferred);
   return node.invalid("shape has " + kernel::sizeText(made) +
-                      " elements, the input " + kernel::sizeText(count));
+                      " elements, but the input has " +
+                      kernel::sizeText(count));
 }
 
 /// Returns the axes of Squeeze and Unsqueeze. The specification allows negative
@@ -131,15 +132,15 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
 /// result would be unknown.
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
                                    const Dim &size) {
-  std::string text = kernel::sizeText(size), hint = "bound it away from 1";
+  std::string text = kernel::sizeText(size), hint = "set a lower bound of 2";
   if (auto given = size.given(); given.size() == 1)
     hint += ": --dim " + given.front().getName().str() + "=2.." +
             std::to_string(std::max<int64_t>(given.front().getMost(), 2));
-  return node.unsupported("without axes, of axis " + Twine(axis) +
+  return node.unsupported("without `axes`, axis " + Twine(axis) +
                               ", whose size `" + text +
-                              "` may be 1: the result's rank would depend on "
-                              "the run",
-                          hint + ", or name the axes");
+                              "` may be 1, is not supported: the rank of the "
+                              "result would depend on the run-time size",
+                          hint + ", or give the axes to squeeze");
 }
 
 static ImportResult importSqueeze(OnnxNode &node) {
@@ -206,7 +207,7 @@ static ImportResult importFlatten(OnnxNode &node) {
   if (axis < 0)
     axis += rank;
   if (axis < 0 || axis > rank)
-    return node.invalid("axis is outside of the input's rank");
+    return node.invalid("axis is out of range for the rank of the input");
   Dims sizes = dimsOf(node.input(0));
   return reshaped(node, {product(ArrayRef(sizes).take_front(axis)),
                          product(ArrayRef(sizes).drop_front(axis))});
@@ -219,7 +220,7 @@ static ImportResult importTranspose(OnnxNode &node) {
   if (failed(perm))
     return failure();
   if (static_cast<int64_t>(perm->size()) != rank)
-    return node.invalid("perm does not have one entry for each axis");
+    return node.invalid("perm must have one entry for each axis");
   return SmallVector<Value>{
       node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
 }
@@ -314,7 +315,7 @@ static ImportResult importPad(OnnxNode &node) {
     return failure();
   size_t count = normal->size();
   if (pads->size() != 2 * count)
-    return node.invalid("pads does not have two entries for each axis");
+    return node.invalid("pads must have two entries for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [i, axis] : llvm::enumerate(*normal)) {
     low[axis] = (*pads)[i];
@@ -324,7 +325,9 @@ static ImportResult importPad(OnnxNode &node) {
       return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
                           ", which is empty");
     if ((dimsOf(x)[axis] + low[axis] + high[axis]).most() < 0)
-      return node.invalid("pads crop more than axis " + Twine(axis) + " has");
+      return node.invalid(
+          "negative pads remove more elements than there are along axis " +
+          Twine(axis));
   }
   return one(padOrCrop(node, x, paddingOf(node), low, high, mode));
 }
@@ -343,7 +346,7 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
   if (failed(target))
     return failure();
   if (axes->size() != target->size())
-    return node.invalid("shape does not have one entry for each axis");
+    return node.invalid("shape must have one entry for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [axis, size] : llvm::zip(*axes, *target)) {
     // An odd element is added or removed at the end; division rounds towards
@@ -430,7 +433,7 @@ static ImportResult importTile(OnnxNode &node) {
   }
   if (repeats->size() != rank ||
       llvm::any_of(*repeats, [](const Dim &n) { return n.most() < 0; }))
-    return node.invalid("repeats does not have one count for each axis");
+    return node.invalid("repeats must have one count for each axis");
   for (Dim &times : *repeats) {
     FailureOr<Dim> checked =
         times.least() < 0 ? checkedSize(node, times) : times;

@@ -134,8 +134,7 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   if (node.numOutputs() > 1 && (node.wantsOutput(1) || node.wantsOutput(2))) {
     Type stash = node.elementType(node.intAttr("stash_type", 1));
     if (!isa_and_nonnull<FloatType>(stash))
-      return node.invalid("`stash_type` must be a type of floats, to compute "
-                          "mean and deviation in");
+      return node.invalid("`stash_type` must be a floating-point type");
     auto [mean, inverse] = statisticsOfRows(node, x, norm, stash);
     // RMS normalization has no mean.
     if (center)
@@ -171,7 +170,7 @@ static ImportResult importBatchNorm(OnnxNode &node) {
   double epsilon = node.floatAttr("epsilon", 1e-5),
          momentum = node.floatAttr("momentum", 0.9);
   if (node.opset < 9 && node.intAttr("spatial", 1) == 0)
-    return node.unsupported("`spatial` = 0");
+    return node.unsupported("`spatial` = 0 is not supported");
   for (unsigned i = 1; i < 5; ++i)
     assumeSizes(node, x, node.input(i), 1);
   bool training = node.opset >= 14 && node.intAttr("training_mode", 0);
@@ -189,8 +188,9 @@ static ImportResult importBatchNorm(OnnxNode &node) {
                {now, node.scalarConstant(1 - momentum, type)})});
     };
     for (unsigned i = 1; i < 5; ++i)
-      if (failed(node.requireEqual(dimsOf(node.input(i))[0], dimsOf(x)[1],
-                                   "channels and parameters")))
+      if (failed(node.requireEqual(
+              dimsOf(node.input(i))[0], dimsOf(x)[1],
+              "the number of channels, and the length of a parameter")))
         return failure();
     Value batchMean = node.reshape(moments.mean, dimsOf(mean));
     Value batchVariance = node.reshape(moments.variance, dimsOf(variance));
@@ -251,8 +251,9 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
       return node.invalid(
           "scale and bias must have one element for each channel or group");
     if (!(dimsOf(parameter)[0] == groups) &&
-        failed(node.requireEqual(dimsOf(parameter)[0], dimsOf(x)[1],
-                                 "channels, and elements of scale and bias")))
+        failed(node.requireEqual(
+            dimsOf(parameter)[0], dimsOf(x)[1],
+            "the number of channels, and the length of scale or bias")))
       return failure();
   }
   Dims shape = dimsOf(x);
@@ -281,9 +282,9 @@ static ImportResult importGroupNorm(OnnxNode &node) {
     if (Value given = node.input(i);
         node.opset < 21 && hasDynamicSizes(given.getType()) &&
         shapeOf(given).size() == 1 &&
-        failed(node.requireEqual(dimsOf(given)[0],
-                                 node.intAttr("num_groups", 0),
-                                 "groups, and elements of scale and bias")))
+        failed(node.requireEqual(
+            dimsOf(given)[0], node.intAttr("num_groups", 0),
+            "the number of groups, and the length of scale or bias")))
       return failure();
   FailureOr<Value> y = normalizeGroups(
       node, node.input(0), node.intAttr("num_groups", 0), node.input(1),

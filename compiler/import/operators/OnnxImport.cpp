@@ -71,7 +71,7 @@ Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
   if (type.getNumElements() != tensorType(value).getNumElements())
     // Returns a value even after a fault, so that import functions need not
     // check each step; the module is discarded.
-    (void)invalid("an operand's shape does not fit the others");
+    (void)invalid("the shape of an operand does not match the other operands");
   return buildReshape(builder, loc, value, sizes);
 }
 
@@ -89,7 +89,7 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
 
 LogicalResult OnnxNode::requireAlike(Value x, Value y, const Twine &what) {
   if (shapeOf(x).size() != shapeOf(y).size())
-    return invalid(what + ": one has more axes than the other");
+    return invalid(what + " must have the same rank");
   for (size_t axis = 0; axis < shapeOf(x).size(); ++axis)
     if (failed(requireEqual(dimsOf(x)[axis], dimsOf(y)[axis], what)))
       return failure();
@@ -103,7 +103,7 @@ LogicalResult OnnxNode::fitAxis(Value &x, int64_t axis, Value y,
   Dim size = dimsOf(x)[axis], other = dimsOf(y)[otherAxis];
   if (surelyDiffer(size, other))
     return invalid(what + ": " + kernel::sizeText(size) + " and " +
-                   kernel::sizeText(other) + " would have to be equal");
+                   kernel::sizeText(other) + " must be equal");
   checkEqual(size, other);
   x = resizedAlong(*this, x, axis, other);
   return success();

@@ -55,8 +55,9 @@ Value PackedTokens::packed(Value padded, const Dim &count) {
 
 Value PackedTokens::lengths(Value ends) {
   RunTimeInts ints(node);
-  if (failed(node.requireEqual(dimsOf(ends)[0], sequences() + 1,
-                               "cumulative_sequence_length")))
+  if (failed(node.requireEqual(
+          dimsOf(ends)[0], sequences() + 1,
+          "the length of cumulative_sequence_length, and the batch size + 1")))
     return {};
   Value all = flatInts(node, ends, sequences() + 1),
         first = node.countTo(sequences());

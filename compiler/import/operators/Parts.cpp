@@ -107,14 +107,15 @@ static ImportResult importSlice(OnnxNode &node) {
     return failure();
   if (ends->size() != starts->size() || axes->size() != starts->size() ||
       steps->size() != starts->size())
-    return node.invalid("starts, ends, axes and steps differ in length");
+    return node.invalid(
+        "starts, ends, axes and steps must have the same length");
   auto normal = normalizeAxes(node, *axes, sizes.size());
   if (failed(normal))
     return failure();
   for (auto [axis, start, end, step] :
        llvm::zip(*normal, *starts, *ends, *steps)) {
     if (step == 0)
-      return node.invalid("a step is 0");
+      return node.invalid("a step is 0, but must be positive or negative");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
     // The number of elements is not a simple expression of the sizes.
     if (!part)
@@ -167,7 +168,8 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
   for (size_t i = 0; i < split->size(); ++i) {
     Dim length = (*split)[i];
     if (length.most() < 0)
-      return node.invalid("split does not add up to the axis");
+      return node.invalid(
+          "the entries of split do not add up to the size of the axis");
     // Read again: requiring sizes can replace symbols.
     if (length.least() < 0 && node.requireAtLeast(length, 0))
       split = sizesFromAttrOrInput(node, "split", 0, 1);
@@ -176,7 +178,7 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
   for (const Dim &length : *split)
     all += length;
   if (failed(node.requireEqual(dimsOf(node.input(0))[axis], all,
-                               "split does not add up to the axis")))
+                               "the size of the axis, and the sum of split")))
     return failure();
   split = sizesFromAttrOrInput(node, "split", 0, 1);
   for (Dim &length : *split) {
@@ -201,7 +203,8 @@ static ImportResult importSplit(OnnxNode &node) {
     return failure();
   int64_t parts = node.numOutputs();
   if (node.intAttr("num_outputs", parts) != parts)
-    return node.invalid("num_outputs is not the number of outputs");
+    return node.invalid(
+        "num_outputs must be the number of outputs of the node");
   if (split->empty())
     if (split = evenParts(node, *axis, parts); failed(split))
       return failure();
@@ -255,7 +258,7 @@ static ImportResult importConcat(OnnxNode &node) {
       llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
   if (!concatenated(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()),
                     *axis))
-    return node.invalid("the inputs differ in another axis than " +
+    return node.invalid("the shapes of the inputs may differ only along axis " +
                         Twine(*axis));
   return SmallVector<Value>{
       node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};

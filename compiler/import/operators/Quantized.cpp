@@ -33,7 +33,8 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
                                 ArrayRef<Dim> sizes) {
   if (!parameter)
     return Value();
-  const char *misfit = "a scale or zero point does not fit its operand";
+  const char *misfit =
+      "the shape of a scale or zero point does not match its operand";
   if (axis < 0 && shapeOf(parameter).size() == 1 &&
       failed(node.requireEqual(dimsOf(parameter)[0], 1, misfit)))
     return failure();
@@ -153,7 +154,8 @@ FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
   if (!result)
     return failure();
   if (result.getShape() != shapeOf(acc))
-    return node.invalid("a scale or zero point does not fit the result");
+    return node.invalid(
+        "the shape of a scale or zero point does not match the result");
   scaled = operands[0];
   yZero = operands[1];
   NamedAttribute saturate =
@@ -179,8 +181,9 @@ static ImportResult importConvInteger(OnnxNode &node) {
 static ImportResult importQLinearMatMul(OnnxNode &node) {
   Value a = node.input(0), b = node.input(3);
   if (!isa<IntegerType>(elementOf(a)) || !isa<IntegerType>(elementOf(b)))
-    return node.unsupported("operands of floats",
-                            "quantize to bytes, or export MatMul");
+    return node.unsupported(
+        "floating-point operands are not supported",
+        "quantize the operands to int8 or uint8, or export MatMul");
   auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
   if (failed(acc))
     return failure();
@@ -214,7 +217,7 @@ static ImportResult importQLinearConv(OnnxNode &node) {
 void registerQuantizedImports(OnnxRegistry &registry) {
   registry.add("MatMulInteger", importMatMulInteger);
   registry.add("ConvInteger", importConvInteger);
-  registry.add("QLinearMatMul", importQLinearMatMul, "operands of floats");
+  registry.add("QLinearMatMul", importQLinearMatMul, "floating-point operands");
   registry.add("QLinearConv", importQLinearConv);
 }
 

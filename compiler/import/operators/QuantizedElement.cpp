@@ -137,8 +137,8 @@ static ImportResult importQLinearWhere(OnnxNode &node) {
 static ImportResult importQLinearConcat(OnnxNode &node) {
   constexpr unsigned first = 2, each = 3;
   if (node.numInputs() <= first || (node.numInputs() - first) % each != 0)
-    return node.invalid(
-        "needs a tensor, a scale and a zero point of each part");
+    return node.invalid("each concatenated part must have three inputs: a "
+                        "tensor, a scale and a zero point");
   Value scale = node.input(0), zero = node.input(1);
   SmallVector<Value> parts;
   for (unsigned i = first; i < node.numInputs(); i += each) {
@@ -147,8 +147,8 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
         elementOf(z) != elementOf(x) || tensorType(s).getNumElements() != 1 ||
         tensorType(z).getNumElements() != 1)
       return node.invalid("part " + Twine((i - first) / each) +
-                          " needs bytes, one scale of float32 and one zero "
-                          "point of the type of the bytes");
+                          " must be int8 or uint8, with one float32 scale and "
+                          "one zero point of the same type as the part");
     // Parts with the quantization of the result need no conversion.
     bool isSame = s == scale && z == zero;
     parts.push_back(isSame ? x

@@ -142,7 +142,8 @@ void registerQuantizedProductImports(OnnxRegistry &registry) {
   registry.add("QGemm", importQGemm, "", domain);
   registry.add("QLinearConv", importQLinearConv, "", domain);
   registry.add("DynamicQuantizeLSTM", importDynamicQuantizeLSTM,
-               "rounding of the steps' inputs to bytes: they stay floats",
+               "quantization of the inputs of each step to int8: they stay "
+               "floating-point",
                domain);
   for (StringRef name : {"QuantizeLinear", "DequantizeLinear"})
     registry.add(

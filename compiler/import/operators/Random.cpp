@@ -96,8 +96,9 @@ static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
                              bool isNormal) {
   auto type = dyn_cast_or_null<FloatType>(element);
   if (!type || type.getWidth() < 16)
-    return node.unsupported("random numbers of this element type",
-                            "give a `dtype` of floats of 16 bits or more");
+    return node.unsupported(
+        "random numbers of this element type are not supported",
+        "set `dtype` to a floating-point type of 16 bits or more");
   RandomNumbers numbers(node);
   FloatType computed = computedIn(node, type);
   if (isNormal)
@@ -116,7 +117,7 @@ template <bool isNormal> static ImportResult importRandom(OnnxNode &node) {
   Dims sizes;
   for (int64_t size : node.intsAttr("shape")) {
     if (size < 0)
-      return node.invalid("a size is negative");
+      return node.invalid("a size is negative, but sizes must be 0 or more");
     sizes.push_back(size);
   }
   return randomOf(node, sizes, node.elementType(node.intAttr("dtype", 1)),
@@ -141,7 +142,8 @@ static ImportResult importBernoulli(OnnxNode &node) {
   Type type = node.hasAttr("dtype") ? node.elementType(node.intAttr("dtype", 1))
                                     : elementOf(x);
   if (!given || !type)
-    return node.unsupported("numbers of this element type");
+    return node.unsupported(
+        "random numbers of this element type are not supported");
   FloatType real = computedIn(node, given);
   Value numbers = RandomNumbers(node).uniform(dimsOf(x), real);
   return one(
@@ -156,8 +158,8 @@ static ImportResult importMultinomial(OnnxNode &node) {
   if (shapeOf(node.input(0)).size() != 2 ||
       !isa<FloatType>(elementOf(node.input(0))) ||
       !isa_and_nonnull<IntegerType>(type) || samples < 0)
-    return node.invalid("needs logarithms of probabilities [batch, classes], "
-                        "a dtype of integers and a number of samples");
+    return node.invalid("the input must be log-probabilities [batch, classes], "
+                        "`dtype` an integer type, and `sample_size` 0 or more");
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
     return node.invalid("the number of classes is 0");
@@ -237,7 +239,7 @@ static ImportResult importDropout(OnnxNode &node) {
     return keepAll(node);
   for (unsigned i : {1u, 2u})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
-      return node.invalid("ratio and training_mode are one element each");
+      return node.invalid("ratio and training_mode must have one element each");
   auto scalar = [&](unsigned i) {
     return node.reshape(node.input(i), ArrayRef<Dim>());
   };

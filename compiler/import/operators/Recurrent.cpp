@@ -94,7 +94,7 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
   for (unsigned i : {1, 2})
     if (!dimsOf(node.input(i))[0].known() &&
         failed(node.requireEqual(dimsOf(node.input(i))[0], directions,
-                                 "the directions of W and R")))
+                                 "the number of directions of W and R")))
       return failure();
   hidden = shapeOf(node.input(2))[2];
   if (int64_t given = shapeOf(node.input(2))[0]; given != directions)
@@ -102,7 +102,8 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
                         (given == 1 ? " direction" : " directions") +
                         ", but `direction` is " + direction);
   if (time == 0 || batch == 0 || hidden == 0)
-    return node.unsupported("no steps, no sequences or no units");
+    return node.unsupported("an empty sequence, an empty batch or a hidden "
+                            "size of 0 is not supported");
 
   activationsEach = defaultActivations.size();
   SmallVector<std::string> given = node.stringsAttr("activations");
@@ -112,7 +113,7 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
     for (int64_t i = 0; i < directions; ++i)
       given.append(defaultActivations.begin(), defaultActivations.end());
   if (static_cast<int64_t>(given.size()) != directions * activationsEach)
-    return node.invalid("the number of activations does not fit the direction");
+    return node.invalid("the number of activations does not match `direction`");
   size_t nextAlpha = 0, nextBeta = 0;
   for (const std::string &name : given) {
     auto known = llvm::find_if(knownActivations, [&](const KnownActivation &a) {

@@ -157,7 +157,8 @@ static ImportResult importLogSumExp(OnnxNode &node) {
 template <typename OpT>
 static FailureOr<Value> buildArg(OnnxNode &node, Value x, int64_t axis) {
   if (shapeOf(x)[axis] == 0)
-    return node.invalid("the axis has no elements");
+    return node.invalid(
+        "the reduced axis has no elements, so that there is no result");
   return node.build<OpT>(x, axis, node.intAttr("select_last_index", 0) != 0);
 }
 
@@ -208,7 +209,7 @@ template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
   Value x = node.input(0), axis = ints.input(1), result;
   int64_t rank = shapeOf(x).size();
   if (shapeOf(axis)[0] != 1 || rank == 0)
-    return node.invalid("`axis` must be one number");
+    return node.invalid("`axis` must have exactly one element");
   axis = node.reshape(axis, ArrayRef<Dim>());
   axis = ints.where(ints.less(axis, ints.number(0)),
                     ints.add(axis, ints.number(rank)), axis);
@@ -230,7 +231,7 @@ template <typename OpT> static ImportResult importScan(OnnxNode &node) {
   if (failed(given))
     return failure();
   if (given->size() != 1)
-    return node.invalid("`axis` must be one number");
+    return node.invalid("`axis` must have exactly one element");
   FailureOr<int64_t> axis =
       node.normalizeAxis(given->front(), shapeOf(x).size());
   if (failed(axis))

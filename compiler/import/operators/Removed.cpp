@@ -46,7 +46,7 @@ static ImportResult importImageScaler(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<double> bias = node.floatsAttr("bias");
   if (shapeOf(x).size() != 4)
-    return node.invalid("the input is no [N, C, H, W]");
+    return node.invalid("the input must have the shape [N, C, H, W]");
   if (failed(node.requireEqual(dimsOf(x)[1], int64_t(bias.size()),
                                "the channels of the input and of the bias")))
     return failure();
@@ -63,11 +63,11 @@ static ImportResult importCrop(OnnxNode &node) {
   SmallVector<int64_t> border = node.intsAttr("border"),
                        scale = node.intsAttr("scale");
   if (shapeOf(x).size() != 4)
-    return node.invalid("the input is no [N, C, H, W]");
+    return node.invalid("the input must have the shape [N, C, H, W]");
   if (border.size() != 4 || (!scale.empty() && scale.size() != 2) ||
       llvm::any_of(border, [](int64_t size) { return size < 0; }))
-    return node.invalid("border is no [left, top, right, bottom] or scale no "
-                        "[height, width]");
+    return node.invalid("border must be [left, top, right, bottom], and scale "
+                        "must be [height, width]");
   Dims sizes = dimsOf(x);
   int64_t starts[] = {border[1], border[0]}, ends[] = {border[3], border[2]};
   SmallVector<int64_t> from(4, 0), steps(4, 1);
@@ -76,8 +76,8 @@ static ImportResult importCrop(OnnxNode &node) {
     if (!node.requireAtLeast(sizes[2 + i], least) ||
         (!scale.empty() && scale[i] < 0))
       return node.invalid("the image has " + kernel::sizeText(sizes[2 + i]) +
-                          (i == 0 ? " rows" : " columns") + ", less than " +
-                          Twine(least));
+                          (i == 0 ? " rows" : " columns") +
+                          ", but must have at least " + Twine(least));
     sizes[2 + i] = scale.empty() ? sizes[2 + i] - least : Dim(scale[i]);
     from[2 + i] = starts[i];
   }

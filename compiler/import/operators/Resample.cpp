@@ -237,12 +237,12 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   auto hasLength = [&](Value vector, size_t length) {
     return shapeOf(vector).size() == 1 &&
            succeeded(node.requireEqual(dimsOf(vector)[0], length,
-                                       "an entry for each axis"));
+                                       "the number of entries, and of axes"));
   };
   if (!hasLength(given, axes.size()) ||
       (roi && !hasLength(roi, 2 * axes.size())))
-    return ImportResult(node.invalid(
-        "scales, sizes or roi do not have one entry for each axis"));
+    return ImportResult(node.invalid("scales and sizes must have one entry for "
+                                     "each axis, and roi must have two"));
   ResizeInputs in{llvm::to_vector(axes), {}, {}, roi, {}, {}};
   (bySizes ? in.sizes : in.scales) = node.input(byInput);
   if (bySizes && isKnown && mode.policy == "stretch") {
@@ -259,7 +259,7 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   }
   for (double scale : in.knownScales)
     if (scale <= 0)
-      return ImportResult(node.invalid("a scale or size is not positive"));
+      return ImportResult(node.invalid("each scale and size must be positive"));
   return resizeByInput(node, mode, in);
 }
 
@@ -281,12 +281,13 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
         size.known() ? scale * static_cast<double>(*size.known()) : scale;
     if (length == std::floor(length) || size == 1)
       continue;
-    node.warnOfReadings(
-        "the length " + kernel::sizeText(size) + " of axis " + Twine(axis) +
-            " times its scale is no whole number: ONNX's tests divide "
-            "positions by that less one, ONNX Runtime and PyTorch by the "
-            "result's length less one",
-        "give `sizes` in place of `scales`, which all read alike");
+    node.warnOfReadings("the length " + kernel::sizeText(size) + " of axis " +
+                            Twine(axis) +
+                            " times its scale is not an integer: ONNX divides "
+                            "positions by this product minus 1, ONNX Runtime "
+                            "and PyTorch by the length of the result minus 1",
+                        "give `sizes` instead of `scales`: their meaning is "
+                        "the same everywhere");
     return;
   }
 }
@@ -304,7 +305,7 @@ static ImportResult importResize(OnnxNode &node) {
                            "tf_crop_and_resize", "tf_half_pixel_for_nn"},
                           mode.coordinates))
     return node.unsupported("coordinate_transformation_mode `" +
-                            mode.coordinates + "`");
+                            mode.coordinates + "` is not supported");
 
   SmallVector<int64_t> axes = node.intsAttr("axes");
   if (axes.empty())
@@ -347,10 +348,10 @@ static ImportResult importResize(OnnxNode &node) {
       return failure();
     roi = *given;
     if (roi.size() != 2 * axes.size())
-      return node.invalid("roi does not have two entries for each axis");
+      return node.invalid("roi must have two entries for each axis");
   }
   if (std::max(scales.size(), sizes.size()) != axes.size())
-    return node.invalid("scales or sizes do not have one entry for each axis");
+    return node.invalid("scales or sizes must have one entry for each axis");
 
   SmallVector<ResizedAxis> resized;
   for (auto [i, axis] : llvm::enumerate(axes)) {
@@ -369,9 +370,9 @@ static ImportResult importResize(OnnxNode &node) {
       r.scale = static_cast<double>(r.to) / static_cast<double>(r.from);
     }
     if (r.scale <= 0 || r.to < 0)
-      return node.invalid("a scale or size is not positive");
+      return node.invalid("each scale and size must be positive");
     if (r.from == 0 && r.to != 0)
-      return node.invalid("resizes an empty axis");
+      return node.invalid("an axis of size 0 cannot be resized");
     resized.push_back(std::move(r));
   }
   if (!sizes.empty() && mode.policy != "stretch") {
@@ -413,10 +414,10 @@ static ImportResult importUpsample(OnnxNode &node) {
   if (failed(scales))
     return failure();
   if (scales->size() != shape.size())
-    return node.invalid("scales do not have one entry for each axis");
+    return node.invalid("scales must have one entry for each axis");
   if (hasDynamicSizes(node.input(0).getType())) {
     if (llvm::any_of(*scales, [](double scale) { return !(scale > 0); }))
-      return node.invalid("a scale is not positive");
+      return node.invalid("each scale must be positive");
     ResizeInputs in{llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
                     floatConstant(node, {int64_t(shape.size())}, *scales,
                                   node.builder.getF32Type()),
@@ -431,7 +432,7 @@ static ImportResult importUpsample(OnnxNode &node) {
     int64_t to = static_cast<int64_t>(std::floor(
         static_cast<float>(shape[axis]) * static_cast<float>(scale)));
     if (scale <= 0)
-      return node.invalid("a scale is not positive");
+      return node.invalid("each scale must be positive");
     resized.push_back(
         {static_cast<int64_t>(axis), shape[axis], to, scale, 0, 1, {}, {}, {}});
   }
@@ -447,15 +448,17 @@ static ImportResult importGridSample(OnnxNode &node) {
   size_t spatial = shapeOf(x).size() - 2;
   if (shapeOf(x).size() >= 3 && shapeOf(grid).size() == shapeOf(x).size() &&
       (failed(node.requireEqual(dimsOf(grid)[0], dimsOf(x)[0],
-                                "the images of input and grid")) ||
+                                "the batch sizes of the input and the grid")) ||
        failed(node.requireEqual(dimsOf(grid).back(), spatial,
-                                "a position for each axis of the input"))))
+                                "the length of a position in the grid, and the "
+                                "number of spatial axes"))))
     return failure();
   ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(grid);
   if (from.size() < 3 || to.size() != from.size() || to[0] != from[0] ||
       to.back() != static_cast<int64_t>(spatial))
     return node.invalid(
-        "the grid does not have a position for each axis of the input");
+        "the grid must have the rank and the batch size of the input, and "
+        "positions with one coordinate for each spatial axis");
   std::string mode =
       node.stringAttr("mode", node.opset < 20 ? "bilinear" : "linear");
   if (mode == "bilinear" || mode == "bicubic")
@@ -467,7 +470,8 @@ static ImportResult importGridSample(OnnxNode &node) {
                         padding + "`");
   if (product(from.drop_front(2)) == 0 && product(to.drop_back()) != 0 &&
       from[1] != 0)
-    return node.invalid("samples an empty axis");
+    return node.invalid(
+        "the input has a spatial axis of size 0, which cannot be sampled");
   Value result =
       node.build<GridSampleOp>(toChannelsLast(node, x), grid, mode, padding,
                                node.intAttr("align_corners", 0) != 0);
@@ -477,14 +481,17 @@ static ImportResult importGridSample(OnnxNode &node) {
 static ImportResult importRoiAlign(OnnxNode &node) {
   Value x = node.input(0), rois = node.input(1), batch = node.input(2);
   if (shapeOf(rois).size() == 2 && shapeOf(batch).size() == 1 &&
-      (failed(node.requireEqual(dimsOf(rois)[1], 4, "corners of a region")) ||
-       failed(node.requireEqual(dimsOf(batch)[0], dimsOf(rois)[0],
-                                "regions and their images"))))
+      (failed(node.requireEqual(dimsOf(rois)[1], 4,
+                                "the number of coordinates of a region")) ||
+       failed(
+           node.requireEqual(dimsOf(batch)[0], dimsOf(rois)[0],
+                             "the number of regions, and of batch indices"))))
     return failure();
   if (shapeOf(x).size() != 4 || shapeOf(rois).size() != 2 ||
       shapeOf(rois)[1] != 4 || shapeOf(batch) != shapeOf(rois).take_front())
-    return node.invalid("needs an image batch, four corners and one batch "
-                        "index for each region");
+    return node.invalid(
+        "the input must have rank 4, the regions the shape [regions, 4], and "
+        "the batch indices the shape [regions]");
   std::string mode = node.stringAttr("mode", "avg");
   if (mode != "avg" && mode != "max")
     return node.invalid("unknown mode `" + mode + "`");
@@ -518,7 +525,8 @@ static ImportResult importAffineGrid(OnnxNode &node) {
           batch = size->empty() ? 0 : size->front();
   if ((spatial != 2 && spatial != 3) ||
       shapeOf(theta) != ArrayRef<int64_t>{batch, spatial, spatial + 1})
-    return node.invalid("theta does not have a matrix for each image of size");
+    return node.invalid(
+        "theta must have one matrix for each batch entry of `size`");
   bool corners = node.intAttr("align_corners", 0) != 0;
   ArrayRef<int64_t> sizes = ArrayRef(*size).drop_front(2);
   int64_t count = ShapedType::getNumElements(sizes);
@@ -546,13 +554,13 @@ static ImportResult importAffineGrid(OnnxNode &node) {
 }
 
 void registerResampleImports(OnnxRegistry &registry) {
-  const char *bound = "scales or sizes of the run without a bound";
+  const char *bound = "data-dependent scales or sizes without an upper bound";
   registry.add("Resize", importResize, bound);
   registry.add("Upsample", importUpsample, bound);
   registry.add("GridSample", importGridSample);
   registry.add("RoiAlign", importRoiAlign);
   registry.add("AffineGrid", importAffineGrid,
-               "a size of the run without a bound");
+               "a data-dependent size without an upper bound");
 }
 
 } // namespace ingot::graph

@@ -56,7 +56,7 @@ static FailureOr<Dims> sizesOf(OnnxNode &node, unsigned i, StringRef what,
 LogicalResult BlocksOfRun::prepare() {
   Value x = node.input(0);
   if (shapeOf(x).size() != 3)
-    return node.invalid("the input is not made of blocks of that shape");
+    return node.invalid("the input must have rank 3");
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
   auto sizes = sizesOf(node, 1, "image_shape", std::nullopt),
        blocks =
@@ -70,11 +70,12 @@ LogicalResult BlocksOfRun::prepare() {
   dilations = attribute("dilations", 1, spatial);
   if (int64_t(blocks->size()) != spatial || !both || !strides || !dilations ||
       spatial == 0)
-    return node.invalid("image_shape, block_shape, strides, dilations and pads "
-                        "differ in length");
+    return node.invalid(
+        "image_shape, block_shape, strides and dilations must have one entry "
+        "for each spatial axis, and pads must have two");
   for (int64_t stride : node.intsAttr("strides"))
     if (stride < 1)
-      return node.invalid("a stride is not positive");
+      return node.invalid("each stride must be positive");
   block = ints.sizes(*blocks);
   pads = ints.part(both, 0, spatial);
   // The number of block positions along each axis; negative if the block is

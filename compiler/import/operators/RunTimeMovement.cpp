@@ -79,7 +79,7 @@ ImportResult squeezeByInput(OnnxNode &node) {
   Dims from = dimsOf(x);
   int64_t rank = from.size(), left = rank - shapeOf(axes)[0];
   if (left < 0)
-    return node.invalid("there are more axes to squeeze than the input has");
+    return node.invalid("more axes are squeezed than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
   // Axes that stay move to the front, the others to the end.
@@ -150,7 +150,7 @@ ImportResult tileByInput(OnnxNode &node) {
   Value x = node.input(0), repeats = ints.input(1);
   Dims from = dimsOf(x);
   if (shapeOf(repeats)[0] != int64_t(from.size()))
-    return node.invalid("repeats does not have one count for each axis");
+    return node.invalid("repeats must have one count for each axis");
   if (from.empty())
     return one(x);
   auto to = readBoundedSizes(node, ints.mul(repeats, ints.sizes(from)));
@@ -189,13 +189,14 @@ ImportResult sliceByInput(OnnxNode &node) {
   Value starts = given(1, "starts"), ends = given(2, "ends"),
         axes = given(3, "axes");
   if (!starts || !ends)
-    return node.invalid("starts or ends are missing");
+    return node.invalid("the inputs starts and ends are required");
   int64_t count = shapeOf(starts)[0];
   if (!axes)
     axes = ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, count)));
   if (shapeOf(ends)[0] != count || shapeOf(axes)[0] != count ||
       (node.hasInput(4) && shapeOf(ints.input(4))[0] != count) || rank == 0)
-    return node.invalid("starts, ends, axes and steps differ in length");
+    return node.invalid(
+        "starts, ends, axes and steps must have the same length");
   Value size = ints.sizes(from), zero = ints.number(0), one = ints.number(1);
   auto everywhere = [&](int64_t value, Value given) {
     return ints.put(ints.numbers(SmallVector<int64_t>(rank, value)), axes,
@@ -302,13 +303,13 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
   int64_t rank = from.size(), count = shapeOf(pads)[0] / 2;
   bool hasAxes = node.opset >= 18 && node.hasInput(3);
   if (shapeOf(pads)[0] != 2 * count || (!hasAxes && count != rank) || rank == 0)
-    return node.invalid("pads does not have two entries for each axis");
+    return node.invalid("pads must have two entries for each axis");
   Value low = ints.part(pads, 0, count), high = ints.part(pads, count, count);
   if (hasAxes) {
     Value none = ints.numbers(SmallVector<int64_t>(rank, 0)),
           axes = ints.input(3);
     if (shapeOf(axes)[0] != count)
-      return node.invalid("pads does not have two entries for each axis");
+      return node.invalid("pads must have two entries for each axis");
     low = ints.put(none, axes, low);
     high = ints.put(none, axes, high);
   }
@@ -342,7 +343,7 @@ ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
   RunTimeInts ints(node);
   Value x = node.input(0), shape = ints.input(1);
   if (int64_t(axes.size()) != shapeOf(shape)[0] || axes.empty())
-    return node.invalid("shape does not have one entry for each axis");
+    return node.invalid("shape must have one entry for each axis");
   auto to = readBoundedSizes(node, shape);
   if (failed(to))
     return failure();

@@ -16,7 +16,7 @@ LogicalResult RunTimeReduction::prepare() {
   from = dimsOf(x);
   int64_t rank = from.size(), count = shapeOf(axes)[0];
   if (count > rank || rank == 0)
-    return node.invalid("there are more axes than the input has");
+    return node.invalid("more axes are given than the input has");
   SmallVector<int64_t> zeros(rank, 0), ones(count, 1);
   Value reduced = ints.put(ints.numbers(zeros), axes, ints.numbers(ones));
   Value isReduced = ints.equal(reduced, ints.number(1));

@@ -240,9 +240,10 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
   };
   if (differs(scales, in.axes.size()) || differs(in.sizes, in.axes.size()) ||
       differs(in.roi, 2 * in.axes.size()))
-    return node.invalid("roi, scales or sizes differ in length from the axes");
+    return node.invalid("scales and sizes must have one entry for each axis, "
+                        "and roi must have two");
   if (mode.coordinates == "tf_crop_and_resize" && !in.roi)
-    return node.invalid("tf_crop_and_resize needs a roi");
+    return node.invalid("tf_crop_and_resize requires the input roi");
   Dims from;
   for (int64_t axis : in.axes)
     from.push_back(dimsOf(x)[axis]);
@@ -295,15 +296,18 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
   RunTimeInts ints(node);
   Value theta = node.input(0);
   if (shapeOf(theta).size() != 3 || shapeOf(node.input(1)).size() != 1)
-    return node.invalid("theta does not have a matrix for each image of size");
+    return node.invalid(
+        "theta must have one matrix for each batch entry of `size`");
   auto length = dimsOf(node.input(1))[0].known();
   if (!length || (*length != 4 && *length != 5))
-    return node.invalid("size does not have four or five entries");
+    return node.invalid("`size` must have four or five entries");
   int64_t spatial = *length - 2;
-  if (failed(
-          node.requireEqual(dimsOf(theta)[1], spatial, "the rows of theta")) ||
-      failed(node.requireEqual(dimsOf(theta)[2], spatial + 1,
-                               "the columns of theta")))
+  if (failed(node.requireEqual(
+          dimsOf(theta)[1], spatial,
+          "the number of rows of theta, and of spatial axes")) ||
+      failed(node.requireEqual(
+          dimsOf(theta)[2], spatial + 1,
+          "the number of columns of theta, and of spatial axes + 1")))
     return failure();
   FailureOr<Dims> sizes = node.isKnown(1)
                               ? node.requireSizes(1, "size")
@@ -313,7 +317,8 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
   theta = node.input(0);
   Dim batch = dimsOf(theta)[0];
   if (surelyDiffer(batch, (*sizes)[0]))
-    return node.invalid("theta does not have a matrix for each image of size");
+    return node.invalid(
+        "theta must have one matrix for each batch entry of `size`");
   if (!node.takeEqual(batch, (*sizes)[0])) {
     node.checkEqual((*sizes)[0], batch);
     theta = resizedAlong(node, theta, 0, (*sizes)[0]);

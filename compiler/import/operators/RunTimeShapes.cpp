@@ -45,10 +45,11 @@ Value RunTimeInts::input(unsigned i) {
   if (!hasDynamicSizes(value.getType()) && count <= mostListed)
     return vector(value);
   (void)node.unsupported(
-      count > mostListed
-          ? "a list of " + std::to_string(count) + " sizes, axes or places"
-          : "sizes, axes or places of which only the run knows "
-            "how many there are");
+      count > mostListed ? "a list of " + std::to_string(count) +
+                               " sizes, axes or positions that is known only "
+                               "at run time is not supported"
+                         : "a list of sizes, axes or positions whose length is "
+                           "known only at run time is not supported");
   return numbers(SmallVector<int64_t>(std::min(count, mostListed), 0));
 }
 
@@ -192,8 +193,9 @@ FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
   constexpr int64_t mostAxes = 64;
   int64_t count = shapeOf(counts)[0];
   if (count > mostAxes)
-    return node.unsupported(std::to_string(count) +
-                            " sizes that are known only at run time");
+    return node.unsupported(
+        std::to_string(count) +
+        " sizes that are known only at run time are not supported");
   SmallVector<std::optional<int64_t>> most(count);
   return node.readSizes(counts, most);
 }

@@ -118,7 +118,8 @@ static LogicalResult checkParts(OnnxNode &node, Value x) {
   Dim parts = dimsOf(x).back();
   if (!isa<FloatType>(elementOf(x)) || shapeOf(x).size() < 2 ||
       parts.least() > 2 || parts.most() < 1)
-    return node.invalid("needs real or complex numbers in the last axis");
+    return node.invalid("the input must be floating-point, with a last axis of "
+                        "size 1 (real) or 2 (complex)");
   if (!parts.known())
     node.checkOneOr(parts, 2);
   return success();
@@ -202,7 +203,7 @@ static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
   if (failed(size))
     return failure();
   if (size->size() != 1)
-    return node.invalid(what + " is not one number");
+    return node.invalid(what + " must have exactly one element");
   return size->front();
 }
 
@@ -215,9 +216,10 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
   // ONNX's tests compare sums that cancel, in an inverse transform, with the
   // rounding error of an FFT at an absolute tolerance of 1e-7: see Signal.cpp.
   if (inverse && !onesided)
-    return node.unsupported("an inverse transform of a length or along an axis "
-                            "that is known only at run time",
-                            "give sizes with --dim and --bind the axis");
+    return node.unsupported(
+        "an inverse transform whose length or axis is known only at run time "
+        "is not supported",
+        "fix the sizes with --dim, and the axis with --bind");
   std::optional<Dim> length;
   if (node.hasInput(1)) {
     auto given = sizeInput(node, 1, "dft_length");
@@ -320,7 +322,7 @@ static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
 ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
   for (unsigned i = 0; i < node.numInputs(); ++i)
     if (tensorType(node.input(i)).getNumElements() != 1)
-      return node.invalid("its inputs are one number each");
+      return node.invalid("each input must have exactly one element");
   RunTimeInts ints(node);
   Doubles d{node};
   Value length = node.reshape(ints.input(1), {});

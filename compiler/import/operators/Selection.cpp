@@ -63,7 +63,7 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
   Value boxes = node.input(0), scores = node.input(1);
   auto size = [](Value v, size_t axis) { return dimsOf(v)[axis]; };
   if (shapeOf(boxes).size() != 3 || shapeOf(scores).size() != 3)
-    return node.invalid("boxes are not [batch, boxes, 4] or scores not "
+    return node.invalid("boxes must be [batch, boxes, 4], and scores must be "
                         "[batch, classes, boxes]");
   StringRef what = "the sizes of boxes and scores";
   if (failed(node.requireEqual(size(boxes, 2), 4, what)) ||
@@ -74,11 +74,14 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
   for (unsigned i = 2; i < 5; ++i)
     for (size_t axis = 0;
          node.hasInput(i) && axis < shapeOf(node.input(i)).size(); ++axis)
-      if (failed(node.requireEqual(size(node.input(i), axis), 1, "a limit")))
+      if (failed(node.requireEqual(
+              size(node.input(i), axis), 1,
+              "the number of elements of a limit or threshold")))
         return failure();
   for (unsigned i = 2; i < 5; ++i)
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
-      return node.invalid("a limit has more than one element");
+      return node.invalid(
+          "each limit or threshold must have exactly one element");
   auto number = [&](unsigned i, Type type, double otherwise) {
     return node.hasInput(i)
                ? node.reshape(node.cast(node.input(i), type), ArrayRef<Dim>())
@@ -112,7 +115,7 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
                     scoreShape = shapeOf(node.input(1));
   if (boxShape.size() != 3 || scoreShape.size() != 3 || boxShape[2] != 4 ||
       boxShape[0] != scoreShape[0] || boxShape[1] != scoreShape[2])
-    return node.invalid("boxes are not [batch, boxes, 4] or scores not "
+    return node.invalid("boxes must be [batch, boxes, 4], and scores must be "
                         "[batch, classes, boxes]");
   auto boxes = node.requireFloats(0, "boxes"),
        scores = node.requireFloats(1, "scores");
@@ -127,7 +130,8 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
     if (failed(given))
       return failure();
     if (given->size() != 1)
-      return node.invalid(what + " has " + Twine(given->size()) + " elements");
+      return node.invalid(what + " has " + Twine(given->size()) +
+                          " elements, but must have exactly 1");
     value = given->front();
     return success();
   };

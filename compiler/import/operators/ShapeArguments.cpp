@@ -32,7 +32,7 @@ normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
     if (failed(normal))
       return failure();
     if (llvm::is_contained(result, *normal))
-      return node.invalid("axis " + Twine(*normal) + " is named twice");
+      return node.invalid("axis " + Twine(*normal) + " is given twice");
     result.push_back(*normal);
   }
   return result;

@@ -206,8 +206,9 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   int64_t rank = shapeOf(x).size(), parts = shapeOf(x).back();
   if (!isa<FloatType>(elementOf(x)) || axis == rank - 1 || parts < 1 ||
       parts > 2 || length < 1)
-    return node.invalid(
-        "needs real or complex numbers in the last axis, and a length");
+    return node.invalid("the input must be floating-point, with a last axis of "
+                        "size 1 (real) or 2 (complex), another axis to "
+                        "transform, and a positive transform length");
   if (inverse && onesided && parts == 1) {
     x = PadOp::create(node.builder, node.loc, x,
                       node.scalarConstant(0, elementOf(x)),
@@ -238,7 +239,8 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   if (y)
     y = node.cast(y, type);
   if (!y)
-    return node.unsupported("a transform of length " + Twine(length));
+    return node.unsupported("a transform of length " + Twine(length) +
+                            " is not supported");
   shape[rank - 2] = shapeOf(y)[1];
   shape[rank - 1] = shapeOf(y)[2];
   return SmallVector<Value>{
@@ -269,7 +271,8 @@ static ImportResult importDFT(OnnxNode &node) {
   if (failed(normal))
     return failure();
   if (*normal == rank - 1)
-    return node.invalid("transforms the axis of real and imaginary parts");
+    return node.invalid(
+        "the last axis, of real and imaginary parts, cannot be transformed");
   if (hasDynamicSizes(x.getType()) || !isNumber(node, 1))
     return dftAtRunTime(node, *normal);
   bool inverse = node.intAttr("inverse", 0) != 0,
@@ -290,11 +293,11 @@ static ImportResult importSTFT(OnnxNode &node) {
   ArrayRef<int64_t> signal = shapeOf(x);
   if ((signal.size() != 2 && signal.size() != 3) ||
       (window && shapeOf(window).size() != 1))
-    return node.invalid("the signal is [batches, samples] or [batches, "
-                        "samples, parts], a window a vector");
+    return node.invalid("the signal must be [batch, samples] or [batch, "
+                        "samples, parts], and the window must be a vector");
   for (auto [i, what] : {std::pair(1, "frame_step"), {3, "frame_length"}})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
-      return node.invalid(Twine(what) + " is not one number");
+      return node.invalid(Twine(what) + " must have exactly one element");
   if (hasDynamicSizes(x.getType()) || !isNumber(node, 1) ||
       !isNumber(node, 3) || (window && hasDynamicSizes(window.getType())))
     return stftAtRunTime(node);
@@ -313,7 +316,9 @@ static ImportResult importSTFT(OnnxNode &node) {
   }
   if (step->front() < 1 || length < 1 || length > samples ||
       (window && shapeOf(window)[0] != length))
-    return node.invalid("frames and window do not fit the signal");
+    return node.invalid(
+        "frame_step must be positive, frame_length between 1 and the number of "
+        "samples, and the length of the window must be frame_length");
   int64_t frames = 1 + (samples - length) / step->front();
   SmallVector<int64_t> positions;
   for (int64_t frame = 0; frame < frames; ++frame)
@@ -338,7 +343,7 @@ static ImportResult importSTFT(OnnxNode &node) {
 static ImportResult importMelWeightMatrix(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("output_datatype", 1));
   if (!isa_and_nonnull<FloatType>(type))
-    return node.invalid("needs a float type");
+    return node.invalid("the output type must be a floating-point type");
   for (unsigned i = 0; i < node.numInputs(); ++i)
     if (!node.isConstant(i))
       return melWeightsAtRunTime(node, cast<FloatType>(type));
@@ -352,7 +357,8 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
     return failure();
   int64_t count = bands->front(), bins = length->front() / 2 + 1;
   if (count < 0 || bins < 1 || rate->front() < 1)
-    return node.invalid("needs positive sizes");
+    return node.invalid("num_mel_bins must be 0 or more, and dft_length and "
+                        "sample_rate must be positive");
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double first = mel(low->front()),
          step = (mel(high->front()) - first) / static_cast<double>(count + 2);
@@ -365,7 +371,8 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
                             static_cast<double>(rate->front()));
     edges.push_back(static_cast<int64_t>(bin));
     if (bin < 0 || edges.back() >= bins)
-      return node.invalid("an edge is beyond the spectrum");
+      return node.invalid(
+          "lower_edge_hertz or upper_edge_hertz is outside of the spectrum");
   }
   std::vector<double> weights(bins * count, 0);
   for (int64_t i = 0; i < count; ++i) {
@@ -383,13 +390,13 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
 }
 
 void registerSignalImports(OnnxRegistry &registry) {
-  registry.add(
-      "DFT", importDFT,
-      "lengths of the run without a bound; inverse transforms of what is "
-      "known only at run time");
-  registry.add("STFT", importSTFT, "frames of the run without a bound");
+  registry.add("DFT", importDFT,
+               "data-dependent lengths without an upper bound; inverse "
+               "transforms whose length or axis is known only at run time");
+  registry.add("STFT", importSTFT,
+               "data-dependent frames without an upper bound");
   registry.add("MelWeightMatrix", importMelWeightMatrix,
-               "sizes of the run without a bound");
+               "data-dependent sizes without an upper bound");
 }
 
 } // namespace ingot::graph

@@ -144,7 +144,7 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
   if (!llvm::is_contained({"NONE", "LOWER", "UPPER"}, action))
     return node.invalid("unknown case_change_action `" + action + "`");
   if ((rank != 1 && rank != 2) || (rank == 2 && !(dimsOf(x)[0] == 1)))
-    return node.invalid("the input is neither [C] nor [1, C]");
+    return node.invalid("the input must have the shape [C] or [1, C]");
   x = node.reshape(x, ArrayRef<Dim>{dimsOf(x).back()});
   SmallVector<std::string> words = node.stringsAttr("stopwords");
   Value empty = buildStrings(node.builder, node.loc, {1}, {std::string()});
@@ -249,7 +249,8 @@ static ImportResult importRegexFullMatch(OnnxNode &node) {
   std::string pattern = node.stringAttr("pattern", ""), error;
   std::optional<Automaton> automaton = compilePattern(pattern, error);
   if (!automaton)
-    return node.unsupported("the pattern has " + error);
+    return node.unsupported("the pattern has " + error +
+                            ", which is not supported");
   auto [next, accepts] = tablesOf(node, *automaton);
   return one(node.build<MatchStringOp>(node.input(0), next, accepts));
 }
@@ -275,30 +276,35 @@ static ImportResult importTokenizer(OnnxNode &node) {
   int64_t least = node.intAttr("mincharnum", 1);
   bool isOfCharacters = separators.size() == 1 && separators[0].empty();
   if (shapeOf(x).empty() || shapeOf(x).size() > 2)
-    return node.invalid("the input is neither [C] nor [N, C]");
+    return node.invalid("the input must have the shape [C] or [N, C]");
   if (least < 1)
-    return node.invalid("`mincharnum` is below 1");
+    return node.invalid("`mincharnum` must be 1 or more");
   if (separators.empty() == pattern.empty())
-    return node.invalid("it needs `separators` or `tokenexp`, and not both");
+    return node.invalid(
+        "exactly one of `separators` and `tokenexp` must be given");
   if (node.intAttr("mark", 0))
-    return node.unsupported("marks at the start and the end",
-                            "export the model with mark=0");
+    return node.unsupported(
+        "`mark`=1, marks at the start and the end, is not supported",
+        "export the model with mark=0");
   if (!separators.empty() && !isOfCharacters)
-    return node.unsupported("separators",
+    return node.unsupported("splitting at `separators` is not supported",
                             "export the model with `tokenexp`, the pattern of "
                             "tokens");
   if (pad.find('\0') != std::string::npos)
-    return node.unsupported("a zero in `pad_value`", "use another text");
+    return node.unsupported("a zero byte in `pad_value` is not supported",
+                            "use another `pad_value`");
   auto automaton = compilePattern(isOfCharacters ? "." : pattern, error,
                                   /*isInText=*/true);
   if (!automaton)
-    return node.unsupported("`tokenexp` has " + error,
+    return node.unsupported("`tokenexp` has " + error +
+                                ", which is not supported",
                             "export the model with a pattern without it");
   int64_t room = 2 * roomFor(x) + int64_t(pad.size()) + 1;
   Dims sizes = dimsOf(x);
   Type i64 = integer(node, 64, /*isSigned=*/true);
   if (tensorType(x).getNumElements() == 0)
-    return node.unsupported("no strings", "give at least one");
+    return node.unsupported("an input without strings is not supported",
+                            "give an input with at least one string");
   auto [next, accepts] = tablesOf(node, *automaton);
   sizes.push_back(mostPieces);
   auto tokens = FindTokensOp::create(
@@ -317,7 +323,7 @@ void registerStringsImports(OnnxRegistry &registry) {
                "marks; separators; anchors and edges of words in `tokenexp`",
                "com.microsoft");
   registry.add("RegexFullMatch", importRegexFullMatch,
-               "flags, classes by name");
+               "flags; named character classes");
 }
 
 } // namespace ingot::graph

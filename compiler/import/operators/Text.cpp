@@ -75,7 +75,8 @@ static ImportResult importTfIdf(OnnxNode &node) {
                        indexes = node.intsAttr("ngram_indexes");
   SmallVector<std::string> strings = node.stringsAttr("pool_strings");
   if (isString(elementOf(node.input(0))) == strings.empty())
-    return node.invalid("the pool does not have the type of the input");
+    return node.invalid("the pool must have the element type of the input: "
+                        "pool_strings for strings, pool_int64s for integers");
   if (!strings.empty())
     pool = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(strings.size())));
   SmallVector<double> weights = node.floatsAttr("weights");
@@ -86,18 +87,23 @@ static ImportResult importTfIdf(OnnxNode &node) {
   if (!llvm::is_contained({"TF", "IDF", "TFIDF"}, mode))
     return node.invalid("unknown mode `" + mode + "`");
   if (shortest < 1 || longest < shortest || skips < 0 || skips > 1000)
-    return node.invalid("the lengths of n-grams or max_skip_count");
+    return node.invalid(
+        "min_gram_length must be 1 or more, max_gram_length not less than "
+        "min_gram_length, and max_skip_count between 0 and 1000");
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
   if (shape.size() != 1 && shape.size() != 2)
-    return node.invalid("the input has " + Twine(shape.size()) + " axes");
+    return node.invalid("the input has " + Twine(shape.size()) +
+                        " axes, but must have 1 or 2");
   int64_t outputs = 0;
   llvm::DenseSet<int64_t> seen;
   for (int64_t index : indexes) {
     if (index < 0 || index > 1 << 24)
-      return node.invalid("ngram_indexes has " + Twine(index));
+      return node.invalid("ngram_indexes contains the invalid index " +
+                          Twine(index));
     if (!seen.insert(index).second)
-      return node.unsupported("n-grams that share an output",
-                              "export the model with an output for each");
+      return node.unsupported(
+          "n-grams that share an output are not supported",
+          "export the model with one output for each n-gram");
     outputs = std::max(outputs, index + 1);
   }
   if (!weights.empty() && weights.size() != indexes.size())
@@ -124,7 +130,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
             end = n < int64_t(starts.size()) ? starts[n] : pool.size();
     if (begin < 0 || end < begin || end > int64_t(pool.size()) ||
         (end - begin) % n)
-      return node.invalid("ngram_counts does not cut the pool into n-grams");
+      return node.invalid("ngram_counts does not divide the pool into n-grams");
     int64_t grams = (end - begin) / n;
     if (gram + grams > indexes.size())
       return node.invalid("ngram_indexes is shorter than the pool");

@@ -23,13 +23,15 @@ public:
 
   LogicalResult check() {
     if (node.numInputs() < 2 + kinds || (node.numInputs() - 2) % kinds)
-      return node.invalid("the inputs are not R, T and " + Twine(kinds) +
-                          " for each tensor");
+      return node.invalid("the inputs must be R, T and " + Twine(kinds) +
+                          " inputs for each optimized tensor");
     for (unsigned i = 0; i < count; ++i)
       for (unsigned kind = 1; kind < kinds; ++kind)
         if (Value other = node.input(2 + kind * count + i);
             (hasDynamicSizes(other.getType()) &&
-             failed(node.requireAlike(other, x(i), "tensors of one step"))) ||
+             failed(node.requireAlike(
+                 other, x(i),
+                 "the shapes of the tensors that belong together"))) ||
             other.getType() != x(i).getType())
           return node.invalid("input " + Twine(2 + kind * count + i) +
                               " belongs to input " + Twine(2 + i) +

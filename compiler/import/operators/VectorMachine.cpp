@@ -57,7 +57,8 @@ LogicalResult VectorMachine::read() {
     return node.invalid("unknown kernel_type `" + kind + "`");
   SmallVector<double> numbers = node.floatsAttr("kernel_params");
   if (!numbers.empty() && numbers.size() != 3)
-    return node.invalid("`kernel_params` needs gamma, coef0 and degree");
+    return node.invalid(
+        "`kernel_params` must consist of gamma, coef0 and degree");
   if (numbers.empty())
     numbers.assign(3, 0);
   gamma = numbers[0];
@@ -153,7 +154,8 @@ static FailureOr<Value> pairScores(VectorMachine &machine,
   int64_t classes = perClass.size(), count = 0;
   for (int64_t n : perClass) {
     if (n < 0 || n > (1 << 30))
-      return node.invalid("`vectors_per_class` has " + Twine(n));
+      return node.invalid("`vectors_per_class` contains the invalid count " +
+                          Twine(n));
     count += n;
   }
   Value kernels = machine.kernels(machine.vectors, count);
@@ -162,8 +164,9 @@ static FailureOr<Value> pairScores(VectorMachine &machine,
   int64_t pairs = classes * (classes - 1) / 2;
   if (int64_t(machine.coefficients.size()) != (classes - 1) * count ||
       int64_t(machine.rho.size()) != pairs)
-    return node.invalid("coefficients or rho do not fit " + Twine(classes) +
-                        " classes with " + Twine(count) + " vectors");
+    return node.invalid("the lengths of coefficients or rho do not match " +
+                        Twine(classes) + " classes with " + Twine(count) +
+                        " vectors");
   SmallVector<double> weights(count * pairs, 0);
   int64_t pair = 0, start = 0;
   for (int64_t i = 0; i < classes; start += perClass[i++]) {
@@ -318,7 +321,7 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
     return labelsAt(node, *labels, node.build<ArgMaxOp>(of, 1, /*last=*/false));
   };
   if (classes < 2)
-    return node.unsupported("a single class",
+    return node.unsupported("a single class is not supported",
                             "remove the node: its label is always the same");
   if (perClass.empty()) {
     // One vector of coefficients per class.
@@ -346,7 +349,8 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
   if (!a.empty() || !b.empty()) {
     if (classes > mostWithProbabilities)
       return node.unsupported("probabilities of more than " +
-                                  Twine(mostWithProbabilities) + " classes",
+                                  Twine(mostWithProbabilities) +
+                                  " classes are not supported",
                               "export the model without probabilities");
     y = transformScores(node, probabilities(machine, *scores, a, b, classes),
                         transform);

@@ -17,7 +17,8 @@ static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
   if (!x)
     x = node.input(0);
   if (shapeOf(x).size() < 3)
-    return node.invalid("pooling needs an input of rank 3 or more");
+    return node.invalid(
+        "the input of a pooling operator must have rank 3 or more");
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
   auto geometry = WindowGeometry::read(node, x, kernel, fill.has_value());
   if (failed(geometry))
@@ -93,7 +94,7 @@ static ImportResult importLpPool(OnnxNode &node) {
                             : static_cast<double>(node.intAttr("p", 2));
   if (p != std::floor(p))
     return node.unsupported("`p` = " + Twine(std::to_string(p)) +
-                            ", which is no integer");
+                            ", which is not an integer, is not supported");
   FailureOr<Value> y =
       importPool(node, /*fill=*/0,
                  [&](Value x, const WindowGeometry &g, RankedTensorType type) {

@@ -54,11 +54,11 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   if (stride < 1 || dilation < 1 || kernel[axis].least() < 1)
     return node.invalid("strides, dilations and kernel sizes must be positive");
   if (stride > most || dilation > most || kernel[axis].most() > most)
-    return node.invalid("strides, dilations or kernel sizes are absurd");
+    return node.invalid("a stride, dilation or kernel size is too large");
   Dim extent = (kernel[axis] - 1) * dilation + 1;
   int64_t behind = after, ahead = before;
   if (std::abs(before) > most || std::abs(after) > most)
-    return node.invalid("pads are absurd");
+    return node.invalid("an entry of pads is too large");
   auto size = [&] { return dimsOf(x)[2 + axis]; };
   Dim count;
   if (autoPad == AutoPad::SameUpper || autoPad == AutoPad::SameLower) {
@@ -67,12 +67,11 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
     bool isUpper = autoPad == AutoPad::SameUpper;
     auto missing = ((count - 1) * stride + extent - size()).known();
     if (!missing && !pads)
-      return node.unsupported(
-          "auto_pad with a stride, for a size that is known "
-          "only at run time");
+      return node.unsupported("auto_pad with a stride is not supported for a "
+                              "size that is known only at run time");
     if (!missing) {
       if (!node.requireAtLeast(size(), 1))
-        return node.invalid("auto_pad of an empty axis");
+        return node.invalid("auto_pad requires spatial axes of size 1 or more");
       count = (size() + (stride - 1)).floorDiv(stride);
       padded.push_back({2 + axis, (count - 1) * stride + extent, isUpper});
       missing = 0;
@@ -95,8 +94,9 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
     auto windows = countWindows(size(), ahead, behind, extent, stride,
                                 node.intAttr("ceil_mode", 0) != 0);
     if (!windows)
-      return node.unsupported("ceil_mode for a size that is known only at run "
-                              "time, where windows may start in the padding");
+      return node.unsupported(
+          "ceil_mode is not supported for a size that is known only at run "
+          "time if windows may start in the padding");
     count = *windows;
     if (count.least() < 0) {
       auto checked = checkedSize(node, count);
@@ -129,9 +129,10 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
       node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
   if (kernel.size() != rank || g.strides.size() != rank ||
       g.dilations.size() != rank || pads.size() != 2 * rank)
-    return node.invalid("kernel_shape, strides, dilations or pads do not have "
-                        "one entry per spatial axis (" +
-                        Twine(rank) + ")");
+    return node.invalid(
+        "kernel_shape, strides and dilations must have one entry for each "
+        "spatial axis, and pads must have two (" +
+        Twine(rank) + ")");
   auto autoPad = readAutoPad(node);
   if (failed(autoPad))
     return failure();

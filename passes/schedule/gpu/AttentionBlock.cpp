@@ -374,19 +374,21 @@ AttentionStrategyOnDevice::refuseBlock(int64_t threads, int64_t bytes,
                                        int64_t registers,
                                        const TargetDescription &target) {
   if (threads > 1024)
-    return "its blocks have " + std::to_string(threads) +
-           " threads, more than 1024";
+    return "a block has " + std::to_string(threads) +
+           " threads, but can have at most 1024";
   if (bytes > mostShared)
-    return "its blocks take " + std::to_string(bytes) +
-           " bytes of shared memory, more than " + std::to_string(mostShared);
+    return "a block uses " + std::to_string(bytes) +
+           " bytes of shared memory, but can use at most " +
+           std::to_string(mostShared);
   // The most registers a thread should use.
   constexpr int64_t most = 240;
   if (registers > most)
-    return "its threads take about " + std::to_string(registers) +
-           " registers, more than " + std::to_string(most);
+    return "each thread uses about " + std::to_string(registers) +
+           " registers, but can use at most " + std::to_string(most);
   if (int64_t all = threads * registers; all > target.device.registers)
-    return "its blocks take about " + std::to_string(all) +
-           " registers, more than " + std::to_string(target.device.registers);
+    return "a block uses about " + std::to_string(all) +
+           " registers, but can use at most " +
+           std::to_string(target.device.registers);
   return "";
 }
 

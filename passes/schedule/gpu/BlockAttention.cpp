@@ -389,13 +389,14 @@ private:
     if (!llvm::isPowerOf2_64(tile.across) ||
         tile.keys % (tile.across * tile.slices) ||
         tile.queries % tile.threadQueries)
-      return "threads of such queries and keys do not make up a block";
+      return "the queries and keys of a block cannot be divided evenly among "
+             "its threads";
     if (tile.ofSlice() % target.device.warp)
-      return "its slices have " + std::to_string(tile.ofSlice()) +
-             " threads, which are no whole warps";
+      return "a slice has " + std::to_string(tile.ofSlice()) +
+             " threads, which is not a multiple of the warp size";
     if (!llvm::isPowerOf2_64(tile.slices))
-      return "slices are merged two by two, so that their number is a power of "
-             "two";
+      return "the number of slices must be a power of two, since slices are "
+             "merged in pairs";
     return refuseBlock(tile.threads(), tile.sharedBytes(anchor),
                        tile.registers(anchor), target);
   }

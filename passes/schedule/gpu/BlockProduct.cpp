@@ -422,23 +422,26 @@ public:
   static std::string refuse(const BlockTile &tile, GroupView group,
                             const TargetDescription &target) {
     if (tile.slices > 1 && group.isStrict())
-      return "sums in slices are not in the order of their terms, which is "
-             "strict";
+      return "slices change the order of the terms of a sum, which strict mode "
+             "does not allow";
     if (int64_t bytes =
             tile.sharedBytes(comesInVectors(*BlockOperands::of(group)));
         bytes > mostShared(target.device))
-      return "its tiles take " + std::to_string(bytes) +
-             " bytes of shared memory, more than " +
+      return "the tiles of a block use " + std::to_string(bytes) +
+             " bytes of shared memory, but can use at most " +
              std::to_string(mostShared(target.device));
     if (tile.rows % tile.threadRows || tile.columns % tile.threadColumns)
-      return "threads of such tiles do not make up a block";
+      return "the rows and columns of a tile cannot be divided evenly among "
+             "the threads of a block";
     if (tile.threads() > 1024 || tile.threads() % target.device.warp)
-      return "its blocks have " + std::to_string(tile.threads()) +
-             " threads: whole warps make up a block, and 1024 threads at most";
+      return "a block has " + std::to_string(tile.threads()) +
+             " threads, but must have a multiple of the warp size, and at most "
+             "1024";
     if (int64_t registers = tile.threads() * tile.registers();
         registers > target.device.registers)
-      return "its blocks take about " + std::to_string(registers) +
-             " registers, more than " + std::to_string(target.device.registers);
+      return "a block uses about " + std::to_string(registers) +
+             " registers, but can use at most " +
+             std::to_string(target.device.registers);
     return "";
   }
 

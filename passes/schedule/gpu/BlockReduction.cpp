@@ -322,13 +322,14 @@ public:
                      const TargetDescription &target) const override {
     ReductionBlock block = blockOf(plan);
     if (!llvm::isPowerOf2_64(block.parts))
-      return "halves of " + std::to_string(block.parts) +
-             " parts are joined: a power of two";
+      return "the number of parts is " + std::to_string(block.parts) +
+             ", but must be a power of two, since parts are merged in pairs";
     if (block.threads() > mostThreads ||
         block.threads() % target.device.warp != 0)
-      return "its blocks have " + std::to_string(block.threads()) +
-             " threads: whole warps make up a block, and " +
-             std::to_string(mostThreads) + " threads at most";
+      return "a block has " + std::to_string(block.threads()) +
+             " threads, but must have a multiple of the warp size, and at "
+             "most " +
+             std::to_string(mostThreads);
     return "";
   }
 

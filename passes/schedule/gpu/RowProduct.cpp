@@ -418,10 +418,10 @@ public:
     auto operands = operandsOf(group);
     if (tile.columns % tile.warpColumns ||
         (!isPacked(*operands, group) && tile.warpColumns % warp))
-      return "warps of such columns do not make up a block";
+      return "the columns of a block cannot be divided evenly among its warps";
     if (tile.warps() * warp > 1024)
-      return "its blocks have " + std::to_string(tile.warps() * warp) +
-             " threads, more than 1024";
+      return "a block has " + std::to_string(tile.warps() * warp) +
+             " threads, but can have at most 1024";
     return "";
   }
 

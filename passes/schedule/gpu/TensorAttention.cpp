@@ -79,10 +79,11 @@ private:
   static std::string refuse(const TensorAttentionTile &tile,
                             const TargetDescription &target) {
     if (tile.queries % unitRows || tile.keys % (2 * unitColumns * tile.slices))
-      return "a warp computes units of 16 queries and pairs of units of 8 keys";
+      return "the queries must be a multiple of 16, and the keys of each slice "
+             "a multiple of 16";
     if (!llvm::isPowerOf2_64(tile.slices))
-      return "slices are merged two by two, so that their number is a power of "
-             "two";
+      return "the number of slices must be a power of two, since slices are "
+             "merged in pairs";
     return refuseBlock(tile.warps() * target.device.warp,
                        tile.sharedBytes(target.device.warp), tile.registers(),
                        target);

@@ -128,22 +128,22 @@ private:
 std::string refuseTensorTile(const TensorTile &tile,
                              const TargetDescription &target) {
   if (tile.warpRows % unitRows || tile.warpColumns % (2 * unitColumns))
-    return "a warp computes units of 16 rows and pairs of units of 8 columns";
+    return "the rows and the columns of a warp must be multiples of 16";
   if (tile.rows % tile.warpRows || tile.columns % tile.warpColumns ||
       !llvm::isPowerOf2_64(tile.columns))
-    return "warps of such tiles do not make up a block, or its columns are "
-           "no power "
-           "of two";
+    return "the rows and columns of a tile must be multiples of those of a "
+           "warp, and the columns of a tile a power of two";
   if (int64_t threads = tile.threads(target.device); threads > 1024)
-    return "its blocks have " + std::to_string(threads) +
-           " threads, more than 1024";
+    return "a block has " + std::to_string(threads) +
+           " threads, but can have at most 1024";
   if (int64_t registers = tile.threads(target.device) * tile.registers();
       registers > target.device.registers)
-    return "its blocks take about " + std::to_string(registers) +
-           " registers, more than " + std::to_string(target.device.registers);
+    return "a block uses about " + std::to_string(registers) +
+           " registers, but can use at most " +
+           std::to_string(target.device.registers);
   if (int64_t bytes = tile.sharedBytes(); bytes > mostShared(target.device))
-    return "its tiles take " + std::to_string(bytes) +
-           " bytes of shared memory, more than " +
+    return "the tiles of a block use " + std::to_string(bytes) +
+           " bytes of shared memory, but can use at most " +
            std::to_string(mostShared(target.device));
   return "";
 }

@@ -242,8 +242,7 @@ private:
     int64_t all = shapeOf(conv.getResult()).back();
     if (all % tile.channels)
       return std::to_string(tile.channels) +
-             " channels of a thread do not "
-             "divide " +
+             " channels of a thread must divide the number of channels, " +
              std::to_string(all);
     // Registers of a thread: sums, weights of a kernel row, and inputs of a
     // column.
@@ -252,8 +251,8 @@ private:
         40;
     constexpr int64_t most = 160;
     if (registers > most)
-      return "its threads take about " + std::to_string(registers) +
-             " registers, more than " + std::to_string(most);
+      return "each thread uses about " + std::to_string(registers) +
+             " registers, but can use at most " + std::to_string(most);
     return "";
   }
 

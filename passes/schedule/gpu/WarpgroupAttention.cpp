@@ -120,24 +120,27 @@ private:
   static std::string refuse(const WarpgroupAttentionTile &tile,
                             const Device &device) {
     if (tile.keys % 64)
-      return "its blocks of keys are no multiple of 64";
+      return "the keys of a block must be a multiple of 64";
     // A slice frees a stage only after it has started on its next one.
     if (tile.stages < 2 * tile.slices)
-      return std::to_string(tile.stages) + " stages are not two for each of " +
+      return std::to_string(tile.stages) +
+             " pipeline stages are too few: each slice needs two, and there "
+             "are " +
              std::to_string(tile.slices) + " slices";
     if (tile.threads() > 1024)
-      return "its blocks have " + std::to_string(tile.threads()) +
-             " threads, more than 1024";
+      return "a block has " + std::to_string(tile.threads()) +
+             " threads, but can have at most 1024";
     int64_t most = tile.warpgroups().registersOfSums(device);
     if (tile.registers() > most)
-      return "its threads take about " + std::to_string(tile.registers()) +
-             " registers, more than " + std::to_string(most);
+      return "each thread uses about " + std::to_string(tile.registers()) +
+             " registers, but can use at most " + std::to_string(most);
     // The device itself reserves 1 KB of shared memory per block.
     constexpr int64_t own = 1 << 10;
     int64_t room = (device.sharedBytes + own) / tile.resident - own;
     if (tile.sharedBytes() > room)
-      return "its tiles take " + std::to_string(tile.sharedBytes()) +
-             " bytes of shared memory, more than " + std::to_string(room);
+      return "the tiles of a block use " + std::to_string(tile.sharedBytes()) +
+             " bytes of shared memory, but can use at most " +
+             std::to_string(room);
     return "";
   }
 

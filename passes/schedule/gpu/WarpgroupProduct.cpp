@@ -184,11 +184,12 @@ private:
     if (tile.cluster() == 1)
       return "";
     if (!operands.rows.known() || !operands.batches.known())
-      return "blocks share what they fetch only of tiles whose number is known";
+      return "blocks can share tiles only if the number of tiles is known when "
+             "compiling";
     if (tile.behind > 1)
       return refuseBehind(tile, kTiles);
     if (tile.slices > 1)
-      return "blocks that share what they fetch have no slices";
+      return "blocks that share tiles cannot have slices";
     // Each block fetches whole groups of 32 interleaved columns, or whole tiles
     // of 64 with contiguous columns.
     auto isDivided = [](int64_t size, int64_t count, TileOrder order) {
@@ -204,15 +205,15 @@ private:
   /// Each block completes some of the column groups of every thread.
   static std::string refuseBehind(const WarpgroupTile &tile, int64_t kTiles) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
-      return "blocks behind each other have no slices, and share nothing that "
-             "they fetch";
+      return "blocks that divide K cannot have slices, and cannot share tiles";
     if (kTiles % tile.behind || kTiles == tile.behind)
-      return std::to_string(kTiles) + " K tiles are not divided by " +
+      return std::to_string(kTiles) +
+             " K tiles cannot be divided evenly among " +
              std::to_string(tile.behind) + " blocks";
     // Groups of 8 columns per thread, for 16-bit results.
     if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
-      return "a thread has too few sums for " + std::to_string(tile.behind) +
-             " blocks to divide them";
+      return "a thread has too few accumulators to be divided among " +
+             std::to_string(tile.behind) + " blocks";
     return "";
   }
 
@@ -239,32 +240,33 @@ private:
   static std::string refuse(const WarpgroupTile &tile, int64_t kTiles,
                             const Device &device) {
     if (tile.rows % (tile.groups * groupRows))
-      return "a warpgroup computes products of 64 rows";
+      return "the rows of a tile must be a multiple of 64 for each warpgroup";
     if (tile.columns % 64)
-      return "its columns are no multiple of 64";
+      return "the columns of a tile must be a multiple of 64";
     if (kTiles % tile.slices)
-      return std::to_string(kTiles) + " K tiles are not divided by " +
+      return std::to_string(kTiles) +
+             " K tiles cannot be divided evenly among " +
              std::to_string(tile.slices) + " slices";
     if (tile.threads() > 1024)
-      return "its blocks have " + std::to_string(tile.threads()) +
-             " threads, more than 1024";
+      return "a block has " + std::to_string(tile.threads()) +
+             " threads, but can have at most 1024";
     // Besides the sums: addresses and the epilogue, as in nvcc 13.
     if (int64_t registers = tile.sums() + 48;
         registers > tile.registersOfSums(device))
-      return "its threads take about " + std::to_string(registers) +
-             " registers, more than " +
+      return "each thread uses about " + std::to_string(registers) +
+             " registers, but can use at most " +
              std::to_string(tile.registersOfSums(device));
     // For 128 sums, nvcc 13 needs 154 registers at the start of the kernel.
     if (int64_t registers = tile.sumsOfProduct() + 26;
         registers > tile.registersAtStart(device))
-      return "a product of " + std::to_string(tile.columns) +
-             " columns takes " + std::to_string(registers) +
-             " registers, more than the " +
+      return "a product of " + std::to_string(tile.columns) + " columns uses " +
+             std::to_string(registers) +
+             " registers, but can use at most the " +
              std::to_string(tile.registersAtStart(device)) +
-             " of a thread at the start";
+             " registers that a thread has at launch";
     if (int64_t bytes = tile.sharedBytes(); bytes > sharedOfBlock(tile, device))
-      return "its tiles take " + std::to_string(bytes) +
-             " bytes of shared memory, more than " +
+      return "the tiles of a block use " + std::to_string(bytes) +
+             " bytes of shared memory, but can use at most " +
              std::to_string(sharedOfBlock(tile, device));
     return "";
   }

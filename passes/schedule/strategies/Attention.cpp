@@ -104,9 +104,10 @@ public:
     AttentionAnchor anchor = AttentionAnchor::of(group);
     int64_t bytes = stackBytes(anchor, plan, target);
     if (bytes > mostStackBytes)
-      return "its arrays for " + std::to_string(plan.number("queries")) +
-             " queries take " + std::to_string(bytes) + " of the stack's " +
-             std::to_string(mostStackBytes) + " bytes";
+      return "the arrays for " + std::to_string(plan.number("queries")) +
+             " queries take " + std::to_string(bytes) +
+             " bytes, but may use at most " + std::to_string(mostStackBytes) +
+             " bytes of the stack";
     std::string why = refuseTile(tileOf(plan, "score", anchor, target),
                                  anchor.depth(), group.isStrict());
     return why.empty() ? refuseTile(tileOf(plan, "value", anchor, target),

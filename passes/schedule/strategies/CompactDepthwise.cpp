@@ -276,7 +276,7 @@ public:
       return "";
     return "a result of " + std::to_string(rows) + " x " +
            std::to_string(columns) +
-           " positions is not computed in row bands of " +
+           " positions cannot be divided into row bands of " +
            std::to_string(plan.number("rows")) + " rows and tiles of " +
            std::to_string(plan.number("columns")) + " columns";
   }

@@ -94,12 +94,12 @@ public:
         !why.empty())
       return why;
     if (model.isOfBytes() && plan.number("splits") != 1)
-      return "int8 dot products are summed in one part: splits must be 1";
+      return "int8 products do not support split sums: splits must be 1";
     if (anchor.pool &&
         (tile.rows % anchor.across() != 0 || plan.word("order") != "tiles"))
-      return "a pool is computed in the order \"tiles\", with a multiple of "
-             "its " +
-             std::to_string(anchor.across()) + " columns in each";
+      return "with a fused pool, the order must be \"tiles\", and the rows a "
+             "multiple of the " +
+             std::to_string(anchor.across()) + " positions of a window";
     return refuseTile(tile, anchor.isMatrix() ? anchor.steps() : 1,
                       group.isStrict());
   }

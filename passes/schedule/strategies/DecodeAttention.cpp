@@ -67,7 +67,7 @@ public:
                      const TargetDescription &target) const override {
     return plan.number("queries") !=
                    *AttentionAnchor::of(group).queries().known()
-               ? "it has all queries of a head in a block"
+               ? "the plan must have all queries of a head in one block"
                : "";
   }
 

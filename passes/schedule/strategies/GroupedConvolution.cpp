@@ -92,7 +92,7 @@ public:
             ofGroup = channelsOfGroup(anchor.conv);
     if (ofGroup % columns != 0)
       return "panels of " + std::to_string(columns) +
-             " columns are of more than one group, which has " +
+             " columns do not divide a group, which has " +
              std::to_string(ofGroup) + " output channels";
     ColumnVectors vectors = vectorsOf(anchor, columns, target);
     if (std::string why =

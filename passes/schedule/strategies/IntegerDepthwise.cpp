@@ -65,10 +65,10 @@ public:
     auto conv = cast<ConvOp>(group.anchor());
     ChannelStream stream = *ChannelStream::of(conv, target);
     if (plan.number("columns") != stream.lanes)
-      return "its plan has " + std::to_string(plan.number("columns")) +
-             " columns, not " + std::to_string(stream.lanes);
+      return "the plan has " + std::to_string(plan.number("columns")) +
+             " columns, but must have " + std::to_string(stream.lanes);
     if (plan.number("rows") > 1 && !isUnrolled(conv, stream, target))
-      return "its plan has several rows, but its window is a loop";
+      return "the plan has several rows, which requires an unrolled window";
     return "";
   }
   void pack(GroupOp group, const Plan &,

@@ -89,10 +89,11 @@ public:
     PositionTiles tiles(anchor, target);
     auto beyond = [&](StringRef key, int64_t most, StringRef what) {
       int64_t asked = plan.number(key);
-      return asked <= most ? std::string()
-                           : "its plan has " + key.str() + " = " +
-                                 std::to_string(asked) + ", and there are " +
-                                 std::to_string(most) + " " + what.str();
+      return asked <= most
+                 ? std::string()
+                 : "the plan has " + key.str() + " = " + std::to_string(asked) +
+                       ", but there are only " + std::to_string(most) + " " +
+                       what.str();
     };
     for (std::string why :
          {beyond("channels", tiles.channels, "output channels"),

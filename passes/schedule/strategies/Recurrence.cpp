@@ -73,9 +73,10 @@ public:
     Value weights = weightsOf(group.anchor()).get();
     int64_t columns = panelColumns(weights, target);
     if (plan.number("columns") != columns)
-      return "its plan has columns = " +
-             std::to_string(plan.number("columns")) + ", but it sums " +
-             std::to_string(columns) + " at a time";
+      return "the plan has columns = " +
+             std::to_string(plan.number("columns")) +
+             ", but must have as many columns as are summed at a time, " +
+             std::to_string(columns);
     return refusePanels(columns, columns,
                         weights.getDefiningOp<UnpackPanelsOp>());
   }

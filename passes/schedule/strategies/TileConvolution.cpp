@@ -85,8 +85,8 @@ public:
     int64_t lines = plan.number("lines"),
             rows = shapeOf(anchor.conv.getResult())[1];
     if (lines == 0 ? !anchor.isMatrix() : rows % lines != 0)
-      return "its " + std::to_string(rows) +
-             " rows of results cannot be computed " + std::to_string(lines) +
+      return "the " + std::to_string(rows) +
+             " rows of the result cannot be computed " + std::to_string(lines) +
              " at a time";
     TileChoice block = blockOf(anchor, plan, target);
     int64_t columns = plan.number("columns");

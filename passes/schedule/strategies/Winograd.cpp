@@ -167,16 +167,17 @@ public:
     int64_t size = plan.number("size"), rows = plan.number("rows");
     if (!Winograd::hasSize(size))
       return "tiles of " + std::to_string(size) +
-             " outputs have no algorithm; they are of 2 or 4";
+             " outputs are not supported; the size must be 2 or 4";
     ConvOp conv = convolutionOf(group).conv;
     RestoreKernelOp sampled = sampledWeights(conv);
     if (sampled && size != int64_t(sampled.getSize()))
-      return "its plan has size = " + std::to_string(size) +
-             ", but its weights are sampled for " +
+      return "the plan has size = " + std::to_string(size) +
+             ", but the weights are transformed for size " +
              std::to_string(sampled.getSize());
     if (plan.number("block") % rows != 0)
       return "a block of " + std::to_string(plan.number("block")) +
-             " tiles is not divided by its " + std::to_string(rows) + " rows";
+             " tiles must be a multiple of its " + std::to_string(rows) +
+             " rows";
     int64_t columns = plan.number("columns");
     if (std::string why = refusePanels(
             columns, cover(conv, columns, target).width(), unpackOf(conv));

@@ -108,7 +108,7 @@ std::string refuseCompactTile(const Plan &plan, const TileWork &work,
   return "tiles of " + std::to_string(tile.rows) + " rows by " +
          std::to_string(tile.columns) + " columns, " +
          std::to_string(tile.stepsOfTrip()) +
-         " steps a trip, do not fit the registers of '" + target.name.str() +
+         " steps an iteration, exceed the registers of '" + target.name.str() +
          "' or do not cover " + std::to_string(work.positions) + " rows of " +
          std::to_string(work.steps) + " steps";
 }

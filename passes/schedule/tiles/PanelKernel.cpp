@@ -210,17 +210,21 @@ std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict) {
   if (!llvm::isPowerOf2_64(tile.splits) ||
       tile.splits > std::max<int64_t>(steps, 1))
     return "sums of " + std::to_string(steps) + " steps cannot be split into " +
-           std::to_string(tile.splits) + " parts that are combined by halves";
+           std::to_string(tile.splits) +
+           " parts; the number of parts must be a power of two, and at most "
+           "the number of steps";
   if (tile.splits > 1 && isStrict)
     return "sums in " + std::to_string(tile.splits) +
-           " parts are not in the order of their terms, which is strict";
+           " parts change the order of the terms, which strict mode does not "
+           "allow";
   // Each sum is at least one line of generated code, and registers are far
   // fewer.
   constexpr int64_t mostSums = 512;
   int64_t sums = tile.rows * tile.vectors * tile.splits;
   if (sums > mostSums)
-    return "a tile of " + std::to_string(sums) + " sums is larger than the " +
-           std::to_string(mostSums) + " that code is built for";
+    return "a tile of " + std::to_string(sums) +
+           " accumulators is larger than the " + std::to_string(mostSums) +
+           " that are supported";
   return "";
 }
 
@@ -385,12 +389,12 @@ Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
 std::string refusePanels(int64_t columns, int64_t width,
                          UnpackPanelsOp weights) {
   if (weights && columns != int64_t(weights.getPanel()))
-    return "its plan has columns = " + std::to_string(columns) +
-           ", but its weights are packed in panels of " +
+    return "the plan has columns = " + std::to_string(columns) +
+           ", but the weights are packed in panels of " +
            std::to_string(weights.getPanel());
   if (!weights && width != columns)
-    return "its plan has columns = " + std::to_string(columns) +
-           ", which whole vectors do not fill";
+    return "the plan has columns = " + std::to_string(columns) +
+           ", which must be a multiple of the vector width";
   return "";
 }
 

@@ -122,12 +122,12 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
     return why;
   ProductSizes sizes(product);
   if (mayDiffer(sizes.batches, 1) || !sizes.rows.known())
-    return "its plan has a block, but it is not a product of two matrices "
+    return "the plan has a block, which requires a product of two matrices "
            "whose rows are known when compiling";
   return *block % tile.rows == 0
              ? ""
-             : "its plan has block = " + std::to_string(*block) +
-                   ", which is no multiple of the " +
+             : "the plan has block = " + std::to_string(*block) +
+                   ", which is not a multiple of the " +
                    std::to_string(tile.rows) + " rows of a tile";
 }
 

@@ -103,14 +103,14 @@ std::string refuseBlock(int64_t rows, int64_t vectors,
   int64_t ofTile = target.tiles.rows, down = llvm::divideCeil(rows, ofTile);
   if (rows > ofTile && rows % ofTile != 0)
     return "blocks of " + std::to_string(rows) +
-           " rows are neither in one tile nor in whole ones of " +
+           " rows must be at most, or a multiple of, the rows of a tile, " +
            std::to_string(ofTile);
   if (int64_t count = tilesOfBlock(down, vectors);
       count > int64_t(target.tiles.count))
     return "a block of " + std::to_string(down) + " x " +
-           std::to_string(vectors) + " tiles of sums takes " +
-           std::to_string(count) + " tiles of the " +
-           std::to_string(target.tiles.count) + " that there are";
+           std::to_string(vectors) + " accumulator tiles uses " +
+           std::to_string(count) + " tiles, but the target has only " +
+           std::to_string(target.tiles.count);
   return "";
 }
 

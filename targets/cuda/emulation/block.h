@@ -106,7 +106,7 @@ private:
       if (!isBlock) {
         fprintf(stderr,
                 "emulated GPU: some threads of block %u wait at a barrier or "
-                "gate, others never come\n",
+                "mbarrier that the other threads never reach\n",
                 blockIdx.x);
         abort();
       }

@@ -283,7 +283,7 @@ inline void emulated_launch(dim3 grid, dim3 block, unsigned cluster,
 
 inline void __syncthreads() {
   if (emulated_cluster > 1)
-    EmulatedMbarrier::fail("a block of a cluster has a barrier of its own");
+    EmulatedMbarrier::fail("a block of a cluster uses a barrier of one block");
   EmulatedBlock::current()->wait(/*isWarp=*/false);
 }
 inline void __syncwarp(unsigned = ~0u) {

@@ -26,7 +26,7 @@ struct EmulatedMbarrier {
     EmulatedMbarrier mbarrier;
     memcpy(&mbarrier, word, sizeof mbarrier);
     if (mbarrier.arrivals == 0)
-      fail("a gate is used that nobody has set up");
+      fail("an mbarrier is used before it is initialized");
     return mbarrier;
   }
   // After an arrival or a copy: completes the phase if nothing is missing.
@@ -143,7 +143,8 @@ public:
     emulated_read(word, 8);
     EmulatedMbarrier mbarrier = EmulatedMbarrier::of(word);
     if (mbarrier.left == 0)
-      EmulatedMbarrier::fail("more threads arrive at a gate than it is for");
+      EmulatedMbarrier::fail(
+          "more threads arrive at an mbarrier than its arrival count");
     mbarrier.bytes += int32_t(bytes);
     --mbarrier.left;
     emulated_release(word);
@@ -161,9 +162,10 @@ public:
     for (const auto &one : unpublished)
       if (one.first == copy.mbarrier)
         EmulatedMbarrier::fail(
-            "a copy is told of a gate that is not published");
+            "a copy uses an mbarrier whose initialization is not published");
     if (reinterpret_cast<uintptr_t>(copy.to) % 128 != 0)
-      EmulatedMbarrier::fail("a tile is copied to no multiple of 128 bytes");
+      EmulatedMbarrier::fail(
+          "a tile is copied to an address that is not a multiple of 128 bytes");
     copy.thread = emulated_thread();
     copy.forEachVector([](char *to, const char *, unsigned) {
       emulated_write(to, 16);
@@ -213,7 +215,8 @@ public:
   // the next one.
   void endBlock() {
     if (!copies.empty())
-      EmulatedMbarrier::fail("a block ends before a copy of its own is there");
+      EmulatedMbarrier::fail(
+          "a block ends before one of its copies has completed");
     unpublished.clear();
   }
 

@@ -78,7 +78,7 @@ public:
       complain("is out of bounds", first, bytes, isWrite, nullptr);
     if (!isShared && !mayBegin[emulated_thread()] &&
         (isWrite || isOfKernels(first, bytes)))
-      complain("is before the end of the kernel in front", first, bytes,
+      complain("is before the end of the preceding kernel", first, bytes,
                isWrite, nullptr);
     Access now = {static_cast<unsigned>(emulated_gpu().launches),
                   blockIdx.x / emulated_cluster,
@@ -237,8 +237,8 @@ private:
       if (first < one.begin || first >= one.end)
         continue;
       if (one.isInFlight)
-        complain("meets a product that is not awaited", first, bytes, isWrite,
-                 nullptr);
+        complain("conflicts with a wgmma that is not awaited", first, bytes,
+                 isWrite, nullptr);
       if (isWrite)
         emulated_changed_sums();
     }
@@ -247,11 +247,11 @@ private:
   void use(Cell &cell, const Access &now, const char *byte, size_t bytes,
            bool isWrite, bool isShared) {
     if (cell.pending > 0)
-      complain("meets a copy that is not awaited", byte, bytes, isWrite,
-               nullptr);
+      complain("conflicts with a copy that is not awaited", byte, bytes,
+               isWrite, nullptr);
     if (cell.reading > 0 && isWrite)
-      complain("meets a product that is not awaited", byte, bytes, isWrite,
-               nullptr);
+      complain("conflicts with a wgmma that is not awaited", byte, bytes,
+               isWrite, nullptr);
     if (!areOrdered(cell.written, now, isShared))
       complain("races with a write of", byte, bytes, isWrite, &cell.written);
     if (isWrite) {

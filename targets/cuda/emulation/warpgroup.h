@@ -35,15 +35,17 @@ public:
     OfThread &of = mine();
     if (!of.isBegun)
       EmulatedMbarrier::fail(
-          "a product begins, but its sums are not handed over");
+          "a wgmma begins before its accumulators are fenced");
     for (const Product::Tile &tile : {product.left, product.right}) {
       if ((reinterpret_cast<uintptr_t>(tile.at) &
            (tile.distance ? 0x3ffu : 0x38fu)) != 0)
-        EmulatedMbarrier::fail("a tile begins at no multiple of 1024 bytes");
+        EmulatedMbarrier::fail(
+            "a tile begins at an address that is not a multiple of 1024 bytes");
       // A descriptor has 14 bits for it, in units of 16 bytes.
       if (tile.distance % 1024 != 0 || tile.distance >> 18 != 0)
         EmulatedMbarrier::fail(
-            "columns of a tile are at no multiple of 1024 bytes");
+            "the column blocks of a tile are not a multiple of "
+            "1024 bytes apart");
     }
     product.group = of.group;
     product.number = of.count++;
@@ -57,7 +59,8 @@ public:
     for (const Product &other : threads[thread].pending)
       if (other.number == product.number)
         return other.words;
-    EmulatedMbarrier::fail("threads of a warp begin different products");
+    EmulatedMbarrier::fail(
+        "threads of a warp begin different wgmma operations");
   }
   void close() { ++mine().group; }
   void await(unsigned newest) {
@@ -90,7 +93,7 @@ public:
     for (OfThread &of : threads) {
       if (!of.pending.empty())
         EmulatedMbarrier::fail(
-            "a block ends before a product of its own is awaited");
+            "a block ends before one of its wgmma operations is awaited");
       of = OfThread();
     }
   }
@@ -158,7 +161,8 @@ struct emulated_group_instructions : emulated_instructions {
     ptrdiff_t distance = distance_of(unsigned(block));
     char *there = reinterpret_cast<char *>(to) + distance;
     if (reinterpret_cast<uintptr_t>(there) % 16 != 0)
-      EmulatedMbarrier::fail("16 bytes are sent to no multiple of 16");
+      EmulatedMbarrier::fail(
+          "16 bytes are sent to an address that is not a multiple of 16");
     Number numbers[] = {a, b, c, d};
     emulated_write(there, sizeof numbers);
     memcpy(there, numbers, sizeof numbers);
@@ -277,7 +281,7 @@ private:
   static ptrdiff_t own_block() { return ptrdiff_t(1) << emulated_rank(); }
   static ptrdiff_t distance_of(unsigned block) {
     if (block >= emulated_cluster)
-      EmulatedMbarrier::fail("a block is named that the cluster does not have");
+      EmulatedMbarrier::fail("a block index is out of range for the cluster");
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
@@ -287,7 +291,8 @@ private:
                    bool areWindows, ptrdiff_t blocks) {
     EmulatedKernelCode pause(false);
     if (map.rank != rank || map.areWindows != areWindows)
-      EmulatedMbarrier::fail("a copy has another rank than its map");
+      EmulatedMbarrier::fail(
+          "a copy has a rank other than that of its tensor map");
     EmulatedTiles::Copy copy = {};
     copy.map = map;
     copy.to = static_cast<char *>(to);

@@ -2,7 +2,7 @@
 // REQUIRES: ingot-opt
 
 // The threads that divide a column combine their results by halves.
-// expected-error @+1 {{halves of 12 parts are joined: a power of two}}
+// expected-error @+1 {{the number of parts is 12, but must be a power of two}}
 kernel.func @f(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {strategy = "block-reduction", plan = {columns = 8, parts = 12, slices = 1}} {
   %y = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32>
   kernel.return %y : tensor<1x1x1x32xf32>
@@ -10,7 +10,7 @@ kernel.func @f(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {str
 
 // -----
 
-// expected-error @+1 {{its blocks have 16 threads: whole warps make up a block, and 1024 threads at most}}
+// expected-error @+1 {{a block has 16 threads, but must have a multiple of the warp size, and at most 1024}}
 kernel.func @f(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {strategy = "block-reduction", plan = {columns = 8, parts = 2, slices = 1}} {
   %y = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32>
   kernel.return %y : tensor<1x1x1x32xf32>
