@@ -38,7 +38,7 @@ def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
 def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncOp"> {
   let summary = "Contract the int8 values of quantized operands, with 32-bit sums";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
-                        "The target: one without products of bytes keeps sums of floats">,
+                        "The target: one without int8 dot products keeps float sums">,
                  Option<"strict", "strict", "bool", "false",
                         "Sum floats as they are where integers would be exact">];
 }

@@ -20,7 +20,7 @@ struct DotForm {
   bool widened = false;
   /// Whether a row's group is a word in a scalar register, not a vector.
   bool byWord = false;
-  /// Groups of a row that one load fetches and of which each instruction
+  /// Groups of a row that one load fetches, from which each instruction
   /// selects one by lane; 1 if a group is broadcast to all lanes.
   int64_t rowGroups = 1;
   /// Whether there is a vector of sums for each column whose lanes take

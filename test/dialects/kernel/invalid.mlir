@@ -342,7 +342,7 @@ func.func @string_of_words(%x: memref<4xi32>, %i: index) {
 // -----
 
 func.func @character_of_number(%x: i64, %i: index) {
-  // expected-error @+1 {{operand #0 must be The address of characters that end with a zero}}
+  // expected-error @+1 {{operand #0 must be A pointer to zero-terminated characters}}
   %c = "kernel.character"(%x, %i) : (i64, index) -> i8
   return
 }
@@ -350,7 +350,7 @@ func.func @character_of_number(%x: i64, %i: index) {
 // -----
 
 func.func @same_number(%x: i64) {
-  // expected-error @+1 {{operand #0 must be The address of characters that end with a zero}}
+  // expected-error @+1 {{operand #0 must be A pointer to zero-terminated characters}}
   %c = "kernel.same_string"(%x, %x) : (i64, i64) -> i1
   return
 }
@@ -358,7 +358,7 @@ func.func @same_number(%x: i64) {
 // -----
 
 func.func @length_of_number(%x: i64) {
-  // expected-error @+1 {{operand #0 must be The address of characters that end with a zero}}
+  // expected-error @+1 {{operand #0 must be A pointer to zero-terminated characters}}
   %n = "kernel.string_length"(%x) : (i64) -> index
   return
 }
@@ -366,7 +366,7 @@ func.func @length_of_number(%x: i64) {
 // -----
 
 func.func @empty_number() {
-  // expected-error @+1 {{result #0 must be The address of characters that end with a zero}}
+  // expected-error @+1 {{result #0 must be A pointer to zero-terminated characters}}
   %s = "kernel.empty_string"() : () -> i64
   return
 }
