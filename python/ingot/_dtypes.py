@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -54,11 +55,12 @@ def array_type(name: str) -> np.dtype[Any]:
     special = _STORED[name][1] if name in _STORED else None
     if special:
         try:
-            import ml_dtypes
+            types: Any = importlib.import_module("ml_dtypes")
         except ImportError:
             return stored_type(name)
-        if hasattr(ml_dtypes, special):
-            return np.dtype(getattr(ml_dtypes, special))
+        if hasattr(types, special):
+            found: np.dtype[Any] = np.dtype(getattr(types, special))
+            return found
     return stored_type(name)
 
 
@@ -78,6 +80,5 @@ def from_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     wanted = array_type(name)
     if array.dtype == wanted:
         return array
-    if name in _NARROW:
-        return array.astype(wanted)
-    return array.view(wanted)
+    result: np.ndarray[Any, Any] = array.astype(wanted) if name in _NARROW else array.view(wanted)
+    return result

@@ -9,7 +9,7 @@ class Function:
         array_type: type,
         empty: Callable[..., Any],
         sizes: tuple[tuple[int, int], ...],
-        inputs: tuple[tuple[str, int, tuple[tuple[bool, int], ...]], ...],
+        inputs: tuple[tuple[str, str, int, tuple[tuple[bool, int], ...]], ...],
         outputs: tuple[tuple[Any, tuple[tuple[bool, int], ...]], ...],
         tail: tuple[int, ...],
     ) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -174,7 +175,7 @@ class Net(Function):
             if value.data.is_output:
                 outputs.append((dtype, shape))
             else:
-                inputs.append((memoryview(np.empty(1, dtype)).format, max(dtype.itemsize, self._header.tensor_align), shape))
+                inputs.append((value.info.name, dtype.char, max(dtype.itemsize, self._header.tensor_align), shape))
         sizes = tuple((size.least, size.most) for size in self._given)
         self.describe(np.ndarray, np.empty, sizes, tuple(inputs), tuple(outputs), tuple(self._tail))
 
@@ -459,7 +460,7 @@ class Net(Function):
         wanted = out if isinstance(out, (tuple, list)) else (out,)
         if len(wanted) != len(self._outputs):
             raise InputError(f"`out` has {len(wanted)} arrays; the network has {len(self._outputs)} outputs")
-        buffers = {}
+        buffers: dict[str, Array] = {}
         for value, array in zip(self._outputs, wanted):
             f, info = value.data, value.info
             if info.kind != "tensor" or info.dtype == "string" or self._made:
@@ -523,9 +524,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
         if hasattr(given, "detach"):
             given = given.detach().cpu().contiguous()
             if info.dtype == "bfloat16" and "bfloat16" in str(given.dtype):
-                import torch
-
-                viewed: Array = given.view(torch.int16).numpy().view(np.uint16)
+                viewed: Array = given.view(importlib.import_module("torch").int16).numpy().view(np.uint16)
                 return viewed
             try:
                 return np.asarray(given.numpy())

@@ -33,7 +33,7 @@ def _not_supported(error: CompileError) -> Exception:
     return BackendIsNotSupposedToImplementIt(f"Ingot: {error}")
 
 
-class IngotRep(BackendRep):  # type: ignore[misc]
+class IngotRep(BackendRep):
     """A model that is compiled at the first run, when the sizes of its inputs are known."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
@@ -64,7 +64,7 @@ class IngotRep(BackendRep):  # type: ignore[misc]
         return named
 
 
-class IngotBackend(Backend):  # type: ignore[misc]
+class IngotBackend(Backend):
     """The backend; its methods are functions of this module, too."""
 
     @classmethod

@@ -65,6 +65,8 @@ struct Tensor {
   std::vector<Dim> dims;
   /// Of an output of constant sizes: the arguments of `empty`. Otherwise its type.
   PyObject *arguments = nullptr, *dtype = nullptr;
+  /// Of an input.
+  PyObject *name = nullptr;
 };
 
 struct Function {
@@ -170,6 +172,8 @@ void deallocate(PyObject *object) {
   if (self->freeArenas) {
     for (void *arena : *self->freeArenas)
       std::free(arena);
+    for (Tensor &tensor : *self->inputs)
+      Py_XDECREF(tensor.name);
     for (Tensor &tensor : *self->outputs) {
       Py_XDECREF(tensor.arguments);
       Py_XDECREF(tensor.dtype);
@@ -232,8 +236,8 @@ bool readDims(PyObject *dims, std::vector<Dim> &result, Py_ssize_t sizes) {
 }
 
 // describe(array_type, empty, sizes, inputs, outputs, tail): makes calls with arrays
-// possible. sizes: (least, most) of each; inputs: (format, item_bytes, dims) of each;
-// outputs: (dtype, dims) of each; tail: the words behind the tensors.
+// possible. sizes: (least, most) of each; inputs: (name, format, item_bytes, dims) of
+// each; outputs: (dtype, dims) of each; tail: the words behind the tensors.
 PyObject *describe(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Function *>(object);
   PyObject *arrayType, *empty, *sizes, *inputs, *outputs, *tail;
@@ -256,11 +260,13 @@ PyObject *describe(PyObject *object, PyObject *args) {
   for (Py_ssize_t i = 0, end = PyTuple_Size(inputs); i < end; ++i) {
     Tensor tensor;
     const char *format;
-    PyObject *dims;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(inputs, i), "snO!", &format,
+    PyObject *dims, *name;
+    if (!PyArg_ParseTuple(PyTuple_GetItem(inputs, i), "UsnO!", &name, &format,
                           &tensor.itemBytes, &PyTuple_Type, &dims) ||
         !readDims(dims, tensor.dims, count))
       return nullptr;
+    Py_INCREF(name);
+    tensor.name = name;
     tensor.format = format;
     self->inputs->push_back(tensor);
   }
@@ -378,9 +384,12 @@ PyObject *callGeneral(PyObject *object, PyObject *args, PyObject *kwargs) {
 
 PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   auto *self = reinterpret_cast<Function *>(object);
-  size_t given = size_t(PyTuple_Size(args));
-  if (!self->isSimple || (kwargs && PyDict_Size(kwargs) > 0) ||
-      given != self->inputs->size())
+  size_t given = size_t(PyTuple_Size(args)), named = 0;
+  if (kwargs)
+    named = size_t(PyDict_Size(kwargs));
+  // By position or by name, not some of each.
+  if (!self->isSimple || given + named != self->inputs->size() ||
+      (given > 0 && named > 0))
     return callGeneral(object, args, kwargs);
   size_t sizeCount = self->sizes->size(), outputs = self->outputs->size();
   // An element more: the one that dimensions without a size refer to.
@@ -391,9 +400,12 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   Py_buffer views[kMostWords];
   size_t held = 0;
   bool fits = true;
-  for (; fits && held < given; held += fits)
-    fits = takes(self, (*self->inputs)[held],
-                 PyTuple_GetItem(args, Py_ssize_t(held)), views[held], sizes);
+  for (; fits && held < given + named; held += fits) {
+    const Tensor &input = (*self->inputs)[held];
+    PyObject *array = named ? PyDict_GetItem(kwargs, input.name)
+                            : PyTuple_GetItem(args, Py_ssize_t(held));
+    fits = array && takes(self, input, array, views[held], sizes);
+  }
   for (size_t i = 0; i < sizeCount; ++i)
     fits &= sizes[i] >= 0;
   if (!fits) {
