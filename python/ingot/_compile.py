@@ -83,6 +83,7 @@ class Options:
         max_flash: int | str | None = None,
         threads: int = 1,
     ) -> Options:
+        """Returns the options for arguments of `compile`."""
         if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
             raise UsageError(f"`threads` is {threads!r}: it must be a number from 1 to 1024, or 0 for all of this machine")
         return Options(

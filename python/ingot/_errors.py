@@ -52,25 +52,26 @@ class Diagnostic:
 
     @staticmethod
     def of(data: dict[str, Any]) -> Diagnostic:
-        """Returns the diagnostic that `ingot --json` printed as `data`."""
+        """Returns the diagnostic that `ingot --json` printed as `data`; `ingot inspect` prints neither class nor number."""
+        node = data.get("node")
         return Diagnostic(
             id=data["id"],
-            kind=data["class"],
+            kind=data.get("class", "unsupported"),
             message=data.get("message", ""),
             file=data.get("file", ""),
-            node=data.get("node"),
-            name=data.get("name", ""),
+            node=node if isinstance(node, int) else None,
+            name=data.get("name", node if isinstance(node, str) else ""),
             operator=data.get("operator", ""),
             operands=data.get("operands", ""),
             supported=data.get("supported", ""),
-            hints=tuple(data.get("hints", ())),
+            hints=tuple(data.get("hints", ())) or tuple(filter(None, [data.get("hint", "")])),
             count=data.get("count", 1),
         )
 
     def __str__(self) -> str:
         lines = [f"[{self.id}] {self.message}" + (f" ({self.count} nodes; the first is shown)" if self.count > 1 else "")]
-        if self.node is not None:
-            what = f"node #{self.node}" + (f" `{self.name}`" if self.name else "")
+        if self.node is not None or self.name:
+            what = "node" + ("" if self.node is None else f" #{self.node}") + (f" `{self.name}`" if self.name else "")
             lines.append(f"  at {what}" + (f" ({self.operator})" if self.operator else ""))
         if self.operands:
             lines.append(f"  {self.operands}")

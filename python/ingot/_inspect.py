@@ -120,7 +120,10 @@ class Report:
             stack_bytes=data.get("stack_bytes"),
             flash_bytes=data.get("flash_bytes"),
             ram_bytes=data.get("ram_bytes"),
-            diagnostics=tuple(Diagnostic.of(item) for item in data.get("diagnostics", ())),
+            diagnostics=tuple(
+                Diagnostic.of({"class": "warning" if data.get("compiles") else "unsupported", **item})
+                for item in data.get("diagnostics", ())
+            ),
             raw=data,
         )
 

@@ -81,7 +81,7 @@ def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None = None, ac
         result = None
     # Diagnostics are a list; results that have a list of them, too, are objects.
     found = result if isinstance(result, list) else result.get("diagnostics", []) if isinstance(result, dict) else []
-    diagnostics = tuple(Diagnostic.of(item) for item in found if isinstance(item, dict) and "id" in item and "class" in item)
+    diagnostics = tuple(Diagnostic.of(item) for item in found if isinstance(item, dict) and "id" in item)
     if done.returncode not in accept:
         if done.returncode < 0:
             raise error_of(70, (), f"the ingot program ended with signal {-done.returncode}\n{done.stderr[-2000:]}")

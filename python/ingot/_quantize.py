@@ -70,6 +70,7 @@ class Quantized:
         return onnx.load_model_from_string(self.model)
 
     def to_model(self) -> Model:
+        """Returns the model as `compile` takes it inside of this package."""
         return Model(self.stem, self.model)
 
 

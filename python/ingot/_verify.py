@@ -121,7 +121,7 @@ def verify(
     reference = "given"
     if expected is None:
         expected, reference = _reference(net._entry.model.data, {k: np.asarray(v) for k, v in feeds.items()})
-    elif not isinstance(expected, (list, tuple)) or len(net.outputs) == 1 and len(expected) != 1:
+    elif not isinstance(expected, (list, tuple)):
         expected = [expected]
     if len(expected) != len(results):
         raise InputError(f"the network has {len(results)} outputs, `expected` has {len(expected)}")
