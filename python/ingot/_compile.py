@@ -197,6 +197,12 @@ def _build(model: Model, options: Options, compiler: list[str], place: Path) -> 
 
 
 def _load(model: Model, options: Options) -> Net:
+    targets = options.target.split(",")
+    # Several targets choose when they run, and say so if there is none.
+    if len(targets) == 1 and targets[0] in _program.foreign_targets():
+        raise UsageError(
+            f"this machine does not run code for {targets[0]}; `ingot.inspect` and `ingot MODEL -o FILE` compile for other machines"
+        )
     compiler = _compiler(options.target)
     parts = [_program.identity(), _toolchain.identity(compiler), model.stem, model.hash(), *options.arguments()]
     if options.target == "native":

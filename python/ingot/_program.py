@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -93,3 +94,15 @@ def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None = None, ac
 def targets() -> tuple[dict[str, Any], ...]:
     """Returns the targets of the program, as `ingot targets --json` lists them."""
     return tuple(call(["targets"]).result)
+
+
+@functools.lru_cache(maxsize=1)
+def foreign_targets() -> frozenset[str]:
+    """Returns the targets whose code this machine does not run, as the list of `ingot targets` says."""
+    try:
+        done = subprocess.run([program(), "targets"], capture_output=True, text=True)
+    except OSError as error:
+        raise ToolchainError(f"the ingot program does not run: {error}") from error
+    lines = [line for line in done.stdout.splitlines() if re.search(r"\((does not run|emulated) on this machine", line)]
+    devices = [line for line in done.stdout.splitlines() if line.startswith("sm_")]
+    return frozenset(line.split()[0] for line in lines + devices)
