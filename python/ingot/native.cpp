@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <pthread.h>
@@ -43,12 +44,16 @@ std::map<unsigned, ingot::ThreadPool *> *pools;
 // A child has none of the threads of its parent; it makes pools of its own.
 void forgetPools() { pools = new std::map<unsigned, ingot::ThreadPool *>; }
 
-// With the GIL.
+// With the GIL. Null if the system has no more threads.
 ingot::ThreadPool *poolOf(unsigned threads) {
-  ingot::ThreadPool *&pool = (*pools)[threads];
-  if (!pool)
-    pool = new ingot::ThreadPool(threads);
-  return pool;
+  try {
+    ingot::ThreadPool *&pool = (*pools)[threads];
+    if (!pool)
+      pool = new ingot::ThreadPool(threads);
+    return pool;
+  } catch (const std::exception &) {
+    return nullptr;
+  }
 }
 
 // ----------------------------------------------------------------- Function
@@ -70,8 +75,7 @@ struct Tensor {
 };
 
 struct Function {
-  PyObject_HEAD
-  Run run;
+  PyObject_HEAD Run run;
   size_t arenaBytes, arenaAlign;
   unsigned threads;
   /// One run at a time where there is a state.
@@ -82,7 +86,7 @@ struct Function {
   bool isSimple;
   std::vector<Tensor> *inputs, *outputs;
   std::vector<std::pair<Py_ssize_t, Py_ssize_t>> *sizes; // bounds
-  std::vector<void *> *tail;                             // words behind the tensors
+  std::vector<void *> *tail; // words behind the tensors
   PyObject *empty, *arrayType;
 };
 
@@ -103,8 +107,11 @@ void *takeArena(Function *self) {
 
 int runNow(Function *self, const void *io, void *arena) {
   ingot_context context = {};
+  // Without a pool (in a child process that gets no threads) the calling thread does all,
+  // with the same result.
   if (self->threads > 1)
-    context = poolOf(self->threads)->context();
+    if (ingot::ThreadPool *pool = poolOf(self->threads))
+      context = pool->context();
   int status;
   Py_BEGIN_ALLOW_THREADS;
   if (self->alone) {
@@ -124,7 +131,7 @@ int init(PyObject *object, PyObject *args, PyObject *kwargs) {
   unsigned threads = 1;
   int hasState = 0;
   static const char *names[] = {"address", "arena_bytes", "arena_align",
-                                "threads", "has_state", nullptr};
+                                "threads", "has_state",   nullptr};
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KnnIp",
                                    const_cast<char **>(names), &address, &bytes,
                                    &align, &threads, &hasState))
@@ -135,6 +142,11 @@ int init(PyObject *object, PyObject *args, PyObject *kwargs) {
   }
   if (self->freeArenas) {
     PyErr_SetString(PyExc_RuntimeError, "a function is made once");
+    return -1;
+  }
+  if (threads > 1 && !poolOf(threads)) {
+    PyErr_Format(PyExc_RuntimeError, "the system does not start %u threads",
+                 threads);
     return -1;
   }
   self->run = reinterpret_cast<Run>(static_cast<uintptr_t>(address));
@@ -210,9 +222,8 @@ PyObject *runWords(PyObject *object, PyObject *args) {
   PyObject *result = nullptr;
   if (void *arena = takeArena(self)) {
     int status = runNow(self, view.buf, arena);
-    result = status == INGOT_OK && then != Py_None
-                 ? PyObject_CallNoArgs(then)
-                 : PyLong_FromLong(status);
+    result = status == INGOT_OK && then != Py_None ? PyObject_CallNoArgs(then)
+                                                   : PyLong_FromLong(status);
     self->freeArenas->push_back(arena);
   }
   PyBuffer_Release(&view);
@@ -306,9 +317,9 @@ PyObject *describe(PyObject *object, PyObject *args) {
   self->empty = empty;
   Py_INCREF(arrayType);
   self->arrayType = arrayType;
-  self->isSimple = Py_ssize_t(self->sizes->size() + self->inputs->size() +
-                              self->outputs->size() + self->tail->size()) <=
-                   kMostWords;
+  self->isSimple =
+      Py_ssize_t(self->sizes->size() + self->inputs->size() +
+                 self->outputs->size() + self->tail->size()) <= kMostWords;
   Py_RETURN_NONE;
 }
 
@@ -421,8 +432,7 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   PyObject *result = outputs == 1 ? nullptr : PyTuple_New(Py_ssize_t(outputs));
   bool made = outputs == 1 || result;
   for (size_t i = 0; made && i < outputs; ++i) {
-    PyObject *array =
-        makeOutput(self, (*self->outputs)[i], sizes, views[held]);
+    PyObject *array = makeOutput(self, (*self->outputs)[i], sizes, views[held]);
     made = array != nullptr;
     if (!made)
       break;
@@ -450,14 +460,15 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   return nullptr;
 }
 
-PyMethodDef methods[] = {
-    {"run", runWords, METH_VARARGS,
-     "run(words, then=None)\n--\n\nRun with the words of an io struct; return the "
-     "status, or what then() returns."},
-    {"describe", describe, METH_VARARGS,
-     "describe(array_type, empty, sizes, inputs, outputs, tail)\n--\n\nMake calls "
-     "with arrays possible."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"run", runWords, METH_VARARGS,
+                          "run(words, then=None)\n--\n\nRun with the words of "
+                          "an io struct; return the "
+                          "status, or what then() returns."},
+                         {"describe", describe, METH_VARARGS,
+                          "describe(array_type, empty, sizes, inputs, outputs, "
+                          "tail)\n--\n\nMake calls "
+                          "with arrays possible."},
+                         {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char *>("A compiled network as a C function.")},
@@ -469,10 +480,9 @@ PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {0, nullptr}};
 
-PyType_Spec spec = {"ingot._native.Function", sizeof(Function), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
-                        Py_TPFLAGS_HAVE_GC,
-                    slots};
+PyType_Spec spec = {
+    "ingot._native.Function", sizeof(Function), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
 PyModuleDef module = {PyModuleDef_HEAD_INIT,
                       "_native",
