@@ -31,7 +31,6 @@ def zig() -> tuple[str, ...]:
     return (sys.executable, "-m", "ziglang")
 
 
-@functools.lru_cache(maxsize=1)
 def _stand_ins() -> str:
     """A folder with scripts that call Zig, one for each compiler that it stands in for."""
     if not zig():

@@ -24,7 +24,8 @@ def empty(tmp_path, monkeypatch):
 
 
 def entries(folder):
-    return sorted(path.parent for path in folder.rglob("entry.json"))
+    """Those of networks; where ziglang is installed, the cache has scripts that call it, too."""
+    return sorted(path.parent for path in folder.rglob("entry.json") if not (path.parent / "clang++").exists())
 
 
 def test_the_second_call_is_fast(relu, empty):
@@ -167,14 +168,9 @@ def test_compilers(monkeypatch, tmp_path):
 
 def test_zig_stands_in(monkeypatch, empty):
     monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/echo", "zig"))
-    _toolchain._stand_ins.cache_clear()
-    try:
-        folder = _toolchain._stand_ins()
-        done = subprocess.run([os.path.join(folder, "aarch64-linux-gnu-g++"), "-c"], capture_output=True, text=True)
-        assert done.stdout == "zig c++ -target aarch64-linux-gnu -c\n"
-        assert _toolchain.search_path().endswith(folder)
-        monkeypatch.setattr(_toolchain, "zig", lambda: ())
-        _toolchain._stand_ins.cache_clear()
-        assert _toolchain._stand_ins() == ""
-    finally:
-        _toolchain._stand_ins.cache_clear()
+    folder = _toolchain._stand_ins()
+    done = subprocess.run([os.path.join(folder, "aarch64-linux-gnu-g++"), "-c"], capture_output=True, text=True)
+    assert done.stdout == "zig c++ -target aarch64-linux-gnu -c\n"
+    assert _toolchain.search_path().endswith(folder)
+    monkeypatch.setattr(_toolchain, "zig", lambda: ())
+    assert _toolchain._stand_ins() == ""
