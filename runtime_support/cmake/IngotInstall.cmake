@@ -1,5 +1,6 @@
 # `cmake --install`, and find_package(Ingot) from an installation or from the
-# build folder (-DIngot_DIR=<build>/cmake).
+# build folder (-DIngot_DIR=<build>/cmake). The component `program` is everything
+# but documentation and examples; the Python package contains it.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -12,16 +13,17 @@ file(GLOB toolchains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/targets/*/*.cmake"
 
 if(TARGET ingot)
   set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  install(TARGETS ingot RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS ingot RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
 endif()
 install(DIRECTORY "${sources}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot"
-  FILES_MATCHING PATTERN "*.h" PATTERN "cmake" EXCLUDE)
+  COMPONENT program FILES_MATCHING PATTERN "*.h" PATTERN "cmake" EXCLUDE)
 
 # The installed package.
 set(INGOT_PROGRAM "${CMAKE_INSTALL_BINDIR}/ingot")
 set(INGOT_INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/ingot")
 set(INGOT_EMULATION "${INGOT_INCLUDE}/emulation")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/targets/cuda/emulation/" DESTINATION "${INGOT_EMULATION}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/targets/cuda/emulation/" DESTINATION "${INGOT_EMULATION}"
+  COMPONENT program)
 configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
   INSTALL_DESTINATION "${package}" PATH_VARS INGOT_PROGRAM INGOT_INCLUDE INGOT_EMULATION)
@@ -32,7 +34,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
   "${sources}/cmake/IngotAddModel.cmake"
   ${toolchains}
-  DESTINATION "${package}")
+  DESTINATION "${package}" COMPONENT program)
 
 # Licence, documentation, and example programs.
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
@@ -40,7 +42,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   PATTERN "ingot.1" EXCLUDE PATTERN "*.in" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/docs/ingot.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-install(FILES "${sources}/LICENSE" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot")
+install(FILES "${sources}/LICENSE" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot" COMPONENT program)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 file(RELATIVE_PATH INGOT_BIN_FROM_PC "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/${INGOT_PROGRAM}")
 file(RELATIVE_PATH INGOT_INCLUDE_FROM_PC "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/${INGOT_INCLUDE}")

@@ -95,11 +95,13 @@ class Page:
         environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb", "LC_ALL": "C.UTF-8", "NO_COLOR": "1",
                        "PATH": os.pathsep.join([os.path.dirname(self.arguments.ingot),
                                                 os.path.dirname(self.arguments.python), os.environ["PATH"]]),
+                       "PYTHONPATH": os.path.join(os.path.dirname(self.arguments.ingot), "..", "python"),
                        "Ingot_DIR": os.path.join(os.path.dirname(self.arguments.ingot), "..", "cmake")}
         replaced = self.text.splitlines()
         with tempfile.TemporaryDirectory() as folder:
             for name in ("examples", "runtime_support"):
                 os.symlink(os.path.join(pages.ROOT, name), os.path.join(folder, name))
+            environment["INGOT_CACHE"] = os.path.join(folder, ".cache")
             # Replaced from the end of the page, so that the remaining line numbers stay valid.
             edits = [edit for block in blocks for edit in self.run_block(block, folder, environment)]
         for first, last, lines in reversed(edits):

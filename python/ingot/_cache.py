@@ -1,0 +1,124 @@
+"""The cache of compiled networks: a folder for each, named by the hash of all that it is made from.
+
+An entry is built in a folder beside it and renamed when it is complete, so that nothing half written is ever in its
+place. Processes that want the same entry at once wait for one of them to build it (a lock on a file). Each entry lists
+the hashes of its files; one whose files differ is thrown away and built again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_LIST = "entry.json"
+
+
+def folder() -> Path:
+    """Returns the folder of the cache: ``INGOT_CACHE``, or ``ingot`` in the user's folder of caches."""
+    named = os.environ.get("INGOT_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "ingot"
+
+
+def key_of(*parts: str | bytes) -> str:
+    """Returns a hash of the parts and of where each begins."""
+    hash_ = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        hash_.update(len(data).to_bytes(8, "little"))
+        hash_.update(data)
+    return hash_.hexdigest()
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_whole(entry: Path) -> bool:
+    try:
+        files = json.loads((entry / _LIST).read_text())["files"]
+        return bool(files) and all(_hash_of(entry / name) == expected for name, expected in files.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _fill(place: Path, build: Callable[[Path], None]) -> None:
+    build(place)
+    files = {path.name: _hash_of(path) for path in sorted(place.iterdir())}
+    (place / _LIST).write_text(json.dumps({"files": files}, indent=1))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+# Of this process: entries that could not be kept, because the folder cannot be written.
+_temporary: dict[str, tempfile.TemporaryDirectory[str]] = {}
+_warned: set[Path] = set()
+
+
+def _without_cache(key: str, build: Callable[[Path], None], cache: Path, error: OSError) -> Path:
+    if cache not in _warned:
+        _warned.add(cache)
+        warnings.warn(
+            f"the cache {cache} cannot be written ({error.strerror}); compiled networks are kept for this process only. "
+            "The environment variable INGOT_CACHE names another folder",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    if key not in _temporary:
+        scratch = tempfile.TemporaryDirectory(prefix="ingot-", ignore_cleanup_errors=True)
+        _fill(Path(scratch.name), build)
+        _temporary[key] = scratch
+    return Path(_temporary[key].name)
+
+
+def entry(key: str, build: Callable[[Path], None]) -> Path:
+    """Returns the folder of the entry `key`; where there is none, `build` fills an empty folder first."""
+    cache = folder()
+    place = cache / key[:2] / key[2:]
+    if _is_whole(place):
+        return place
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock = place.parent / (place.name + ".lock")
+        # Asks whether new files can be made, too.
+        scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
+    except OSError as error:
+        return _without_cache(key, build, cache, error)
+    try:
+        with _locked(lock):
+            if not _is_whole(place):
+                _fill(scratch, build)
+                scratch.chmod(0o755)
+                if place.exists():
+                    # A process may have loaded a file of it: it goes away with its last user.
+                    broken = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
+                    os.replace(place, broken / "entry")
+                    shutil.rmtree(broken, ignore_errors=True)
+                os.replace(scratch, place)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return place
+
+
+def clear() -> None:
+    """Removes all entries of the cache. Networks that are loaded stay usable."""
+    shutil.rmtree(folder(), ignore_errors=True)

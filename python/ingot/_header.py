@@ -1,0 +1,173 @@
+"""Reads the header of a compiled network: what its io struct consists of.
+
+The header is the contract between a network and its caller (docs/generated-code.md), and this module is such a
+caller: sizes and tensors in the order of the struct, with element type and shape in the comment of each field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ._errors import InternalError
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size that differs between runs."""
+
+    name: str
+    made: bool
+    """The run makes it; otherwise the caller gives it."""
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Field:
+    """A pointer to a tensor."""
+
+    name: str
+    is_output: bool
+    dtype: str
+    dims: tuple[str, ...]
+    """Expressions of sizes."""
+    part: str
+    """Of a sequence or an optional value: ``elements``, ``shapes``, ``present``; otherwise empty."""
+    title: str
+    """The name in the model, as far as a comment in C can have it."""
+
+
+@dataclass
+class Header:
+    sizes: list[Size] = field(default_factory=list)
+    fields: list[Field] = field(default_factory=list)
+    arena_bytes: int = 0
+    arena_align: int = 64
+    state_bytes: int = 0
+    weights_bytes: int = 0
+    tensor_align: int = 1
+
+
+_PARTS = {
+    "a row for each element, which begins it": "elements",
+    "a row for the shape of each element": "shapes",
+    "whether the value is there": "present",
+}
+_SIZE = re.compile(r"  ptrdiff_t (\*?)(\w+); +/\* (?:out, )?size: (-?\d+) to (-?\d+) \*/$")
+_TENSOR = re.compile(r"  (?:const )?[\w ]+?(?:\*const )?\*+(\w+); +/\* (in|out): (\w+) \[(.*)$")
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    """Splits ``a,b * 2], "x"`` at the commas of the first level: dimensions, and what follows the bracket."""
+    dims, depth, begin = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0 and char in ",]":
+            dims.append(text[begin:at].strip())
+            begin = at + 1
+            if char == "]":
+                return [dim for dim in dims if dim], text[at + 1 :]
+    raise InternalError(f"a shape in the generated header cannot be read: {text}")
+
+
+def read_header(text: str, name: str) -> Header:
+    """Returns what the header of the network `name` says."""
+    header = Header()
+    macro = name.upper() + "_"
+    numbers = {
+        key: int(value) for key, value in re.findall(r"^#define (\w+) (-?\d+)u?$", text, flags=re.MULTILINE) if key.startswith(macro)
+    }
+    header.arena_bytes = numbers.get(macro + "ARENA_BYTES", 0)
+    header.arena_align = numbers.get(macro + "ARENA_ALIGN", 64)
+    header.state_bytes = numbers.get(macro + "STATE_BYTES", 0)
+    header.weights_bytes = numbers.get(macro + "WEIGHTS_BYTES", 0)
+    header.tensor_align = numbers.get(macro + "TENSOR_ALIGN", 1)
+    struct = re.search(rf"^typedef struct {name}_io {{\n(.*?)^}} {name}_io;$", text, flags=re.MULTILINE | re.DOTALL)
+    if not struct:
+        raise InternalError("the generated header has no io struct")
+    for line in struct.group(1).splitlines():
+        if size := _SIZE.match(line):
+            header.sizes.append(Size(size.group(2), size.group(1) == "*", int(size.group(3)), int(size.group(4))))
+        elif tensor := _TENSOR.match(line):
+            dims, rest = _split(tensor.group(4))
+            part = next((short for words, short in _PARTS.items() if rest.endswith(f", {words} */")), "")
+            title = re.match(r', "(.*)"', rest)
+            header.fields.append(
+                Field(tensor.group(1), tensor.group(2) == "out", tensor.group(3), tuple(dims), part, title.group(1) if title else tensor.group(1))
+            )
+        elif not re.match(r"  (void \*state|const void \*unused|const void \*weights)\w*;", line):
+            raise InternalError(f"a line of the generated header cannot be read: {line.strip()}")
+    return header
+
+
+# ------------------------------------------------------------- expressions
+
+_TOKEN = re.compile(r"\s*(\d+|\w+|[<>=]=|[-+*/%()?:<>])")
+
+
+class _Parser:
+    """C to Python: sums, products, quotients of what is not negative, and choices by a comparison."""
+
+    def __init__(self, text: str, names: frozenset[str]) -> None:
+        self.tokens = _TOKEN.findall(text)
+        self.names = names
+        self.at = 0
+
+    def next(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def take(self) -> str:
+        token = self.next()
+        self.at += 1
+        return token
+
+    def choice(self) -> str:
+        left = self.operation(0)
+        if self.next() in ("<", ">", "==", "<=", ">="):
+            left = f"{left} {self.take()} {self.operation(0)}"
+        if self.next() != "?":
+            return left
+        self.take()
+        yes = self.choice()
+        self.take()
+        no = self.choice()
+        return f"({yes} if {left} else {no})"
+
+    def operation(self, level: int) -> str:
+        if level == 2:
+            return self.operand()
+        signs = (("+", "-"), ("*", "/", "%"))[level]
+        left = self.operation(level + 1)
+        while self.next() in signs:
+            sign = self.take()
+            left = f"({left} {'//' if sign == '/' else sign} {self.operation(level + 1)})"
+        return left
+
+    def operand(self) -> str:
+        token = self.take()
+        if token == "(":
+            inner = self.choice()
+            if self.take() != ")":
+                raise InternalError("a size in the generated header cannot be read")
+            return f"({inner})"
+        if token == "-":
+            return f"(-{self.operand()})"
+        if not token.isdigit() and token not in self.names:
+            raise InternalError(f"a size in the generated header cannot be read: {token}")
+        return token
+
+
+def size_function(dims: tuple[str, ...], names: list[str]) -> Callable[..., tuple[int, ...]]:
+    """Returns the function from sizes, in the order of `names`, to the values of `dims`."""
+    # Sizes may be called like words of Python.
+    renamed = {name: f"s{i}" for i, name in enumerate(names)}
+    parts = []
+    for dim in dims:
+        parser = _Parser(dim, frozenset(names))
+        parts.append(re.sub(r"[A-Za-z_]\w*", lambda m: renamed.get(m.group(0), m.group(0)), parser.choice()))
+        if parser.next():
+            raise InternalError(f"a size in the generated header cannot be read: {dim}")
+    made: Callable[..., tuple[int, ...]] = eval(f"lambda {', '.join(renamed.values())}: ({''.join(p + ', ' for p in parts)})", {})
+    return made

@@ -1,0 +1,169 @@
+"""`InferenceSession`: the interface of ONNX Runtime, so that programs switch by one import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _program
+from ._compile import Dim, compile
+from ._errors import InputError, InvalidModelError
+from ._models import Model, to_model
+from ._net import Net
+
+_TYPES = {"float32": "float", "float64": "double"}
+
+
+@dataclass(frozen=True)
+class NodeArg:
+    """An input or output of a session: `name`, `type` (``"tensor(float)"``) and `shape`, as ONNX Runtime has them."""
+
+    name: str
+    type: str
+    shape: list[int | str | None]
+
+
+def _argument(item: Mapping[str, str]) -> NodeArg:
+    text = item["type"]
+    dtype, bracket, rest = text.partition("[")
+    shape: list[int | str | None] = []
+    if bracket and rest.rstrip("]"):
+        shape = [int(d) if d.isdigit() else None if d in ("?", "") else d for d in rest.rstrip("]").split(",")]
+    return NodeArg(item["name"], f"tensor({_TYPES.get(dtype, dtype)})", shape)
+
+
+class SizesOfData:
+    """Networks of a model for the sizes of the data that comes: one is compiled for each new set of shapes.
+
+    Values of inputs that determine shapes are fixed, where the compiler asks for it.
+    """
+
+    def __init__(self, model: Model, options: Mapping[str, Any]) -> None:
+        self.model = model
+        self.options = dict(options)
+        self.nets: dict[Any, Net] = {}
+        self.bound: tuple[str, ...] = ()
+
+    def net_for(self, feeds: Mapping[str, Any]) -> Net:
+        """Returns the network that takes `feeds`."""
+        key = self._key(feeds)
+        if key not in self.nets:
+            net = self._compile(feeds)
+            key = self._key(feeds)  # with the values that are fixed now
+            self.nets[key] = net
+        return self.nets[key]
+
+    def _key(self, feeds: Mapping[str, Any]) -> Any:
+        shapes = tuple((name, _shape_key(value)) for name, value in feeds.items())
+        return shapes, tuple(np.asarray(feeds[name]).tobytes() for name in self.bound if feeds.get(name) is not None)
+
+    def _compile(self, feeds: Mapping[str, Any]) -> Net:
+        dims: dict[str, Dim] = {}
+        for name, value in feeds.items():
+            dims.update(_dims_of(name, value))
+        bind: dict[str, Any] = {name: feeds[name] for name in self.bound if feeds.get(name) is not None}
+        while True:
+            options = {**self.options, "dims": {**dims, **self.options.get("dims", {})}, "bind": bind}
+            try:
+                return compile(self.model, **options)
+            except InvalidModelError as error:
+                wanted = _inputs_to_bind(error, feeds, bind)
+                if not wanted:
+                    raise
+                bind.update({name: feeds[name] for name in wanted})
+                self.bound = tuple(bind)
+
+
+def _shape_key(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, (list, tuple)):
+        return "list", tuple(_shape_key(v) for v in value)
+    array = value if hasattr(value, "shape") else np.asarray(value)
+    return str(array.dtype), tuple(array.shape)
+
+
+def _dims_of(name: str, value: Any) -> dict[str, Dim]:
+    """The sizes of an input, as options of compiling."""
+    if value is None:
+        return {}
+    if isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value) or isinstance(value, list) and not value:
+        dims: dict[str, Dim] = {f"{name}_count": (0, max(len(value), 1))}
+        shapes = [np.asarray(v).shape for v in value]
+        for axis in range(max((len(s) for s in shapes), default=0)):
+            sizes = [s[axis] for s in shapes if axis < len(s)]
+            dims[f"{name}:{axis}"] = (min(sizes), max(sizes)) if len(set(sizes)) > 1 else sizes[0]
+        return dims
+    return {f"{name}:{axis}": int(size) for axis, size in enumerate(np.shape(value))}
+
+
+def _inputs_to_bind(error: InvalidModelError, feeds: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
+    """Inputs whose values the diagnostics ask for."""
+    hints = " ".join(hint for d in error.diagnostics for hint in d.hints)
+    return [
+        name
+        for name, value in feeds.items()
+        if f"--bind {name}=" in hints and name not in bound and value is not None and np.size(value) <= 1024
+    ]
+
+
+class InferenceSession:
+    """A model that is run as by ONNX Runtime: ``session.run(names, feeds)``.
+
+    A model without open dimensions is compiled here, any other one at the first `run` with data of new shapes, which is then
+    slower. Arguments of ONNX Runtime that have no meaning here (`sess_options`, `providers`, `provider_options`) are
+    accepted and ignored; `options` are arguments of `ingot.compile`.
+    """
+
+    def __init__(
+        self, path_or_bytes: Any, sess_options: Any = None, providers: Any = None, provider_options: Any = None, **options: Any
+    ) -> None:
+        del provider_options, providers
+        threads = getattr(sess_options, "intra_op_num_threads", 0)
+        if threads and "threads" not in options:
+            options["threads"] = int(threads)
+        self._model = to_model(path_or_bytes)
+        with self._model.file() as path:
+            told = _program.call(["inspect", str(path)], accept=(0, 1, 3))
+        described = told.result if isinstance(told.result, dict) else {}
+        self._inputs = [_argument(item) for item in described.get("inputs", ())]
+        self._outputs = [_argument(item) for item in described.get("outputs", ())]
+        self._nets = SizesOfData(self._model, options)
+        is_open = any(not isinstance(size, int) for argument in self._inputs for size in argument.shape)
+        self._net: Net | None = None
+        if not is_open or not described or "dims" in options:
+            # What is wrong with the model is said now.
+            self._net = compile(self._model, **options)
+
+    def get_inputs(self) -> list[NodeArg]:
+        """Returns the inputs of the model."""
+        return list(self._inputs)
+
+    def get_outputs(self) -> list[NodeArg]:
+        """Returns the outputs of the model."""
+        return list(self._outputs)
+
+    def get_providers(self) -> list[str]:
+        """Returns the name of the only provider."""
+        return ["IngotExecutionProvider"]
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
+        """Runs the model; returns the outputs named, or all."""
+        del run_options
+        known = [argument.name for argument in self._inputs]
+        for name in input_feed:
+            if name not in known:
+                raise InputError(f"the model has no input `{name}`; its inputs are {', '.join(known)}")
+        net = self._net or self._nets.net_for(input_feed)
+        results = net(**input_feed)
+        values = [results] if len(net.outputs) == 1 else list(results)
+        if output_names is None or len(output_names) == 0:
+            return values
+        by_name = {info.name: value for info, value in zip(net.outputs, values)}
+        for name in output_names:
+            if name not in by_name:
+                raise InputError(f"the model has no output `{name}`; its outputs are {', '.join(by_name)}")
+        return [by_name[name] for name in output_names]

@@ -1,0 +1,115 @@
+"""`ingot doctor`: which programs are there, and what each is needed for."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+
+from . import _cache, _program, _toolchain
+from ._errors import IngotError
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program, what it is needed for, and how to get it."""
+
+    name: str
+    purpose: str
+    remedy: str
+    path: str = ""
+    version: str = ""
+
+    @property
+    def found(self) -> bool:
+        return bool(self.path)
+
+
+# Name, what it is needed for, how to get it.
+_TOOLS: tuple[tuple[str, str, str], ...] = (
+    ("clang++-22", "building networks for this machine (the fastest code)", "install clang 22"),
+    ("clang++", "building networks for this machine", "install clang 22"),
+    ("g++", "building networks for this machine", "install g++ 12 or later"),
+    ("aarch64-linux-gnu-g++", "objects and sizes for 64-bit Arm", "install g++-aarch64-linux-gnu, or pip install ziglang"),
+    ("arm-linux-gnueabihf-g++", "objects and sizes for 32-bit Arm", "install g++-arm-linux-gnueabihf, or pip install ziglang"),
+    ("arm-none-eabi-g++", "objects and sizes for Cortex-M", "install gcc-arm-none-eabi and libstdc++-arm-none-eabi-newlib"),
+    ("nvcc", "objects for NVIDIA GPUs", "install the CUDA toolkit 13"),
+    ("hexagon-clang++", "objects for Hexagon, by its own compiler (clang 22 builds them, too)", "install the Hexagon SDK"),
+    ("qemu-aarch64", "`ingot test` and `ingot run` for 64-bit Arm", "install qemu-user"),
+    ("qemu-arm", "`ingot test` and `ingot run` for 32-bit Arm", "install qemu-user"),
+    ("qemu-hexagon", "`ingot test` and `ingot run` for Hexagon", "install qemu-user"),
+    ("qemu-system-arm", "`ingot test` and `ingot run` for Cortex-M", "install qemu-system-arm"),
+)
+_PACKAGES: tuple[tuple[str, str], ...] = (
+    ("numpy", "arrays (required)"),
+    ("ziglang", "a C++ compiler where there is no other"),
+    ("onnx", "onnx.ModelProto as a model, ingot.backend"),
+    ("ml_dtypes", "arrays of bfloat16, float8 and 4-bit integers"),
+    ("onnxruntime", "expected outputs in ingot.verify"),
+    ("torch", "torch.nn.Module as a model, torch.compile"),
+    ("skl2onnx", "estimators of scikit-learn as models"),
+)
+
+
+def _version(path: str) -> str:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, env=_toolchain.environment())
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not run"
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    # nvcc says its version in a later line.
+    line = next((line for line in lines if "release" in line), lines[0] if lines else "")
+    return line if done.returncode == 0 else f"does not run (exit code {done.returncode})"
+
+
+def tools() -> list[Tool]:
+    """Returns the programs that Ingot calls, with path and version of those that are there."""
+    result = []
+    for name, purpose, remedy in _TOOLS:
+        path = shutil.which(name, path=_toolchain.search_path()) or ""
+        result.append(Tool(name, purpose, remedy, path, _version(path) if path else ""))
+    return result
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Prints what is there; returns 0 if networks can be compiled and run on this machine, else 1."""
+    if arguments:
+        print("usage: ingot doctor", file=sys.stderr)
+        return 2
+    good = True
+    print(f"Python       {platform.python_version()}, {platform.system()} {platform.machine()}")
+    try:
+        print(f"program      {_program.program()}: {_program.identity().rsplit(' ', 2)[0]}")
+        native = next((t["name"] for t in _program.targets() if t.get("native")), "")
+        if native:
+            print(f"native       {native}")
+    except IngotError as error:
+        good = False
+        print(f"program      missing: {error}")
+    cache = _cache.folder()
+    parent = next((p for p in (cache, *cache.parents) if p.exists()), cache)
+    writable = os.access(parent, os.W_OK)
+    print(f"cache        {cache}" + ("" if writable else ": cannot be written; networks are kept for a process only (INGOT_CACHE)"))
+    print()
+    found = tools()
+    for tool in found:
+        print(f"{'yes' if tool.found else 'no ':<4} {tool.name:<24} {tool.purpose}")
+        print(f"     {'':<24} {tool.path + ': ' + tool.version if tool.found else tool.remedy}")
+    print()
+    for name, purpose in _PACKAGES:
+        try:
+            print(f"yes  {name + ' ' + metadata.version(name):<24} {purpose}")
+        except metadata.PackageNotFoundError:
+            print(f"no   {name:<24} {purpose}")
+    try:
+        compiler = _toolchain.find_compiler(["clang++-22", "clang++", "g++"])
+        print(f"\nnetworks are built with {' '.join(compiler)}")
+    except IngotError as error:
+        good = False
+        print(f"\n{error}")
+    return 0 if good else 1

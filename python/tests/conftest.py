@@ -1,0 +1,41 @@
+"""What the tests share: small networks, and a cache of their own.
+
+The tests need the packages numpy, onnx, ml_dtypes and pytest; those of other packages are skipped where they are missing.
+"""
+
+import os
+import pathlib
+
+import onnx
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MNIST = ROOT / "examples" / "mnist" / "model.onnx"
+
+# Built fast: the tests ask what networks compute, not how fast.
+os.environ.setdefault("INGOT_CXX", "clang++-22 -O0")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """A cache of this run."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["INGOT_CACHE"] = str(folder)
+    return folder
+
+
+def make(text, opset=17):
+    """A model by the text of its graph."""
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}, "ai.onnx.ml": 3]>\n{text}')
+
+
+@pytest.fixture(scope="session")
+def relu():
+    return make("net (float[4] x) => (float[4] y) { y = Relu(x) }")
+
+
+@pytest.fixture(scope="session")
+def dense():
+    return make(
+        "net (float[batch, 4] x, float[batch, 4] z) => (float[batch, 8] y) { s = Add(x, z)\n y = Concat<axis = 1>(s, z) }"
+    )

@@ -1,0 +1,41 @@
+"""The functions of ingot.backend; the official tests run through it in backend_suite.py."""
+
+import numpy as np
+import onnx
+import pytest
+from conftest import make
+from onnx import helper
+from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
+
+import ingot.backend
+
+def test_functions(dense, relu):
+    x = np.ones((2, 4), np.float32)
+    outputs = ingot.backend.run_model(dense, [x, x])
+    assert outputs.y.shape == (2, 8) and outputs[0] is outputs.y
+    rep = ingot.backend.prepare(dense, "CPU")
+    assert rep.run({"x": x[:1], "z": x[:1]})[0].shape == (1, 8)
+    assert ingot.backend.prepare(relu).run(np.float32([1, -2, 3, -4]))[0].tolist() == [1, 0, 3, 0]
+    with pytest.raises(ingot.InputError, match="has 2 inputs, not 3"):
+        rep.run([x, x, x])
+    assert ingot.backend.supports_device("CPU") and not ingot.backend.supports_device("CUDA:1")
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match="no device CUDA"):
+        ingot.backend.prepare(dense, "CUDA")
+    assert ingot.backend.is_compatible(dense) and ingot.backend.is_compatible(relu) and not ingot.backend.is_compatible(relu, "CUDA")
+    decode = make("net (uint8[n] x) => (uint8[a, b, c] y) { y = ImageDecoder(x) }", opset=20)
+    assert not ingot.backend.is_compatible(decode)
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match="ImageDecoder"):
+        ingot.backend.run_model(decode, [np.zeros(3, np.uint8)])
+    assert not ingot.backend.is_compatible(make("net (float[2] x) => (float[2] y) { y = Relu(q) }"))
+    with pytest.raises(ingot.InvalidModelError):
+        ingot.backend.run_model(make("net (float[2] x) => (float[2] y) { y = Relu(q) }"), [x[0, :2]])
+
+
+def test_nodes():
+    x = np.float32([[1, -2]])
+    node = helper.make_node("Relu", ["x"], ["y"])
+    assert ingot.backend.run_node(node, [x])[0].tolist() == [[1, 0]]
+    assert ingot.backend.run_node(node, x, outputs_info=[(np.float32, (1, 2))], opset_version=14)[0].tolist() == [[1, 0]]
+    scale = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml", threshold=0.0)
+    assert ingot.backend.run_node(scale, [x])[0].tolist() == [[1, 0]]
+    assert onnx.__version__

@@ -1,0 +1,176 @@
+"""`ingot export`: each project has what its build system asks for, and is built where that can be done here."""
+
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+import zipfile
+
+import pytest
+from conftest import MNIST, make
+
+import ingot
+from ingot import export as exporting
+from ingot.__main__ import main
+
+# Flags of the compilers of each family, and a compiler of Debian for it.
+FLAGS = {
+    "arduino": ("arm-none-eabi-g++", "-mcpu=cortex-m0plus -mthumb -Os -std=gnu++17 -ffunction-sections -fdata-sections -fno-threadsafe-statics "
+                "-nostdlib --param max-inline-insns-single=500 -fno-rtti -fno-exceptions"),
+    "platformio": ("arm-none-eabi-g++", "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -Os -std=gnu++17 -fno-rtti -fno-exceptions"),
+    "zephyr": ("arm-none-eabi-g++", "-mcpu=cortex-m33 -mthumb -Os -std=c++17 -ffreestanding -fno-common -fno-rtti -fno-exceptions -Wall"),
+    "esp-idf": ("g++", "-m32 -Os -std=gnu++17 -ffunction-sections -fdata-sections -fstrict-volatile-bitfields -fno-rtti -fno-exceptions -Wall"),
+    "cmsis-pack": ("arm-none-eabi-g++", "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -O2 -std=gnu++17 -fno-rtti -fno-exceptions -Wall"),
+}  # fmt: skip
+
+
+def run(*command, cwd):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", ["cmake", "make", "meson"])
+def test_build_systems(kind, tmp_path):
+    if not shutil.which(kind):
+        pytest.skip(f"{kind} is not installed")
+    assert main(["export", str(MNIST), "--as", kind, "-o", str(tmp_path / "p"), "--name", "digits"]) == 0
+    place = tmp_path / "p"
+    if kind == "cmake":
+        run("cmake", "-S", ".", "-B", "build", "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_C_COMPILER=gcc", cwd=place)
+        run("cmake", "--build", "build", cwd=place)
+        assert run("build/run", cwd=place) == "status 0\n"
+    elif kind == "make":
+        run("make", "run", cwd=place)
+        assert run("./run", cwd=place) == "status 0\n"
+        run("make", "clean", cwd=place)
+    else:
+        run("meson", "setup", "build", cwd=place)
+        run("meson", "test", "-C", "build", cwd=place)
+
+
+@pytest.mark.parametrize("kind", FLAGS)
+def test_sources_compile_with_the_flags_of_the_family(kind, tmp_path):
+    compiler, flags = FLAGS[kind]
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    exporting.export(MNIST, kind, tmp_path, name="digits")
+    where = exporting.KINDS[kind]
+    (tmp_path / "empty.cpp").write_text("#include <cstdint>\n")
+    if subprocess.run([compiler, *flags.split(), "-fsyntax-only", "empty.cpp"], cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip(f"{compiler} has no headers for {flags.split()[0]}")
+    run(compiler, *flags.split(), f"-I{where.header}", "-c", f"{where.source}/digits.cpp", "-o", "digits.o", cwd=tmp_path)
+    if where.example:
+        plain = [flag for flag in flags.split() if "++" not in flag and "-rtti" not in flag and "exceptions" not in flag]
+        run(compiler.replace("g++", "gcc"), *plain, "-std=gnu11", f"-I{where.header}", "-c", where.example, "-o", "run.o", cwd=tmp_path)
+
+
+def test_arduino(tmp_path):
+    """The rules of the Arduino library specification: properties, layout, and a sketch that is C++ with a core's header."""
+    exporting.export(MNIST, "arduino", tmp_path / "digits", name="digits")
+    lines = (tmp_path / "digits" / "library.properties").read_text().splitlines()
+    properties = dict(line.split("=", 1) for line in lines)
+    assert set(properties) >= {"name", "version", "author", "maintainer", "sentence", "paragraph", "category", "url", "architectures"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", properties["version"]) and properties["includes"] == "digits.h"
+    assert properties["category"] in ("Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing",
+                                      "Data Storage", "Data Processing", "Other")  # fmt: skip
+    assert all(re.fullmatch(r"\S+\tKEYWORD[12]", line) for line in (tmp_path / "digits" / "keywords.txt").read_text().splitlines())
+    sketch = (tmp_path / "digits/examples/Run/Run.ino").read_text()
+    core = (
+        "#include <stddef.h>\n#include <stdint.h>\nstruct S { void begin(long); void print(const char *); void print(long); "
+        "void println(unsigned long); };\nextern S Serial;\nunsigned long micros();\n"
+    )
+    (tmp_path / "sketch.cpp").write_text(core + sketch)
+    run("g++", "-std=gnu++17", "-fsyntax-only", "-Idigits/src", "sketch.cpp", cwd=tmp_path)
+
+
+def test_an_uno(tmp_path):
+    """A network that fits an Uno, by the compiler of Debian's arduino-core-avr."""
+    if not shutil.which("avr-g++"):
+        pytest.skip("avr-g++ is not installed")
+    model = make("net (float[1, 4] x) => (float[1, 3] y) <float[4, 3] w = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}> { m = MatMul(x, w)\n y = Relu(m) }")
+    exporting.export(model, "arduino", tmp_path, name="tiny", options=["--optimize", "size"])
+    done = subprocess.run(
+        ["avr-g++", "-mmcu=atmega328p", "-Os", "-std=gnu++17", "-fno-exceptions", "-Isrc", "-c", "src/tiny.cpp", "-o", "tiny.o"],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode and "std=gnu++17" in done.stderr:
+        pytest.skip("this avr-g++ has no C++17")
+    assert done.returncode == 0, done.stderr
+    sizes = run("avr-size", "tiny.o", cwd=tmp_path).splitlines()[1].split()
+    assert int(sizes[0]) < 32 * 1024 and int(sizes[1]) + int(sizes[2]) < 2048
+
+
+def test_platformio(tmp_path):
+    exporting.export(MNIST, "platformio", tmp_path, name="digits")
+    manifest = json.loads((tmp_path / "library.json").read_text())
+    assert re.fullmatch(r"[^:;/,@<>]{1,100}", manifest["name"]) and re.fullmatch(r"\d+\.\d+\.\d+", manifest["version"])
+    assert {"name", "version"} <= set(manifest) and (tmp_path / manifest["examples"][0]["base"] / "main.c").exists()
+
+
+def test_zephyr(tmp_path):
+    exporting.export(MNIST, "zephyr", tmp_path, name="digits")
+    yaml = pytest.importorskip("yaml")
+    module = yaml.safe_load((tmp_path / "zephyr/module.yml").read_text())
+    assert module["name"] == "digits" and set(module) <= {"name", "build", "samples", "tests", "blobs", "security"}
+    assert (tmp_path / module["build"]["cmake"] / "CMakeLists.txt").exists() and (tmp_path / module["build"]["kconfig"]).exists()
+    sample = yaml.safe_load((tmp_path / "samples/run/sample.yaml").read_text())
+    assert sample["tests"]["sample.ingot.digits"]["harness_config"]["type"] == "one_line"
+
+
+def test_esp_idf(tmp_path):
+    exporting.export(MNIST, "esp-idf", tmp_path, name="digits")
+    assert "void app_main(void)" in (tmp_path / "examples/run/main/main.c").read_text()
+    yaml = pytest.importorskip("yaml")
+    manifest = yaml.safe_load((tmp_path / "idf_component.yml").read_text())
+    assert manifest["version"] == "1.0.0" and manifest["dependencies"]["idf"] == ">=5.0"
+    assert yaml.safe_load((tmp_path / "examples/run/main/idf_component.yml").read_text())["dependencies"]["digits"]["path"] == "../../.."
+
+
+def test_cmsis_pack(tmp_path):
+    exporting.export(MNIST, "cmsis-pack", tmp_path / "a", name="digits")
+    exporting.export(MNIST, "cmsis-pack", tmp_path / "b", name="digits")
+    pack = tmp_path / "a/Ingot.digits.1.0.0.pack"
+    assert pack.read_bytes() == (tmp_path / "b/Ingot.digits.1.0.0.pack").read_bytes()
+    with zipfile.ZipFile(pack) as archive:
+        names = archive.namelist()
+        root = xml.etree.ElementTree.fromstring(archive.read("Ingot.digits.pdsc"))
+    # The order that PACK.xsd asks for, and files that are there.
+    assert [child.tag for child in root] == ["vendor", "name", "description", "url", "license", "releases", "conditions", "components"]
+    files = [element.get("name") for element in root.iter("file")] + [root.findtext("license")]
+    assert all(name in names for name in files)
+    conditions = {element.get("id") for element in root.iter("condition")}
+    assert all(component.get("condition") in conditions for component in root.iter("component"))
+
+
+def test_sizes_and_strings_in_examples(tmp_path, dense):
+    exporting.export(dense, "make", tmp_path / "d", options=["--dim", "batch=1..4"])
+    run("make", "run", cwd=tmp_path / "d")
+    assert run("./run", cwd=tmp_path / "d") == "status 0\n"
+    model = make("net (float[3] x) => (int64[1, n] y) { y = NonZero(x) }")
+    exporting.export(model, "make", tmp_path / "n", name="1net")
+    run("make", "run", cwd=tmp_path / "n")
+    strings = make('net (string[2] x) => (string[n] y) { y = StringNormalizer<case_change_action = "UPPER", stopwords = ["a"]>(x) }')
+    exporting.export(strings, "make", tmp_path / "s")
+    run("make", "run", cwd=tmp_path / "s")
+    assert run("./run", cwd=tmp_path / "s") == "status 0\n"
+
+
+def test_what_is_refused(tmp_path, capsys):
+    with pytest.raises(ingot.UsageError, match="no kind `bazel`"):
+        exporting.export(MNIST, "bazel", tmp_path)
+    (tmp_path / "file").write_text("mine")
+    assert main(["export", str(MNIST), "--as", "make", "-o", str(tmp_path)]) == 1
+    assert "is not empty, and no result of an export" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "mine"
+    assert main(["export", "/no/such.onnx", "--as", "make", "-o", str(tmp_path / "x")]) == 1
+    assert main(["export", str(MNIST), "--as", "make", "-o", str(tmp_path / "file" / "x"), "--optimize", "size"]) == 1
+    state = make("net (float[2] x, float[2] h) => (float[2] y, float[2] g) { g = Add(x, h)\n y = Identity(g) }")
+    with pytest.raises(ingot.InvalidModelError, match="network with a state"):
+        exporting.export(state, "make", tmp_path / "y", options=["--state", "h=g"])
+    # A second export renews the first.
+    for _ in range(2):
+        assert main(["export", str(MNIST), "--as", "make", "-o", str(tmp_path / "again")]) == 0
+    with pytest.raises(SystemExit):
+        main(["export", str(MNIST)])
