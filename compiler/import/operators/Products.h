@@ -26,12 +26,12 @@ mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
                                                   mlir::Value b,
                                                   mlir::Value bZero);
 
-/// `parameter`, a scale or zero point (or null), so that it broadcasts to a tensor of
-/// `sizes`: it has one element, or one for each place on `axis` (-1: none), or a
+/// `parameter`, a scale or zero point (or null), so that it broadcasts to `operand`: it
+/// has one element, or one for each place on `axis` (-1: none), or a
 /// shape that broadcasts as it is.
 mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
                                             mlir::Value parameter, int64_t axis,
-                                            llvm::ArrayRef<Dim> sizes);
+                                            mlir::Value operand);
 
 /// A matrix of bytes with its scale and its zero point (which may be null).
 struct ScaledMatrix {
