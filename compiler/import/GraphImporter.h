@@ -405,6 +405,7 @@ private:
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
+  NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
   /// Fails and sets `grown` if a state needs a larger form than `forms` says; then
   /// `forms` says that.
