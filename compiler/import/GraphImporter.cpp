@@ -269,10 +269,12 @@ bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
                                       Operation *before) {
   if (runTimeSizes(at).empty())
     return true;
+  // A part of the numbers below a size is a part of the numbers below its bound.
   bool knows =
       at.isExpanded ||
       llvm::is_contained({"Shape", "Size", "CastLike", "SequenceLength",
-                          "OptionalHasElement", "If", "Loop", "Scan"},
+                          "OptionalHasElement", "If", "Loop", "Scan", "Slice",
+                          "Split"},
                          at.node.op_type());
   bool holds = knows || llvm::all_of(results, [](const Binding &result) {
                  return !result.value || !isComputable(result.value);
