@@ -4,9 +4,13 @@
 // sizes are known only at run time, such integers are expressions of them, which
 // are computed here element by element, with comparisons and choices among them. An
 // integer that is no such expression (a value of the run) has none.
+//
+// Some compute a size in floats on its way: ceil(h / 2.0) * 2.0. A float is then known as
+// the integer of `floatUnit`ths that it is, as long as floats of 32 bits hold that exactly.
 
 #include "compiler/import/KnownSizes.h"
 
+#include "compiler/import/TensorData.h"
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "llvm/ADT/DenseMap.h"
@@ -19,6 +23,32 @@ namespace ingot {
 namespace {
 
 using Known = std::optional<Dim>;
+
+/// A float is known as a multiple of 1 / floatUnit.
+constexpr int64_t floatUnit = 256;
+
+bool isFloat(Type type) { return type.isF32() || type.isF64(); }
+bool isFloat(Operation *op) { return isFloat(elementOf(op->getResult(0))); }
+
+/// Products and quotients of floats; none where they are no multiples of the unit.
+Known floatProduct(const Dim &x, const Dim &y) {
+  return (x * y).dividedBy(Dim(floatUnit));
+}
+Known floatQuotient(const Dim &x, const Dim &y) {
+  if (!y.known() || *y.known() <= 0)
+    return std::nullopt;
+  return (x * floatUnit).dividedBy(y);
+}
+
+Dim floorOf(const Dim &x) { return x.floorDiv(floatUnit) * floatUnit; }
+Dim ceilOf(const Dim &x) { return Dim(0) - floorOf(Dim(0) - x); }
+/// Rounded to the nearest integer; none where a half may be on the way, which goes to the
+/// even one.
+Known roundOf(const Dim &x) {
+  if (x.divisor() % floatUnit == 0)
+    return x;
+  return std::nullopt;
+}
 
 /// x / y rounded towards zero; y is a number, or positive in each run.
 Known quotientOf(const Dim &x, const Dim &y) {
@@ -36,8 +66,40 @@ Known quotientOf(const Dim &x, const Dim &y) {
                         : ifLess(x, 0, none - floorDiv(none - x, by), down);
 }
 
-/// One element of the result of an operator on integers or truth values.
+/// x modulo y with the sign of y, which is positive in each run.
+Known moduloOf(const Dim &x, const Dim &y) {
+  if (y.least() <= 0)
+    return std::nullopt;
+  return x - floorDiv(x, y) * y;
+}
+
+/// A number converted; of a float, the integer towards zero.
+Known castOf(const Dim &x, Type from, Type to) {
+  if (to.isInteger(1))
+    return ifEqual(x, 0, 0, 1);
+  if (isFloat(from) == isFloat(to))
+    return x;
+  return isFloat(to) ? x * floatUnit : quotientOf(x, Dim(floatUnit));
+}
+
+/// One element of the result of an operator on floats, in units.
+Known elementOfFloats(Operation *op, ArrayRef<Dim> x) {
+  return llvm::TypeSwitch<Operation *, Known>(op)
+      .Case([&](MulOp) { return floatProduct(x[0], x[1]); })
+      .Case([&](DivOp) { return floatQuotient(x[0], x[1]); })
+      .Case([&](FloorOp) { return floorOf(x[0]); })
+      .Case([&](CeilOp) { return ceilOf(x[0]); })
+      .Case([&](RoundOp) { return roundOf(x[0]); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// One element of the result of an operator on integers, truth values or floats.
 Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
+  if (isFloat(op))
+    if (Known result = elementOfFloats(op, x))
+      return result;
+  if (isFloat(op) && isa<MulOp, DivOp, ModOp>(op))
+    return std::nullopt;
   // Of integers these work on bits.
   if (isa<NotOp, AndOp, OrOp>(op) && !elementOf(op->getResult(0)).isInteger(1))
     return std::nullopt;
@@ -49,6 +111,13 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](MaximumOp) { return largerOf(x[0], x[1]); })
       .Case([&](MinimumOp) { return smallerOf(x[0], x[1]); })
       .Case([&](NegOp) { return Dim(0) - x[0]; })
+      .Case([&](AbsOp) { return largerOf(x[0], Dim(0) - x[0]); })
+      .Case([&](ReluOp) { return largerOf(x[0], 0); })
+      .Case([&](ModOp mod) {
+        // C's remainder has the sign of x.
+        return mod.getFmod() && x[0].least() < 0 ? Known()
+                                                 : moduloOf(x[0], x[1]);
+      })
       .Case([&](EqualOp) { return ifEqual(x[0], x[1], 1, 0); })
       .Case([&](LessOp) { return ifLess(x[0], x[1], 1, 0); })
       .Case([&](GreaterOp) { return ifLess(x[1], x[0], 1, 0); })
@@ -59,8 +128,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](OrOp) { return largerOf(x[0], x[1]); })
       .Case([&](WhereOp) { return ifEqual(x[0], 0, x[2], x[1]); })
       .Case([&](CastOp cast) {
-        return elementOf(cast.getResult()).isInteger(1) ? ifEqual(x[0], 0, 0, 1)
-                                                        : x[0];
+        return castOf(x[0], elementOf(cast.getX()),
+                      elementOf(cast.getResult()));
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -90,7 +159,7 @@ private:
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
     // What is longer is no shape.
     constexpr int64_t mostElements = 256;
-    if (hasRunTimeSizes(value.getType()) || !isWide ||
+    if (hasRunTimeSizes(value.getType()) || !(isWide || isFloat(element)) ||
         elementsOf(value) > mostElements)
       return {};
     KnownElements unknown(elementsOf(value));
@@ -99,6 +168,8 @@ private:
     if (auto constant = dyn_cast<ConstantOp>(op)) {
       if (!hasData(constant.getValue()))
         return unknown;
+      if (isFloat(element))
+        return floatsOf(constant.getValue());
       SmallVector<int64_t> numbers = elementsAsInts(constant.getValue());
       return KnownElements(numbers.begin(), numbers.end());
     }
@@ -115,9 +186,24 @@ private:
     return result(op, operands).value_or(unknown);
   }
 
+  /// Constants of floats in units; none of those that are no multiples of it.
+  static KnownElements floatsOf(ElementsAttr value) {
+    KnownElements elements;
+    for (const APFloat &x : toDense(value).getValues<APFloat>()) {
+      double units = x.convertToDouble() * floatUnit;
+      bool isWhole = std::abs(units) <= double(mostCounted) &&
+                     units == std::floor(units);
+      elements.push_back(isWhole ? Known(static_cast<int64_t>(units))
+                                 : std::nullopt);
+    }
+    return elements;
+  }
+
   /// Whether a size is no larger than what the machine counts with and the type holds,
   /// and its definition no longer than is worth computing where it is used.
   static bool isCounted(const Dim &x, Type type) {
+    if (isFloat(type) && !isExactFloat(x))
+      return false;
     if (x.known())
       return true;
     constexpr size_t longestDefinition = 400;
@@ -126,6 +212,14 @@ private:
     });
     int64_t most = type.getIntOrFloatBitWidth() > 32 ? mostCounted : INT32_MAX;
     return isShort && x.least() >= -most && x.most() <= most;
+  }
+
+  /// Whether floats of 32 bits hold all values of a size in units.
+  static bool isExactFloat(const Dim &x) {
+    constexpr int64_t mostMantissa = int64_t(1) << 24;
+    int64_t most = x.divisor() % floatUnit == 0 ? mostMantissa * floatUnit
+                                                : mostMantissa;
+    return x.least() >= -most && x.most() <= most;
   }
 
   /// Numbers beyond (as Slice takes them for "all") are compared and moved, but not
@@ -139,6 +233,8 @@ private:
     if (!isa<AddOp, SubOp, MulOp, DivOp, NegOp>(op))
       return true;
     Dim product = isa<MulOp>(op) ? x[0] * x[1] : Dim(0);
+    if (isFloat(op) && isa<DivOp>(op))
+      product = x[0] * floatUnit;
     return llvm::all_of(x, isSmall) && isSmall(product);
   }
 
@@ -183,6 +279,8 @@ private:
   static std::optional<KnownElements> reduced(Operation *op,
                                               const KnownElements &x) {
     auto all = allOf(x);
+    if (isFloat(op) && isa<ReduceProdOp>(op))
+      return std::nullopt;
     if (!all || all->empty() || !llvm::all_of(*all, isSmall))
       return std::nullopt;
     Dim one = all->front();
@@ -283,7 +381,9 @@ std::optional<Dims> allOf(ArrayRef<std::optional<Dim>> elements) {
 }
 
 KnownElements elementsOfSizes(Value value) {
-  KnownElements elements = SizeValues().of(value);
+  KnownElements elements;
+  if (elementOf(value).isIntOrIndex())
+    elements = SizeValues().of(value);
   elements.resize(tensorType(value).getNumElements());
   return elements;
 }

@@ -8,6 +8,7 @@
 #include "compiler/import/KnownSizes.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/ValueBounds.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 
 using namespace mlir;
@@ -160,7 +161,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   // What follows from sizes needs no run to read it.
   if (llvm::all_of(known, isKnown))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
-  for (auto [i, bound] : llvm::enumerate(most)) {
+  SmallVector<std::optional<int64_t>> computed = mostOfElements(counts);
+  for (auto [i, given] : llvm::enumerate(most)) {
+    std::optional<int64_t> bound = given ? given : computed[i];
     // Some elements follow from other sizes, where all do not. Those that are chosen are
     // read beside the others: a symbol is what the caller sees of them.
     if (isKnown(known[i]) &&
@@ -283,9 +286,10 @@ void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
 }
 
 bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
-  // What has more elements does not fit into the memory of most machines.
-  constexpr int64_t mostElements = int64_t(1) << 31;
-  if (!hasRunTimeSizes(type) || type.getNumElements() <= mostElements)
+  // Sizes within large bounds may have a small product: what has to fit into memory is
+  // what the run is given, and into the integers that count bytes what the bounds allow.
+  if (!hasRunTimeSizes(type) ||
+      checkedElements(type.getShape(), 8 * elementBytes(type.getElementType())))
     return true;
   report(DiagnosticId::UnsupportedForm,
          "`" + printable(at.node.op_type()) +
