@@ -42,15 +42,19 @@ Interval ofType(Type type) {
   return {-most, most - 1};
 }
 
-/// Whether a type of integers holds an interval.
+/// Whether a type of integers holds an interval, as far as it has bounds. (A run that wraps
+/// beyond others is found out: it checks the sizes that it reads.)
 bool isHeld(Interval x, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return true;
   bool isNatural = integer.getWidth() == 1 || integer.isUnsigned();
   double count = std::ldexp(1, integer.getWidth());
-  return x.least >= (isNatural ? 0 : -count / 2) &&
-         x.most <= (isNatural ? count : count / 2) - 1;
+  double least = isNatural ? 0 : -count / 2;
+  auto isInside = [&](double bound) {
+    return std::isinf(bound) || (bound >= least && bound < least + count);
+  };
+  return isInside(x.least) && isInside(x.most);
 }
 
 /// The interval of several candidates; all numbers if one is none (inf - inf, 0 * inf).
@@ -163,9 +167,10 @@ public:
     bool isFloat = isa<FloatType>(elementOf(value));
     for (Interval &x : found) {
       // More than floats of 32 bits round in a few operations.
-      double slack = isFloat ? std::ldexp(1, -20) : 0;
-      x = {x.least - slack * std::abs(x.least),
-           x.most + slack * std::abs(x.most)};
+      constexpr double slack = 1e-6;
+      if (isFloat)
+        x = {x.least - slack * std::abs(x.least),
+             x.most + slack * std::abs(x.most)};
       // What passes the type's range wraps.
       if (!isFloat && !isHeld(x, elementOf(value)))
         x = type;

@@ -188,6 +188,10 @@ def rounded(ingot):
                     node("Reshape", ["x", "shape"], ["image"]), node("MatMul", ["image", "weights"])], [("x", F, ["n", 16])],
                    weights={"zero": ints(0), "one": ints(1), "two": ints(2), "weights": normal(4, 3)})
     check(ingot, "a square image", square, shapes((1, 16), (3, 16)), ("n=1..4",))
+    clamped = model([node("ReduceMax", ["i"], ["m"], keepdims=0), node("Max", ["m", "one"], ["l"]), node("Min", ["l", "six"], ["c"]), node("Cast", ["c"], ["w"], to=I),
+                     node("Reshape", ["w", "rank"], ["shape"]), node("ConstantOfShape", ["shape"])], [("i", TensorProto.INT32, ["n"])],
+                    weights={"one": np.int32(1), "six": np.int32(6), "rank": ints(1)})
+    check(ingot, "a size that data choose within bounds", clamped, [{"i": np.array(each, np.int32)} for each in ([1, 4], [9, 70, 2], [-5])], ("n=1..4",))
     first = model([node("Shape", ["x"], ["s"]), node("Squeeze", ["s"], ["n"]), node("Range", ["zero", "n", "unit"], ["r"]), node("Slice", ["r", "none", "four"], ["y"])],
                   [("x", F, ["n"])], (("y", I),), {"zero": np.int64(0), "unit": np.int64(1), "none": ints(0), "four": ints(4)})
     check(ingot, "the first numbers below a size", first, shapes((4,), (9,)), ("n=4..16",))
