@@ -477,6 +477,18 @@ private:
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
+  /// What is said of sizes of inputs that no option sets, unless the model determines them.
+  struct Question {
+    std::string symbol, message, hint;
+  };
+  std::vector<Question> questions;
+  /// Takes symbols whose names are formulas of others to be what they say.
+  void followFormulas();
+  /// Whether the model determines the size of a symbol that no option sets.
+  bool isDetermined(llvm::StringRef symbol) const;
+  /// Reports the sizes that neither options nor the model determine, instead of what
+  /// follows from them; returns whether there are any.
+  bool reportUnbound(const Diagnostics &before);
   /// Names of the sizes that runs make.
   llvm::StringSet<> made;
   /// How often a name was asked for again: the next of that name ends with a number.

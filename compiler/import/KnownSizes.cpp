@@ -191,8 +191,8 @@ private:
     KnownElements elements;
     for (const APFloat &x : toDense(value).getValues<APFloat>()) {
       double units = x.convertToDouble() * floatUnit;
-      bool isWhole = std::abs(units) <= double(mostCounted) &&
-                     units == std::floor(units);
+      bool isWhole =
+          std::abs(units) <= double(mostCounted) && units == std::floor(units);
       elements.push_back(isWhole ? Known(static_cast<int64_t>(units))
                                  : std::nullopt);
     }
@@ -217,8 +217,8 @@ private:
   /// Whether floats of 32 bits hold all values of a size in units.
   static bool isExactFloat(const Dim &x) {
     constexpr int64_t mostMantissa = int64_t(1) << 24;
-    int64_t most = x.divisor() % floatUnit == 0 ? mostMantissa * floatUnit
-                                                : mostMantissa;
+    int64_t most =
+        x.divisor() % floatUnit == 0 ? mostMantissa * floatUnit : mostMantissa;
     return x.least() >= -most && x.most() <= most;
   }
 

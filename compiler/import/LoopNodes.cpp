@@ -132,10 +132,10 @@ NodeResults GraphImporter::importSkippedLoop(NodePlace &at,
     SmallVector<int64_t> shape{0};
     for (const auto &dim : declared.shape().dim())
       shape.push_back(std::max<int64_t>(0, dim.dim_value()));
-    results.push_back(Binding::known(constant(
-        DenseElementsAttr::get(RankedTensorType::get(shape, element),
-                               ArrayRef<Attribute>()),
-        locationOf(at))));
+    results.push_back(Binding::known(
+        constant(DenseElementsAttr::get(RankedTensorType::get(shape, element),
+                                        ArrayRef<Attribute>()),
+                 locationOf(at))));
   }
   return results;
 }

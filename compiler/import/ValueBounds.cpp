@@ -80,8 +80,8 @@ Interval growing(Interval x, double (*function)(double)) {
 Interval quotientOf(Interval x, Interval y) {
   if (y.least <= 0 && y.most >= 0)
     return {-infinity, infinity};
-  return hullOf({x.least / y.least, x.least / y.most, x.most / y.least,
-                 x.most / y.most});
+  return hullOf(
+      {x.least / y.least, x.least / y.most, x.most / y.least, x.most / y.most});
 }
 
 Interval powerOf(Interval x, Interval y) {
@@ -231,8 +231,8 @@ private:
       for (size_t i = 0; i < count; ++i) {
         SmallVector<Interval> in;
         for (auto [operand, x] : llvm::zip(op->getOperands(), operands))
-          in.push_back(
-              shapeOf(operand) == shapeOf(value) ? at(x, i, count) : wholeOf(x));
+          in.push_back(shapeOf(operand) == shapeOf(value) ? at(x, i, count)
+                                                          : wholeOf(x));
         auto one = elementOfResult(op, in);
         if (!one)
           return {};

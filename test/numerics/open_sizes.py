@@ -239,6 +239,27 @@ def zero_points(ingot):
     of("row of a square", ["m", "m"], ["m", "n"], {"p": three}, [((3, 3), (3, 2))], [((2, 2), (2, 2))])
 
 
+def determined(ingot):
+    """Sizes that no option sets: the model determines them, or the name of their symbol says how they follow from others."""
+    weights = {"wq": normal(16, 32), "wk": normal(16, 16), "wv": normal(16, 16), "one": ints(1), "unit": np.int64(1)}
+    cache = ["b", 2, "p", "kv_cache_dim"]
+    for mask in ("total", "p + s"):
+        nodes = [node("MatMul", ["x", "wq"], ["q"]), node("MatMul", ["x", "wk"], ["k"]), node("MatMul", ["x", "wv"], ["v"]),
+                 node("ReduceSum", ["mask", "one"], ["length"], keepdims=0), node("Sub", ["length", "unit"], ["l"]), node("Cast", ["l"], ["last"], to=TensorProto.INT32),
+                 node("Shape", ["mask"], ["ms"]), node("Gather", ["ms", "unit"], ["t"]), node("Cast", ["t"], ["all"], to=TensorProto.INT32),
+                 node("GroupQueryAttention", ["q", "k", "v", "pk", "pv", "last", "all"], ["y", "nk", "nv"], num_heads=4, kv_num_heads=2, domain="com.microsoft")]
+        network = model(nodes, [("x", F, ["b", "s", 16]), ("mask", I, ["b", mask]), ("pk", F, cache), ("pv", F, cache)], (("y", F), ("nk", F), ("nv", F)), weights)
+        network.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+        values = lambda b, s, p, more=0: {"x": normal(b, s, 16), "mask": np.ones((b, s + p + more), np.int64),  # noqa: E731
+                                          "pk": normal(b, 2, p, 8), "pv": normal(b, 2, p, 8)}
+        check(ingot, f"a cache whose heads the attention determines, and the mask of {mask}", network, [values(1, 3, 4), values(2, 1, 7)],
+              ("b=1..4", "s=1..8", "p=0..16"), [values(1, 3, 4, more=1)])
+    check(ingot, "channels that the weights determine", model([node("Conv", ["x", "w"])], [("x", F, ["n", "c", 8, 8])], weights={"w": normal(4, 3, 3, 3)}),
+          shapes((2, 3, 8, 8)), ("n=1..4",), shapes((1, 4, 8, 8)))
+    check(ingot, "twice a size", model([node("Concat", ["x", "x"], ["c"], axis=0), node("Mul", ["c", "z"])], [("x", F, ["n"]), ("z", F, ["2 * n"])]),
+          [{"x": normal(1), "z": normal(2)}, {"x": normal(4), "z": normal(8)}], ("n=1..4",), [{"x": normal(2), "z": normal(3)}])
+
+
 def indexed(ingot):
     """Indices that are shorter than the data along the other axes."""
     for shape, own in ((["a", "b"], ["c", "d"]), (["a", 5], ["c", 3])):
@@ -316,4 +337,4 @@ def loops(ingot):
         check(ingot, f"a recurrent loop, {title}", network, shapes((1, 5, 3), (4, 5, 3), (2, 5, 3)), ("n=1..4",))
 
 
-compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, indexed, windows, branches)
+compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches)
