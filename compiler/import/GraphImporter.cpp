@@ -46,14 +46,18 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
 
   Scope scope;
   scope.opsets = &opsets;
-  if (!importInputs(model.graph(), scope))
+  Diagnostics before = diagnostics;
+  if (!importInputs(model.graph(), scope)) {
+    for (const Question &question : questions)
+      diagnostics.report(DiagnosticId::UnboundDimension, question.message,
+                         question.hint);
     return nullptr;
+  }
   importInitializers(model.graph(), scope);
   importNodes(model.graph().node(), scope);
   checkMadeOptions();
-  if (!importOutputs(model.graph(), scope))
-    return nullptr;
-  return module;
+  bool isDone = importOutputs(model.graph(), scope);
+  return reportUnbound(before) || !isDone ? nullptr : std::move(module);
 }
 
 void GraphImporter::importInitializers(const onnx::GraphProto &graph,
@@ -274,11 +278,12 @@ bool GraphImporter::checkDynamicSizes(const NodePlace &at,
                                       Operation *before) {
   if (dynamicSizes(at).empty())
     return true;
-  bool knows =
-      at.isExpanded ||
-      llvm::is_contained({"Shape", "Size", "CastLike", "SequenceLength",
-                          "OptionalHasElement", "If", "Loop", "Scan"},
-                         at.node.op_type());
+  // A part of the numbers below a size is a part of the numbers below its bound.
+  bool knows = at.isExpanded ||
+               llvm::is_contained({"Shape", "Size", "CastLike",
+                                   "SequenceLength", "OptionalHasElement", "If",
+                                   "Loop", "Scan", "Slice", "Split"},
+                                  at.node.op_type());
   bool holds = knows || llvm::all_of(results, [](const Binding &result) {
                  return !result.value || !isComputable(result.value);
                });

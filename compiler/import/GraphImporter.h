@@ -446,6 +446,7 @@ private:
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
+  NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
   /// Fails and sets `grown` if a state needs a larger form than `forms` has;
   /// `forms` is then updated.
@@ -520,6 +521,18 @@ private:
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
+  /// What is said of sizes of inputs that no option sets, unless the model determines them.
+  struct Question {
+    std::string symbol, message, hint;
+  };
+  std::vector<Question> questions;
+  /// Takes symbols whose names are formulas of others to be what they say.
+  void followFormulas();
+  /// Whether the model determines the size of a symbol that no option sets.
+  bool isDetermined(llvm::StringRef symbol) const;
+  /// Reports the sizes that neither options nor the model determine, instead of what
+  /// follows from them; returns whether there are any.
+  bool reportUnbound(const Diagnostics &before);
   /// Names of data-dependent sizes.
   llvm::StringSet<> made;
   /// How often each name was requested: repeated names get a number as suffix.

@@ -199,6 +199,35 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   }
 }
 
+/// The size that the name of a symbol says: exporters call the length of a mask
+/// `past_sequence_length + sequence_length`. Sums of products of symbols that have a size
+/// and of numbers; empty for other names.
+static std::optional<Dim>
+sizeOfFormula(StringRef name, const std::map<std::string, Dim> &sizes) {
+  if (!name.contains('+') && !name.contains('*'))
+    return std::nullopt;
+  Dim sum = 0;
+  SmallVector<StringRef> terms, factors;
+  name.split(terms, '+');
+  for (StringRef term : terms) {
+    Dim product = 1;
+    factors.clear();
+    term.split(factors, '*');
+    for (StringRef factor : factors) {
+      int64_t number;
+      auto size = sizes.find(factor.trim().str());
+      if (size != sizes.end())
+        product *= size->second;
+      else if (!factor.trim().getAsInteger(10, number) && number >= 0)
+        product *= number;
+      else
+        return std::nullopt;
+    }
+    sum += product;
+  }
+  return sum;
+}
+
 std::optional<Dim>
 GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
                          const onnx::TensorShapeProto::Dimension &dim) {
@@ -213,16 +242,55 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // A symbol is reported only once, even if it occurs several times.
-  if (unbound.insert(name).second)
-    diagnostics.report(
-        DiagnosticId::UnboundDimension,
-        "the input `" + printable(input.name()) + "` has a dynamic dimension" +
-            (isNamed ? " `" + printable(name) + "`" : "") + " at axis " +
-            Twine(axis) + ", and no option sets it",
-        "fix it with --dim " + printable(name) +
-            "=SIZE, or bound it with --dim " + printable(name) + "=1..64");
-  return std::nullopt;
+  // The model may determine the size. A symbol is asked for once, wherever it stands.
+  constexpr int64_t mostDetermined = int64_t(1) << 16;
+  std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
+  if (unbound.insert(name).second) {
+    std::string option = StringRef(name).contains(' ')
+                             ? "--dim '" + printable(name)
+                             : "--dim " + printable(name);
+    std::string end = StringRef(name).contains(' ') ? "'" : "";
+    questions.push_back(
+        {name,
+         "the input `" + printable(input.name()) + "` has a dynamic dimension" +
+             (isNamed ? " `" + printable(name) + "`" : "") + " at axis " +
+             std::to_string(axis) + ", and no option sets it",
+         "fix it with " + option + "=SIZE" + end + ", or bound it with " +
+             option + "=1..64" + end});
+  }
+  return dimOf(name, formula ? SizeRange(formula->least(), formula->most())
+                             : SizeRange(1, mostDetermined));
+}
+
+void GraphImporter::followFormulas() {
+  for (const Question &question : questions)
+    if (std::optional<Dim> formula = sizeOfFormula(question.symbol, symbols))
+      (void)requireEqual(
+          dimOf(question.symbol, {formula->least(), formula->most()}),
+          *formula);
+}
+
+bool GraphImporter::isDetermined(StringRef symbol) const {
+  auto size = assumed.find(symbol.str());
+  if (size == assumed.end())
+    return false;
+  return llvm::none_of(size->second.given(), [&](kernel::SymbolAttr other) {
+    return unbound.contains(other.getName());
+  });
+}
+
+bool GraphImporter::reportUnbound(const Diagnostics &before) {
+  bool isFirst = true;
+  for (const Question &question : questions) {
+    if (isDetermined(question.symbol))
+      continue;
+    if (isFirst)
+      diagnostics = before;
+    isFirst = false;
+    diagnostics.report(DiagnosticId::UnboundDimension, question.message,
+                       question.hint);
+  }
+  return !isFirst;
 }
 
 bool GraphImporter::inputShape(const onnx::ValueInfoProto &input, Dims &shape) {
@@ -316,6 +384,13 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
     return {};
   auto shape =
       llvm::map_to_vector(sizes, [](const Dim &d) { return d.most(); });
+  bool isUnbound = llvm::any_of(sizes, [&](const Dim &size) {
+    return llvm::any_of(size.given(), [&](kernel::SymbolAttr symbol) {
+      return unbound.contains(symbol.getName());
+    });
+  });
+  if (isUnbound && !checkedElements(shape, 8 * elementBytes(element)))
+    return {};
   if (!checkedElements(shape, 8 * elementBytes(element)) &&
       !llvm::all_of(sizes, [](const Dim &size) { return size.known(); })) {
     diagnostics.report(
@@ -367,7 +442,11 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
                 printable(name) + "`",
             "rename one of them");
   }
-  if (diagnostics.size() != reported || !unbound.empty())
+  auto isMissing = [](RankedTensorType type) { return !type; };
+  if (diagnostics.size() != reported ||
+      llvm::any_of(types, [&](ArrayRef<RankedTensorType> own) {
+        return llvm::any_of(own, isMissing);
+      }))
     return false;
   std::vector<SmallVector<Value>> values;
   for (auto [input, own] : llvm::zip(fedInputs(graph), types)) {
@@ -376,6 +455,7 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
   }
+  followFormulas();
   for (const auto &[name, text] : options.bind)
     bindOption(name, text);
   if (diagnostics.size() == reported)

@@ -7,6 +7,7 @@
 
 #include "compiler/import/KnownSizes.h"
 
+#include "compiler/import/TensorData.h"
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "llvm/ADT/DenseMap.h"
@@ -19,6 +20,32 @@ namespace ingot {
 namespace {
 
 using Known = std::optional<Dim>;
+
+/// A float is known as a multiple of 1 / floatUnit.
+constexpr int64_t floatUnit = 256;
+
+bool isFloat(Type type) { return type.isF32() || type.isF64(); }
+bool isFloat(Operation *op) { return isFloat(elementOf(op->getResult(0))); }
+
+/// Products and quotients of floats; none where they are no multiples of the unit.
+Known floatProduct(const Dim &x, const Dim &y) {
+  return (x * y).dividedBy(Dim(floatUnit));
+}
+Known floatQuotient(const Dim &x, const Dim &y) {
+  if (!y.known() || *y.known() <= 0)
+    return std::nullopt;
+  return (x * floatUnit).dividedBy(y);
+}
+
+Dim floorOf(const Dim &x) { return x.floorDiv(floatUnit) * floatUnit; }
+Dim ceilOf(const Dim &x) { return Dim(0) - floorOf(Dim(0) - x); }
+/// Rounded to the nearest integer; none where a half may be on the way, which goes to the
+/// even one.
+Known roundOf(const Dim &x) {
+  if (x.divisor() % floatUnit == 0)
+    return x;
+  return std::nullopt;
+}
 
 /// Returns x / y rounded towards zero; y is a number, or positive in each run.
 Known quotientOf(const Dim &x, const Dim &y) {
@@ -36,8 +63,40 @@ Known quotientOf(const Dim &x, const Dim &y) {
                         : ifLess(x, 0, none - floorDiv(none - x, by), down);
 }
 
+/// x modulo y with the sign of y, which is positive in each run.
+Known moduloOf(const Dim &x, const Dim &y) {
+  if (y.least() <= 0)
+    return std::nullopt;
+  return x - floorDiv(x, y) * y;
+}
+
+/// A number converted; of a float, the integer towards zero.
+Known castOf(const Dim &x, Type from, Type to) {
+  if (to.isInteger(1))
+    return ifEqual(x, 0, 0, 1);
+  if (isFloat(from) == isFloat(to))
+    return x;
+  return isFloat(to) ? x * floatUnit : quotientOf(x, Dim(floatUnit));
+}
+
+/// One element of the result of an operator on floats, in units.
+Known elementOfFloats(Operation *op, ArrayRef<Dim> x) {
+  return llvm::TypeSwitch<Operation *, Known>(op)
+      .Case([&](MulOp) { return floatProduct(x[0], x[1]); })
+      .Case([&](DivOp) { return floatQuotient(x[0], x[1]); })
+      .Case([&](FloorOp) { return floorOf(x[0]); })
+      .Case([&](CeilOp) { return ceilOf(x[0]); })
+      .Case([&](RoundOp) { return roundOf(x[0]); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 /// Returns one element of the result of an operator on integers or booleans.
 Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
+  if (isFloat(op))
+    if (Known result = elementOfFloats(op, x))
+      return result;
+  if (isFloat(op) && isa<MulOp, DivOp, ModOp>(op))
+    return std::nullopt;
   // On integers, these operators are bitwise.
   if (isa<NotOp, AndOp, OrOp>(op) && !elementOf(op->getResult(0)).isInteger(1))
     return std::nullopt;
@@ -49,6 +108,13 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](MaximumOp) { return largerOf(x[0], x[1]); })
       .Case([&](MinimumOp) { return smallerOf(x[0], x[1]); })
       .Case([&](NegOp) { return Dim(0) - x[0]; })
+      .Case([&](AbsOp) { return largerOf(x[0], Dim(0) - x[0]); })
+      .Case([&](ReluOp) { return largerOf(x[0], 0); })
+      .Case([&](ModOp mod) {
+        // C's remainder has the sign of x.
+        return mod.getFmod() && x[0].least() < 0 ? Known()
+                                                 : moduloOf(x[0], x[1]);
+      })
       .Case([&](EqualOp) { return ifEqual(x[0], x[1], 1, 0); })
       .Case([&](LessOp) { return ifLess(x[0], x[1], 1, 0); })
       .Case([&](GreaterOp) { return ifLess(x[1], x[0], 1, 0); })
@@ -59,8 +125,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](OrOp) { return largerOf(x[0], x[1]); })
       .Case([&](WhereOp) { return ifEqual(x[0], 0, x[2], x[1]); })
       .Case([&](CastOp cast) {
-        return elementOf(cast.getResult()).isInteger(1) ? ifEqual(x[0], 0, 0, 1)
-                                                        : x[0];
+        return castOf(x[0], elementOf(cast.getX()),
+                      elementOf(cast.getResult()));
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -90,7 +156,7 @@ private:
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
     // A longer tensor is not a shape.
     constexpr int64_t mostElements = 256;
-    if (hasDynamicSizes(value.getType()) || !isWide ||
+    if (hasDynamicSizes(value.getType()) || !(isWide || isFloat(element)) ||
         elementsOf(value) > mostElements)
       return {};
     KnownElements unknown(elementsOf(value));
@@ -99,6 +165,8 @@ private:
     if (auto constant = dyn_cast<ConstantOp>(op)) {
       if (!hasData(constant.getValue()))
         return unknown;
+      if (isFloat(element))
+        return floatsOf(constant.getValue());
       SmallVector<int64_t> numbers = elementsAsInts(constant.getValue());
       return KnownElements(numbers.begin(), numbers.end());
     }
@@ -115,9 +183,24 @@ private:
     return result(op, operands).value_or(unknown);
   }
 
+  /// Constants of floats in units; none of those that are no multiples of it.
+  static KnownElements floatsOf(ElementsAttr value) {
+    KnownElements elements;
+    for (const APFloat &x : toDense(value).getValues<APFloat>()) {
+      double units = x.convertToDouble() * floatUnit;
+      bool isWhole =
+          std::abs(units) <= double(mostCounted) && units == std::floor(units);
+      elements.push_back(isWhole ? Known(static_cast<int64_t>(units))
+                                 : std::nullopt);
+    }
+    return elements;
+  }
+
   /// Whether a size fits into the type and the range of exact arithmetic, and
   /// its expression is short enough to be recomputed at each use.
   static bool isCounted(const Dim &x, Type type) {
+    if (isFloat(type) && !isExactFloat(x))
+      return false;
     if (x.known())
       return true;
     constexpr size_t longestDefinition = 400;
@@ -126,6 +209,14 @@ private:
     });
     int64_t most = type.getIntOrFloatBitWidth() > 32 ? mostCounted : INT32_MAX;
     return isShort && x.least() >= -most && x.most() <= most;
+  }
+
+  /// Whether floats of 32 bits hold all values of a size in units.
+  static bool isExactFloat(const Dim &x) {
+    constexpr int64_t mostMantissa = int64_t(1) << 24;
+    int64_t most =
+        x.divisor() % floatUnit == 0 ? mostMantissa * floatUnit : mostMantissa;
+    return x.least() >= -most && x.most() <= most;
   }
 
   /// Larger numbers (such as the "to the end" bound of Slice) are compared and
@@ -139,6 +230,8 @@ private:
     if (!isa<AddOp, SubOp, MulOp, DivOp, NegOp>(op))
       return true;
     Dim product = isa<MulOp>(op) ? x[0] * x[1] : Dim(0);
+    if (isFloat(op) && isa<DivOp>(op))
+      product = x[0] * floatUnit;
     return llvm::all_of(x, isSmall) && isSmall(product);
   }
 
@@ -184,6 +277,8 @@ private:
   static std::optional<KnownElements> reduced(Operation *op,
                                               const KnownElements &x) {
     auto all = allOf(x);
+    if (isFloat(op) && isa<ReduceProdOp>(op))
+      return std::nullopt;
     if (!all || all->empty() || !llvm::all_of(*all, isSmall))
       return std::nullopt;
     Dim one = all->front();
@@ -285,7 +380,9 @@ std::optional<Dims> allOf(ArrayRef<std::optional<Dim>> elements) {
 }
 
 KnownElements elementsOfSizes(Value value) {
-  KnownElements elements = SizeValues().of(value);
+  KnownElements elements;
+  if (elementOf(value).isIntOrIndex())
+    elements = SizeValues().of(value);
   elements.resize(tensorType(value).getNumElements());
   return elements;
 }

@@ -96,21 +96,28 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
   return known;
 }
 
+/// Data that decides shapes is short; what is longer is what a network computes
+/// with.
+static constexpr int64_t maxBoundElements = 256;
+
 void GraphImporter::foldPartOfShape(Binding &result) {
   Operation *part = result.value ? result.value.getDefiningOp() : nullptr;
-  if (isa_and_nonnull<graph::GatherOp, graph::SliceOp>(part) &&
-      part->getOperand(0).getDefiningOp<graph::SizesOp>() &&
-      constantOf(result.value))
+  bool isPart = isa_and_nonnull<graph::GatherOp, graph::SliceOp>(part) &&
+                part->getOperand(0).getDefiningOp<graph::SizesOp>();
+  // A size on its way back from floats: int(sqrt(float(size))).
+  bool isRounded =
+      isa_and_nonnull<graph::CastOp>(part) &&
+      isa<FloatType>(graph::elementOf(part->getOperand(0))) &&
+      graph::elementOf(result.value).isIntOrIndex() &&
+      !graph::hasDynamicSizes(result.value.getType()) &&
+      graph::tensorType(result.value).getNumElements() <= maxBoundElements;
+  if ((isPart || isRounded) && constantOf(result.value))
     result.value = resolve(result.value);
 }
 
 std::optional<graph::Dims> GraphImporter::sizesIn(Value value) {
   return valuesOfSizes(resolve(value));
 }
-
-/// Data that determine shapes are short; longer data are what the network
-/// computes on.
-static constexpr int64_t maxBoundElements = 256;
 
 DenseElementsAttr GraphImporter::requireConstant(Value value) {
   if (DenseElementsAttr known = constantOf(value))

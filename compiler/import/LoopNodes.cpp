@@ -103,8 +103,45 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
         succeeded(results))
       return results;
   bool hasCount = known && !at.inputs.empty() && at.inputs[0];
+  if (NodeResults results = importSkippedLoop(at, *body); succeeded(results))
+    return results;
   diagnostics = hasCount ? whyUnrolled : whyAtRunTime;
   return failure();
+}
+
+/// A loop without an iteration, whose body need not be valid for its operands: what it
+/// collects has the sizes that the body declares, and 0 where it declares none.
+NodeResults GraphImporter::importSkippedLoop(NodePlace &at,
+                                             const onnx::GraphProto &body) {
+  auto first = [&](size_t i) -> std::optional<int64_t> {
+    DenseElementsAttr known = i < at.inputs.size() && at.inputs[i]
+                                  ? constantOf(at.inputs[i])
+                                  : DenseElementsAttr();
+    if (!known || known.getNumElements() != 1)
+      return std::nullopt;
+    return known.getElementType().isInteger(1)
+               ? *known.getValues<bool>().begin()
+               : (*known.getValues<APInt>().begin()).getSExtValue();
+  };
+  if (first(0).value_or(1) > 0 && first(1).value_or(1) != 0)
+    return failure();
+  SmallVector<Binding> results(
+      llvm::drop_begin(at.bindings, std::min<size_t>(2, at.bindings.size())));
+  for (int i = 1 + static_cast<int>(results.size()); i < body.output_size();
+       ++i) {
+    const auto &declared = body.output(i).type().tensor_type();
+    Type element = elementType(declared.elem_type(), &context);
+    if (!element)
+      return failure();
+    SmallVector<int64_t> shape{0};
+    for (const auto &dim : declared.shape().dim())
+      shape.push_back(std::max<int64_t>(0, dim.dim_value()));
+    results.push_back(Binding::known(
+        constant(DenseElementsAttr::get(RankedTensorType::get(shape, element),
+                                        ArrayRef<Attribute>()),
+                 locationOf(at))));
+  }
+  return results;
 }
 
 NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {

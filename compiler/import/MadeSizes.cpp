@@ -10,6 +10,7 @@
 #include "compiler/import/KnownSizes.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/ValueBounds.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 
 using namespace mlir;
@@ -173,7 +174,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   // tensor.
   if (llvm::all_of(known, isKnown) && llvm::none_of(known, hasLooseBound))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
-  for (auto [i, bound] : llvm::enumerate(most)) {
+  SmallVector<std::optional<int64_t>> computed = mostOfElements(counts);
+  for (auto [i, given] : llvm::enumerate(most)) {
+    std::optional<int64_t> bound = given ? given : computed[i];
     // Only some elements are expressions of other sizes. An expression that
     // contains choices (SizeChoice) is also read from the tensor: the caller
     // sees it as a plain symbol.
@@ -298,9 +301,10 @@ void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
 }
 
 bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
-  // Tensors with more elements exceed the memory of most machines.
-  constexpr int64_t mostElements = int64_t(1) << 31;
-  if (!hasDynamicSizes(type) || type.getNumElements() <= mostElements)
+  // Sizes within large bounds may have a small product: what has to fit into memory is
+  // what the run is given, and into the integers that count bytes what the bounds allow.
+  if (!hasDynamicSizes(type) ||
+      checkedElements(type.getShape(), 8 * elementBytes(type.getElementType())))
     return true;
   report(DiagnosticId::UnsupportedForm,
          "`" + printable(at.node.op_type()) +

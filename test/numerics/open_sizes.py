@@ -162,6 +162,104 @@ def computed(ingot):
                 {"two": ints(2)}), shapes((9,), (1,), (16,)), ("n=1..16",))
 
 
+def rounded(ingot):
+    """Shapes that are computed in floats on their way, and by functions that only the run computes."""
+    def of(title, nodes, runs, dims=("n=1..100",), refused=(), **constants):
+        weights = {"half": np.float32([0.5]), "two": np.float32([2]), "part": np.float32([0.7]), **constants}
+        weights = {name: weights[name] for each in nodes for name in each.input if name in weights}
+        network = model([node("Shape", ["x"], ["s"]), node("Cast", ["s"], ["f"], to=F), *nodes, node("Cast", ["r"], ["shape"], to=I),
+                         node("ConstantOfShape", ["shape"])], [("x", F, ["n"])], weights=weights)
+        check(ingot, title, network, shapes(*runs), dims, shapes(*refused))
+
+    runs = ((1,), (4,), (7,), (64,), (99,), (100,))
+    of("half of a size", [node("Mul", ["f", "half"], ["m"]), node("Floor", ["m"], ["r"])], runs)
+    of("the even number that is not less than a size", [node("Div", ["f", "two"], ["d"]), node("Ceil", ["d"], ["c"]), node("Mul", ["c", "two"], ["r"])], runs)
+    of("towards zero", [node("Mul", ["f", "half"], ["r"])], runs)
+    of("a half rounded to even", [node("Mul", ["f", "half"], ["m"]), node("Round", ["m"], ["r"])], runs)
+    of("seven tenths of a size", [node("Mul", ["f", "part"], ["m"]), node("Floor", ["m"], ["r"])], runs)
+    of("the square root of a size", [node("Sqrt", ["f"], ["r"])], runs)
+    of("the power of a size", [node("Pow", ["f", "half"], ["p"]), node("Add", ["p", "two"], ["r"])], runs)
+    of("the distance of a size from 50", [node("Sub", ["s", "fifty"], ["d"]), node("Abs", ["d"], ["r"])], runs, fifty=ints(50))
+    of("what is missing to a multiple of 8", [node("Neg", ["s"], ["m"]), node("Mod", ["m", "eight"], ["r"])], runs, eight=ints(8))
+    of("a size modulo 8", [node("Mod", ["s", "eight"], ["r"], fmod=1)], runs, eight=ints(8))
+    # Of a tensor with an open batch, the root of a size that is a number is a number.
+    square = model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), node("Slice", ["s", "one", "two"], ["c"]), node("Cast", ["c"], ["f"], to=F),
+                    node("Sqrt", ["f"], ["r"]), node("Cast", ["r"], ["w"], to=I), node("Concat", ["n", "w", "w"], ["shape"], axis=0),
+                    node("Reshape", ["x", "shape"], ["image"]), node("MatMul", ["image", "weights"])], [("x", F, ["n", 16])],
+                   weights={"zero": ints(0), "one": ints(1), "two": ints(2), "weights": normal(4, 3)})
+    check(ingot, "a square image", square, shapes((1, 16), (3, 16)), ("n=1..4",))
+    clamped = model([node("ReduceMax", ["i"], ["m"], keepdims=0), node("Max", ["m", "one"], ["l"]), node("Min", ["l", "six"], ["c"]), node("Cast", ["c"], ["w"], to=I),
+                     node("Reshape", ["w", "rank"], ["shape"]), node("ConstantOfShape", ["shape"])], [("i", TensorProto.INT32, ["n"])],
+                    weights={"one": np.int32(1), "six": np.int32(6), "rank": ints(1)})
+    check(ingot, "a size that data choose within bounds", clamped, [{"i": np.array(each, np.int32)} for each in ([1, 4], [9, 70, 2], [-5])], ("n=1..4",))
+    first = model([node("Shape", ["x"], ["s"]), node("Squeeze", ["s"], ["n"]), node("Range", ["zero", "n", "unit"], ["r"]), node("Slice", ["r", "none", "four"], ["y"])],
+                  [("x", F, ["n"])], (("y", I),), {"zero": np.int64(0), "unit": np.int64(1), "none": ints(0), "four": ints(4)})
+    check(ingot, "the first numbers below a size", first, shapes((4,), (9,)), ("n=4..16",))
+
+
+def large(ingot):
+    """Bounds whose product is far larger than any memory."""
+    runs = shapes((2, 3, 4, 5), (1, 1, 7, 2))
+    for op in (node("Relu", ["x"]), node("Transpose", ["x"], perm=[3, 1, 0, 2]), node("Flatten", ["x"]), node("ReduceSum", ["x"], keepdims=0)):
+        check(ingot, f"{op.op_type} of large bounds", model([op], [("x", F, ["a", "b", "c", "d"])]), runs, ("*=1..512",))
+
+
+def ellipses(ingot):
+    """Axes under an ellipsis broadcast where a run has 1 of them."""
+    for equation, first, second, runs in (
+            ("...ij,...jk->...ik", ["a", "i", "j"], ["b", "j", "k"], [((2, 3, 4), (1, 4, 5)), ((1, 3, 4), (2, 4, 5)), ((2, 3, 4), (2, 4, 1))]),
+            ("...ij,...jk", ["a", "i", "j"], ["b", "j", "k"], [((2, 3, 4), (1, 4, 5)), ((1, 3, 4), (1, 4, 5))]),
+            ("...,...->...", ["a", "b"], ["c", "d"], [((2, 3), (1, 3)), ((2, 3), (2, 1)), ((2, 3), (2, 3)), ((1, 1), (2, 3))]),
+            ("...i,...i->...", ["a", "i"], ["b", "i"], [((2, 3), (1, 3)), ((2, 3), (2, 3))]),
+            ("i...j,j...k->...ik", ["i", "a", "j"], ["j", "b", "k"], [((3, 2, 4), (4, 1, 5)), ((3, 1, 4), (4, 2, 5))]),
+            ("...i,i->...", ["a", "b", "i"], ["i"], [((2, 3, 4), (4,)), ((1, 1, 4), (4,))])):
+        check(ingot, f"Einsum {equation}", model([node("Einsum", ["x", "z"], equation=equation)], [("x", F, first), ("z", F, second)]),
+              [{"x": normal(*x), "z": normal(*z)} for x, z in runs], ("*=1..8",))
+
+
+def zero_points(ingot):
+    """A constant with a zero point for each row or column says how many there are."""
+    U = TensorProto.UINT8
+
+    def of(title, x, z, weights, runs, refused):
+        names = ["x", "z", *(name if name in weights else "" for name in "pq")]
+        values = lambda shapes: {name: rng.integers(0, 99, shape).astype(np.uint8) for name, shape in zip("xz", shapes)}  # noqa: E731
+
+        def want(values):
+            row, column = weights.get("p", np.uint8([0])).astype(np.int32), weights.get("q", np.uint8([0])).astype(np.int32)
+            return [(values["x"].astype(np.int32) - row.reshape(-1, 1)) @ (values["z"].astype(np.int32) - column)]
+        check(ingot, f"MatMulInteger with a zero point for each {title}", model([node("MatMulInteger", names)], [("x", U, x), ("z", U, z)],
+                                                                             (("y", TensorProto.INT32),), weights),
+              list(map(values, runs)), ("*=1..8",), list(map(values, refused)), want)
+
+    three, two = np.uint8([1, 7, 19]), np.uint8([3, 200])
+    of("row", ["m", "k"], ["k", "n"], {"p": three}, [((3, 4), (4, 2)), ((3, 1), (1, 8))], [((2, 4), (4, 2))])
+    of("column", ["m", "k"], ["k", "n"], {"q": two}, [((3, 4), (4, 2)), ((1, 5), (5, 2))], [((2, 4), (4, 3))])
+    of("row and column", ["m", "k"], ["k", "n"], {"p": three, "q": two}, [((3, 4), (4, 2))], [((3, 4), (4, 3)), ((2, 4), (4, 2))])
+    of("row of a square", ["m", "m"], ["m", "n"], {"p": three}, [((3, 3), (3, 2))], [((2, 2), (2, 2))])
+
+
+def determined(ingot):
+    """Sizes that no option sets: the model determines them, or the name of their symbol says how they follow from others."""
+    weights = {"wq": normal(16, 32), "wk": normal(16, 16), "wv": normal(16, 16), "one": ints(1), "unit": np.int64(1)}
+    cache = ["b", 2, "p", "kv_cache_dim"]
+    for mask in ("total", "p + s"):
+        nodes = [node("MatMul", ["x", "wq"], ["q"]), node("MatMul", ["x", "wk"], ["k"]), node("MatMul", ["x", "wv"], ["v"]),
+                 node("ReduceSum", ["mask", "one"], ["length"], keepdims=0), node("Sub", ["length", "unit"], ["l"]), node("Cast", ["l"], ["last"], to=TensorProto.INT32),
+                 node("Shape", ["mask"], ["ms"]), node("Gather", ["ms", "unit"], ["t"]), node("Cast", ["t"], ["all"], to=TensorProto.INT32),
+                 node("GroupQueryAttention", ["q", "k", "v", "pk", "pv", "last", "all"], ["y", "nk", "nv"], num_heads=4, kv_num_heads=2, domain="com.microsoft")]
+        network = model(nodes, [("x", F, ["b", "s", 16]), ("mask", I, ["b", mask]), ("pk", F, cache), ("pv", F, cache)], (("y", F), ("nk", F), ("nv", F)), weights)
+        network.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+        values = lambda b, s, p, more=0: {"x": normal(b, s, 16), "mask": np.ones((b, s + p + more), np.int64),  # noqa: E731
+                                          "pk": normal(b, 2, p, 8), "pv": normal(b, 2, p, 8)}
+        check(ingot, f"a cache whose heads the attention determines, and the mask of {mask}", network, [values(1, 3, 4), values(2, 1, 7)],
+              ("b=1..4", "s=1..8", "p=0..16"), [values(1, 3, 4, more=1)])
+    check(ingot, "channels that the weights determine", model([node("Conv", ["x", "w"])], [("x", F, ["n", "c", 8, 8])], weights={"w": normal(4, 3, 3, 3)}),
+          shapes((2, 3, 8, 8)), ("n=1..4",), shapes((1, 4, 8, 8)))
+    check(ingot, "twice a size", model([node("Concat", ["x", "x"], ["c"], axis=0), node("Mul", ["c", "z"])], [("x", F, ["n"]), ("z", F, ["2 * n"])]),
+          [{"x": normal(1), "z": normal(2)}, {"x": normal(4), "z": normal(8)}], ("n=1..4",), [{"x": normal(2), "z": normal(3)}])
+
+
 def indexed(ingot):
     """Indices that are shorter than the data along the other axes."""
     for shape, own in ((["a", "b"], ["c", "d"]), (["a", 5], ["c", 3])):
@@ -240,4 +338,4 @@ def loops(ingot):
         check(ingot, f"a recurrent loop, {title}", network, shapes((1, 5, 3), (4, 5, 3), (2, 5, 3)), ("n=1..4",))
 
 
-compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, indexed, windows, branches)
+compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches)

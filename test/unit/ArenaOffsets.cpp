@@ -102,7 +102,7 @@ static ArenaRequest randomLiveRanges(std::mt19937 &random, int64_t first) {
   return request;
 }
 
-TEST_CASE("no two pieces alive at one step overlap", "[memory]") {
+TEST_CASE("no two ranges live at one step overlap", "[memory]") {
   for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);
     std::vector<ArenaRequest> requests = randomRequests(seed);

@@ -41,6 +41,7 @@ private:
   LogicalResult parse(StringRef equation);
   FailureOr<Labels> parseOperand(StringRef text, int64_t rank);
   LogicalResult fitSizes();
+  LogicalResult growEllipses();
   void takeDiagonal(Term &term, size_t first, size_t second);
   void dropBroadcastAxes(Term &term);
   void arrange(Term &term, ArrayRef<Label> order);
@@ -120,6 +121,12 @@ LogicalResult Einsum::parse(StringRef equation) {
   return success();
 }
 
+/// Whether the run says which of two sizes under an ellipsis is 1. Letters name a size:
+/// where nothing shows that one is 1, the run needs them to be equal.
+static bool mayBroadcast(Label label, const Dim &x, const Dim &y) {
+  return label >= ellipsis && (x.mayBe(1) || y.mayBe(1));
+}
+
 /// Requires axes with the same label to have equal sizes, unless they are 1.
 LogicalResult Einsum::fitSizes() {
   std::map<Label, std::pair<Value, size_t>> longest;
@@ -132,14 +139,37 @@ LogicalResult Einsum::fitSizes() {
       if (known == 1)
         other = {term.x, axis};
       else if (!size.mayBe(1) && !known.mayBe(1) && surelyDiffer(size, known))
-        return node.invalid(
-            "one label stands for axes of the different sizes " +
-            kernel::sizeText(known) + " and " + kernel::sizeText(size));
-      else if (!(size == 1) &&
-               failed(node.requireEqual(
-                   size, known, "the sizes of the axes with one label")))
+        return node.invalid("a label stands for axes of sizes " +
+                            kernel::sizeText(known) + " and " +
+                            kernel::sizeText(size));
+      else if (!(size == 1) && !mayBroadcast(label, size, known) &&
+               failed(node.requireEqual(size, known, "axes of one label")))
         return failure();
     }
+  return growEllipses();
+}
+
+/// Gives each operand the size that all have together along an axis of the ellipsis, where
+/// the run says which of them is 1.
+LogicalResult Einsum::growEllipses() {
+  std::map<Label, Dim> wholes;
+  for (Label label = ellipsis; label < ellipsis + ellipsisRank; ++label) {
+    Dims sizes;
+    for (Term &term : terms)
+      if (term.has(label))
+        sizes.push_back(term.sizeOf(label));
+    wholes[label] = node.wholeSize(sizes);
+  }
+  for (Term &term : terms) {
+    Dims sizes = dimsOf(term.x);
+    for (auto [size, label] : llvm::zip_equal(sizes, term.labels))
+      if (auto whole = wholes.find(label);
+          whole != wholes.end() && !(size == 1))
+        size = whole->second;
+    term.x = node.broadcastTo(term.x, sizes);
+    if (!term.x)
+      return node.invalid("the axes under the ellipsis do not broadcast");
+  }
   return success();
 }
 

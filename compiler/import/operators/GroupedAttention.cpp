@@ -233,6 +233,14 @@ static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
     (void)node.takeEqual(total, dimsOf(node.input(3))[2] + steps);
 }
 
+/// "`total` in 1..8", "4".
+static std::string boundsText(const Dim &size) {
+  if (size.known())
+    return kernel::sizeText(size);
+  return "`" + kernel::sizeText(size) + "` in " + std::to_string(size.least()) +
+         ".." + std::to_string(size.most());
+}
+
 /// Determines the length of the new cache, and how much of it each sequence has
 /// filled.
 static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
@@ -255,9 +263,16 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   // A cache with spare room keeps its length.
   if ((held - g.keys).least() >= 0)
     g.keys = held;
+  if (g.keys.most() < g.steps.least())
+    return node.invalid("total_sequence_length is less than the steps");
   if ((g.keys - g.steps).least() < 0)
-    return node.invalid(
-        "total_sequence_length is less than the number of new tokens");
+    return node.unsupported(
+        "total_sequence_length, " + boundsText(total->front()) +
+            ", may be less than the steps and what is before them, " +
+            boundsText(held) + " and " + boundsText(g.steps),
+        "have the bounds of the total length (or of the mask that it is the "
+        "length of) hold both: at most " +
+            Twine(held.most() + g.steps.most()));
   Type i64 = int64(node);
   Value last =
       node.reshape(node.cast(node.input(5), i64), ArrayRef<Dim>(g.batch));

@@ -31,7 +31,7 @@ mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
 /// none), or a shape that broadcasts as it is.
 mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
                                             mlir::Value parameter, int64_t axis,
-                                            llvm::ArrayRef<Dim> sizes);
+                                            mlir::Value operand);
 
 /// A quantized 8-bit matrix with its scale and zero point (which may be null).
 struct ScaledMatrix {

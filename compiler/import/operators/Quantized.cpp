@@ -30,7 +30,7 @@ static Value centered(OnnxNode &node, Value x, Value zero) {
 }
 
 FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
-                                ArrayRef<Dim> sizes) {
+                                Value operand) {
   if (!parameter)
     return Value();
   const char *misfit =
@@ -38,21 +38,28 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   if (axis < 0 && shapeOf(parameter).size() == 1 &&
       failed(node.requireEqual(dimsOf(parameter)[0], 1, misfit)))
     return failure();
+  size_t rank = shapeOf(operand).size();
   Dims wide = dimsOf(parameter);
   if (tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
   if (wide.size() == 1) {
     Dim own = wide[0];
-    wide.assign(sizes.size(), 1);
+    wide.assign(rank, 1);
     wide[axis] = own;
     parameter = node.reshape(parameter, wide);
   }
-  if (wide.size() > sizes.size())
+  if (wide.size() > rank)
     return node.invalid(misfit);
   // A parameter of dynamic size may turn out to have a single element.
   for (size_t i = 1; i <= wide.size(); ++i)
+    if (auto count = wide.end()[-i].known(); count && *count != 1)
+      if (Dim size = dimsOf(operand).end()[-i];
+          !size.known() && !node.takeEqual(size, *count))
+        return node.invalid(misfit);
+  // A parameter of dynamic size may turn out to have a single element.
+  for (size_t i = 1; i <= wide.size(); ++i)
     if (mayDiffer(wide.end()[-i], 1))
-      wide.end()[-i] = sizes.end()[-i];
+      wide.end()[-i] = dimsOf(operand).end()[-i];
   Value grown = node.broadcastTo(parameter, wide);
   if (!grown)
     return node.invalid(misfit);
@@ -69,9 +76,9 @@ static bool isByRow(Value zero, size_t steps) {
 
 FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
                                       Value b, Value bZero) {
-  Dims as = dimsOf(a), bs = dimsOf(b);
-  auto rows = alignParameter(node, aZero, int64_t(as.size()) - 2, as),
-       columns = alignParameter(node, bZero, int64_t(bs.size()) - 1, bs);
+  int64_t aRank = shapeOf(a).size(), bRank = shapeOf(b).size();
+  auto rows = alignParameter(node, aZero, aRank - 2, a),
+       columns = alignParameter(node, bZero, bRank - 1, b);
   if (failed(rows) || failed(columns))
     return failure();
   if (!*rows && !*columns)
@@ -130,8 +137,8 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
       isOneOr(wZero, shapeOf(w)[0]) &&
       (!bias || shapeOf(bias) == ArrayRef<int64_t>{shapeOf(w)[0]}))
     return pointwise(node, x, xZero, w, wZero, bias);
-  auto whole = alignParameter(node, xZero, -1, dimsOf(x)),
-       channels = alignParameter(node, wZero, 0, dimsOf(w));
+  auto whole = alignParameter(node, xZero, -1, x),
+       channels = alignParameter(node, wZero, 0, w);
   if (failed(whole) || failed(channels))
     return failure();
   return importConv(node, centered(node, x, *whole),
@@ -187,13 +194,12 @@ static ImportResult importQLinearMatMul(OnnxNode &node) {
   auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
   if (failed(acc))
     return failure();
-  // Scales per row or per column broadcast like the operands of the matmul.
-  Dims shape = dimsOf(*acc);
-  int64_t rank = shape.size();
-  auto aScale = alignParameter(node, node.input(1), rank - 2, shape),
-       bScale = alignParameter(node, node.input(4), rank - 1, shape),
-       yScale = alignParameter(node, node.input(6), rank - 2, shape),
-       yZero = alignParameter(node, node.input(7), rank - 2, shape);
+  // Scales by row or column broadcast like the product itself.
+  int64_t rank = shapeOf(*acc).size();
+  auto aScale = alignParameter(node, node.input(1), rank - 2, *acc),
+       bScale = alignParameter(node, node.input(4), rank - 1, *acc),
+       yScale = alignParameter(node, node.input(6), rank - 2, *acc),
+       yZero = alignParameter(node, node.input(7), rank - 2, *acc);
   if (failed(aScale) || failed(bScale) || failed(yScale) || failed(yZero))
     return failure();
   return one(requantize(node, *acc, *aScale, *bScale, *yScale, *yZero));
@@ -204,11 +210,10 @@ static ImportResult importQLinearConv(OnnxNode &node) {
                          node.input(5), node.input(8));
   if (failed(acc))
     return failure();
-  Dims shape = dimsOf(*acc);
-  auto xScale = alignParameter(node, node.input(1), -1, shape),
-       wScale = alignParameter(node, node.input(4), 1, shape),
-       yScale = alignParameter(node, node.input(6), -1, shape),
-       yZero = alignParameter(node, node.input(7), -1, shape);
+  auto xScale = alignParameter(node, node.input(1), -1, *acc),
+       wScale = alignParameter(node, node.input(4), 1, *acc),
+       yScale = alignParameter(node, node.input(6), -1, *acc),
+       yZero = alignParameter(node, node.input(7), -1, *acc);
   if (failed(xScale) || failed(wScale) || failed(yScale) || failed(yZero))
     return failure();
   return one(requantize(node, *acc, *xScale, *wScale, *yScale, *yZero));

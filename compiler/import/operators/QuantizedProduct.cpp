@@ -21,8 +21,8 @@ FailureOr<Value> importScaledProduct(OnnxNode &node, const ScaledMatrix &a,
   if (failed(sums))
     return failure();
   int64_t rank = shapeOf(*sums).size();
-  auto aScale = alignParameter(node, a.scale, -1, dimsOf(*sums)),
-       bScale = alignParameter(node, b.scale, rank - 1, dimsOf(*sums));
+  auto aScale = alignParameter(node, a.scale, -1, *sums),
+       bScale = alignParameter(node, b.scale, rank - 1, *sums);
   if (failed(aScale) || failed(bScale))
     return failure();
   Value scale = node.elementwise<MulOp>({*aScale, *bScale});
@@ -74,8 +74,8 @@ static ImportResult importQGemm(OnnxNode &node) {
   Value sums = sumOf(node, {*product, c});
   if (!sums)
     return failure();
-  auto columns = alignParameter(node, bScale, 1, dimsOf(sums)),
-       whole = alignParameter(node, aScale, -1, dimsOf(sums));
+  auto columns = alignParameter(node, bScale, 1, sums),
+       whole = alignParameter(node, aScale, -1, sums);
   if (failed(columns) || failed(whole))
     return failure();
   Type f32 = node.builder.getF32Type();

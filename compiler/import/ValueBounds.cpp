@@ -1,0 +1,306 @@
+// Bounds of integers that a run computes.
+//
+// A shape may follow from sizes by functions that sizes have no expressions for:
+// int(sqrt(float(n))), floor(n * 0.7), or from a choice that data makes. The run computes
+// it; how large it gets follows from intervals of what it is computed from:
+//
+//   n in [1, 400]  ->  sqrt(n) in [1, 20]  ->  at most 20
+//
+// Intervals are computed in doubles. Each result in floats is widened by more than their
+// rounding, so that a bound may be larger than the largest value, but is never smaller.
+
+#include "compiler/import/ValueBounds.h"
+
+#include "compiler/import/KnownSizes.h"
+#include "compiler/import/TensorData.h"
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot {
+namespace {
+
+struct Interval {
+  double least, most;
+};
+using Intervals = SmallVector<Interval>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Interval ofType(Type type) {
+  // What a wider type holds is no bound for a size.
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || integer.getWidth() > 8)
+    return {-infinity, infinity};
+  if (integer.getWidth() == 1 || integer.isUnsigned())
+    return {0, std::ldexp(1, integer.getWidth()) - 1};
+  double most = std::ldexp(1, integer.getWidth() - 1);
+  return {-most, most - 1};
+}
+
+/// Whether a type of integers holds an interval, as far as it has bounds. (A run that wraps
+/// beyond others is found out: it checks the sizes that it reads.)
+bool isHeld(Interval x, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return true;
+  bool isNatural = integer.getWidth() == 1 || integer.isUnsigned();
+  double count = std::ldexp(1, integer.getWidth());
+  double least = isNatural ? 0 : -count / 2;
+  auto isInside = [&](double bound) {
+    return std::isinf(bound) || (bound >= least && bound < least + count);
+  };
+  return isInside(x.least) && isInside(x.most);
+}
+
+/// The interval of several candidates; all numbers if one is none (inf - inf, 0 * inf).
+Interval hullOf(ArrayRef<double> candidates) {
+  Interval hull{infinity, -infinity};
+  for (double x : candidates) {
+    if (std::isnan(x))
+      return {-infinity, infinity};
+    hull = {std::min(hull.least, x), std::max(hull.most, x)};
+  }
+  return hull;
+}
+
+Interval hullOf(Interval x, Interval y) {
+  return {std::min(x.least, y.least), std::max(x.most, y.most)};
+}
+
+/// The values of a function that grows with its operand.
+Interval growing(Interval x, double (*function)(double)) {
+  return hullOf({function(x.least), function(x.most)});
+}
+
+Interval quotientOf(Interval x, Interval y) {
+  if (y.least <= 0 && y.most >= 0)
+    return {-infinity, infinity};
+  return hullOf(
+      {x.least / y.least, x.least / y.most, x.most / y.least, x.most / y.most});
+}
+
+Interval powerOf(Interval x, Interval y) {
+  if (x.least < 0)
+    return {-infinity, infinity};
+  return hullOf({std::pow(x.least, y.least), std::pow(x.least, y.most),
+                 std::pow(x.most, y.least), std::pow(x.most, y.most)});
+}
+
+/// One element of the result of an operator on one element of each operand.
+std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
+  bool isInteger = elementOf(op->getResult(0)).isIntOrIndex();
+  return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
+      .Case([&](AddOp) {
+        return Interval{x[0].least + x[1].least, x[0].most + x[1].most};
+      })
+      .Case([&](SubOp) {
+        return Interval{x[0].least - x[1].most, x[0].most - x[1].least};
+      })
+      .Case([&](MulOp) {
+        return hullOf({x[0].least * x[1].least, x[0].least * x[1].most,
+                       x[0].most * x[1].least, x[0].most * x[1].most});
+      })
+      .Case([&](DivOp) {
+        Interval quotient = quotientOf(x[0], x[1]);
+        return isInteger ? growing(quotient, std::trunc) : quotient;
+      })
+      .Case([&](ModOp) -> std::optional<Interval> {
+        if (x[1].least <= 0)
+          return std::nullopt;
+        return Interval{x[0].least < 0 ? -x[1].most : 0,
+                        x[0].least < 0 ? x[1].most
+                                       : std::min(x[0].most, x[1].most)};
+      })
+      .Case([&](PowOp) { return powerOf(x[0], x[1]); })
+      .Case([&](MaximumOp) {
+        return Interval{std::max(x[0].least, x[1].least),
+                        std::max(x[0].most, x[1].most)};
+      })
+      .Case([&](MinimumOp) {
+        return Interval{std::min(x[0].least, x[1].least),
+                        std::min(x[0].most, x[1].most)};
+      })
+      .Case([&](NegOp) { return Interval{-x[0].most, -x[0].least}; })
+      .Case([&](AbsOp) {
+        return Interval{std::max({0.0, x[0].least, -x[0].most}),
+                        std::max(x[0].most, -x[0].least)};
+      })
+      .Case([&](ReluOp) {
+        return Interval{std::max(0.0, x[0].least), std::max(0.0, x[0].most)};
+      })
+      .Case([&](FloorOp) { return growing(x[0], std::floor); })
+      .Case([&](CeilOp) { return growing(x[0], std::ceil); })
+      .Case([&](RoundOp) { return growing(x[0], std::nearbyint); })
+      .Case([&](SqrtOp) {
+        return growing({std::max(0.0, x[0].least), x[0].most}, std::sqrt);
+      })
+      .Case([&](ExpOp) { return growing(x[0], std::exp); })
+      .Case([&](LogOp) { return growing(x[0], std::log); })
+      .Case([&](ReciprocalOp) { return quotientOf({1, 1}, x[0]); })
+      .Case([&](SigmoidOp) { return Interval{0, 1}; })
+      .Case([&](TanhOp) { return Interval{-1, 1}; })
+      .Case([&](WhereOp) { return hullOf(x[1], x[2]); })
+      .Case([&](CastOp cast) {
+        bool isRounded = isInteger && isa<FloatType>(elementOf(cast.getX()));
+        return isRounded ? growing(x[0], std::trunc) : x[0];
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The elements of tensors, in row-major order; one interval for all of a tensor that has
+/// too many, or sizes that only the run knows.
+class Bounds {
+public:
+  const Intervals &of(Value value, int depth = 0) {
+    auto [place, isNew] = all.try_emplace(value);
+    if (!isNew)
+      return all[value];
+    Interval type = ofType(elementOf(value));
+    Intervals found = depth < deepest ? compute(value, depth) : Intervals{};
+    if (found.empty())
+      found = {type};
+    bool isFloat = isa<FloatType>(elementOf(value));
+    for (Interval &x : found) {
+      // More than floats of 32 bits round in a few operations.
+      constexpr double slack = 1e-6;
+      if (isFloat)
+        x = {x.least - slack * std::abs(x.least),
+             x.most + slack * std::abs(x.most)};
+      // What passes the type's range wraps.
+      if (!isFloat && !isHeld(x, elementOf(value)))
+        x = type;
+    }
+    return all[value] = std::move(found);
+  }
+
+  static Interval wholeOf(const Intervals &x) {
+    Interval whole = x.front();
+    for (Interval next : x)
+      whole = hullOf(whole, next);
+    return whole;
+  }
+
+  /// Element number `i` of `count`, for which an operand may have one interval.
+  static Interval at(const Intervals &x, size_t i, size_t count) {
+    return x.size() == count ? x[i] : wholeOf(x);
+  }
+
+private:
+  /// No computation of a shape is longer; the way back is recursive.
+  static constexpr int deepest = 200;
+  static constexpr int64_t mostElements = 256;
+
+  static bool isListed(Value value) {
+    return !hasDynamicSizes(value.getType()) &&
+           tensorType(value).getNumElements() <= mostElements;
+  }
+
+  /// Empty for what nothing but its type bounds.
+  Intervals compute(Value value, int depth) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return {};
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return ofConstant(value, constant);
+    // What is an expression of sizes has its bounds.
+    if (isListed(value) && elementOf(value).isIntOrIndex()) {
+      Intervals found;
+      Interval type = ofType(elementOf(value));
+      bool isAll = true;
+      for (const std::optional<Dim> &x : elementsOfSizes(value)) {
+        isAll &= x.has_value();
+        found.push_back(x ? Interval{double(x->least()), double(x->most())}
+                          : type);
+      }
+      if (isAll || isa<SizesOp>(op))
+        return found;
+    }
+    size_t count = isListed(value)
+                       ? static_cast<size_t>(tensorType(value).getNumElements())
+                       : 1;
+    if (isa<ElementwiseOpInterface>(op)) {
+      SmallVector<Intervals> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(of(operand, depth + 1));
+      Intervals found;
+      for (size_t i = 0; i < count; ++i) {
+        SmallVector<Interval> in;
+        for (auto [operand, x] : llvm::zip(op->getOperands(), operands))
+          in.push_back(shapeOf(operand) == shapeOf(value) ? at(x, i, count)
+                                                          : wholeOf(x));
+        auto one = elementOfResult(op, in);
+        if (!one)
+          return {};
+        found.push_back(*one);
+      }
+      return found;
+    }
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return {wholeOf(of(gather.getX(), depth + 1))};
+    if (isa<ReshapeOp>(op))
+      return of(op->getOperand(0), depth + 1);
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      Intervals joined;
+      for (Value operand : op->getOperands()) {
+        const Intervals &x = of(operand, depth + 1);
+        if (!isListed(operand))
+          return {};
+        for (int64_t i = 0; i < tensorType(operand).getNumElements(); ++i)
+          joined.push_back(at(x, i, tensorType(operand).getNumElements()));
+      }
+      if (tensorType(value).getRank() == 1)
+        return joined;
+      return joined.empty() ? Intervals{} : Intervals{wholeOf(joined)};
+    }
+    if (isa<SliceOp, TransposeOp, ExpandOp, ReduceMaxOp, ReduceMinOp>(op))
+      return {wholeOf(of(op->getOperand(0), depth + 1))};
+    return {};
+  }
+
+  static Intervals ofConstant(Value value, ConstantOp constant) {
+    if (!hasData(constant.getValue()) || !isListed(value))
+      return {};
+    Intervals found;
+    if (elementOf(value).isIntOrIndex()) {
+      for (int64_t x : elementsAsInts(constant.getValue()))
+        found.push_back({double(x), double(x)});
+      return found;
+    }
+    if (!elementOf(value).isF32() && !elementOf(value).isF64())
+      return {};
+    for (const APFloat &x : toDense(constant.getValue()).getValues<APFloat>()) {
+      double number = x.convertToDouble();
+      if (std::isnan(number))
+        return {};
+      found.push_back({number, number});
+    }
+    return found;
+  }
+
+  llvm::DenseMap<Value, Intervals> all;
+};
+
+} // namespace
+
+SmallVector<std::optional<int64_t>> mostOfElements(Value value) {
+  // A larger bound is none for a person who wants to know how much memory is needed.
+  constexpr double mostSize = int64_t(1) << 31;
+  size_t count = tensorType(value).getNumElements();
+  Bounds bounds;
+  const Intervals &found = bounds.of(value);
+  SmallVector<std::optional<int64_t>> most;
+  for (size_t i = 0; i < count; ++i) {
+    double own = Bounds::at(found, i, count).most;
+    most.push_back(own <= mostSize
+                       ? std::optional(std::max<int64_t>(0, int64_t(own)))
+                       : std::nullopt);
+  }
+  return most;
+}
+
+} // namespace ingot
