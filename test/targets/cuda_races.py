@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs networks, and a model for each strategy, in the debug mode of the emulated GPU.
 
-    cuda_races.py --ingot PROGRAM --compiler CLANG --work DIR [--networks NAME,...]
+    cuda_races.py --ingot PROGRAM --compiler CLANG --work DIR [--networks NAME,...] [--every N]
 
 No kernel may have a race between two barriers, or an access out of bounds, nor may those of
 branches that run at the same time with each other.
@@ -89,10 +89,11 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--every", type=int, default=1, help="a sample: every N-th strategy")
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
     models = {name: (path_of(name, args.work), "sm_80", ()) for name in args.networks.split(",")}
-    for target, name, model, _, _, *options in all_cases(args.work):
+    for target, name, model, _, _, *options in list(all_cases(args.work))[::args.every]:
         model, options = with_own_plan(args.ingot, args.work, target, name, model, options)
         models[name] = model, target, options
     models["branches"] = save_branches(args.work), "sm_80", ()
