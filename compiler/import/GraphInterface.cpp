@@ -280,17 +280,22 @@ bool GraphImporter::isDetermined(StringRef symbol) const {
 }
 
 bool GraphImporter::reportUnbound(const Diagnostics &before) {
-  bool isFirst = true;
-  for (const Question &question : questions) {
-    if (isDetermined(question.symbol))
-      continue;
-    if (isFirst)
-      diagnostics = before;
-    isFirst = false;
-    diagnostics.report(DiagnosticId::UnboundDimension, question.message,
-                       question.hint);
-  }
-  return !isFirst;
+  if (llvm::all_of(questions, [&](const Question &question) {
+        return isDetermined(question.symbol);
+      }))
+    return false;
+  // Other faults may follow from the missing sizes; an operator that does not
+  // exist for any size does not.
+  Diagnostics all = std::exchange(diagnostics, before);
+  for (const Question &question : questions)
+    if (!isDetermined(question.symbol))
+      diagnostics.report(DiagnosticId::UnboundDimension, question.message,
+                         question.hint);
+  for (const Diagnostic &fault : all.list().drop_front(before.list().size()))
+    if (fault.id == DiagnosticId::UnsupportedOperator ||
+        fault.id == DiagnosticId::UnknownOperator)
+      diagnostics.report(fault);
+  return true;
 }
 
 bool GraphImporter::inputShape(const onnx::ValueInfoProto &input, Dims &shape) {
