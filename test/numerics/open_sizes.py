@@ -188,6 +188,10 @@ def rounded(ingot):
                     node("Reshape", ["x", "shape"], ["image"]), node("MatMul", ["image", "weights"])], [("x", F, ["n", 16])],
                    weights={"zero": ints(0), "one": ints(1), "two": ints(2), "weights": normal(4, 3)})
     check(ingot, "a square image", square, shapes((1, 16), (3, 16)), ("n=1..4",))
+    root = model([node("Shape", ["x"], ["s"]), node("Gather", ["s", "unit"], ["n"]), node("Cast", ["n"], ["f"], to=F), node("Sqrt", ["f"], ["q"]), node("Cast", ["q"], ["k"], to=I),
+                  node("Unsqueeze", ["k", "zero"], ["w"]), node("Concat", ["rest", "w", "w"], ["shape"], axis=0), node("Reshape", ["x", "shape"])], [("x", F, [2, "n"])],
+                 weights={"unit": np.int64(1), "zero": ints(0), "rest": ints(-1)})
+    check(ingot, "square images of an open size", root, shapes((2, 16), (2, 25), (2, 1)), ("n=1..64",))
     clamped = model([node("ReduceMax", ["i"], ["m"], keepdims=0), node("Max", ["m", "one"], ["l"]), node("Min", ["l", "six"], ["c"]), node("Cast", ["c"], ["w"], to=I),
                      node("Reshape", ["w", "rank"], ["shape"]), node("ConstantOfShape", ["shape"])], [("i", TensorProto.INT32, ["n"])],
                     weights={"one": np.int32(1), "six": np.int32(6), "rank": ints(1)})
