@@ -78,6 +78,10 @@ def resized(ingot):
         check(ingot, f"Upsample of opset {opset}, {mode} by {scales}",
               model([node("Upsample", ["x"], mode=mode, scales=[float(each) for each in scales])], [("x", F, [2, 1, "a", "b"])], opset=opset),
               shapes((2, 1, 2, 3), (2, 1, 1, 1), (2, 1, 7, 4)), ("*=1..32",))
+    # 7 times float32(15 / 7) is 15 in float32, and less in doubles.
+    for batch in (2, "n"):
+        check(ingot, f"Resize of 7 to 15, {batch} images", model([node("Resize", ["x", "", "scales"], mode="linear")], [("x", F, [batch, 2, 9, 7])],
+                                                                 weights={"scales": np.float32([1, 1, 12 / 9, 15 / 7])}), shapes((2, 2, 9, 7)), ("n=1..4",) if batch == "n" else ())
     check(ingot, "Upsample of an open batch",
           model([node("Upsample", ["x"], mode="nearest", scales=[1.0, 1.0, 2.0, 2.0])], [("x", F, ["n", 1, 3, 4])], opset=7),
           shapes((2, 1, 3, 4), (1, 1, 3, 4)))
