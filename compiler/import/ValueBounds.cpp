@@ -77,11 +77,37 @@ Interval growing(Interval x, double (*function)(double)) {
   return hullOf({function(x.least), function(x.most)});
 }
 
+Interval productOf(Interval x, Interval y) {
+  return hullOf(
+      {x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
+}
+
 Interval quotientOf(Interval x, Interval y) {
   if (y.least <= 0 && y.most >= 0)
     return {-infinity, infinity};
   return hullOf(
       {x.least / y.least, x.least / y.most, x.most / y.least, x.most / y.most});
+}
+
+/// Of integers, a quotient by what no run has as 0 is no larger than what is divided.
+Interval integerQuotientOf(Interval x, Interval y) {
+  if (y.least < 0)
+    return {-infinity, infinity};
+  if (y.least < 1)
+    return hullOf(x, {0, 0});
+  return growing(quotientOf(x, y), std::trunc);
+}
+
+/// What a comparison says: 1 or 0 where the intervals decide it, else either.
+Interval truth(bool isTrue, bool isFalse) {
+  return {isTrue ? 1.0 : 0.0, isFalse ? 0.0 : 1.0};
+}
+Interval less(Interval x, Interval y) {
+  return truth(x.most < y.least, x.least >= y.most);
+}
+Interval equal(Interval x, Interval y) {
+  return truth(x.least == x.most && y.least == y.most && x.least == y.least,
+               x.most < y.least || y.most < x.least);
 }
 
 Interval powerOf(Interval x, Interval y) {
@@ -101,13 +127,10 @@ std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
       .Case([&](SubOp) {
         return Interval{x[0].least - x[1].most, x[0].most - x[1].least};
       })
-      .Case([&](MulOp) {
-        return hullOf({x[0].least * x[1].least, x[0].least * x[1].most,
-                       x[0].most * x[1].least, x[0].most * x[1].most});
-      })
+      .Case([&](MulOp) { return productOf(x[0], x[1]); })
       .Case([&](DivOp) {
-        Interval quotient = quotientOf(x[0], x[1]);
-        return isInteger ? growing(quotient, std::trunc) : quotient;
+        return isInteger ? integerQuotientOf(x[0], x[1])
+                         : quotientOf(x[0], x[1]);
       })
       .Case([&](ModOp) -> std::optional<Interval> {
         if (x[1].least <= 0)
@@ -144,7 +167,14 @@ std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
       .Case([&](ReciprocalOp) { return quotientOf({1, 1}, x[0]); })
       .Case([&](SigmoidOp) { return Interval{0, 1}; })
       .Case([&](TanhOp) { return Interval{-1, 1}; })
-      .Case([&](WhereOp) { return hullOf(x[1], x[2]); })
+      .Case([&](LessOp) { return less(x[0], x[1]); })
+      .Case([&](GreaterOp) { return less(x[1], x[0]); })
+      .Case([&](EqualOp) { return equal(x[0], x[1]); })
+      .Case([&](WhereOp) {
+        return x[0].least >= 1  ? x[1]
+               : x[0].most <= 0 ? x[2]
+                                : hullOf(x[1], x[2]);
+      })
       .Case([&](CastOp cast) {
         bool isRounded = isInteger && isa<FloatType>(elementOf(cast.getX()));
         return isRounded ? growing(x[0], std::trunc) : x[0];
@@ -244,6 +274,14 @@ private:
       return {wholeOf(of(gather.getX(), depth + 1))};
     if (isa<ReshapeOp>(op))
       return of(op->getOperand(0), depth + 1);
+    if (isa<ReduceProdOp>(op) && count == 1 && isListed(op->getOperand(0))) {
+      Intervals factors = of(op->getOperand(0), depth + 1);
+      int64_t number = tensorType(op->getOperand(0)).getNumElements();
+      Interval product{1, 1};
+      for (int64_t i = 0; i < number; ++i)
+        product = productOf(product, at(factors, i, number));
+      return {product};
+    }
     if (auto concat = dyn_cast<ConcatOp>(op)) {
       Intervals joined;
       for (Value operand : op->getOperands()) {
@@ -256,6 +294,17 @@ private:
       if (tensorType(value).getRank() == 1)
         return joined;
       return joined.empty() ? Intervals{} : Intervals{wholeOf(joined)};
+    }
+    if (auto slice = dyn_cast<SliceOp>(op);
+        slice && tensorType(value).getRank() == 1 && isListed(value) &&
+        isListed(slice.getX())) {
+      const Intervals &x = of(slice.getX(), depth + 1);
+      int64_t number = tensorType(slice.getX()).getNumElements();
+      Intervals part;
+      for (size_t i = 0; i < count; ++i)
+        part.push_back(
+            at(x, slice.getStarts()[0] + i * slice.getSteps()[0], number));
+      return part;
     }
     if (isa<SliceOp, TransposeOp, ExpandOp, ReduceMaxOp, ReduceMinOp>(op))
       return {wholeOf(of(op->getOperand(0), depth + 1))};

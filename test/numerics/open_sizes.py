@@ -78,6 +78,10 @@ def resized(ingot):
         check(ingot, f"Upsample of opset {opset}, {mode} by {scales}",
               model([node("Upsample", ["x"], mode=mode, scales=[float(each) for each in scales])], [("x", F, [2, 1, "a", "b"])], opset=opset),
               shapes((2, 1, 2, 3), (2, 1, 1, 1), (2, 1, 7, 4)), ("*=1..32",))
+    # 7 times float32(15 / 7) is 15 in float32, and less in doubles.
+    for batch in (2, "n"):
+        check(ingot, f"Resize of 7 to 15, {batch} images", model([node("Resize", ["x", "", "scales"], mode="linear")], [("x", F, [batch, 2, 9, 7])],
+                                                                 weights={"scales": np.float32([1, 1, 12 / 9, 15 / 7])}), shapes((2, 2, 9, 7)), ("n=1..4",) if batch == "n" else ())
     check(ingot, "Upsample of an open batch",
           model([node("Upsample", ["x"], mode="nearest", scales=[1.0, 1.0, 2.0, 2.0])], [("x", F, ["n", 1, 3, 4])], opset=7),
           shapes((2, 1, 3, 4), (1, 1, 3, 4)))
@@ -188,6 +192,10 @@ def rounded(ingot):
                     node("Reshape", ["x", "shape"], ["image"]), node("MatMul", ["image", "weights"])], [("x", F, ["n", 16])],
                    weights={"zero": ints(0), "one": ints(1), "two": ints(2), "weights": normal(4, 3)})
     check(ingot, "a square image", square, shapes((1, 16), (3, 16)), ("n=1..4",))
+    root = model([node("Shape", ["x"], ["s"]), node("Gather", ["s", "unit"], ["n"]), node("Cast", ["n"], ["f"], to=F), node("Sqrt", ["f"], ["q"]), node("Cast", ["q"], ["k"], to=I),
+                  node("Unsqueeze", ["k", "zero"], ["w"]), node("Concat", ["rest", "w", "w"], ["shape"], axis=0), node("Reshape", ["x", "shape"])], [("x", F, [2, "n"])],
+                 weights={"unit": np.int64(1), "zero": ints(0), "rest": ints(-1)})
+    check(ingot, "square images of an open size", root, shapes((2, 16), (2, 25), (2, 1)), ("n=1..64",))
     clamped = model([node("ReduceMax", ["i"], ["m"], keepdims=0), node("Max", ["m", "one"], ["l"]), node("Min", ["l", "six"], ["c"]), node("Cast", ["c"], ["w"], to=I),
                      node("Reshape", ["w", "rank"], ["shape"]), node("ConstantOfShape", ["shape"])], [("i", TensorProto.INT32, ["n"])],
                     weights={"one": np.int32(1), "six": np.int32(6), "rank": ints(1)})
