@@ -176,7 +176,12 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   SmallVector<std::optional<int64_t>> computed = mostOfElements(counts);
   for (auto [i, given] : llvm::enumerate(most)) {
-    std::optional<int64_t> bound = given ? given : computed[i];
+    // Intervals assume extremes that no run has together: a smaller bound of the
+    // options for all sizes is better.
+    auto all = options.dims.find("*");
+    bool isLoose = all != options.dims.end() && computed[i] &&
+                   *computed[i] > all->second.most;
+    std::optional<int64_t> bound = given || isLoose ? given : computed[i];
     // Only some elements are expressions of other sizes. An expression that
     // contains choices (SizeChoice) is also read from the tensor: the caller
     // sees it as a plain symbol.

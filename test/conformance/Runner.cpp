@@ -182,6 +182,14 @@ Status runFunction(Function function, const Signature &signature,
                    std::string &reason) {
   if (!fitsInputs(signature, data, reason))
     return Status::Error;
+  // The bounds of dynamic sizes are a guess in this test, and the arena is
+  // filled and compared.
+  constexpr int64_t mostArena = int64_t(8) << 30;
+  if (signature.arenaBytes > mostArena) {
+    reason = "the arena has " + std::to_string(signature.arenaBytes) +
+             " bytes at the bounds of this test";
+    return Status::Unsupported;
+  }
   GuardedBuffer arena(signature.arenaBytes, signature.arenaAlign);
   std::vector<std::unique_ptr<GuardedBuffer>> buffers;
   std::vector<void *> io;
