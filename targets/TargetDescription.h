@@ -263,8 +263,8 @@ struct TargetDescription {
   /// none are needed.
   llvm::StringRef permissionText;
 
-  /// Commands of compilers that accept the text, in order of preference, and
-  /// further flags.
+  /// Commands of compilers that accept the generated source, in order of
+  /// preference, and further flags.
   llvm::SmallVector<llvm::StringRef, 2> compilers;
   llvm::SmallVector<llvm::StringRef, 4> compilerFlags;
   /// The linker for programs that the emulator runs, if not the compiler, and

@@ -22,8 +22,9 @@ public:
            llvm::ArrayRef<Interface> interfaces, llvm::StringRef outside,
            NameScope &names);
   void print(TextWriter &out) const;
-  /// For a single target whose support has to be queried: prints the end of its
-  /// source.
+  /// For a single target whose support is queried at run time: prints the query
+  /// and the functions <name>_run, which call the rest of the source if the
+  /// target is supported.
   void printQuestion(TextWriter &out) const;
   /// For GPU targets: prints the functions of the model that dispatch to the
   /// target of the current device, or to that of the given constants or handle.

@@ -36,9 +36,9 @@ static std::string plainSymbolName(StringRef symbol) {
   return name;
 }
 
-/// GCC and clang write different names to stack usage files: symbols, or
-/// declarations. Returns `conv` for `void {anonymous}::conv(const float*,
-/// float*)`.
+/// Returns the plain name of a function in a stack usage file, where clang
+/// writes symbols and GCC declarations. Returns `conv` for
+/// `void {anonymous}::conv(const float*, float*)`.
 static std::string plainDeclarationName(StringRef declaration) {
   if (declaration.ends_with("]"))
     declaration = declaration.rsplit(" [").first;

@@ -8,9 +8,9 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
-/// Parameters with which the quantization step does not change floats: a step
-/// so small that rounding to it has no effect, and bounds that are never
-/// reached.
+/// Parameters with which quantization leaves floats unchanged: a step size so
+/// small that rounding to its multiples has no effect, and bounds that are
+/// never reached.
 static constexpr float finestStep = 0x1p-70f, widest = 0x1p120f;
 
 /// A run that takes longer than this uses threads.

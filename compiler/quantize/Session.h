@@ -38,7 +38,8 @@ struct Session {
   /// Returns the elements of a weight before rounding, by rows.
   std::vector<float> numbersOf(size_t weight) const;
   /// For each weight with a bias: the bias before rounding, the mean error due
-  /// to rounding the weight, and the remaining mean error.
+  /// to rounding the weight, and the mean error that remains when the bias has
+  /// been corrected for it. Both are added to the bias.
   std::vector<std::vector<float>> biases, lost, missing;
   /// The 4-bit versions of the weights, and their mean errors, if a budget may
   /// permit them; else empty.

@@ -24,7 +24,8 @@ std::optional<bool> isLess(const Dim &x, const Dim &y) {
   return distance.most() <= 0 ? std::optional(false) : std::nullopt;
 }
 
-/// Returns the text of a definition, which is the name of the symbol.
+/// Returns the formula of a symbol that is computed from other sizes, such as
+/// "min(n, m)". It is also the name of the symbol.
 static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
   auto text = [&](size_t i) { return sizeText(operands[i]); };
   auto compared = [&](const char *by) {

@@ -393,8 +393,8 @@ private:
     return true;
   }
 
-  /// Returns the bytes of result and input together; sets the input that may be
-  /// overwritten.
+  /// Returns the bytes of the result, including the input that it may overwrite
+  /// if there is one; sets `input` to that input.
   int64_t bytesOfEnds(size_t i, size_t j, ArrayRef<Sample> samples,
                       ArrayRef<OpOperand *> inputs, OpOperand *&input) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);

@@ -257,8 +257,8 @@ bool isDisjointPool(Operation *op) {
 bool joinsConvolution(Operation *pool, const TargetDescription &target) {
   if (!isDisjointPool(pool))
     return false;
-  // Other targets compute a tile of int8 results in vectors and pool it from
-  // memory.
+  // Only targets that multiply int8 in core registers fuse such a pool. Others
+  // compute a tile of int8 results in vectors and pool it from memory.
   if (isa<IntegerType>(elementOf(pool->getOperand(0))) && !target.coreRegisters)
     return false;
   // With small code a global pool stays separate: it is little work, and the

@@ -117,8 +117,8 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
             ForestCycles::ofTree * (count(masks.getWordsOf()) - 1));
   }
   if (auto forest = dyn_cast<ForestOp>(op)) {
-    // The kernel does not know its tables: assume that all paths of a tree are
-    // equally long.
+    // The tables of the forest are not known here, so neither are the depths:
+    // assume that all paths of a tree are equally long.
     double trees = count(forest.getRoots());
     return ForestCycles::ofStep * double(rowsOf(forest.getResult())) * trees *
            std::log2(count(forest.getFeature()) / trees + 1);

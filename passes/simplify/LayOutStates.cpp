@@ -51,8 +51,9 @@ struct StateTensor {
   Value value() const {
     return isResult ? returned().get() : Value(function.getArgument(index));
   }
-  /// Returns the sizes as the model states them. The program passes tensors
-  /// with gaps as one flat axis.
+  /// Returns the sizes as the model states them. The program passes a tensor as
+  /// one flat axis if it would have gaps in memory, laid out for the maximum
+  /// sizes.
   Dims sizes() const {
     if (auto sizes = attrs().getAs<kernel::SizesAttr>(kernel::kSizesAttr))
       return kernel::dimsOf(sizes);

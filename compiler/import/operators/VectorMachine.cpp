@@ -14,8 +14,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// The attributes that classifier and regressor share, and the kernel
-/// functions.
+/// What SVMClassifier and SVMRegressor share: their attributes, and the kernel
+/// functions of a support vector machine.
 class VectorMachine {
 public:
   explicit VectorMachine(OnnxNode &node)

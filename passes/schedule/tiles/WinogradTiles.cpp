@@ -264,7 +264,8 @@ double winogradError(ElementsAttr weights, int64_t size) {
     for (int64_t a = 0; a < taps; ++a)
       energy += of(a, a);
     result = std::max(result, energy);
-    // The variance at each point.
+    // For each point of a transformed tile: the variance of its sum over the
+    // channels.
     SmallVector<double> sums;
     for (int64_t p = 0; p < form.points; ++p)
       for (int64_t q = 0; q < form.points; ++q) {
