@@ -62,9 +62,15 @@ bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
   if (!loop || argument.getArgNumber() == 0)
     return false;
+  // What was concluded from a wrong assumption is wrong, too.
+  size_t before = assumed.size();
   assumed.push_back(value);
-  return isNeverNan(loop.getTiedLoopInit(argument)->get(), assumed) &&
-         isNeverNan(loop.getTiedLoopYieldedValue(argument)->get(), assumed);
+  bool isNever =
+      isNeverNan(loop.getTiedLoopInit(argument)->get(), assumed) &&
+      isNeverNan(loop.getTiedLoopYieldedValue(argument)->get(), assumed);
+  if (!isNever)
+    assumed.truncate(before);
+  return isNever;
 }
 
 /// Expands extrema: maximumf and minimumf return NaN if an operand is NaN,

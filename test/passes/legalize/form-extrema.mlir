@@ -89,3 +89,30 @@ func.func @of_unknown(%x: memref<16xf32>, %first: vector<4xf32>) -> vector<4xf32
   }
   return %best : vector<4xf32>
 }
+
+// What was concluded from a wrong assumption about the first operand does not hold for
+// the second one.
+// CHECK-LABEL: @of_wrong_assumption(
+// CHECK: scf.for
+// CHECK: scf.yield
+// CHECK: %[[SECOND:.*]] = arith.select
+// CHECK: %[[BOTH:.*]] = arith.maxnumf %{{.*}}, %[[SECOND]]
+// CHECK: arith.select %{{.*}}, %arg2, %[[BOTH]]
+// NONE-LABEL: @of_wrong_assumption(
+func.func @of_wrong_assumption(%x: memref<16xf32>, %first: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %best = scf.for %i = %c0 to %c16 step %c4 iter_args(%old = %first) -> (vector<4xf32>) {
+    %next = vector.load %x[%i] : memref<16xf32>, vector<4xf32>
+    %larger = arith.cmpf ogt, %next, %old : vector<4xf32>
+    %new = arith.select %larger, %next, %old : vector<4xi1>, vector<4xf32>
+    scf.yield %new : vector<4xf32>
+  }
+  %isLess = arith.cmpf ogt, %y, %best : vector<4xf32>
+  %second = arith.select %isLess, %y, %best : vector<4xi1>, vector<4xf32>
+  %both = arith.maxnumf %best, %second : vector<4xf32>
+  %isLarger = arith.cmpf ogt, %y, %both : vector<4xf32>
+  %result = arith.select %isLarger, %y, %both : vector<4xi1>, vector<4xf32>
+  return %result : vector<4xf32>
+}
