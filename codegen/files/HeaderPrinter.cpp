@@ -201,14 +201,20 @@ static std::string listed(ArrayRef<std::string> parts) {
   return llvm::join(parts.drop_back(), ", ") + " and " + parts.back();
 }
 
+/// Whether sizes are compared between kernels, when the data determine them.
+static bool checksSizesLate(const Interface &interface) {
+  return interface.main
+      ->walk([](Operation *op) {
+        return isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The values that <name>_run can return besides INGOT_OK.
 static std::string errorsOf(const Interface &interface,
                             ArrayRef<Variant> variants) {
-  kernel::ProgramOp main = interface.main;
-  auto has = [&](auto op) {
-    return main->walk([](decltype(op)) { return WalkResult::interrupt(); })
-        .wasInterrupted();
-  };
   bool isFile = interface.weightsMode == WeightsMode::File;
   bool selects =
       variants.size() > 1 || !variants.front().target->permissionText.empty();
@@ -216,14 +222,15 @@ static std::string errorsOf(const Interface &interface,
   if (interface.arenaBytes > 0 || interface.vtcmBytes || isFile ||
       interface.tensorAlign > 1 || !interface.stateField.empty())
     errors.push_back("INGOT_ERROR_ALIGNMENT");
-  if (has(kernel::RequireEqualOp()))
+  if (interface.main
+          ->walk([](kernel::RequireEqualOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
     errors.push_back("INGOT_ERROR_SPECIALIZED");
   if (isFile)
     errors.push_back("INGOT_ERROR_WEIGHTS");
   if (selects)
     errors.push_back("INGOT_ERROR_TARGET");
-  if (!interface.sizes.empty() || has(kernel::ReadSizesOp()) ||
-      has(kernel::CheckSizesOp()))
+  if (!interface.sizes.empty() || checksSizesLate(interface))
     errors.push_back("INGOT_ERROR_SHAPE");
   return listed(errors);
 }
@@ -233,15 +240,6 @@ static void printRunContract(const Interface &interface,
                              ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &macro = interface.macro;
   bool hasArena = interface.arenaBytes > 0;
-  // Sizes that data determine are checked between kernels.
-  bool checksLate =
-      interface.main
-          ->walk([](Operation *op) {
-            return isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(op)
-                       ? WalkResult::interrupt()
-                       : WalkResult::advance();
-          })
-          .wasInterrupted();
   std::string text = "Runs the model once.\n\n";
   text += "io: the tensors; not null. Inputs may overlap each other; an output "
           "may not overlap any other tensor. ";
@@ -256,7 +254,7 @@ static void printRunContract(const Interface &interface,
                    : "not used; may be null.";
   text += "\ncontext: threads and hooks of the caller; may be null.\n\n";
   text += "Returns INGOT_OK, or one of " + errorsOf(interface, variants) + ". ";
-  text += checksLate
+  text += checksSizesLate(interface)
               ? "After INGOT_ERROR_SHAPE, outputs may be partly written; after "
                 "any other error they are unchanged."
               : "After an error, outputs are unchanged.";
@@ -421,12 +419,9 @@ static std::string idOf(StringRef declarations) {
          "u";
 }
 
-std::string headerId(ArrayRef<Variant> variants,
-                     const CodegenOptions &options) {
-  Weights weights(variants);
-  return idOf(declarations(variants,
-                           interfacesOf(variants.back(), options, weights),
-                           options, weights));
+std::string headerId(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
+                     const CodegenOptions &options, const Weights &weights) {
+  return idOf(declarations(variants, interfaces, options, weights));
 }
 
 /// The hash of the model's file, which `model` has after its name.

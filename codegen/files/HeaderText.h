@@ -16,7 +16,8 @@ std::string fileComment(const Interface &interface,
 /// header defines it, and the source compares it, so that files of different
 /// compilations are not built together.
 std::string headerId(llvm::ArrayRef<Variant> variants,
-                     const CodegenOptions &options);
+                     llvm::ArrayRef<Interface> interfaces,
+                     const CodegenOptions &options, const Weights &weights);
 
 } // namespace ingot
 

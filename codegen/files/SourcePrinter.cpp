@@ -609,7 +609,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   printIncludes(variants, options.headerName, out);
   std::string id = interface.sharedMacro + "_HEADER_ID";
   out.line("#if !defined(" + id + ") || " + id +
-           " != " + headerId(variants, options));
+           " != " + headerId(variants, interfaces, options, weights));
   out.line("#error \"" + options.headerName +
            " was generated for another version of this file\"");
   out.line("#endif");

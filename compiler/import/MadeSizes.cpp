@@ -160,28 +160,27 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };
-  // The bound of a quotient combines the largest dividend with the smallest
-  // divisor, which may never occur together. So the user's bound for all sizes
-  // is used if it is smaller.
-  auto hasLooseBound = [&](const std::optional<Dim> &size) {
-    auto all = options.dims.find("*");
-    return all != options.dims.end() && size->most() > all->second.most &&
+  // Bounds of quotients and of intervals combine extremes that may never occur
+  // together: the user's bound for all sizes is used instead if it is smaller.
+  auto all = options.dims.find("*");
+  auto isLoose = [&](int64_t bound) {
+    return all != options.dims.end() && bound > all->second.most;
+  };
+  auto isLooseQuotient = [&](const std::optional<Dim> &size) {
+    return isLoose(size->most()) &&
            llvm::any_of(size->symbols(), [](kernel::SymbolAttr symbol) {
              return symbol.getChoice() == kernel::SizeChoice::Quotient;
            });
   };
   // Sizes that can be computed from other sizes need not be read from the
   // tensor.
-  if (llvm::all_of(known, isKnown) && llvm::none_of(known, hasLooseBound))
+  if (llvm::all_of(known, isKnown) && llvm::none_of(known, isLooseQuotient))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   SmallVector<std::optional<int64_t>> computed = mostOfElements(counts);
   for (auto [i, given] : llvm::enumerate(most)) {
-    // Intervals assume extremes that no run has together: a smaller bound of the
-    // options for all sizes is better.
-    auto all = options.dims.find("*");
-    bool isLoose = all != options.dims.end() && computed[i] &&
-                   *computed[i] > all->second.most;
-    std::optional<int64_t> bound = given || isLoose ? given : computed[i];
+    std::optional<int64_t> bound = given;
+    if (!given && computed[i] && !isLoose(*computed[i]))
+      bound = computed[i];
     // Only some elements are expressions of other sizes. An expression that
     // contains choices (SizeChoice) is also read from the tensor: the caller
     // sees it as a plain symbol.
