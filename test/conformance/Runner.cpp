@@ -4,10 +4,11 @@
 #include "compiler/run/BuiltModel.h"
 #include "compiler/run/DynamicSizes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 
-#include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 
 using namespace mlir;
 
@@ -16,7 +17,8 @@ namespace ingot::conformance {
 /// Memory with a pattern before and after it, so that out-of-bounds writes are
 /// detected, and in its first part, so that reads of uninitialized elements
 /// affect the result. Only the first part is filled: with dynamic sizes the
-/// memory may have gigabytes, of which a run uses little.
+/// memory may have terabytes, of which a run uses little, so that the system
+/// reserves no page before it is written.
 namespace {
 class GuardedBuffer {
 public:
@@ -26,13 +28,19 @@ public:
 
   GuardedBuffer(size_t bytes, size_t align) : bytes(bytes) {
     align = std::max<size_t>(align, guard);
-    size_t whole = llvm::alignTo(bytes + align + guard, align);
-    memory = static_cast<char *>(std::aligned_alloc(align, whole));
-    offset = align;
+    whole = bytes + 2 * align + guard;
+    void *mapped = mmap(nullptr, whole, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED)
+      llvm::report_fatal_error("no address space for a buffer of " +
+                               llvm::Twine(bytes) + " bytes");
+    memory = static_cast<char *>(mapped);
+    offset = llvm::alignTo(reinterpret_cast<uintptr_t>(memory) + align, align) -
+             reinterpret_cast<uintptr_t>(memory);
     std::memset(memory, pattern, std::min(whole, offset + filled));
     std::memset(memory + offset + bytes, pattern, guard);
   }
-  ~GuardedBuffer() { std::free(memory); }
+  ~GuardedBuffer() { munmap(memory, whole); }
   GuardedBuffer(const GuardedBuffer &) = delete;
 
   char *data() { return memory + offset; }
@@ -46,7 +54,7 @@ public:
 
 private:
   char *memory;
-  size_t bytes, offset;
+  size_t bytes, whole, offset;
 };
 } // namespace
 
@@ -182,14 +190,6 @@ Status runFunction(Function function, const Signature &signature,
                    std::string &reason) {
   if (!fitsInputs(signature, data, reason))
     return Status::Error;
-  // The bounds of dynamic sizes are a guess in this test, and the arena is
-  // filled and compared.
-  constexpr int64_t mostArena = int64_t(8) << 30;
-  if (signature.arenaBytes > mostArena) {
-    reason = "the arena has " + std::to_string(signature.arenaBytes) +
-             " bytes at the bounds of this test";
-    return Status::Unsupported;
-  }
   GuardedBuffer arena(signature.arenaBytes, signature.arenaAlign);
   std::vector<std::unique_ptr<GuardedBuffer>> buffers;
   std::vector<void *> io;
