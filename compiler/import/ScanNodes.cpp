@@ -197,8 +197,8 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   ProtoNode node(*this, place);
   Location loc = locationOf(place);
   if (form.batched)
-    return node.unsupported("the batch axis of opset 8 is not supported for a "
-                            "Scan that is not unrolled");
+    return node.unsupported("a Scan of opset 8 is supported only if its batch "
+                            "size and its length are constants and not 0");
   if (!checkCarried(place, ArrayRef(place.bindings).take_front(form.states)))
     return failure();
   ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);

@@ -16,8 +16,9 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attr) {
   StringRef name = attr.getName();
   auto refuse = [&](StringRef what) {
-    return op->emitOpError() << "attribute '" << name << "' " << what
-                             << ", not " << attr.getValue() << " of " << type;
+    return op->emitOpError()
+           << "attribute '" << name << "' " << what << ", but is "
+           << attr.getValue() << " on a value of type " << type;
   };
   if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr ||
       name == kStateAttr)

@@ -34,13 +34,13 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
   llvm::append_range(declared, program.getResultTypes());
   if (given.size() != declared.size())
     return op->emitOpError()
-           << "passes " << given.size() << " values to '" << body.getValue()
-           << "', which takes and returns " << declared.size();
+           << "passes " << given.size() << " operands and results to '"
+           << body.getValue() << "', which declares " << declared.size();
   for (auto [i, types] : llvm::enumerate(llvm::zip(given, declared)))
     if (!isSameData(std::get<0>(types), std::get<1>(types)))
       return op->emitOpError()
-             << "value " << i << " of '" << body.getValue() << "' is "
-             << std::get<1>(types) << ", not " << std::get<0>(types);
+             << "passes " << std::get<0>(types) << " as value " << i << " of '"
+             << body.getValue() << "', which declares " << std::get<1>(types);
   return success();
 }
 

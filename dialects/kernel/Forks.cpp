@@ -71,8 +71,9 @@ LogicalResult verifyForks(ProgramOp program) {
     auto launch = dyn_cast<LaunchOp>(op);
     std::optional<uint64_t> fork = launch ? launch.getFork() : std::nullopt;
     if (fork && (!program.isPublic() || decidesOnHost(program)))
-      return launch.emitOpError("is in a branch of what is not recorded: the "
-                                "host decides what comes next");
+      return launch.emitOpError("is in a fork, but the program cannot be "
+                                "recorded as a graph: it is called by another "
+                                "program or does work on the host");
     if (failed(order.next(launch, fork)))
       return failure();
     if (!fork)

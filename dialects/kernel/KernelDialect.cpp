@@ -370,7 +370,8 @@ LogicalResult LaunchOp::verify() {
       (getNumResults() != 1 || getOperands().empty() ||
        cast<ShapedType>(getResult(0).getType()).getElementType() !=
            cast<ShapedType>(getOperand(0).getType()).getElementType()))
-    return emitOpError("appends to no operand of the result's type");
+    return emitOpError("with 'appends' must have one result, and a first "
+                       "operand of the same element type");
   for (Value operand : getOperands())
     if (getNear() && isa<MemRefType>(operand.getType()) && !isInNear(operand))
       return emitOpError("runs on the host, on what is not in near memory");

@@ -577,7 +577,9 @@ static SymbolAttr parseSymbol(AsmParser &parser, std::string name) {
       if (keyword == keywordOf(each))
         choice = each;
     if (choice == SizeChoice::None)
-      return parser.emitError(parser.getNameLoc(), "no choice is called ")
+      return parser.emitError(parser.getNameLoc(),
+                              "expected min, max, if_less, if_equal or "
+                              "quotient, not ")
                  << keyword,
              SymbolAttr();
     operands = SizesAttr::parse(parser, Type());

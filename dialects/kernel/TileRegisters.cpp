@@ -107,10 +107,11 @@ LogicalResult MultiplyTilesOp::verify() {
   ArrayRef<int64_t> rows = shapes.getRows(), bytes = shapes.getBytes();
   if (rows[sums] != rows[a] || bytes[a] != 4 * rows[b] ||
       bytes[sums] != bytes[b])
-    return emitOpError("adds ")
-           << rows[a] << " rows of " << bytes[a] << " bytes by " << rows[b]
-           << " of " << bytes[b] << " to " << rows[sums] << " of "
-           << bytes[sums] << ", which do not fit";
+    return emitOpError("multiplies a tile of ")
+           << rows[a] << " rows of " << bytes[a] << " bytes by one of "
+           << rows[b] << " rows of " << bytes[b]
+           << " bytes, which does not fit the sums: " << rows[sums]
+           << " rows of " << bytes[sums] << " bytes";
   return success();
 }
 

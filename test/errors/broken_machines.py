@@ -63,7 +63,7 @@ refused("unknown_color", "--color", "red", text="--color: unknown value `red` (c
 refused("quiet_and_verbose", "-q", "-v", text="--quiet and --verbose exclude each other")
 refused("size_without_a_number", "--max-ram", "12XB", text="--max-ram: cannot parse `12XB` as a size (examples: 65536, 64K, 1M)")
 refused("unknown_precision", "--fast=fp8", text="--fast: unknown precision `fp8` (choose bf16, f16 or tf32)")
-refused("unknown_aim", "--optimize", "speed", text="--optimize: unknown value `speed` (only `size` exists; speed is the default)")
+refused("unknown_aim", "--optimize", "beauty", text="--optimize: unknown value `beauty` (`speed` and `size` exist)")
 refused("unknown_weights", "--weights", "heap", text="--weights: unknown value `heap` (choose source, object or file)")
 refused("entry_twice", "--entry", "a", "--entry", "a", text="--entry: the name `a` is used twice; entry names must differ")
 refused("entry_with_an_unknown_dimension", "--entry", "a:bach=1", text="--entry a: no input has a dimension `bach`")

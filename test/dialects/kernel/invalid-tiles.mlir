@@ -85,7 +85,7 @@ func.func @same() {
 
 func.func @steps() {
   kernel.shape_tiles rows [16, 16, 8] bytes [64, 64, 64]
-  // expected-error @+1 {{adds 16 rows of 64 bytes by 8 of 64 to 16 of 64, which do not fit}}
+  // expected-error @+1 {{multiplies a tile of 16 rows of 64 bytes by one of 8 rows of 64 bytes, which does not fit the sums: 16 rows of 64 bytes}}
   kernel.multiply_tiles 0 plus 1 times 2 of ui8, si8
   return
 }

@@ -486,7 +486,7 @@ kernel.program @half_a_fork(%x: memref<4xf32>, %y: memref<4xf32>) {
 kernel.func private @k(memref<4xf32>, memref<4xf32>)
 kernel.program @decided_fork(%x: memref<4xf32>, %n: memref<1xi64>, %y: memref<4xf32>) {
   kernel.read_sizes %n : memref<1xi64> as #kernel.sizes<"n" in 0 to 8 : s0>
-  // expected-error @+1 {{is in a branch of what is not recorded: the host decides what comes next}}
+  // expected-error @+1 {{is in a fork, but the program cannot be recorded as a graph: it is called by another program or does work on the host}}
   kernel.launch @k(%x, %y) {fork = 0 : i64, branch = 0 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
   kernel.return
 }

@@ -88,7 +88,7 @@ func.func private @operands(tensor<64xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 
 
 // -----
 
-// expected-error @+1 {{no choice is called most}}
+// expected-error @+1 {{expected min, max, if_less, if_equal or quotient, not most}}
 func.func private @keyword(tensor<64xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 = most <"n" in 1 to 64 : s0, 4> : s0>>)
 
 // -----
