@@ -23,6 +23,7 @@
 #include "codegen/files/SelectorPrinter.h"
 #include "codegen/files/StatePrinter.h"
 #include "codegen/files/WeightsPrinter.h"
+#include "codegen/kernel/ExternalCalls.h"
 #include "codegen/kernel/KernelPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"
@@ -502,6 +503,25 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.blank();
 }
 
+/// Declares the functions of custom operators.
+static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
+  std::set<std::string> declarations;
+  for (const Variant &variant : variants)
+    ModuleOp(variant.module).walk([&](kernel::CallExternalOp call) {
+      declarations.insert((variant.target->isDevice() ? "__device__ " : "") +
+                          declarationOf(call) + ";");
+    });
+  if (declarations.empty())
+    return;
+  out.line("// Functions of custom operators: the program that contains this "
+           "file defines them.");
+  out.line("extern \"C\" {");
+  for (const std::string &declaration : declarations)
+    out.line(declaration);
+  out.line("}");
+  out.blank();
+}
+
 /// Zero-initialized, so that it takes no flash in a suitable section.
 static void printArena(ArrayRef<Interface> interfaces, StringRef section,
                        TextWriter &out) {
@@ -607,6 +627,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     out.blank();
   }
   printIncludes(variants, options.headerName, out);
+  printExternals(variants, out);
   std::string id = interface.sharedMacro + "_HEADER_ID";
   out.line("#if !defined(" + id + ") || " + id +
            " != " + headerId(variants, interfaces, options, weights));

@@ -22,6 +22,8 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
       names.reserve(context.functions[call.getCallee()]);
     else if (auto table = dyn_cast<memref::GetGlobalOp>(op))
       names.reserve(context.globals[table.getName()]);
+    else if (auto call = dyn_cast<kernel::CallExternalOp>(op))
+      names.reserve(call.getFunction());
   });
   nameGroups();
 }

@@ -97,6 +97,7 @@ private:
   void printInsert(mlir::vector::InsertOp insert);
   void printCall(mlir::func::CallOp call);
   Expression callText(mlir::func::CallOp call);
+  void printCallExternal(kernel::CallExternalOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);
   /// Declares the variable of `value`, or assigns to it if it exists.

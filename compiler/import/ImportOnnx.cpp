@@ -1,6 +1,7 @@
 #include "compiler/import/ImportOnnx.h"
 
 #include "compiler/import/GraphImporter.h"
+#include "compiler/import/custom/CustomOperators.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
@@ -30,6 +31,8 @@ OwningOpRef<ModuleOp> importOnnx(ModelFile &file, const ImportOptions &options,
   });
   OwningOpRef<ModuleOp> module;
   try {
+    if (options.custom)
+      options.custom->addTo(file.model());
     if (!validate(file.model(), diagnostics))
       return nullptr;
     module = GraphImporter(file, options, diagnostics, context).run();

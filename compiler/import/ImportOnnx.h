@@ -20,8 +20,11 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 
 namespace ingot {
+
+class CustomOperators;
 
 /// The size of a dimension from the command line: one number, or a range within
 /// which it is dynamic.
@@ -52,6 +55,8 @@ struct ImportOptions {
   std::map<std::string, std::string> bind;
   /// Data of inputs. Bound like `bind`, but only if a value determines a shape.
   std::map<std::string, mlir::DenseElementsAttr> data;
+  /// Operators that the model uses but does not define; null: none.
+  std::shared_ptr<const CustomOperators> custom;
   /// Evaluates values that depend only on constants; if null, none are
   /// evaluated.
   std::function<mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>(

@@ -272,8 +272,9 @@ void Validator::unknownOperator(const onnx::NodeProto &node, int index,
       node, index, place, "",
       firstOpset("", node.op_type())
           ? shown + " is an operator of ai.onnx; leave the node's domain empty"
-          : "export the model with standard operators, or define " + shown +
-                " as a function in the model");
+          : "export the model with standard operators, define " + shown +
+                " as a function in the model, or declare it in a file "
+                "(--custom)");
 }
 
 void Validator::checkOperator(const onnx::NodeProto &node, int index,

@@ -1,5 +1,6 @@
 #include "compiler/quantize/Quantize.h"
 
+#include "compiler/import/custom/CustomOperators.h"
 #include "compiler/quantize/Fold.h"
 #include "compiler/quantize/Session.h"
 #include "compiler/report/Progress.h"
@@ -67,6 +68,8 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   std::unique_ptr<ModelFile> file = ModelFile::open(compile.model, diagnostics);
   if (!file)
     return nullptr;
+  if (compile.import.custom)
+    compile.import.custom->addTo(file->model());
   Graph graph(*file, context);
   Host host(compile, context, diagnostics);
   if (!host.scratch)

@@ -1,5 +1,7 @@
 #include "compiler/quantize/Sites.h"
 
+#include "compiler/import/custom/CustomOperators.h"
+
 namespace ingot::quantize {
 
 static bool isOneOf(const onnx::NodeProto &node,
@@ -8,8 +10,12 @@ static bool isOneOf(const onnx::NodeProto &node,
          llvm::is_contained(types, node.op_type());
 }
 
-/// Whether an operator only moves elements.
-static bool movesElements(const onnx::NodeProto &node) {
+/// Whether the result of an operator has the range of its first input: it only
+/// moves elements, or its declaration says so (`scale: keep`).
+static bool keepsRange(const Graph &graph, const onnx::NodeProto &node) {
+  for (const onnx::FunctionProto &function : graph.model().functions())
+    if (function.name() == node.op_type() && function.domain() == node.domain())
+      return CustomOperators::keepsScale(function);
   static constexpr llvm::StringLiteral types[] = {
       "MaxPool",   "Reshape",      "Transpose",    "Flatten",       "Squeeze",
       "Unsqueeze", "DepthToSpace", "SpaceToDepth", "GlobalMaxPool", "Dropout"};
@@ -229,7 +235,7 @@ static void findActivations(const Graph &graph, Sites &sites) {
     llvm::SmallVector<std::string> chain{tensor.str()};
     while (true) {
       int index = graph.producer(chain.back());
-      if (index < 0 || !movesElements(graph.node(index)))
+      if (index < 0 || !keepsRange(graph, graph.node(index)))
         break;
       chain.push_back(graph.node(index).input(0));
     }
@@ -245,7 +251,7 @@ static void findActivations(const Graph &graph, Sites &sites) {
         addTensor(graph.node(i).input(operand));
   for (auto &activation : sites.activations) {
     int index = graph.producer(activation.tensor);
-    if (index >= 0 && movesElements(graph.node(index)))
+    if (index >= 0 && keepsRange(graph, graph.node(index)))
       activation.follows = sites.activation(graph.node(index).input(0));
   }
 }

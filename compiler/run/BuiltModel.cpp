@@ -3,6 +3,7 @@
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/custom/CustomOperators.h"
 #include "compiler/run/DynamicSizes.h"
 #include "compiler/run/EmulatedModel.h"
 #include "compiler/run/HostModel.h"
@@ -43,14 +44,13 @@ StringRef statusText(ingot_status status) {
   return "an unknown error";
 }
 
-bool compileGenerated(const TargetDescription &target,
-                      ArrayRef<std::string> arguments,
-                      Diagnostics &diagnostics) {
+/// Runs the target's compiler; the error is that of a user's source, or of the
+/// generated one.
+static llvm::Error runCompiler(const TargetDescription &target,
+                               ArrayRef<std::string> arguments) {
   llvm::Expected<std::vector<std::string>> command = findCompiler(target);
-  if (!command) {
-    reportFault(command.takeError(), diagnostics);
-    return false;
-  }
+  if (!command)
+    return command.takeError();
   command->insert(command->end(), {"-std=c++17", "-w"});
   // A device compiler does not support these flags; others tell the language by
   // the file name only.
@@ -61,12 +61,49 @@ bool compileGenerated(const TargetDescription &target,
   for (StringRef flag : target.compilerFlags)
     command->push_back(flag.str());
   llvm::append_range(*command, arguments);
-  llvm::Error error = runProgram(*command);
+  return runProgram(*command);
+}
+
+bool compileGenerated(const TargetDescription &target,
+                      ArrayRef<std::string> arguments,
+                      Diagnostics &diagnostics) {
+  llvm::Error error = runCompiler(target, arguments);
   if (!error)
     return true;
   reportFault(std::move(error), diagnostics,
               "the generated C++ did not compile");
   return false;
+}
+
+bool compileCustom(const CompileOptions &options,
+                   const TargetDescription &target, TemporaryFolder &folder,
+                   ArrayRef<std::string> flags,
+                   std::vector<std::string> &objects,
+                   Diagnostics &diagnostics) {
+  if (!options.import.custom)
+    return true;
+  for (const std::string &source : options.import.custom->sources()) {
+    if (!llvm::sys::fs::exists(source)) {
+      diagnostics.reportFile(DiagnosticId::CannotRead, source,
+                             "the source of a custom operator does not exist");
+      return false;
+    }
+    std::string object =
+        folder.file("custom" + std::to_string(objects.size()) + ".o");
+    std::vector<std::string> arguments(flags);
+    arguments.insert(arguments.end(), {"-c", source, "-o", object});
+    if (llvm::Error error = runCompiler(target, arguments)) {
+      if (error.isA<llvm::StringError>())
+        diagnostics.reportFile(DiagnosticId::CustomOperator, source,
+                               "does not compile as C++17: " +
+                                   printable(toString(std::move(error)), 600));
+      else
+        reportFault(std::move(error), diagnostics);
+      return false;
+    }
+    objects.push_back(object);
+  }
+  return true;
 }
 
 std::unique_ptr<BuiltModel> BuiltModel::build(Compilation &compilation,

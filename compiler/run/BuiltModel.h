@@ -8,6 +8,7 @@
 #define INGOT_COMPILER_RUN_BUILTMODEL_H
 
 #include "codegen/files/Interface.h"
+#include "codegen/objects/TemporaryFolder.h"
 #include "compiler/Compile.h"
 #include "compiler/import/TensorFile.h"
 #include "runtime_support/ingot.h"
@@ -65,6 +66,14 @@ llvm::StringRef statusText(ingot_status status);
 bool compileGenerated(const TargetDescription &target,
                       llvm::ArrayRef<std::string> arguments,
                       Diagnostics &diagnostics);
+
+/// Compiles the sources of custom operators as C++ for `target`, and appends
+/// their objects to `objects`. A failure is an error in such a source.
+bool compileCustom(const CompileOptions &options,
+                   const TargetDescription &target, TemporaryFolder &folder,
+                   llvm::ArrayRef<std::string> flags,
+                   std::vector<std::string> &objects,
+                   Diagnostics &diagnostics);
 
 } // namespace ingot
 

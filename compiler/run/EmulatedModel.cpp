@@ -5,6 +5,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -66,6 +67,24 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
   if (llvm::sys::fs::exists(weights))
     objects.push_back(weights);
   Progress progress("building the C++");
+  std::vector<std::string> customFlags(flags);
+  // The sources of custom operators use the device's qualifiers, too.
+  if (!target.emulation.headerName.empty() &&
+      compilation.options.import.custom) {
+    std::string header = folder.file(target.emulation.headerName);
+    if (llvm::Error error =
+            llvm::writeToOutput(header, [&](llvm::raw_ostream &os) {
+              os << target.emulation.headerText;
+              return llvm::Error::success();
+            })) {
+      reportFault(std::move(error), diagnostics);
+      return nullptr;
+    }
+    customFlags.insert(customFlags.end(), {"-include", header});
+  }
+  if (!compileCustom(compilation.options, asEmulated(target), folder,
+                     customFlags, objects, diagnostics))
+    return nullptr;
   if (!model->program.build(source, {folder.file("model.h")}, flags, objects,
                             diagnostics))
     return nullptr;

@@ -49,8 +49,14 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   arguments.push_back(source);
   if (llvm::sys::fs::exists(object))
     arguments.push_back(object);
-  arguments.insert(arguments.end(), {"-o", shared});
   Progress progress("building the C++");
+  std::vector<std::string> custom, customFlags(flags);
+  customFlags.push_back("-fPIC");
+  if (!compileCustom(compilation.options, target, *folder, customFlags, custom,
+                     diagnostics))
+    return nullptr;
+  llvm::append_range(arguments, custom);
+  arguments.insert(arguments.end(), {"-o", shared});
   if (!compileGenerated(target, arguments, diagnostics))
     return nullptr;
   model->library = dlopen(shared.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -62,6 +68,15 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
     StringRef reason = error ? error : "";
     // The file system forbids execution, or there is too little memory.
     bool isMachine = reason.contains("failed to map segment");
+    if (auto [before, missing] = reason.split("undefined symbol: ");
+        !missing.empty() && compilation.options.import.custom) {
+      diagnostics.report(DiagnosticId::CustomOperator,
+                         "no source defines the function `" +
+                             printable(missing) + "` of a custom operator",
+                         "name the file that defines it with `source:`, and "
+                         "declare it as extern \"C\" there");
+      return nullptr;
+    }
     diagnostics.report(
         isMachine ? DiagnosticId::MachineFault : DiagnosticId::Internal,
         "the generated library cannot be loaded: " + Twine(printable(reason)));

@@ -34,6 +34,10 @@ SmallVector<kernel::SymbolAttr> dynamicSizes(Operation *op) {
     add(kernel::SizesAttr::of(type));
   if (auto values = dyn_cast<SizesOp>(op))
     add(values.getSizes());
+  if (auto call = dyn_cast<CallExternalOp>(op)) {
+    add(call.getSizesAttr());
+    add(call.getParallelAttr());
+  }
   return found;
 }
 

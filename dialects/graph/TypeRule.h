@@ -53,6 +53,9 @@ public:
     return type(result).getElementType();
   }
 
+  /// Returns the number of results that the operator or its builder states.
+  size_t statedCount() const { return statedTypes.size(); }
+
   /// Adds the type of the next result; returns success.
   llvm::LogicalResult result(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   llvm::LogicalResult result(std::initializer_list<int64_t> shape,

@@ -454,6 +454,27 @@ void LaunchOp::getEffects(
     }
 }
 
+LogicalResult CallExternalOp::verify() {
+  size_t buffers = getInputs().size() + getOutputs().size(),
+         parameters = buffers + getSizes().size() + getConstants().size();
+  if (getNames().size() != parameters)
+    return emitOpError("has ")
+           << getNames().size() << " names for " << parameters << " parameters";
+  if (getElements().size() != buffers)
+    return emitOpError("has ") << getElements().size() << " element types for "
+                               << buffers << " buffers";
+  for (Value buffer : getOperands().take_front(buffers))
+    if (!cast<MemRefType>(buffer.getType()).getLayout().isIdentity())
+      return emitOpError("passes ")
+             << buffer.getType() << ", whose elements are not contiguous";
+  for (Attribute constant : getConstants())
+    if (!isa<IntegerAttr, FloatAttr, StringAttr, DenseI64ArrayAttr,
+             DenseF32ArrayAttr>(constant))
+      return emitOpError("passes ")
+             << constant << ", which is neither a number, a string nor a list";
+  return success();
+}
+
 LogicalResult RequireEqualOp::verify() {
   auto input = cast<MemRefType>(getInput().getType());
   auto expected = getExpected().getShapedType();

@@ -408,6 +408,27 @@ def Kernel_LoadNextOp : Kernel_Op<"load_next"> {
 
 include "dialects/kernel/VectorOps.td"
 
+def Kernel_CallExternalOp : Kernel_Op<"call_external", [AttrSizedOperandSegments]> {
+  let summary = "Calls a C function of the user";
+  let description = [{
+    Not `func.call`: the same function is called with buffers of different shapes, whose
+    pointers have the C types of `elements` (with signs), and with constants, of which lists
+    become arrays. `names` are the names of the parameters: inputs, outputs, sizes, constants.
+
+        kernel.call_external "my_scale"(%x to %y, %n) [2.0 : f32] names ["x", "y", "n", "factor"]
+            elements [f32, f32] : memref<8xf32>, memref<8xf32>
+  }];
+  let arguments = (ins
+    StrAttr:$function, Arg<Variadic<Kernel_Buffer>, "", [MemRead]>:$inputs,
+    Arg<Variadic<Kernel_Buffer>, "", [MemRead, MemWrite]>:$outputs, Variadic<Index>:$sizes,
+    ArrayAttr:$constants, StrArrayAttr:$names, TypeArrayAttr:$elements);
+  let assemblyFormat = [{
+    $function `(` $inputs `to` $outputs (`,` $sizes^)? `)` $constants `names` $names
+    `elements` $elements attr-dict `:` type($inputs) `to` type($outputs)
+  }];
+  let hasVerifier = 1;
+}
+
 def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Ends the run unless an input has its compile-time value";

@@ -236,7 +236,7 @@ private:
         }
         return op && op->getNumResults() == 1 && part.hasOneUse() &&
                !isStoredByRows(part, concat.getAxis()) && !isView(op) &&
-               !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
+               !isa<ConstantOp, GroupOp, IfOp, LoopOp, CallExternalOp>(op) &&
                (!placed.contains(op) || hasContiguousOperands(concat));
       };
       for (Value part : concat.getInputs())

@@ -30,6 +30,9 @@ static void markReadOnly(FunctionOpInterface kernel) {
     else if (auto call = dyn_cast<func::CallOp>(op))
       for (Value operand : call.getOperands())
         written.insert(operand);
+    else if (auto call = dyn_cast<kernel::CallExternalOp>(op))
+      for (Value output : call.getOutputs())
+        written.insert(kernel::bufferRoot(output));
   });
   auto unit = UnitAttr::get(kernel.getContext());
   for (BlockArgument argument : kernel.getArguments())

@@ -105,7 +105,7 @@ private:
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
-                  !isa<memref::GetGlobalOp>(op);
+                  !isa<memref::GetGlobalOp, kernel::CallExternalOp>(op);
     });
     DeviceWork one;
     one.blocks = one.threads = 1;

@@ -3,6 +3,7 @@
 // Checks everything that can be checked without the model. Nothing that a user
 // writes is ignored: an option without effect, or given twice, is an error.
 
+#include "compiler/import/custom/CustomOperators.h"
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
 
@@ -187,6 +188,15 @@ static std::optional<SizeRange> readSize(StringRef option, StringRef name,
   else
     return SizeRange(least, most);
   return std::nullopt;
+}
+
+static void readCustoms(const Options &options, Arguments &arguments,
+                        Diagnostics &diagnostics) {
+  auto operators = std::make_shared<CustomOperators>();
+  for (const std::string &file : options.customs)
+    (void)operators->read(file, diagnostics);
+  if (!options.customs.empty())
+    arguments.compile.import.custom = std::move(operators);
 }
 
 static void readDims(const Options &options, Arguments &arguments,
@@ -522,6 +532,7 @@ void readArguments(const Options &options, Arguments &arguments,
                        "--quiet and --verbose exclude each other");
   checkPositional(options, command, arguments, diagnostics);
   readTargets(options, arguments, diagnostics);
+  readCustoms(options, arguments, diagnostics);
   readDims(options, arguments, diagnostics);
   arguments.compile.states = readPairs(options.states, diagnostics);
   for (const std::string &text : options.entries)

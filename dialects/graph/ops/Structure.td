@@ -52,6 +52,31 @@ def Graph_CheckSizesOp : Graph_Op<"check_sizes", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Graph_CallExternalOp : Graph_Op<"call_external", [
+    NoMemoryEffect, Graph_StatedTypes, Graph_DynamicSizes, DeclareOpInterfaceMethods<BodyOpInterface>]> {
+  let summary = "Calls a C function of the user: a custom operator";
+  let description = [{
+    The function gets pointers to the inputs and to the results, then the numbers `sizes`,
+    then, with `parallel`, the number of the call, then `constants` (the attributes of the
+    ONNX node: i64, f32, strings, lists of numbers). `names` has the name of each parameter,
+    for the declaration in C. Tensors have no gaps: one with several dynamic axes is a flat
+    axis. The last result may be scratch memory, which nobody reads afterwards.
+
+    With `parallel` the function is called once for each number below that size, by any
+    thread and in any order.
+
+    The values are never computed at compile time, so the operator is not `Pure`.
+
+        %y = graph.call_external %x {function = "my_scale", names = ["x", "y", "n", "factor"],
+               sizes = #kernel.sizes<8>, constants = [2.0 : f32]}
+             : (tensor<8xf32>) -> tensor<8xf32>
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$function, StrArrayAttr:$names,
+                   OptionalAttr<Graph_SizesAttr>:$sizes, OptionalAttr<Graph_SizesAttr>:$parallel,
+                   ArrayAttr:$constants);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+}
+
 def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "Operators that become one kernel: a fusion group";
   let description = [{

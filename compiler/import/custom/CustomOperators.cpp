@@ -1,0 +1,406 @@
+#include "compiler/import/custom/CustomOperators.h"
+
+#include "compiler/import/custom/ElementExpression.h"
+#include "compiler/import/custom/OperandPattern.h"
+#include "onnx/defs/parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/YAMLTraits.h"
+
+#include <fstream>
+#include <set>
+
+using namespace llvm;
+
+namespace ingot {
+
+namespace {
+/// One entry of a file, as written.
+struct Declaration {
+  std::string name, types, element, definition, function, scratch, parallel,
+      scale;
+  int64_t version = 1;
+  std::vector<std::string> inputs, outputs, attributes, counts, sources;
+};
+} // namespace
+
+} // namespace ingot
+
+LLVM_YAML_IS_SEQUENCE_VECTOR(ingot::Declaration)
+
+template <> struct llvm::yaml::MappingTraits<ingot::Declaration> {
+  static void mapping(IO &io, ingot::Declaration &d) {
+    io.mapOptional("name", d.name);
+    io.mapOptional("version", d.version);
+    io.mapOptional("types", d.types);
+    io.mapOptional("inputs", d.inputs);
+    io.mapOptional("outputs", d.outputs);
+    io.mapOptional("attributes", d.attributes);
+    io.mapOptional("element", d.element);
+    io.mapOptional("definition", d.definition);
+    io.mapOptional("function", d.function);
+    io.mapOptional("counts", d.counts);
+    io.mapOptional("scratch", d.scratch);
+    io.mapOptional("parallel", d.parallel);
+    io.mapOptional("source", d.sources);
+    io.mapOptional("scale", d.scale);
+  }
+};
+
+namespace ingot {
+
+static Error fault(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+/// The property of a function whose result has the range of its first input.
+static constexpr const char *scaleKey = "ingot.scale";
+
+static StringRef canonical(StringRef domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+/// Turns declarations into functions.
+class DeclarationReader {
+public:
+  DeclarationReader(CustomOperators &result, StringRef path)
+      : result(result), folder(sys::path::parent_path(path)) {}
+
+  Error read(const Declaration &entry) {
+    int forms = !entry.element.empty() + !entry.definition.empty() +
+                !entry.function.empty();
+    if (forms != 1)
+      return fault("an operator needs exactly one of `element`, `definition` "
+                   "and `function`");
+    if (entry.version < 1)
+      return fault("`version` must be positive");
+    if (!entry.scale.empty() && entry.scale != "keep")
+      return fault("`scale` must be `keep`, not `" + entry.scale + "`");
+    if (!entry.definition.empty())
+      return readDefinition(entry);
+    auto [domain, name] = StringRef(entry.name).rsplit("::");
+    if (domain.empty() || name.empty())
+      return fault("expected the name as DOMAIN::NAME, not `" + entry.name +
+                   "`");
+    onnx::FunctionProto function;
+    function.set_domain(domain.str());
+    function.set_name(name.str());
+    if (Error error = addAttributes(entry, function))
+      return error;
+    if (Error error = entry.element.empty() ? fillCall(entry, function)
+                                            : fillElement(entry, function))
+      return error;
+    add(entry, std::move(function));
+    return Error::success();
+  }
+
+private:
+  std::string inFolder(StringRef file) const {
+    SmallString<128> path(file);
+    if (sys::path::is_relative(path) && !folder.empty()) {
+      path = folder;
+      sys::path::append(path, file);
+    }
+    return path.str().str();
+  }
+
+  void add(const Declaration &entry, onnx::FunctionProto function) {
+    if (!entry.scale.empty()) {
+      auto *property = function.add_metadata_props();
+      property->set_key(scaleKey);
+      property->set_value(entry.scale);
+    }
+    result.operators.push_back({std::move(function), entry.version});
+  }
+
+  static Error addAttributes(const Declaration &entry,
+                             onnx::FunctionProto &function) {
+    using Proto = onnx::AttributeProto;
+    for (const std::string &text : entry.attributes) {
+      Expected<AttributePattern> attribute = parseAttribute(text);
+      if (!attribute)
+        return attribute.takeError();
+      if (!attribute->hasDefault) {
+        function.add_attribute(attribute->name);
+        continue;
+      }
+      Proto &proto = *function.add_attribute_proto();
+      proto.set_name(attribute->name);
+      StringRef value = attribute->byDefault;
+      if (attribute->type == "int") {
+        int64_t number = 0;
+        (void)value.getAsInteger(10, number);
+        proto.set_type(Proto::INT);
+        proto.set_i(number);
+      } else if (attribute->type == "float") {
+        double number = 0;
+        (void)value.getAsDouble(number);
+        proto.set_type(Proto::FLOAT);
+        proto.set_f(static_cast<float>(number));
+      } else {
+        proto.set_type(Proto::STRING);
+        proto.set_s(value.str());
+      }
+    }
+    return Error::success();
+  }
+
+  static Error fillElement(const Declaration &entry,
+                           onnx::FunctionProto &function) {
+    if (!entry.scratch.empty() || !entry.parallel.empty() ||
+        !entry.sources.empty() || !entry.counts.empty())
+      return fault("`scratch`, `parallel`, `counts` and `source` belong to "
+                   "`function`");
+    if (entry.outputs.size() != 1)
+      return fault("an element expression has exactly one output");
+    // Sizes and types follow from the operators.
+    for (StringRef input : entry.inputs)
+      function.add_input(input.split(':').first.trim().str());
+    function.add_output(
+        StringRef(entry.outputs[0]).split(':').first.trim().str());
+    Expected<Formula> formula = parseFormula(entry.element);
+    if (!formula)
+      return formula.takeError();
+    return appendNodes(*formula, function);
+  }
+
+  /// The names that sizes of an operator may use.
+  struct Names {
+    std::set<std::string, std::less<>> sizes, attributes;
+
+    Error check(const Formula &formula) const {
+      std::string unknown;
+      formula.forEachName([&](StringRef name) {
+        if (!sizes.count(name.str()) && !attributes.count(name.str()))
+          unknown = name.str();
+      });
+      return unknown.empty()
+                 ? Error::success()
+                 : fault("`" + unknown +
+                         "` is neither a size of an input nor an attribute");
+    }
+    Error check(StringRef text) const {
+      Expected<Formula> formula = parseFormula(text);
+      return formula ? check(*formula) : formula.takeError();
+    }
+  };
+
+  /// Checks the operands, and adds their names.
+  static Error addOperands(const std::vector<std::string> &list, bool areInputs,
+                           Names &names, ArrayRef<TypeLetter> letters,
+                           onnx::FunctionProto &function) {
+    std::vector<Formula> formulas;
+    for (const std::string &text : list) {
+      Expected<OperandPattern> operand = parseOperand(text);
+      if (!operand)
+        return operand.takeError();
+      bool isLetter = operand->type.size() == 1;
+      if (isLetter && none_of(letters, [&](const TypeLetter &letter) {
+            return letter.letter == operand->type;
+          }))
+        return fault("`types` does not say what `" + operand->type + "` in `" +
+                     text + "` stands for");
+      for (const OperandPattern::Axis &axis : operand->axes)
+        if (areInputs && axis.size.isName() &&
+            !names.attributes.count(axis.size.text))
+          names.sizes.insert(axis.size.text);
+        else
+          formulas.push_back(axis.size);
+      *(areInputs ? function.add_input() : function.add_output()) =
+          operand->name;
+    }
+    for (const Formula &formula : formulas)
+      if (Error error = names.check(formula))
+        return error;
+    return Error::success();
+  }
+
+  Error fillCall(const Declaration &entry, onnx::FunctionProto &function) {
+    Expected<std::vector<TypeLetter>> letters = parseLetters(entry.types);
+    if (!letters)
+      return letters.takeError();
+    Names names;
+    for (const std::string &text : entry.attributes) {
+      Expected<AttributePattern> attribute = parseAttribute(text);
+      if (!attribute)
+        return attribute.takeError();
+      names.attributes.insert(attribute->name);
+    }
+    if (Error error =
+            addOperands(entry.inputs, true, names, *letters, function))
+      return error;
+    for (StringRef count : entry.counts) {
+      auto [name, bound] = count.split('=');
+      if (Error error = names.check(bound.trim()))
+        return error;
+      names.sizes.insert(name.trim().str());
+    }
+    if (entry.outputs.empty())
+      return fault("a function needs at least one output");
+    if (Error error =
+            addOperands(entry.outputs, false, names, *letters, function))
+      return error;
+    for (StringRef formula :
+         {StringRef(entry.scratch), StringRef(entry.parallel)})
+      if (!formula.empty())
+        if (Error error = names.check(formula))
+          return error;
+    StringRef symbol = entry.function;
+    if (symbol.empty() || isDigit(symbol.front()) ||
+        !all_of(symbol, [](char c) {
+          return isAlnum(c) || c == '_' || c == '{' || c == '}';
+        }))
+      return fault("`" + symbol + "` is not the name of a C function");
+    for (const std::string &source : entry.sources)
+      result.files.push_back(inFolder(source));
+
+    auto *import = function.add_opset_import();
+    import->set_domain("ingot");
+    import->set_version(1);
+    onnx::NodeProto &node = *function.add_node();
+    node.set_domain("ingot");
+    node.set_op_type("CallExternal");
+    *node.mutable_input() = function.input();
+    *node.mutable_output() = function.output();
+    auto text = [&](const char *name, const std::string &value) {
+      onnx::AttributeProto &attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::STRING);
+      attribute.set_s(value);
+    };
+    auto texts = [&](const char *name, const std::vector<std::string> &values) {
+      onnx::AttributeProto &attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::STRINGS);
+      for (const std::string &value : values)
+        attribute.add_strings(value);
+    };
+    text("external_operator", entry.name);
+    text("external_function", entry.function);
+    text("external_types", entry.types);
+    text("external_scratch", entry.scratch);
+    text("external_parallel", entry.parallel);
+    texts("external_inputs", entry.inputs);
+    texts("external_outputs", entry.outputs);
+    texts("external_counts", entry.counts);
+    texts("external_attributes", entry.attributes);
+    for (const std::string &name : names.attributes) {
+      onnx::AttributeProto &attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_ref_attr_name(name);
+    }
+    return Error::success();
+  }
+
+  Error readDefinition(const Declaration &entry) {
+    if (!entry.name.empty() || !entry.inputs.empty() ||
+        !entry.outputs.empty() || !entry.attributes.empty())
+      return fault("with `definition`, the name, the operands and the "
+                   "attributes are those of the definition");
+    if (StringRef(entry.definition).trim().starts_with("<")) {
+      onnx::FunctionProto function;
+      onnx::Common::Status status =
+          onnx::OnnxParser::Parse(function, entry.definition.c_str());
+      if (!status.IsOK())
+        return fault("`definition` is not the text of an ONNX function: " +
+                     status.ErrorMessage());
+      add(entry, std::move(function));
+      return Error::success();
+    }
+    std::string path = inFolder(entry.definition);
+    std::ifstream file(path, std::ios::binary);
+    onnx::ModelProto model;
+    if (!file || !model.ParseFromIstream(&file))
+      return fault("`" + path + "` cannot be read as an ONNX model");
+    if (model.functions_size() == 0)
+      return fault("the model `" + path + "` has no functions");
+    for (const onnx::FunctionProto &function : model.functions())
+      add(entry, function);
+    return Error::success();
+  }
+
+  CustomOperators &result;
+  std::string folder;
+};
+
+bool CustomOperators::read(StringRef path, Diagnostics &diagnostics) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file =
+      MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file) {
+    diagnostics.reportFile(DiagnosticId::CannotRead, path,
+                           "cannot be read: " + file.getError().message());
+    return false;
+  }
+  std::string problem;
+  auto note = [](const SMDiagnostic &diagnostic, void *to) {
+    auto &text = *static_cast<std::string *>(to);
+    if (text.empty())
+      text = "line " + itostr(diagnostic.getLineNo()) + ": " +
+             diagnostic.getMessage().str();
+  };
+  yaml::Input input((*file)->getBuffer(), nullptr, note, &problem);
+  std::vector<Declaration> entries;
+  input >> entries;
+  if (input.error()) {
+    diagnostics.reportFile(DiagnosticId::CustomOperator, path,
+                           "is not a list of operators: " + printable(problem));
+    return false;
+  }
+  DeclarationReader reader(*this, path);
+  for (auto [i, entry] : enumerate(entries)) {
+    Error error = Error::success();
+    try {
+      error = reader.read(entry);
+    } catch (const std::exception &thrown) {
+      error = fault(thrown.what());
+    }
+    if (!error)
+      continue;
+    diagnostics.reportFile(
+        DiagnosticId::CustomOperator, path,
+        "operator " + Twine(i + 1) +
+            (entry.name.empty() ? "" : " `" + printable(entry.name) + "`") +
+            ": " + printable(toString(std::move(error)), 400));
+  }
+  return diagnostics.empty();
+}
+
+void CustomOperators::addTo(onnx::ModelProto &model) const {
+  auto same = [](const onnx::FunctionProto &a, const onnx::FunctionProto &b) {
+    return a.name() == b.name() &&
+           canonical(a.domain()) == canonical(b.domain());
+  };
+  for (const Operator &entry : operators) {
+    StringRef domain = canonical(entry.function.domain());
+    int64_t opset = 0;
+    for (const auto &import : model.opset_import())
+      if (canonical(import.domain()) == domain)
+        opset = import.version();
+    // Models may omit the import of a domain that only they know.
+    if (!opset) {
+      auto *import = model.add_opset_import();
+      import->set_domain(entry.function.domain());
+      import->set_version(entry.version);
+      opset = entry.version;
+    }
+    bool isReplaced = any_of(operators, [&](const Operator &other) {
+      return same(other.function, entry.function) &&
+             other.version > entry.version && other.version <= opset;
+    });
+    bool isDefined = any_of(model.functions(), [&](const auto &function) {
+      return same(function, entry.function);
+    });
+    if (!isReplaced && !isDefined && entry.version <= opset)
+      *model.add_functions() = entry.function;
+  }
+}
+
+bool CustomOperators::keepsScale(const onnx::FunctionProto &function) {
+  return any_of(function.metadata_props(), [](const auto &property) {
+    return property.key() == scaleKey && property.value() == "keep";
+  });
+}
+
+} // namespace ingot

@@ -1,0 +1,64 @@
+// Custom operators, as declared in a file (--custom).
+//
+// A declaration becomes a function of ONNX operators that the model lacked, so
+// everything after the import of functions is the same as for functions in the
+// model. An operator that is a C function becomes a function whose one node,
+// CallExternal of the domain `ingot`, has the declaration in its attributes
+// (operators/External.cpp imports it).
+//
+// The format, in YAML (docs/custom-operators.md describes it):
+//
+//   - name: com.example::Swish          an element expression
+//     inputs: [x]
+//     outputs: [y]
+//     attributes: [alpha:float=1]
+//     element: x / (1 + exp(-alpha * x))
+//   - definition: swish.onnx            functions of a model, or ONNX text
+//   - name: com.example::Blur           a C function
+//     types: T=float|uint8
+//     inputs: ["x: T[n, h, w]"]
+//     outputs: ["y: T[n, h - 2, w - 2]"]
+//     function: blur_{T}
+//     scratch: 4 * w
+//     parallel: n
+//     source: [blur.c]
+
+#ifndef INGOT_COMPILER_IMPORT_CUSTOM_CUSTOMOPERATORS_H
+#define INGOT_COMPILER_IMPORT_CUSTOM_CUSTOMOPERATORS_H
+
+#include "compiler/report/Diagnostics.h"
+#include "onnx/defs/schema.h"
+
+namespace ingot {
+
+class CustomOperators {
+public:
+  /// Reads a file of declarations; false with diagnostics if it is invalid.
+  bool read(llvm::StringRef path, Diagnostics &diagnostics);
+
+  /// Adds the functions that `model` does not define itself, each in the newest
+  /// version that is not newer than the opset of its domain that the model
+  /// imports.
+  void addTo(onnx::ModelProto &model) const;
+
+  /// The source files that define the C functions, for programs that Ingot
+  /// builds itself.
+  llvm::ArrayRef<std::string> sources() const { return files; }
+  /// Whether the result of a function that addTo has added has the range of its
+  /// first input, so that both can have the same scale.
+  static bool keepsScale(const onnx::FunctionProto &function);
+
+private:
+  struct Operator {
+    onnx::FunctionProto function;
+    int64_t version = 1;
+  };
+  friend class DeclarationReader;
+
+  std::vector<Operator> operators;
+  std::vector<std::string> files;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_CUSTOM_CUSTOMOPERATORS_H

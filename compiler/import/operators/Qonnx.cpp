@@ -1,0 +1,184 @@
+// Imports the quantizers of QONNX, which Brevitas and FINN write.
+//
+// Quant rounds a tensor to multiples of a scale within the range of an integer
+// of `bitwidth` bits, and yields floats. Where 8 bits hold these integers, it
+// becomes a quantization followed by a dequantization, from which integer
+// kernels are formed; otherwise floats are rounded.
+//
+// Source: the operator definitions in the documentation of QONNX.
+
+#include "compiler/import/operators/Quantization.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+/// The integers that a quantizer yields.
+struct IntegerRange {
+  double least, most;
+
+  static IntegerRange of(double bits, bool isSigned, bool isNarrow) {
+    double steps = std::exp2(bits);
+    if (isSigned)
+      return {-steps / 2 + (isNarrow ? 1 : 0), steps / 2 - 1};
+    return {0, steps - 1 - (isNarrow ? 1 : 0)};
+  }
+};
+
+/// Rounds floats by one of the modes that QONNX names.
+class Rounding {
+public:
+  explicit Rounding(OnnxNode &node) : node(node) {}
+
+  /// Null, with a diagnostic, for a mode that QONNX does not have.
+  Value operator()(Value x, StringRef mode) {
+    if (mode == "ROUND" || mode == "HALF_EVEN")
+      return node.elementwise<RoundOp>({x});
+    if (mode == "FLOOR")
+      return node.elementwise<FloorOp>({x});
+    if (mode == "CEIL")
+      return node.elementwise<CeilOp>({x});
+    // The others round the magnitude.
+    Value size = node.elementwise<AbsOp>({x}),
+          half = node.scalarConstant(0.5, elementOf(x));
+    if (mode == "UP")
+      size = node.elementwise<CeilOp>({size});
+    else if (mode == "DOWN" || mode == "ROUND_TO_ZERO")
+      size = node.elementwise<FloorOp>({size});
+    else if (mode == "HALF_UP")
+      size = node.elementwise<FloorOp>({node.elementwise<AddOp>({size, half})});
+    else if (mode == "HALF_DOWN")
+      size = node.elementwise<CeilOp>({node.elementwise<SubOp>({size, half})});
+    else
+      return (void)node.invalid("`rounding_mode` is `" + mode +
+                                "`, which is no rounding mode"),
+             Value();
+    return node.elementwise<MulOp>({node.elementwise<SignOp>({x}), size});
+  }
+
+private:
+  OnnxNode &node;
+};
+
+} // namespace
+
+/// Returns the number that all elements of input `i` have; fails with a
+/// diagnostic if they differ or are unknown.
+static FailureOr<double> numberIn(OnnxNode &node, unsigned i, StringRef what) {
+  auto values = node.requireFloats(i, what);
+  if (failed(values))
+    return failure();
+  if (values->empty() || !llvm::all_equal(*values))
+    return node.unsupported("`" + what +
+                            "` with different numbers is not supported");
+  return values->front();
+}
+
+/// Whether the elements of the zero points are the same integer in all runs,
+/// so that adding it before or after rounding makes no difference.
+static std::optional<double> evenZero(OnnxNode &node, IntegerRange range) {
+  if (!node.isConstant(2))
+    return std::nullopt;
+  auto zero = node.requireFloats(2, "zeropt");
+  if (failed(zero) || zero->empty() || !llvm::all_equal(*zero) ||
+      std::fmod(zero->front(), 2) != 0 || zero->front() < range.least ||
+      zero->front() > range.most)
+    return std::nullopt;
+  return zero->front();
+}
+
+static ImportResult importQuant(OnnxNode &node) {
+  auto bits = numberIn(node, 3, "bitwidth");
+  if (failed(bits))
+    return failure();
+  if (*bits < 1 || *bits > 32)
+    return node.invalid("`bitwidth` is not between 1 and 32");
+  bool isSigned = node.intAttr("signed", 1) != 0;
+  auto range =
+      IntegerRange::of(*bits, isSigned, node.intAttr("narrow", 0) != 0);
+  std::string mode =
+      StringRef(node.stringAttr("rounding_mode", "ROUND")).upper();
+  Value x = node.input(0), scale = node.input(1), zero = node.input(2);
+  Type real = elementOf(x);
+  std::optional<double> even = evenZero(node, range);
+  if (*bits <= 8 && even && (mode == "ROUND" || mode == "HALF_EVEN")) {
+    Type byte = node.builder.getIntegerType(8, isSigned);
+    Value bias = node.scalarConstant(*even, byte);
+    Value q = node.elementwise<QuantizeOp>({x, scale, bias});
+    auto whole = IntegerRange::of(8, isSigned, false);
+    if (q && range.most < whole.most)
+      q = node.elementwise<MinimumOp>(
+          {q, node.scalarConstant(std::floor(range.most), byte)});
+    if (q && range.least > whole.least)
+      q = node.elementwise<MaximumOp>(
+          {q, node.scalarConstant(std::ceil(range.least), byte)});
+    if (!q)
+      return failure();
+    SmallVector<Value> operands{q, scale, bias};
+    RankedTensorType type =
+        node.elementwiseType(operands, [&](ArrayRef<Type>) { return real; });
+    if (!type)
+      return failure();
+    return one(
+        node.build<DequantizeOp>(type, operands[0], operands[1], operands[2]));
+  }
+  Value y =
+      node.elementwise<AddOp>({node.elementwise<DivOp>({x, scale}), zero});
+  y = node.elementwise<MinimumOp>({y, node.scalarConstant(range.most, real)});
+  y = node.elementwise<MaximumOp>({y, node.scalarConstant(range.least, real)});
+  y = Rounding(node)(y, mode);
+  if (!y)
+    return failure();
+  return one(
+      node.elementwise<MulOp>({node.elementwise<SubOp>({y, zero}), scale}));
+}
+
+static ImportResult importBipolarQuant(OnnxNode &node) {
+  Value x = node.input(0), scale = node.input(1);
+  auto number = [&](double value) {
+    return node.scalarConstant(value, elementOf(x));
+  };
+  Value isPositive = node.elementwise<GreaterOrEqualOp>({x, number(0)});
+  Value sign = node.elementwise<WhereOp>({isPositive, number(1), number(-1)});
+  return one(node.elementwise<MulOp>({sign, scale}));
+}
+
+/// Drops the low bits of quantized integers: those by which `in_bitwidth`
+/// exceeds `out_bitwidth`.
+static ImportResult importTrunc(OnnxNode &node) {
+  auto before = numberIn(node, 3, "in_bitwidth"),
+       after = numberIn(node, 4, "out_bitwidth");
+  if (failed(before) || failed(after))
+    return failure();
+  Value scale = node.input(1), zero = node.input(2), x = node.input(0);
+  std::string mode =
+      StringRef(node.stringAttr("rounding_mode", "FLOOR")).upper();
+  Value y =
+      node.elementwise<AddOp>({node.elementwise<DivOp>({x, scale}), zero});
+  y = node.elementwise<RoundOp>({y});
+  y = node.elementwise<DivOp>(
+      {y, node.scalarConstant(std::exp2(*before - *after), elementOf(x))});
+  y = Rounding(node)(y, mode);
+  if (!y)
+    return failure();
+  return one(
+      node.elementwise<MulOp>({node.elementwise<SubOp>({y, zero}), scale}));
+}
+
+void registerQonnxImports(OnnxRegistry &registry) {
+  for (StringRef domain : {"qonnx.custom_op.general", "onnx.brevitas"}) {
+    registry.add("Quant", importQuant,
+                 "a `bitwidth` that is not the same constant for all elements",
+                 domain);
+    registry.add("BipolarQuant", importBipolarQuant, "", domain);
+    registry.add("Trunc", importTrunc,
+                 "bit widths that are not the same constants for all elements",
+                 domain);
+  }
+}
+
+} // namespace ingot::graph
