@@ -1,10 +1,11 @@
 // Builds graph operators from a model.
 //
 // Visits the nodes of a validated model in topological order. A node becomes
-// the operators that its import function builds, or the body of its function.
-// If a node fails, its results are poisoned and the nodes that depend on them
-// are skipped. A skipped node is reported only if its operator is unsupported.
-// So each fault is reported once, and one run reports all faults.
+// the operators that its import function builds or, if the node calls an ONNX
+// function, the operators of the function's nodes. If a node fails, its results
+// are poisoned and the nodes that depend on them are skipped. A skipped node is
+// reported only if its operator is unsupported. So each fault is reported once,
+// and one run reports all faults.
 
 #ifndef INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
 #define INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
@@ -58,17 +59,20 @@ struct Scope {
   const Scope *outer = nullptr;
   const OpsetImports *opsets = nullptr;
   llvm::StringMap<Binding> bindings = {};
-  /// In function bodies: the call, for diagnostics and locations.
+  /// In a function body: the node that calls the function, for diagnostics and
+  /// locations. Otherwise null.
   const onnx::NodeProto *call = nullptr;
   int64_t callIndex = -1, callOpset = 0;
   std::string inside = {};
-  /// Identifies the scope within the model: see RandomKeys.cpp.
+  /// A hash that identifies the scope within the model; keys of random numbers
+  /// are derived from it (RandomKeys.cpp).
   uint64_t place = 0;
 
   Binding lookup(llvm::StringRef name) const;
 };
 
-/// A node and its context.
+/// An ONNX node during its import, with its operands and the scope of its
+/// names.
 struct NodePlace {
   const onnx::NodeProto &node;
   int64_t index;
@@ -89,8 +93,8 @@ struct NodePlace {
 
 struct ScanForm;
 
-/// RAII: while it exists, and until it is left, the builder is inside an
-/// iteration of a loop.
+/// RAII: records that the builder is inside an iteration of a loop, from the
+/// call of `enter` until `leave` is called or the object is destroyed.
 class InIteration {
 public:
   explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
@@ -120,7 +124,7 @@ public:
   /// Returns a diagnostic with the node's location and operand types.
   Diagnostic diagnosticAt(const NodePlace &at);
 
-  // For ProtoNode.
+  // Functions that ProtoNode calls.
   mlir::DenseElementsAttr constantOf(mlir::Value value);
   /// Returns the elements of an integer tensor as numbers or expressions of
   /// dynamic sizes; nullopt if any element is neither.
@@ -128,11 +132,12 @@ public:
   /// Returns the elements of an integer vector, each a number, an expression of
   /// dynamic sizes, or nullopt.
   llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
-  /// Replaces `result` by a constant if it is a part of a shape that is the
-  /// same in each run.
+  /// Replaces `result` by a constant if it is read or computed from the shape
+  /// of a tensor, and is the same in each run.
   void foldPartOfShape(Binding &result);
-  /// Returns the data-dependent sizes that the integers `counts` hold: see
-  /// MadeSizes.cpp.
+  /// Returns a size for each element of the integer vector `counts`: an
+  /// expression of known sizes, or a data-dependent size that the run reads.
+  /// `most` has an upper bound for each element, or nullopt. See MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
@@ -148,14 +153,15 @@ public:
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   /// Emits a check that `size` is 1 or equals `other`, else the run fails. If
-  /// both sizes are known at the start of the run, the check is there.
+  /// both sizes are known at the start of a run, they are checked at the start.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
-  /// Whether a size may be equal to `number`: it is that number or has it in
-  /// its range.
+  /// Whether a size may be equal to `number`: it is that number, or a dynamic
+  /// size whose range contains the number.
   static bool mayBe(const graph::Dim &size, int64_t number);
-  /// Rejects results of a body whose size is computed anew by each execution of
-  /// the body.
+  /// Returns false, with a diagnostic, if a result of `body` has a
+  /// data-dependent size that is computed inside the body, so that each
+  /// execution of the body may compute a different size.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
   /// Returns the broadcast of two sizes either of which may be 1. A run fails
@@ -163,7 +169,7 @@ public:
   graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
   /// Moves the builder out of the enclosing bodies if `size` is known outside
   /// of them. It does not leave branches of `If`: a run that takes the other
-  /// branch must not check their sizes.
+  /// branch must not check the sizes of this one.
   void leaveBodies(const graph::Dim &size);
   /// Moves the builder to the first position in main at which a size is known.
   void moveToSize(const graph::Dim &size);
@@ -173,32 +179,35 @@ public:
   /// Returns the bounds that the user gave for a data-dependent size, by its
   /// name or for all sizes.
   std::optional<SizeRange> boundOf(const std::string &name) const;
-  /// Whether a result fits into memory at the upper bounds of its sizes;
-  /// reports a diagnostic if not.
+  /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
+  /// the upper bounds of its sizes; reports a diagnostic if not.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
-  /// Rejects --dim options for data-dependent sizes that do not exist.
+  /// Reports --dim options with a name that no dimension of an input and no
+  /// data-dependent size has.
   void checkMadeOptions();
-  /// Assumes that two sizes, which differ in one symbol, are equal: see
-  /// EqualSizes.cpp.
+  /// Assumes that two sizes, each of which is a symbol, are equal: both become
+  /// one symbol (EqualSizes.cpp). Returns false if that is impossible.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
-  /// Like assumeEqual, for sizes that must be equal for the model to be valid:
-  /// one of the two may also be a number or a product.
+  /// Assumes that two sizes are equal which the model requires to be equal.
+  /// Unlike with assumeEqual, one of the two may be a number or an expression.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
   /// Changes the type of operands of a node: an axis of size x gets the size y,
   /// and the run checks that both are equal. Returns whether an operand has
   /// such an axis and the sizes can be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
-  /// Assumes that a size is a multiple of `divisor`.
+  /// Assumes that a size is a multiple of `divisor`; false if it cannot be one.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
-  /// Assumes that a size is at least `least`.
+  /// Assume that a size is at least `least`, or at most `most`; false if it
+  /// cannot be.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Assumes that the sizes of the tensors are equal along each axis except
   /// `otherAxis`.
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
-  /// Like constantOf, but also binds inputs of the graph to their data if that
-  /// makes the value known.
+  /// Returns the value as a constant; null if it is unknown at compile time. If
+  /// the value depends on graph inputs with given data, binds these inputs to
+  /// the data, so that the value becomes known.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
               std::string supported = "", std::string hint = "");
@@ -215,16 +224,17 @@ public:
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
-  /// See OnnxNode::randomKey.
+  /// Returns the key of the node's random numbers, a scalar of type ui64: see
+  /// RandomKeys.cpp.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// Returns the limits of an operator that the importer resolves itself;
-  /// nullopt for other operators.
+  /// Returns the unsupported forms of an operator that the importer resolves
+  /// without an import function, such as Identity; nullopt for other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
 private:
-  // Inputs and outputs.
+  // Inputs and outputs of the main graph.
   bool importInputs(const onnx::GraphProto &graph, Scope &scope);
   mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
   bool inputShape(const onnx::ValueInfoProto &input, graph::Dims &shape);
@@ -239,10 +249,12 @@ private:
                           llvm::StringRef name,
                           llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
-  /// Returns the inputs whose values determine `value`; empty if it depends on
-  /// too many operations for binding.
+  /// Returns the names of the graph inputs that `value` is computed from, so
+  /// that --bind would make it known; empty if it depends on too many
+  /// operations.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
-  /// "give the values with --bind a=VALUES --bind b=VALUES".
+  /// Returns a hint such as "give the values with --bind a=VALUES --bind
+  /// b=VALUES" for the inputs a and b.
   static std::string bindHint(llvm::ArrayRef<std::string> inputs);
   bool bindInput(mlir::BlockArgument argument, mlir::DenseElementsAttr value);
   void bindOption(const std::string &name, const std::string &text);
@@ -319,8 +331,8 @@ private:
   /// impossible.
   bool raiseLegacy(NodePlace &at);
   bool alignSecond(NodePlace &at);
-  /// Checks equal shapes for Sum, Min, Max and Mean, which did not broadcast
-  /// before opset 8.
+  /// Checks that the inputs of Sum, Min, Max and Mean, which did not broadcast
+  /// before opset 8, have equal shapes.
   bool checkEqualShapes(NodePlace &at);
 
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
@@ -328,8 +340,8 @@ private:
     NodeResults (GraphImporter::*import)(NodePlace &);
     /// The unsupported forms of the operator, in words.
     llvm::StringRef limits = "";
-    /// Whether operands may be sequences. With Only, ONNX's type rules are
-    /// skipped, since they would need the sequence types.
+    /// Whether operands may be sequences. With Only, operands are sequences,
+    /// and ONNX's type inference, which would need their types, is skipped.
     enum { No, May, Only } sequences = No;
     /// The operator of the graph dialect that the node becomes if it must be
     /// evaluated at run time; empty if there is none or several.
@@ -345,25 +357,25 @@ private:
   NodeResults importIf(NodePlace &at);
   /// Returns the graph in attribute `name`; null with a diagnostic.
   const onnx::GraphProto *bodyOf(NodePlace &at, llvm::StringRef name);
-  /// Returns a scope with the initializers of a body, shared by all its
-  /// instances.
+  /// Returns a scope with the initializers of the body `name`. All copies of an
+  /// unrolled body share it, so that the initializers are imported once.
   Scope bodyScope(NodePlace &at, llvm::StringRef name,
                   const onnx::GraphProto &body);
-  /// Imports the body for these arguments and returns the bindings of its
-  /// outputs.
+  /// Imports the nodes of a body with its inputs bound to `arguments`; returns
+  /// the bindings of its outputs.
   NodeResults runBody(NodePlace &at, const Scope &shared,
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
 
-  /// Returns an identifier for the scope that a node opens: of its body `name`,
-  /// or of the function that it calls.
+  /// Returns a hash that identifies the scope that a node opens: its body
+  /// `name` or, if `name` is empty, the function that it calls.
   static uint64_t placeOf(const NodePlace &at, llvm::StringRef name = "");
 
-  // BodyFunctions.cpp: bodies that become functions of their own.
+  // BodyFunctions.cpp: bodies of If, Loop and Scan that become functions.
   struct BodyFunction {
     mlir::func::FuncOp function;
-    /// The returned values and their ONNX names. Until closeBodies, they may be
-    /// defined outside of the function.
+    /// The returned values and their ONNX names. Until closeBodies is called, a
+    /// returned value may be defined outside of the function.
     llvm::SmallVector<mlir::Value> results;
     llvm::SmallVector<std::string> names = {};
     /// The results as bindings, before sequences are split into tensors.
@@ -380,9 +392,9 @@ private:
   /// outer value that at least one of them reads. Returns these values.
   llvm::SmallVector<mlir::Value>
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
-  /// Erases a function that is not needed.
+  /// Erases the function of a body that no operation calls.
   void dropBody(mlir::func::FuncOp function);
-  /// Drops cached facts about values that are about to be erased.
+  /// Drops what is cached about values that are about to be erased.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
   /// Runs `build`. If it fails, erases the functions and operations that it
   /// created and moves its diagnostics to `why` instead of reporting them.
@@ -391,9 +403,11 @@ private:
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
-  // CarriedValues.cpp: sequences and optional values that bodies take and
-  // return.
-  /// The tensors that represent all values of one form.
+  // CarriedValues.cpp: sequences and optional values that the bodies of If,
+  // Loop and Scan take and return.
+  /// The tensors in which a value is passed into or out of a body. All values
+  /// of one loop state, or the results of both branches of `If`, share one
+  /// form.
   struct CarriedForm {
     /// For a sequence: its form. For a tensor, `tensor` is its type instead.
     std::optional<SequenceForm> sequence = {};
@@ -403,32 +417,36 @@ private:
     bool isBox = false;
     bool hasPresent = false;
   };
-  /// Returns the value that is represented by the first of `values`, and
-  /// removes these tensors from `values`.
+  /// Removes from the start of `values` the tensors that represent one value in
+  /// `form`, and returns the value.
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
-  /// Returns the form of a tensor that does not always have the sizes of
-  /// `type`.
+  /// Returns the form that passes a tensor of varying shape as a sequence with
+  /// one element. The bounds of its sizes are those in `type`.
   static CarriedForm boxOf(mlir::Type type);
-  /// Returns a size in `type` that is computed by each execution of the body;
-  /// null if there is none.
+  /// Returns a data-dependent size in `type` that is computed only inside
+  /// `body`, by each of its executions; null if there is none.
   kernel::SymbolAttr madeIn(mlir::func::FuncOp body, mlir::Type type) const;
   /// Gives a result of a body the sizes that the body declares for it, in place
   /// of data-dependent sizes computed in the body. A run whose sizes differ
   /// from the declaration fails.
   void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
                       const onnx::ValueInfoProto &declared);
-  /// Returns the form of a value; nullopt if it has none.
+  /// Returns the form of a tensor or a sequence; nullopt for an absent value,
+  /// and for a list of tensors without a common form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
-  /// Returns the smallest form that holds values of both forms; nullopt if
-  /// there is none.
+  /// Returns the smallest form that can represent values of the forms `a` and
+  /// `b`; nullopt if there is none.
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
-  /// Like join, for two values of which one may be absent.
+  /// Returns the smallest form that can represent both values, one of which may
+  /// be absent; nullopt if there is none.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by
-  /// `more` in each of `count` iterations.
+  /// `more` in each of `count` iterations. Without a bound of `count`, the
+  /// bound is given by --dim for `name`; nullopt with a diagnostic if there is
+  /// none.
   std::optional<int64_t> mostAfter(const NodePlace &at,
                                    const std::optional<graph::Dim> &count,
                                    int64_t first, int64_t more,
@@ -448,17 +466,20 @@ private:
   NodeResults importRunTimeLoop(NodePlace &at);
   NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
-  /// Fails and sets `grown` if a state needs a larger form than `forms` has;
-  /// `forms` is then updated.
+  /// Builds a `graph.loop` whose states have the given forms. If a state needs
+  /// a larger form, stores it in `forms`, sets `grown` and fails, so that the
+  /// caller tries again.
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
-  /// Enlarges the forms of loop states to hold their values after an iteration.
+  /// Enlarges the forms of loop states so that they can represent the values
+  /// after an iteration. Sets `grown` and returns false if a form has changed.
   bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
                  llvm::ArrayRef<Binding> results,
                  const std::optional<graph::Dim> &count, CarriedForms &forms,
                  bool &grown);
+  /// The largest number of nodes that unrolling a loop may create.
+  static constexpr int64_t maxUnrolledNodes = 20'000;
   /// Whether a loop is so short that unrolling it, which lets iterations fuse,
   /// is better than a body that is compiled once.
-  static constexpr int64_t maxUnrolledNodes = 20'000;
   static bool isShort(int64_t iterations, const onnx::GraphProto &body);
   bool checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                      int64_t count);
@@ -501,43 +522,50 @@ private:
   llvm::StringMap<const onnx::FunctionProto *> functions;
   /// The sizes that symbols were given by options and data.
   std::map<std::string, graph::Dim> symbols;
-  /// For symbols with an assumption: the size that replaces the symbol in the
-  /// program.
+  /// For each symbol about which something is assumed, by name: the size that
+  /// replaces the symbol in the program.
   std::map<std::string, graph::Dim> assumed;
   /// Assumes that the symbol in `size` has the one value for which `size`
   /// equals `number`.
   bool solve(const graph::Dim &size, int64_t number);
-  /// Assumes these sizes for symbols, and updates everything that has been
-  /// built.
+  /// Replaces each symbol by the size given for it, also in the types of all
+  /// operations that have been built.
   void takeAs(llvm::ArrayRef<std::pair<kernel::SymbolAttr, graph::Dim>> sizes);
-  /// Replaces sizes that have become numbers by constants.
+  /// Replaces each `graph.sizes` operation whose sizes have all become numbers
+  /// by a constant.
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
   graph::Dim inProgram(const graph::Dim &size) const;
-  /// Records the sizes of inputs whose types in the program have other sizes,
-  /// and which sizes must be equal.
+  /// Stores as attributes of main: the sizes that the caller passes for an
+  /// input, where the type in the program has other sizes, and the sizes that
+  /// must be equal in a call.
   void describeInputSizes();
   /// The sizes of inputs before any were assumed to be equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
-  /// What is said of sizes of inputs that no option sets, unless the model determines them.
+  /// The diagnostic for a dynamic size of an input that no option sets. It is
+  /// reported unless the model determines the size.
   struct Question {
     std::string symbol, message, hint;
   };
   std::vector<Question> questions;
-  /// Takes symbols whose names are formulas of others to be what they say.
+  /// Assumes that a symbol whose name is a formula of other symbols, such as
+  /// `past_length + length`, equals the value of the formula.
   void followFormulas();
   /// Whether the model determines the size of a symbol that no option sets.
   bool isDetermined(llvm::StringRef symbol) const;
-  /// Reports the sizes that neither options nor the model determine, instead of what
-  /// follows from them; returns whether there are any.
+  /// Reports the input sizes that neither options nor the model determine, and
+  /// drops the diagnostics after `before` that may be consequences of missing
+  /// sizes. Returns whether there are such sizes.
   bool reportUnbound(const Diagnostics &before);
   /// Names of data-dependent sizes.
   llvm::StringSet<> made;
-  /// How often each name was requested: repeated names get a number as suffix.
+  /// How often each name of a data-dependent size was requested: repeated names
+  /// get a number as suffix.
   llvm::StringMap<unsigned> timesMade;
-  /// Returns a name that no size has yet.
+  /// Returns the name of a new data-dependent size: the node's first output and
+  /// `suffix`, and a number if another size has that name.
   std::string nameSize(const NodePlace &at, const llvm::Twine &suffix);
   /// Whether `size` is 1 or equal to `whole` in every run, because `whole` was
   /// created by broadcasting it.
@@ -549,7 +577,7 @@ private:
     std::string name;
     graph::Dim size, x, y;
     mlir::Block *block;
-    /// Whether it is computed at the start of a run.
+    /// Whether the size is computed at the start of a run.
     bool isFirst;
   };
   std::vector<Whole> wholes;

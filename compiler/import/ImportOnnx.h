@@ -45,12 +45,14 @@ struct ImportOptions {
     auto it = dimOptions.find(dim);
     return it == dimOptions.end() ? "--dim" : it->second;
   }
-  /// Shapes of inputs, known from data; they also determine symbols.
+  /// Shapes of inputs whose data are given, by name; they also determine the
+  /// symbols in the declared shapes.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values of inputs, as written on the command line ("1,2,3"). The input
   /// becomes a constant, and the generated code rejects any other value.
   std::map<std::string, std::string> bind;
-  /// Data of inputs. Bound like `bind`, but only if a value determines a shape.
+  /// Data of inputs. An input is bound to its data, as by `bind`, only if its
+  /// values determine a shape.
   std::map<std::string, mlir::DenseElementsAttr> data;
   /// Evaluates values that depend only on constants; if null, none are
   /// evaluated.
@@ -67,12 +69,14 @@ struct ResolvedOperator {
   /// at run time, or empty.
   llvm::StringRef graphOperator;
 };
-/// Returns nullopt for all other operators.
+/// Returns the description of an operator that the importer resolves itself;
+/// nullopt for all other operators.
 std::optional<ResolvedOperator> resolvedOperator(llvm::StringRef domain,
                                                  llvm::StringRef name);
 
-/// Returns null, with diagnostics, if there are errors. The module's constants
-/// point into `file`, which must outlive it. Loads the dialects it needs into
+/// Imports a model as a module of graph operators; returns null, with
+/// diagnostics, if there are errors. Constants of the module point into `file`,
+/// which must outlive the module. Loads the dialects of the module into
 /// `context`.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(ModelFile &file,
                                              const ImportOptions &options,

@@ -13,9 +13,10 @@ namespace ingot {
 using KnownElements = llvm::SmallVector<std::optional<graph::Dim>>;
 
 /// Returns the elements of an integer tensor as numbers and expressions of
-/// dynamic sizes.
+/// dynamic sizes; nullopt for each element that is neither.
 KnownElements elementsOfSizes(mlir::Value value);
-/// Like elementsOfSizes; nullopt if any element is neither.
+/// Returns the elements of an integer tensor as numbers and expressions of
+/// dynamic sizes; nullopt if any element is neither.
 std::optional<graph::Dims> valuesOfSizes(mlir::Value value);
 /// Returns all elements; nullopt if any is unknown.
 std::optional<graph::Dims>

@@ -40,7 +40,7 @@
 
 namespace ingot {
 
-/// An input that is present.
+/// The name and shape of an input that the node has.
 struct OperandShape {
   llvm::StringRef name;
   kernel::Dims shape;

@@ -70,7 +70,8 @@ SmallVector<double> ProtoNode::floatsAttr(StringRef name,
 
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
   for (const auto &attr : at.node.attribute()) {
-    // Constant reads its own tensor attribute, which may be large.
+    // The import function of Constant checks its tensor attribute, which may be
+    // large.
     if (!attr.has_t() || at.node.op_type() == "Constant")
       continue;
     std::string error;

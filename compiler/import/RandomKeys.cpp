@@ -28,7 +28,7 @@ Value GraphImporter::randomKey(NodePlace &at, std::optional<uint64_t> seed) {
     return node.constant(DenseElementsAttr::get(
         type, builder.getIntegerAttr(wide, APInt(64, value))));
   };
-  // 2^64 divided by the golden ratio: its multiples are far apart.
+  // 2^64 divided by the golden ratio: its multiples modulo 2^64 are far apart.
   constexpr uint64_t step = 0x9E3779B97F4A7C15;
   Value key = number(seed.value_or(placeOf(at)));
   uint64_t factor = 1;

@@ -23,22 +23,24 @@ class GraphImporter;
 class ProtoNode;
 struct NodePlace;
 
-/// The properties that all values of a sequence variable share.
+/// The element type, ranges of sizes and capacity that all values of a sequence
+/// share, for example in all iterations of a loop.
 struct SequenceForm {
   mlir::Type element;
-  /// The range of each size of an element.
+  /// For each axis of an element: the range of its size.
   llvm::SmallVector<SizeRange> sizes;
   int64_t capacity = 0;
 
   bool isFixed() const;
   /// Returns the number of tensor elements in a row.
   int64_t width() const;
-  /// Returns the smallest form that holds both; nullopt if their elements
-  /// differ in type or rank.
+  /// Returns the smallest form that can represent sequences of both forms;
+  /// nullopt if their elements differ in type or rank.
   static std::optional<SequenceForm> join(const SequenceForm &a,
                                           const SequenceForm &b);
   bool operator==(const SequenceForm &other) const;
-  /// Returns the types of rows, shapes (unless fixed) and count.
+  /// Returns the types of the tensors rows, shapes (unless all sizes are fixed)
+  /// and count.
   llvm::SmallVector<mlir::Type> types() const;
 };
 
@@ -91,12 +93,12 @@ public:
   /// Emits a check that all elements of a boolean tensor are true, else the run
   /// fails.
   void require(mlir::Value truths);
-  /// Returns a tensor of zeros or empty strings.
+  /// Returns a constant tensor of zeros or empty strings.
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
 
 private:
-  /// Returns a position counted from the front. The run fails if it is not
-  /// below `end`.
+  /// Returns a position counted from the front, adding `count` if it is
+  /// negative. The run fails if the result is not in [0, end).
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);

@@ -20,7 +20,7 @@ struct ScanForm {
   /// In opset 8, the first axis of all values is a batch.
   bool batched;
   graph::Dim batch = 1, count = -1;
-  /// The states, then the scan inputs.
+  /// The initial states, followed by the scan inputs.
   SmallVector<Value> values;
 };
 
@@ -102,8 +102,8 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                  "the lengths of the scan inputs")))
       return failure();
   }
-  // Read only now: the checks above may replace sizes that are assumed to be
-  // equal.
+  // The sizes are read only after all checks: a check may assume that two sizes
+  // are equal, which replaces one of them in the types.
   if (form.batched)
     form.batch = graph::dimsOf(values[0])[0];
   form.count = lengthOf(form);
@@ -228,7 +228,7 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     if (result.kind != Binding::Known)
       return node.unsupported(
           "a body that returns a sequence is not supported");
-    // A state keeps its shape.
+    // A state must have the same shape before and after an iteration.
     if (k < form.states && result.value.getType() != states[k].getType() &&
         graph::elementOf(result.value) == graph::elementOf(states[k]) &&
         failed(node.requireAlike(

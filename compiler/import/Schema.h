@@ -25,7 +25,8 @@ bool isVendorDomain(llvm::StringRef domain);
 /// The oldest opset of ONNX's own domain that can be imported.
 inline constexpr int64_t oldestOpset = 6;
 
-/// Returns the definition that applies at `opset`; null if there is none.
+/// Returns the schema of an operator that applies at `opset`; null if there is
+/// none.
 const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
                                    int64_t opset);
 /// Returns the oldest opset of the domain that has the operator; 0 if there is
@@ -57,7 +58,8 @@ struct SchemaError {
   std::string message, supported;
 };
 
-/// Checks arity and attributes, which needs no types.
+/// Checks the number of inputs and outputs of a node, and its attributes. This
+/// needs no types.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
 /// Rejects a node that lacks an operand required by its operator.
@@ -76,7 +78,9 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
 
 /// Returns the value's type as an ONNX TypeProto.
 onnx::TypeProto typeProto(mlir::Value value);
-/// For example "X: f32[1,64,20,20], scales: f32[4] -> Y: f32[1,64,40,40]".
+/// Returns the names and types of a node's operands and results for
+/// diagnostics, such as "X: f32[1,64,20,20], scales: f32[4] -> Y:
+/// f32[1,64,40,40]".
 std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Value> inputs,
                              llvm::ArrayRef<mlir::Type> outputs);

@@ -47,9 +47,9 @@ mlir::FailureOr<mlir::ElementsAttr>
 tensorAttr(const onnx::TensorProto &tensor, llvm::StringRef name,
            ModelFile *file, mlir::MLIRContext *context, std::string &error,
            int64_t inlineElements = 64);
-/// Like tensorAttr, but the resource takes ownership of the data of `tensor`,
-/// which keeps only its name, type and shape. The data is freed with the
-/// resource.
+/// Converts a tensor to an attribute like tensorAttr, but moves its data into
+/// the resource, which frees them. `tensor` keeps only its name, type and
+/// shape.
 mlir::FailureOr<mlir::ElementsAttr>
 takeTensorAttr(onnx::TensorProto &tensor, llvm::StringRef name, ModelFile *file,
                mlir::MLIRContext *context, std::string &error,
@@ -64,12 +64,13 @@ struct StringTensor {
 std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
                                       mlir::MLIRContext *context,
                                       std::string &error);
-/// Like tensorAttr, but the result is always a dense attribute.
+/// Converts a tensor of any size to a dense attribute; on failure the reason is
+/// in `error`.
 mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,
                 mlir::MLIRContext *context, std::string &error);
-/// Returns the elements as raw bytes, without creating an attribute, which
-/// would live as long as the context.
+/// Returns the elements of a tensor as raw bytes, without creating an
+/// attribute, which would live as long as the context.
 std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
                                              ModelFile *file,
                                              mlir::MLIRContext *context,
@@ -86,9 +87,11 @@ mlir::DenseElementsAttr toDense(mlir::ElementsAttr attr);
 /// (bool and 4-bit types: one byte).
 mlir::DenseElementsAttr denseFromBytes(mlir::RankedTensorType type,
                                        llvm::ArrayRef<char> bytes);
-/// Returns the elements of `attr` in the same layout.
+/// Returns the elements of `attr` as contiguous bytes, each element in whole
+/// bytes (bool and 4-bit types: one byte).
 std::vector<char> bytesOf(mlir::DenseElementsAttr attr);
-/// Returns the bytes per element in this layout.
+/// Returns the number of bytes in which an element is stored (bool and 4-bit
+/// types: one).
 unsigned elementBytes(mlir::Type type);
 
 } // namespace ingot

@@ -265,7 +265,8 @@ static std::string npyTypeName(StringRef descr) {
   return "`" + printable(descr, 60) + "`";
 }
 
-/// Returns the text of the value after `key` and its colon.
+/// Returns the text of the value of `key` in the header of a .npy file, which
+/// is a Python dictionary.
 static StringRef headerField(StringRef header, StringRef key) {
   size_t at = header.find(("'" + key + "'").str());
   if (at == StringRef::npos)
@@ -360,7 +361,8 @@ bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
   for (int64_t size : tensor.type.getShape())
     header += std::to_string(size) + ",";
   header += "), }";
-  // Data begin at a multiple of 64 bytes.
+  // Pads the header with spaces, since the data begin at a multiple of 64
+  // bytes.
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
   std::string head("\x93NUMPY\x01\0", 8);

@@ -61,7 +61,8 @@ std::optional<ModelValue> readValue(llvm::StringRef path,
 bool writeValue(llvm::StringRef path, llvm::StringRef name,
                 const ModelValue &value, std::string &error);
 
-/// Returns an empty value of the kind of `type`.
+/// Returns a value without tensors, of the kind of `type` (tensor, sequence or
+/// optional).
 ModelValue emptyValue(const onnx::TypeProto &type);
 /// Splits `value` into its interface tensors; nullopt with the reason in
 /// `error` if it does not have this type. An absent value has tensors of zeros
@@ -75,9 +76,9 @@ std::optional<std::vector<Tensor>> readParts(llvm::StringRef path,
                                              const onnx::TypeProto &type,
                                              mlir::MLIRContext *context,
                                              std::string &error);
-/// Returns the sequence that these rows hold. `shape` is the shape of all
-/// elements; without it, each row of `shapes` is the shape of one element,
-/// ended by the first negative size.
+/// Returns the sequence whose elements are stored in the rows of a matrix.
+/// `shape` is the shape of all elements; without it, each row of `shapes` is
+/// the shape of one element, ended by the first negative size.
 ModelValue joinSequence(const Tensor &rows,
                         std::optional<llvm::ArrayRef<int64_t>> shape,
                         const Tensor *shapes);
