@@ -144,7 +144,7 @@ public:
 private:
   struct Place {
     const OpsetImports &opsets;
-    std::string inside; // ", inside `then_branch` of `if`"
+    std::string inside; // such as ", inside `then_branch` of `if`"
   };
 
   void checkOpsets(const OpsetImports &opsets, StringRef where);

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the integer type of `bits` bits that `bytes` hold.
+/// Returns the type of the `bits`-bit numbers that are packed in `bytes`.
 static Type numberType(Value bytes, int64_t bits) {
   return bits == 8 ? elementOf(bytes)
                    : IntegerType::get(bytes.getContext(), unsigned(bits),
@@ -28,8 +28,8 @@ static Value middle(OnnxNode &node, Value bytes, int64_t bits) {
                    numberType(bytes, bits));
 }
 
-/// Unpacks `bits`-bit numbers from bytes along the last axis, which becomes
-/// longer.
+/// Unpacks `bits`-bit numbers from bytes along the last axis, which becomes 8 /
+/// bits times as long.
 static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   int64_t each = 8 / bits;
   if (each == 1)
@@ -127,8 +127,8 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
   return w;
 }
 
-/// Returns the zero points [columns, blocks]: packed like the weights, or
-/// floats.
+/// Returns the zero points of MatMulNBits [columns, blocks], unpacked if they
+/// are packed like the weights; a scalar if the node has none.
 static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   Value given = node.input(3);
   Type byte = elementOf(node.input(1));
@@ -162,8 +162,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
                          node.reshape(node.input(1), {w->columns, w->blocks,
                                                       w->block * w->bits / 8}),
                          w->bits);
-  // Dequantization requires zero points of the type of the weights, so
-  // floating-point zero points are subtracted explicitly.
+  // `dequantizeBlocks` requires zero points of the type of the weights.
+  // Floating-point zero points are subtracted, and the difference scaled, by
+  // separate operators.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
     Value difference = node.elementwise<SubOp>(
@@ -176,9 +177,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
   } else {
-    // A default zero point is materialized as a constant for all blocks: a
-    // computed broadcast would be too large to fold, and so the weights would
-    // not be folded either.
+    // A default zero point becomes a constant with an element for each block: a
+    // broadcast computed from a scalar would be too large to fold, and then the
+    // weights would not be folded either.
     if (shapeOf(*zeros).empty())
       zeros = Value(node.build<ConstantOp>(DenseElementsAttr::get(
           RankedTensorType::get({w->columns, w->blocks}, elementOf(*zeros)),
@@ -200,13 +201,13 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
 // GatherBlockQuantized
 //===----------------------------------------------------------------------===//
 
-/// Gathers elements of `x` along `axis`; out-of-range indices are allowed, and
-/// the caller masks their results.
+/// Gathers elements of `x` along `axis`. Indices may be out of range; the
+/// caller replaces their results by 0.
 static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/false);
 }
 
-/// Whether each index is in the range of an axis with `size` elements.
+/// Returns a boolean for each index: whether it is in [-size, size).
 static Value isInside(OnnxNode &node, Value indices, int64_t size) {
   Type type = elementOf(indices);
   Value least = node.elementwise<GreaterOrEqualOp>(
@@ -245,7 +246,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   int64_t added = shapeOf(indices).size() - 1;
   int64_t at = *along > *axis ? *along + added : *along;
   int64_t count = shapeOf(rows)[at], blocks = (count + block - 1) / block;
-  // One scale, and optionally one zero point, per block.
+  // Each block has one scale, and optionally one zero point.
   SmallVector<int64_t> wanted(shapeOf(data));
   wanted[*along] = blocks;
   if (shapeOf(scales) != ArrayRef<int64_t>(wanted))

@@ -1,5 +1,5 @@
-// Causal 1-D convolutions with a state: the last inputs are carried from one
-// run to the next.
+// Imports causal 1-D convolutions with a state: the last elements of the input
+// are an output, which the caller passes to the next run.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"

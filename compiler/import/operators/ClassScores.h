@@ -14,8 +14,8 @@ namespace ingot::graph {
 mlir::Value transformScores(OnnxNode &node, mlir::Value scores,
                             llvm::StringRef transform);
 
-/// The same for the targets of a regressor: like ONNX Runtime, leaves a single
-/// target unchanged unless the transform is PROBIT.
+/// Applies a transform to the targets of a regressor [rows, targets]. Like ONNX
+/// Runtime, leaves a single target unchanged unless the transform is PROBIT.
 mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
                              llvm::StringRef transform);
 

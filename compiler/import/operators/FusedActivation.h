@@ -18,11 +18,11 @@ struct ActivationNumbers {
 mlir::Value activate(OnnxNode &node, mlir::Value x,
                      const ActivationNumbers &numbers);
 
-/// Returns Gelu, computed with erf or, if `approximately`, with its tanh
-/// approximation.
+/// Returns Gelu of `x`, computed with erf or, if `approximately` is set, with
+/// the tanh approximation of Gelu.
 mlir::Value gelu(OnnxNode &node, mlir::Value x, bool approximately);
 
-/// Returns the sum of the tensors that are not null.
+/// Returns the sum of those `terms` that are not null.
 mlir::Value sumOf(OnnxNode &node, llvm::ArrayRef<mlir::Value> terms);
 
 } // namespace ingot::graph

@@ -80,7 +80,7 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
     return {};
   if (axis + int64_t(shapeOf(value).size()) > rank) {
     (void)invalid("an operand has too many axes");
-    return value; // as in reshape
+    return value; // any value: the module is discarded
   }
   Dims sizes(rank, 1);
   llvm::copy(dimsOf(value), sizes.begin() + axis);
@@ -147,7 +147,8 @@ std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
   size_t rank = 0;
   for (Value operand : operands)
     rank = std::max(rank, shapeOf(operand).size());
-  // Read again for each operand: assuming equal sizes changes types.
+  // The sizes are read again for each operand, since assuming that two sizes
+  // are equal changes the types of operands.
   for (size_t axis = others + 1; axis <= rank; ++axis)
     for (size_t i = 0; i < sizesAlong(operands, axis).size(); ++i) {
       Dims sizes = sizesAlong(operands, axis);
@@ -208,13 +209,13 @@ OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
   SmallVector<Type> types;
   for (Value operand : operands) {
     if (!operand)
-      return {}; // building the operand has failed and said why
+      return {}; // building the operand has failed with a diagnostic
     types.push_back(elementOf(operand));
   }
   auto shape = broadcast(operands);
   if (!shape) {
     (void)invalid("the shapes of the inputs do not broadcast");
-    shape = dimsOf(operands.front()); // as in reshape
+    shape = dimsOf(operands.front()); // any shape: the module is discarded
   }
   return tensorOf(*shape, element(types));
 }
@@ -328,8 +329,9 @@ ImportResult OnnxRegistry::importRegularNode(
   Operation *op = node.builder.create(state);
   for (StringRef name : attributes) {
     if (!node.hasAttr(name))
-      continue; // the record has ONNX's default
-    // Every attribute has a default value, from which its type is derived.
+      continue; // the operation has ONNX's default value
+    // The operation has a default value for each attribute, from which the type
+    // of the attribute is derived.
     Attribute byDefault = op->getAttr(name);
     if (auto number = dyn_cast<FloatAttr>(byDefault))
       op->setAttr(name,

@@ -140,7 +140,8 @@ private:
       if (least > mostRepeats)
         return fail("more than " + std::to_string(mostRepeats) +
                     " repetitions");
-      // Greedy and lazy quantifiers match the same set of strings.
+      // Greedy and lazy quantifiers match the same set of strings, so the `?`
+      // of a lazy quantifier is skipped.
       rest.consume_front("?");
       auto all = times(atom, text, least, most);
       if (!all)
@@ -234,7 +235,8 @@ private:
     }
     rest = rest.drop_front();
     Part part = ofBytes(single(c));
-    // A quantifier applies to all bytes of a UTF-8 character.
+    // The bytes of a UTF-8 character form one atom, so that a quantifier
+    // applies to all of them.
     while (static_cast<uint8_t>(c) >= 0xc0 && !rest.empty() &&
            (static_cast<uint8_t>(rest.front()) & 0xc0) == 0x80) {
       part = join(part, ofBytes(single(rest.front())));
@@ -274,7 +276,8 @@ private:
     return bytes;
   }
 
-  /// Matches a set of ASCII characters and, if `beyond`, any other character.
+  /// Matches one of the ASCII characters in `ascii` or, if `beyond` is set, any
+  /// non-ASCII character.
   Part anyOf(const Bytes &ascii, bool beyond) {
     Part part = ofBytes(ascii);
     if (!beyond)
@@ -293,8 +296,8 @@ private:
     return part;
   }
 
-  /// Parses an escape such as `\d`; sets `beyond` if the set includes non-ASCII
-  /// characters.
+  /// Parses an escape such as `\d` to the set of its characters: the ASCII ones
+  /// in `bytes`; sets `beyond` if the set includes non-ASCII characters.
   bool escape(Bytes &bytes, bool &beyond) {
     if (rest.size() < 2) {
       fail("a `\\` at the end");
@@ -397,7 +400,8 @@ private:
   int depth = 0;
 };
 
-/// What is known about a position between two bytes.
+/// What is known about a position between two bytes of the string: which
+/// transitions without input are possible there.
 struct Place {
   bool atStart = false, atEnd = false;
   /// Whether it is a word boundary; nullopt if the byte on one side is unknown.
@@ -450,8 +454,8 @@ std::optional<Automaton> compilePattern(StringRef pattern, std::string &error,
     error = "an anchor or an edge of words";
     return std::nullopt;
   }
-  // An extra node distinguishes the initial set from sets that are reached by
-  // bytes.
+  // An additional first node distinguishes the initial set of nodes from an
+  // equal set that is reached by bytes.
   int start = machine.add();
   machine.nodes[start].jumps.push_back(whole->first);
   Automaton automaton;

@@ -41,7 +41,7 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
   Type type = elementOf(x), byte = node.builder.getIntegerType(8, false);
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
   auto number = [&](double value) { return node.scalarConstant(value, type); };
-  // The range must include 0.
+  // The range of floats that uint8 represents must include 0.
   Value low = node.reshape(node.build<ReduceMinOp>(x, axes), {}),
         high = node.reshape(node.build<ReduceMaxOp>(x, axes), {});
   low = node.elementwise<MinimumOp>({low, number(0)});
@@ -57,10 +57,11 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
 }
 
 //===----------------------------------------------------------------------===//
-// One operand: x, its scale and zero point, those of the result
+// One operand. Inputs: x, its scale and zero point, and those of the result
 //===----------------------------------------------------------------------===//
 
-/// Quantizes the result of `compute` on the dequantized input.
+/// Imports an operator with one operand: dequantizes input 0, applies `compute`
+/// and quantizes the result.
 static ImportResult unary(OnnxNode &node,
                           llvm::function_ref<Value(Value)> compute) {
   Value x = node.input(0);
@@ -80,7 +81,8 @@ static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
       node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
 }
 
-/// The attribute `opset` selects the axis rule of Softmax.
+/// Imports QLinearSoftmax. Its attribute `opset` is the opset of Softmax whose
+/// rule for the normalized axes applies.
 static ImportResult importQLinearSoftmax(OnnxNode &node) {
   int64_t opset = node.intAttr("opset", 13);
   return unary(node,
@@ -93,7 +95,8 @@ static ImportResult importQLinearReduceMean(OnnxNode &node) {
                [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
 
-/// Imports a pooling operator on floats; `channels_last` determines the layout.
+/// Imports a quantized pooling operator: applies ONNX's operator `name` to the
+/// dequantized input. The attribute `channels_last` determines the layout.
 static ImportResult pool(OnnxNode &node, StringRef name) {
   int64_t last = node.intAttr("channels_last", 0);
   if (last != 0 && last != 1)
@@ -114,8 +117,8 @@ static ImportResult importQLinearGlobalAveragePool(OnnxNode &node) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Inputs: A and B, each followed by its scale and zero point, then those of
-/// the result.
+/// Imports a quantized elementwise operator. Inputs: A and B, each followed by
+/// its scale and zero point, then scale and zero point of the result.
 template <typename OpT> static ImportResult importBinary(OnnxNode &node) {
   Value a = dequantize(node, node.input(0), node.input(1), node.input(2)),
         b = dequantize(node, node.input(3), node.input(4), node.input(5));
@@ -132,8 +135,8 @@ static ImportResult importQLinearWhere(OnnxNode &node) {
                       elementOf(node.input(1))));
 }
 
-/// Inputs: scale and zero point of the result, then tensor, scale and zero
-/// point of each part.
+/// Imports QLinearConcat. Inputs: scale and zero point of the result, then
+/// tensor, scale and zero point of each concatenated part.
 static ImportResult importQLinearConcat(OnnxNode &node) {
   constexpr unsigned first = 2, each = 3;
   if (node.numInputs() <= first || (node.numInputs() - first) % each != 0)
@@ -158,7 +161,8 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
   return one(node.valueAs("Concat", parts));
 }
 
-/// Not expanded by ONNX's function body, since that gives zeros the scale 0.
+/// Imports DynamicQuantizeLinear. ONNX's function body is not used, since it
+/// computes the scale 0 for a tensor of zeros.
 static ImportResult importDynamicQuantizeLinear(OnnxNode &node) {
   auto [bytes, scale, zero] = quantizeDynamically(node, node.input(0));
   if (!bytes)

@@ -52,8 +52,8 @@ static ImportResult importDynamicQuantizeMatMul(OnnxNode &node) {
   return one(sumOf(node, {*y, node.input(4)}));
 }
 
-/// Imports QGemm: alpha * (A * B + C), where C has integers at the scale of A *
-/// B. The result is float unless it has a scale.
+/// Imports QGemm: alpha * (A * B + C), where C has integers with the scale of A
+/// * B. The result is float unless the node has a scale for the result.
 static ImportResult importQGemm(OnnxNode &node) {
   auto matrix = [&](unsigned i, StringRef flag) {
     return node.intAttr(flag, 0)
@@ -114,7 +114,8 @@ static ImportResult importQLinearConv(OnnxNode &node) {
 /// to the layout of LSTM.
 static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
   auto aligned = [&](Value parameter) {
-    // One parameter per direction, or one per direction and column.
+    // The weights have one scale and zero point per direction, or per direction
+    // and column.
     int64_t columns = shapeOf(parameter).size() == 2 ? shapeOf(bytes)[2] : 1;
     return node.reshape(parameter, {shapeOf(bytes)[0], 1, columns});
   };

@@ -29,8 +29,8 @@ public:
     key = node.randomKey(seed);
   }
 
-  /// Returns numbers in [0, 1): multiples of 2^-24 in single precision; in
-  /// other types as many bits as their mantissa has.
+  /// Returns uniform numbers in [0, 1): multiples of 2^-b, where b is the
+  /// number of bits of the type's mantissa (24 for float32).
   Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
     int64_t bits = type.getFPMantissaWidth();
     return node.elementwise<MulOp>(
@@ -44,7 +44,7 @@ public:
     auto number = [&](double value) {
       return node.scalarConstant(value, type);
     };
-    // In (0, 1], since log(0) is not finite.
+    // `share` is a uniform number in (0, 1], since log(0) is not finite.
     int64_t bits = type.getWidth();
     Value share = node.cast(raw(sizes, type, bits, /*stream=*/1), type);
     share = node.elementwise<AddOp>({share, number(0.5)});
@@ -59,8 +59,8 @@ public:
 private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
 
-  /// Returns integers below 2^bits, as 32-bit or 64-bit words according to
-  /// `type`.
+  /// Returns random integers below 2^bits, as uint64 if `type` is double, else
+  /// as uint32.
   Value raw(ArrayRef<Dim> sizes, FloatType type, int64_t bits, int64_t stream) {
     Type word = node.builder.getIntegerType(type.isF64() ? 64 : 32,
                                             /*isSigned=*/false);
@@ -72,7 +72,8 @@ private:
 };
 } // namespace
 
-/// Returns the type in which numbers are computed.
+/// Returns the type in which random numbers of type `type` are computed: double
+/// or float32.
 static FloatType computedIn(OnnxNode &node, FloatType type) {
   return type.isF64() ? type : FloatType(node.builder.getF32Type());
 }
@@ -106,8 +107,8 @@ static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
                       node.floatAttr("scale", 1), node.floatAttr("mean", 0),
                       type));
   double low = node.floatAttr("low", 0), high = node.floatAttr("high", 1);
-  // Generated in the result type, since rounding from a wider type could yield
-  // 1.
+  // Numbers in [0, 1) are generated in the result type, since rounding from a
+  // wider type could yield 1.
   bool isUnit = low == 0 && high == 1;
   return one(scaled(node, numbers.uniform(sizes, isUnit ? type : computed),
                     high - low, low, type));
@@ -163,7 +164,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
     return node.invalid("the number of classes is 0");
-  // Read again: the requirement above can replace sizes.
+  // Reads the sizes only now, since requireAtLeast may have replaced them.
   Value x = node.input(0);
   Dim batch = dimsOf(x)[0];
   classes = dimsOf(x)[1];
@@ -190,7 +191,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// Inference: returns the input, and a mask of ones.
+/// Imports Dropout for inference: returns the input, and a mask of ones.
 static ImportResult keepAll(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<Value> results{x};
@@ -210,9 +211,9 @@ static ImportResult keepAll(OnnxNode &node) {
   return results;
 }
 
-/// Training: elements whose random number is below the ratio become 0; the
-/// others are scaled up accordingly. `isTraining` is null if it is known to be
-/// true.
+/// Imports Dropout for training: elements whose random number is below the
+/// ratio become 0; the others are multiplied by 1 / (1 - ratio). `isTraining`
+/// is null if it is known to be true.
 static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
   Value x = node.input(0);
   Type type = elementOf(x);

@@ -20,7 +20,8 @@ struct Activation {
   double alpha, beta;
 };
 
-/// An activation with ONNX's defaults for attributes that the node omits.
+/// An activation of RNN, GRU and LSTM: whether it takes the parameters alpha
+/// and beta, and their defaults in ONNX.
 struct KnownActivation {
   const char *name;
   bool hasAlpha, hasBeta;
@@ -121,7 +122,8 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
     });
     if (known == std::end(knownActivations))
       return node.invalid("unknown activation `" + name + "`");
-    // The lists have entries only for activations that take the parameter.
+    // activation_alpha and activation_beta have entries only for activations
+    // that take this parameter.
     double alpha = known->hasAlpha && nextAlpha < alphas.size()
                        ? alphas[nextAlpha++]
                        : known->alpha;
@@ -225,8 +227,8 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
-/// Returns the results of a layer; `build` creates the operator of one
-/// direction.
+/// Returns the results of a recurrent layer; `build` creates the operator of
+/// one direction.
 template <typename Build>
 static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
   SmallVector<Value> ys, hs;

@@ -32,7 +32,8 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
   return given;
 }
 
-/// Removes the reduced axes unless the node keeps them.
+/// Returns the result of a Reduce* node, given the reduced tensor `kept`, whose
+/// reduced axes have size 1: they are removed unless keepdims is set.
 static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))
@@ -50,7 +51,8 @@ static bool hasRunTimeAxes(OnnxNode &node, int64_t inputSince) {
          tensorType(node.input(1)).getNumElements() > 0 && !node.isConstant(1);
 }
 
-/// Maps the elements before they are combined.
+/// Applies to each element of `x` the function that the reduction `OpT` applies
+/// before it combines elements, such as |x| for ReduceL1.
 template <typename OpT> static Value mapped(OnnxNode &node, Value x) {
   if constexpr (std::is_same_v<OpT, ReduceL1Op>)
     return node.elementwise<AbsOp>(x);
@@ -70,7 +72,8 @@ template <typename OpT> static constexpr Combination combinationOf() {
   return {"add", 0};
 }
 
-/// Maps the combined elements to the result.
+/// Applies to combined elements the function that yields the result of the
+/// reduction `OpT`, such as the square root for ReduceL2.
 template <typename OpT>
 static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
   [[maybe_unused]] Type type = elementOf(x);

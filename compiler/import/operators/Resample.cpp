@@ -35,7 +35,8 @@ namespace {
 struct ResizedAxis {
   int64_t axis, from, to;
   double scale, roiStart, roiEnd;
-  /// [to, taps], flattened.
+  /// For each of `to` result positions and each tap: the input position and its
+  /// weight, as [to, taps], flattened.
   SmallVector<int64_t> positions;
   SmallVector<double> weights;
   SmallVector<bool> extrapolated;
@@ -85,8 +86,8 @@ struct ResizedAxis {
                                        : std::ceil(x - 0.5);
   }
 
-  /// Returns the weight of an element at `distance`, in units of the coarser of
-  /// both grids.
+  /// Returns the weight of an input element at `distance` from the sampled
+  /// coordinate, in units of the coarser of the input and result grids.
   static double kernel(const ResizeMode &mode, double distance) {
     double d = std::abs(distance), a = mode.cubicA;
     if (mode.interpolation == "linear")
@@ -128,7 +129,7 @@ struct ResizedAxis {
         weights.push_back(weight);
         total += weight;
       }
-      // Without these two attributes, the weights add up to 1.
+      // Without antialias and exclude_outside, the weights add up to 1 already.
       if ((mode.antialias || mode.excludeOutside) && total != 0)
         for (double &weight :
              MutableArrayRef(weights).take_back(last - first + 1))
@@ -276,7 +277,8 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   Dims sizes = dimsOf(node.input(0));
   for (auto [axis, scale] : llvm::zip(axes, *scales)) {
     const Dim &size = sizes[axis];
-    // For a dynamic size, some lengths are not integers unless the scale is.
+    // The product of a dynamic size and the scale is an integer in each run
+    // only if the scale is an integer.
     double length =
         size.known() ? scale * static_cast<double>(*size.known()) : scale;
     if (length == std::floor(length) || size == 1)
@@ -292,7 +294,8 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   }
 }
 
-/// Inputs: X, scales in opset 10; X, roi, scales, sizes since opset 11.
+/// Imports Resize. Its inputs are X, scales in opset 10, and X, roi, scales,
+/// sizes since opset 11.
 static ImportResult importResize(OnnxNode &node) {
   Value x = node.input(0);
   ArrayRef<int64_t> shape = shapeOf(x);
@@ -362,7 +365,8 @@ static ImportResult importResize(OnnxNode &node) {
     }
     if (!scales.empty()) {
       r.scale = scales[i];
-      // In single precision, like ONNX's shape inference.
+      // Computes the result size in single precision, like ONNX's shape
+      // inference.
       r.to = static_cast<int64_t>(
           std::floor(static_cast<float>(r.from) * static_cast<float>(r.scale)));
     } else {
@@ -388,7 +392,7 @@ static ImportResult importResize(OnnxNode &node) {
   return SmallVector<Value>{resize(node, mode, resized)};
 }
 
-/// Imports Upsample, the earlier name of Resize of opset 10.
+/// Imports Upsample, the predecessor of Resize of opset 10.
 static ImportResult importUpsample(OnnxNode &node) {
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
   FailureOr<SmallVector<double>> scales = node.floatsAttr("scales");
@@ -512,8 +516,8 @@ static ImportResult importRoiAlign(OnnxNode &node) {
   return SmallVector<Value>{toChannelsFirst(node, result)};
 }
 
-/// Imports AffineGrid: the positions of an identity grid times theta,
-/// transposed.
+/// Imports AffineGrid: multiplies the positions of an identity grid, in [-1,
+/// 1], by the transposed theta.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
   if (hasDynamicSizes(theta.getType()) || !node.isConstant(1))

@@ -16,8 +16,8 @@ struct RowNorm {
 };
 
 /// Returns `x` with its rows scaled to variance 1 (mean square 1 without
-/// centering), times `scale`, plus `bias`, which may be null. Null with a
-/// diagnostic if they do not broadcast.
+/// centering), times `scale`, plus `bias`, which may be null. Returns null with
+/// a diagnostic if scale or bias do not broadcast to `x`.
 mlir::Value normalizeRows(OnnxNode &node, mlir::Value x, mlir::Value scale,
                           mlir::Value bias, const RowNorm &norm);
 
@@ -29,9 +29,9 @@ struct RowStatistics {
 RowStatistics statisticsOfRows(OnnxNode &node, mlir::Value x,
                                const RowNorm &norm, mlir::Type stash);
 
-/// Mean, deviation from it, and variance over `axes`, which keep size 1.
-/// Computed in float32 if `x` has narrower floats, in which squares overflow
-/// and sums lose precision.
+/// The mean of `x` over `axes`, the deviation of `x` from the mean, and the
+/// variance; the axes keep size 1. Computed in float32 if `x` has narrower
+/// floats, in which squares overflow and sums lose precision.
 struct Moments {
   mlir::Value mean, centered, variance;
 };

@@ -20,7 +20,7 @@ public:
 
   mlir::Value number(int64_t value);
   mlir::Value numbers(llvm::ArrayRef<int64_t> values);
-  /// Returns sizes as a vector.
+  /// Returns sizes as an si64 vector.
   mlir::Value sizes(llvm::ArrayRef<Dim> sizes);
   mlir::Value sizes(const Dim &size) {
     return sizes(llvm::ArrayRef<Dim>(size));
@@ -69,7 +69,7 @@ mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
 /// Cuts an axis to `size` elements or extends it with zeros.
 mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                          const Dim &size);
-/// The same for a vector.
+/// Cuts a vector to `count` elements or extends it with zeros.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
 /// Reshapes `x`. The run fails unless the numbers of elements are equal.
 mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
@@ -96,7 +96,8 @@ class RunTimeReduction {
 public:
   /// Reduces along the axes in input 1.
   explicit RunTimeReduction(OnnxNode &node) : node(node) {}
-  /// Reads the sizes of the result.
+  /// Computes the sizes of the result; must be called before the functions
+  /// below.
   mlir::LogicalResult prepare();
   /// Returns the combined elements, in the shape of the result.
   mlir::Value combine(mlir::Value x, const Combination &by);
@@ -112,7 +113,8 @@ private:
 
   OnnxNode &node;
   Dims from, to;
-  /// The target position of each element, and the sizes of the axes that stay.
+  /// The target position of each element, and the sizes of all axes after the
+  /// reduction: 1 for reduced axes.
   mlir::Value places, kept;
   int64_t most = 1;
 };
@@ -130,7 +132,8 @@ ImportResult expandByInput(OnnxNode &node);
 ImportResult tileByInput(OnnxNode &node);
 ImportResult sliceByInput(OnnxNode &node);
 ImportResult splitByInput(OnnxNode &node, int64_t axis);
-/// Like splitByInput, if the number of parts is known: the length of input 1.
+/// Imports Split of input 0 along `axis` into `parts` parts, whose lengths are
+/// the elements of input 1.
 ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 /// Pads the start of an axis by `low` elements (crops if negative), and extends
 /// or cuts it to `size` elements in total.
@@ -141,7 +144,8 @@ ImportResult padByInput(OnnxNode &node, llvm::StringRef mode,
                         mlir::Value value);
 ImportResult centerCropPadByInput(OnnxNode &node, llvm::ArrayRef<int64_t> axes);
 
-// RunTimeIndexing.cpp: operators that scatter and sort, in the same way.
+// RunTimeIndexing.cpp: Col2Im and Unique with shapes or positions that are
+// known only at run time.
 ImportResult col2ImByInput(OnnxNode &node);
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
 

@@ -118,8 +118,8 @@ static ImportResult importStringConcat(OnnxNode &node) {
   return one(written<JoinStringsOp>(node, operands[0], ValueRange(operands)));
 }
 
-/// Marks the elements of x [n] that are not stop words, followed by whether all
-/// are stop words.
+/// Returns booleans [n + 1]: for each element of x [n], whether it is not a
+/// stop word; then, whether all elements are stop words.
 static Value keptAndNone(OnnxNode &node, Value x, ArrayRef<std::string> words) {
   Dim count = dimsOf(x)[0];
   Type byte = integer(node, 8, /*isSigned=*/false);

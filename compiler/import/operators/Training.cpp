@@ -63,7 +63,8 @@ public:
     return add(scaled(attr("norm_coefficient", 0), x(i)),
                node.input(2 + count + i));
   }
-  /// The learning rate and the step number, in the tensor's type.
+  /// Return the learning rate (input 0) and the step number (input 1), in the
+  /// element type of `like`.
   Value rate(Value like) { return node.cast(node.input(0), elementOf(like)); }
   Value step(Value like) { return node.cast(node.input(1), elementOf(like)); }
   /// Returns `first` in the first step, `later` in all others.
@@ -79,7 +80,8 @@ public:
 
 } // namespace
 
-/// Returns all new tensors, then all new states, grouped by kind.
+/// Returns the results of an optimizer node: all new tensors, then all new
+/// states, grouped by kind of state.
 static ImportResult results(ArrayRef<SmallVector<Value>> kinds) {
   SmallVector<Value> all;
   for (const SmallVector<Value> &kind : kinds)

@@ -33,7 +33,7 @@ struct WindowGeometry {
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<Dim> kernel,
                                               bool pads = false);
-  /// The same for a kernel with static sizes.
+  /// Reads the geometry of a node whose kernel has static sizes.
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<int64_t> kernel,
                                               bool pads = false) {
