@@ -197,7 +197,7 @@ static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
 static Value fitBias(OnnxNode &node, Value bias, Value products) {
   if (dimsOf(bias).empty() || dimsOf(bias).size() > dimsOf(products).size())
     return {};
-  // The last axis has one element per key.
+  // The last axis of a bias has one element per key.
   if (!dimsOf(bias).back().known())
     (void)node.takeEqual(dimsOf(bias).back(), dimsOf(products).back());
   Dims sizes = dimsOf(products);
@@ -216,8 +216,9 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
 static Value attendByShared(OnnxNode &node, AttentionOperands o,
                             int64_t times) {
   int64_t heads = shapeOf(o.query)[1], shared = heads / times;
-  // Reshapes [.., N, 1, any] to [.., key heads, times, any]; an operand that is
-  // the same for all heads is unchanged.
+  // Reshapes an operand [.., N, 1, any] to [.., key heads, times, any], where N
+  // = key heads * times. Returns an operand that is the same for all heads
+  // unchanged.
   auto byShared = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;

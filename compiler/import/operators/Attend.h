@@ -25,8 +25,8 @@ struct AttentionOperands {
   mlir::Value visible;
   /// Soft cap: a score p becomes cap * tanh(p / cap); 0 disables it.
   double cap = 0;
-  /// [N], the score per head of an extra key without a value, which takes part
-  /// only in the softmax.
+  /// The sink [N]: for each head, the score of an additional key without a
+  /// value, which takes part only in the softmax.
   mlir::Value sink;
 };
 
@@ -44,8 +44,8 @@ mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
 mlir::LogicalResult checkHeads(OnnxNode &node,
                                llvm::ArrayRef<mlir::Value> parts);
 
-/// Reshapes and transposes [B, S, N * H] to [B, N, S, H]; null with a
-/// diagnostic if N * H is known only at run time.
+/// Reshapes and transposes `x` [B, S, N * H] to [B, N, S, H], where N =
+/// `heads`; null with a diagnostic if N * H is known only at run time.
 mlir::Value splitHeads(OnnxNode &node, mlir::Value x, int64_t heads);
 
 /// Concatenates past keys or values `x` and new ones `y` along `axis`; returns
@@ -56,7 +56,7 @@ mlir::Value joined(OnnxNode &node, mlir::Value x, mlir::Value y, int64_t axis);
 /// `type`.
 mlir::Value positions(OnnxNode &node, const Dim &count, mlir::Type type);
 
-/// Returns a size as a scalar integer.
+/// Returns a size as a scalar of the integer type `type`.
 mlir::Value sizeValue(OnnxNode &node, const Dim &size, mlir::Type type);
 
 /// Returns a boolean causal mask [1, 1, S, T]: true where the key is not after

@@ -1,6 +1,8 @@
-// Weights of 2, 4 or 8 bits with a scale per block, as used by language models.
+// Imports operators on weights of 2, 4 or 8 bits with a scale per block, as
+// used by language models.
 //
-// A byte holds several weights, the first in the least significant bits:
+// A byte holds 8 / bits weights, the first one in the least significant bits.
+// For 4 bits:
 //
 //   numbers = (bytes[..., None] >> {0, 4}) & 15
 //   floats  = (numbers - zero points) * scales
@@ -21,8 +23,8 @@ static Type numberType(Value bytes, int64_t bits) {
                                       IntegerType::Unsigned);
 }
 
-/// Returns the default zero point, the middle of the range of `bits`-bit
-/// numbers.
+/// Returns the default zero point as a scalar: the middle of the range of
+/// `bits`-bit numbers.
 static Value middle(OnnxNode &node, Value bytes, int64_t bits) {
   return node.cast(node.scalarConstant(1 << (bits - 1), elementOf(bytes)),
                    numberType(bytes, bits));
@@ -52,7 +54,7 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
-/// Returns the first `size` elements along the last axis.
+/// Returns the first `size` elements of `x` along its last axis.
 static Value cut(OnnxNode &node, Value x, int64_t size) {
   return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
 }
@@ -267,8 +269,8 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     zeros = middle(node, data, bits);
   }
 
-  // Repeats each scale for all elements of its block; the last block may be
-  // shorter.
+  // Repeats each scale or zero point for all elements of its block; the last
+  // block may be shorter.
   auto spread = [&](Value parameter) -> Value {
     if (!parameter || shapeOf(parameter).empty())
       return parameter;
@@ -285,7 +287,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   Value floats = dequantize(node, rows, spread(scales), spread(zeros));
   if (!floats)
     return failure();
-  // An index that is out of range yields zeros.
+  // Replaces the results of indices that are out of range by zeros.
   Dims places(dimsOf(floats).size(), 1);
   llvm::copy(dimsOf(indices), places.begin() + *axis);
   Value inside = node.reshape(isInside(node, indices, size), places);

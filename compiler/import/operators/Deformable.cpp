@@ -106,8 +106,9 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
       {node.elementwise<MulOp>({node.cast(moved, f32), scale}), from});
 }
 
-/// Returns the kernel sizes; dynamic sizes are taken from kernel_shape. Returns
-/// nullopt with a diagnostic if the two contradict or neither fixes them.
+/// Returns the height and width of the kernel; dynamic sizes of the weights `w`
+/// are taken from kernel_shape. Returns nullopt with a diagnostic if weights
+/// and kernel_shape contradict each other, or neither fixes the sizes.
 static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
   SmallVector<int64_t> declared =
       node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
@@ -142,7 +143,8 @@ static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
   return success();
 }
 
-/// Reads the sizes of the node and checks that they match.
+/// Reads the sizes of a DeformConv node and checks that the shapes of its
+/// inputs match.
 static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
   Value x = node.input(0), w = node.input(1), offset = node.input(2),
         mask = node.input(4);
@@ -222,8 +224,8 @@ static ImportResult importDeformConv(OnnxNode &node) {
     samples = node.elementwise<MulOp>(
         {samples,
          node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
-  // Collects all channels of each kernel position, then splits them into
-  // groups.
+  // Moves the samples of all channels of each kernel position next to each
+  // other, then splits the channels into groups.
   Dim inGroup = sizes.channels.floorDiv(sizes.groups),
       outGroup = sizes.outputs.floorDiv(sizes.groups);
   samples = node.reshape(

@@ -22,7 +22,7 @@ using Label = int;
 using Labels = SmallVector<Label>;
 constexpr Label ellipsis = 256;
 
-/// One operand, with a label per axis.
+/// An operand of the Einsum node, with a label for each axis.
 struct Term {
   Value x;
   Labels labels;
@@ -129,7 +129,8 @@ static bool mayBroadcast(Label label, const Dim &x, const Dim &y) {
   return label >= ellipsis && (x.mayBe(1) || y.mayBe(1));
 }
 
-/// Requires axes with the same label to have equal sizes, unless they are 1.
+/// Requires axes with the same label to have equal sizes, except sizes of 1,
+/// which broadcast.
 LogicalResult Einsum::fitSizes() {
   std::map<Label, std::pair<Value, size_t>> longest;
   for (Term &term : terms)

@@ -1,4 +1,5 @@
-// Imports of the irregular elementwise operators.
+// Imports the elementwise operators whose operands or attributes differ between
+// ONNX and the graph dialect.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Strings.h"
@@ -8,7 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Combines the node's inputs pairwise from left to right, in the type `wide`.
+/// Combines all inputs of a node with the binary operator `OpT`, from left to
+/// right, in the element type `wide`.
 template <typename OpT> static Value chain(OnnxNode &node, Type wide) {
   Value result = node.cast(node.input(0), wide);
   for (unsigned i = 1; i < node.numInputs() && result; ++i)
@@ -71,7 +73,8 @@ static ImportResult importPRelu(OnnxNode &node) {
   int64_t rank = shapeOf(x).size();
   if (node.opset < 7 && rank > 1 && shapeOf(slope).size() == 1)
     slope = node.alignAt(slope, 1, rank);
-  // The slope broadcasts to x, but x does not broadcast to the slope.
+  // The slope broadcasts to x, but x does not broadcast to the slope: each
+  // dynamic size of the slope is expanded to the size of x.
   Dims own = dimsOf(slope), sizes = dimsOf(x);
   if (own.size() <= sizes.size() && hasDynamicSizes(slope.getType())) {
     for (auto [size, whole] :

@@ -5,7 +5,9 @@
 // using the adjacent threshold, by swapping the branches, or by two nodes
 // (before(v) is the largest number below v):
 //
-//   x < v   ->  x <= before(v)        x >= v, x > v  ->  the same, swapped
+//   x < v   ->  x <= before(v)
+//   x >= v  ->  x <= before(v), branches swapped
+//   x > v   ->  x <= v, branches swapped
 //   x == v  ->  x <= v, then not x <= before(v)
 
 #include "compiler/import/operators/ClassScores.h"

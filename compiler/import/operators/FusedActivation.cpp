@@ -1,4 +1,5 @@
-// Additions fused with an activation, as written by ONNX Runtime's optimizer.
+// Imports additions that are fused with an activation, as written by ONNX
+// Runtime's optimizer.
 
 #include "compiler/import/operators/FusedActivation.h"
 

@@ -1,4 +1,4 @@
-// Activations that are fused into other operators.
+// Activations that ONNX Runtime's optimizer fuses into other operators.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_FUSEDACTIVATION_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_FUSEDACTIVATION_H
@@ -7,7 +7,8 @@
 
 namespace ingot::graph {
 
-/// The parameters of an activation; omitted ones have ONNX's defaults.
+/// The parameters of an activation; those that are nullopt have ONNX's
+/// defaults.
 struct ActivationNumbers {
   std::optional<double> alpha, beta, gamma;
 };

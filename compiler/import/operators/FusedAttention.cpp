@@ -1,5 +1,5 @@
-// Attention fused with projections, masks and key/value caches, as written by
-// ONNX Runtime's optimizer and its exporters for language models.
+// Imports attention that is fused with projections, masks and key/value caches,
+// as written by ONNX Runtime's optimizer and its exporters for language models.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"

@@ -49,7 +49,8 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
                   /*center=*/false);
 }
 
-/// Looks up rows of a table; the caller of the model must pass valid indices.
+/// Looks up rows of an embedding table; the caller of the model must pass valid
+/// indices.
 static Value lookUp(OnnxNode &node, Value table, Value indices) {
   return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
 }

@@ -110,12 +110,13 @@ static ImportResult channelsLast(OnnxNode &node, Value w) {
   return one(y ? toChannelsLast(node, y) : Value());
 }
 
-/// Imports NhwcConv, whose weights have their channels last as well.
+/// Imports NhwcConv, whose input and weights are both channels-last.
 static ImportResult importNhwcConv(OnnxNode &node) {
   return channelsLast(node, toChannelsFirst(node, node.input(1)));
 }
 
-/// Imports NhwcFusedConv, whose weights have the layout of Conv.
+/// Imports NhwcFusedConv, whose input is channels-last, while its weights have
+/// the layout of Conv.
 static ImportResult importNhwcFusedConv(OnnxNode &node) {
   return channelsLast(node, node.input(1));
 }

@@ -318,7 +318,7 @@ static ImportResult importTrilu(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Imports NonZero for run-time data: compacts the row-major indices of the
-/// elements that are not zero, and splits each into coordinates.
+/// elements that are not zero, and converts each index to coordinates.
 static ImportResult nonZeroByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -411,7 +411,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   };
   TopKOp sorted = sort(x);
   Value isFirst = differsFromLast(node, sorted.getValues(), all);
-  // The group of each sorted element, and the start of each group.
+  // Computes the group of equal elements that each sorted element belongs to,
+  // and the start of each group.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
   Value group = ints.sub(number, ints.number(1));
   auto filled = [&](const Dim &value) {

@@ -1,5 +1,5 @@
-// Rotary position embeddings, and the attention of decoders with grouped query
-// heads and a key/value cache.
+// Imports rotary position embeddings, and the attention of decoders with
+// grouped query heads and a key/value cache.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -80,8 +80,8 @@ static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
   return parts.size() == 1 ? parts[0] : node.build<ConcatOp>(parts, 3);
 }
 
-/// Returns position_ids as [1 or B, S]; a single number is the position of the
-/// first step.
+/// Returns the input position_ids, `ids`, as [1 or B, S]. If it is a single
+/// number, this is the position of the first of `steps` steps.
 static Value placesOf(OnnxNode &node, Value ids, const Dim &steps) {
   if (shapeOf(ids).size() == 2)
     return ids;
@@ -148,7 +148,7 @@ struct Grouped {
   Value query, key, value;
   /// The number of cached steps of each sequence: int64 [B].
   Value past;
-  /// Whether the cache is empty.
+  /// Whether no steps are cached.
   bool isFirst = false;
 };
 } // namespace

@@ -16,9 +16,9 @@ static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// Whether all indices are known to be in [0, size), so that they need not be
-/// wrapped or clamped at run time. Fails if an index is known to be always out
-/// of range.
+/// Whether all indices in input `input` are known to be in [0, size), so that
+/// they need not be wrapped or clamped at run time. Fails if an index is known
+/// to be always out of range.
 static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
                                     const Dim &size) {
   DenseElementsAttr known = node.constantInput(input);
@@ -104,9 +104,9 @@ static ImportResult importGatherElements(OnnxNode &node) {
   return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
 }
 
-/// Returns the length of the last axis of `indices`, the number of axes that
-/// they index. It must be known at compile time, since it determines the rank
-/// of results.
+/// Returns the length of the last axis of `indices`: the number of axes of the
+/// data that an index tuple addresses. This length must be known at compile
+/// time, since it determines the rank of results.
 static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
   if (auto known = dimsOf(indices).back().known())
     return *known;
@@ -300,7 +300,8 @@ static ImportResult importScatterND(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).empty())
     return node.invalid("the indices must be integers of rank 1 or more");
-  // The ranks of the three operands determine the length of an index tuple.
+  // The ranks of data, indices and updates determine the length of an index
+  // tuple.
   int64_t length = int64_t(shapeOf(indices).size()) - 1 +
                    int64_t(shapeOf(x).size()) -
                    int64_t(shapeOf(updates).size());

@@ -28,8 +28,8 @@ static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
 
 static bool isOfStrings(Value x) { return isString(elementOf(x)); }
 
-/// Returns the keys or values of a LabelEncoder: strings, integers, floats or a
-/// tensor.
+/// Returns the keys or values (`what`) of a LabelEncoder as a vector; they are
+/// attributes of strings, integers or floats, or a tensor.
 static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   std::string prefix = what.str();
   Builder &b = node.builder;

@@ -30,8 +30,8 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Returns `count` / `divisor`, rounded down if the divisor is a number; 0 if
-/// the quotient is not an expression of sizes.
+/// Returns the size count / divisor, rounded down if the divisor is a number; 0
+/// if the quotient is not an expression of sizes.
 static Dim quotient(const Dim &count, const Dim &divisor) {
   if (auto even = count.dividedBy(divisor))
     return *even;
@@ -130,8 +130,8 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
   return attrOrInput(node, "axes", 13, 1);
 }
 
-/// Rejects removing an axis whose size may or may not be 1: the rank of the
-/// result would be unknown.
+/// Reports that Squeeze without axes does not support an axis whose dynamic
+/// size may be 1: the rank of the result would be unknown.
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
                                    const Dim &size) {
   std::string text = kernel::sizeText(size), hint = "set a lower bound of 2";
@@ -245,7 +245,7 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
     Dim size = cropped(axis);
     if (size.known() || node.requireAtLeast(size, 0))
       continue;
-    // Whether the axis is long enough to be cropped is known only at run time.
+    // Only the run knows whether the axis is long enough to be cropped.
     FailureOr<Dim> left = checkedSize(node, size);
     if (failed(left))
       return failure();

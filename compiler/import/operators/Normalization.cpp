@@ -48,8 +48,8 @@ Value deviation(OnnxNode &node, Value variance, double epsilon) {
   return node.elementwise<SqrtOp>(sum);
 }
 
-/// Assumes that the dynamic sizes of a parameter equal those of `x` from `axis`
-/// on: a parameter does not broadcast `x`.
+/// Assumes that the dynamic sizes of a parameter (scale or bias) equal the
+/// sizes of `x` from `axis` on, since a parameter does not broadcast `x`.
 static void assumeSizes(OnnxNode &node, Value x, Value parameter,
                         int64_t axis) {
   for (size_t i = 0; parameter && axis >= 0 && i < shapeOf(parameter).size() &&
@@ -313,8 +313,8 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
                        elementOf(x)));
 }
 
-/// Imports LpNormalization: divides by the norm along the axis; zero vectors
-/// remain zero.
+/// Imports LpNormalization: divides vectors along the axis by their L1 or L2
+/// norm; zero vectors remain zero.
 static ImportResult importLpNormalization(OnnxNode &node) {
   Value x = node.input(0);
   FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());
@@ -324,7 +324,7 @@ static ImportResult importLpNormalization(OnnxNode &node) {
   if (p != 1 && p != 2)
     return node.invalid("`p` must be 1 or 2");
   Type type = elementOf(x);
-  // The norm may exceed the range of a narrow type.
+  // The norm may exceed the range of float types narrower than float32.
   x = node.cast(x, node.sumType(type));
   Value norm = p == 1 ? node.build<ReduceL1Op>(x, *axis)
                       : node.build<ReduceL2Op>(x, *axis);

@@ -23,7 +23,8 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::countTo(const Dim &count) {
-  // For more elements, a table is larger than the code that counts.
+  // The largest number of elements for which a table of constants is used; a
+  // longer table is larger than the code that counts.
   constexpr int64_t mostNumbers = 4096;
   Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
   if (count.most() > mostNumbers) {
@@ -109,8 +110,8 @@ LogicalResult OnnxNode::fitAxis(Value &x, int64_t axis, Value y,
   return success();
 }
 
-/// Returns the sizes of the operands along one axis, counted from the last,
-/// except those that are always 1.
+/// Returns the sizes of the operands along the axis that is number `fromEnd`,
+/// counted from the last axis (1), except sizes that are always 1.
 static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   Dims sizes;
   for (Value operand : operands)
@@ -120,8 +121,8 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   return sizes;
 }
 
-/// Returns the broadcast size of `sizes` if it is determined by one that is
-/// never 1; nullopt if each may be 1.
+/// Returns the broadcast of `sizes` if one of them, which determines it, is
+/// never 1; nullopt if each of them may be 1.
 static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
     if (size.known() && !size.mayBe(1))
@@ -223,7 +224,7 @@ OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
 ImportResult OnnxNode::buildAs(StringRef name, ArrayRef<Value> operands,
                                int64_t asOpset) {
   SmallVector<Value> ownInputs(operands);
-  // Trailing absent inputs do not count as inputs.
+  // Absent inputs at the end of the list do not count as inputs.
   while (!ownInputs.empty() && !ownInputs.back())
     ownInputs.pop_back();
   std::swap(inputs, ownInputs);

@@ -46,7 +46,8 @@ public:
   virtual llvm::SmallVector<double>
   floatsAttr(llvm::StringRef name,
              llvm::ArrayRef<double> otherwise = {}) const = 0;
-  /// Returns a list of strings, or the elements of a string tensor.
+  /// Returns attribute `name`: a list of strings, or the elements of a string
+  /// tensor.
   virtual llvm::SmallVector<std::string>
   stringsAttr(llvm::StringRef name) const = 0;
   virtual mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const = 0;
@@ -110,8 +111,9 @@ public:
   /// null, without a diagnostic, if a size of `x` is none of these.
   mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<Dim> sizes);
 
-  /// Whether the value of input `i` is known at compile time or computed from
-  /// sizes. (May bind inputs of the model to given data.)
+  /// Whether the elements of input `i` are numbers known at compile time or
+  /// expressions of dynamic sizes. (May bind inputs of the model to given
+  /// data.)
   virtual bool isKnown(unsigned i) = 0;
   /// Returns the elements of an integer tensor: numbers, expressions of sizes,
   /// or nullopt for elements that are neither.
@@ -127,7 +129,7 @@ public:
   /// Moves the builder out of the enclosing bodies if integers computed from
   /// `size` are available outside of them.
   virtual void leaveBodies(const Dim &size) = 0;
-  /// Emits a check that two data-dependent sizes are equal, else the run fails.
+  /// Emits a check that two dynamic sizes are equal, else the run fails.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
   /// Emits a check that `size` is 1 or equals `other`, else the run fails.
   virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
@@ -136,8 +138,8 @@ public:
   virtual Dim wholeOf(const Dim &x, const Dim &y) = 0;
 
   /// Returns the key (a scalar, ui64) of the node's random numbers: derived
-  /// from `seed` or, without one, from the node's position in the model. It
-  /// differs for each iteration of a loop.
+  /// from `seed` or, without one, from the node's position in the model. The
+  /// key differs for each iteration of a loop.
   virtual mlir::Value randomKey(std::optional<uint64_t> seed) = 0;
 
   /// Report a diagnostic and return failure, for use as `return
@@ -172,7 +174,8 @@ public:
   /// Returns the type in which sums of elements of `type` are accumulated if
   /// several operators share them: float32 for narrower floats, else `type`.
   mlir::Type sumType(mlir::Type type);
-  /// Reshapes `value`; returns `value` if it has the shape already.
+  /// Reshapes `value` to the given sizes; returns `value` if it has this shape
+  /// already.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<Dim> sizes);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
     return reshape(value, Dims(shape.begin(), shape.end()));
@@ -180,11 +183,11 @@ public:
   mlir::Value reshape(mlir::Value value, std::initializer_list<int64_t> shape) {
     return reshape(value, llvm::ArrayRef<int64_t>(shape));
   }
-  /// Returns `value` with axes of size 1 added before and after its own, which
-  /// start at `axis` of a tensor of rank `rank`, so that it broadcasts.
+  /// Returns `value` reshaped to rank `rank`, so that it broadcasts: its own
+  /// axes begin at `axis`, and all axes before and after them have size 1.
   mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
-  /// Returns attribute `name` as a non-negative axis of a tensor of rank
-  /// `rank`.
+  /// Returns attribute `name`, or `otherwise` if it is absent, as a
+  /// non-negative axis of a tensor of rank `rank`. Fails if it is out of range.
   mlir::FailureOr<int64_t> axisAttr(llvm::StringRef name, int64_t otherwise,
                                     int64_t rank);
   mlir::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
@@ -243,9 +246,10 @@ using ImportFunction = std::function<ImportResult(OnnxNode &)>;
 struct OnnxOperator {
   std::string domain, name;
   ImportFunction import;
-  /// The graph operator, if the node maps to it one to one; else empty.
+  /// The operator of the graph dialect to which a node maps one to one; empty
+  /// if there is none.
   std::string graphOperator;
-  /// The unsupported forms, in words; empty if there are none.
+  /// The unsupported forms of the operator, as text; empty if there are none.
   std::string limits;
 };
 
@@ -283,7 +287,8 @@ private:
   llvm::StringMap<OnnxOperator> operators; // by "domain.Name"
 };
 
-// One function per family, defined in the file of its name.
+// Declares for each operator family the function that registers its imports. It
+// is defined in the file with the name of the family.
 #define INGOT_FAMILY(NAME) void register##NAME##Imports(OnnxRegistry &registry);
 #include "compiler/import/operators/Families.def"
 #undef INGOT_FAMILY

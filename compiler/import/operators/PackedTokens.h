@@ -16,8 +16,8 @@ namespace ingot::graph {
 
 class PackedTokens {
 public:
-  /// `offsets` [B, S] has the positions of all tokens within [B * S], in order,
-  /// followed by those of the padding.
+  /// `offsets` [B, S] has the positions of all tokens in the flattened padded
+  /// batch [B * S], in order, followed by the positions of the padding.
   PackedTokens(OnnxNode &node, mlir::Value offsets);
 
   /// Converts [T, ...] to [B, S, ...]; the padding is undefined.
@@ -27,9 +27,9 @@ public:
   /// Converts [B, S, ...] to [count, ...], where `count` is the number of
   /// tokens.
   mlir::Value packed(mlir::Value padded, const Dim &count);
-  /// Returns the lengths [B] of sequences, given their cumulative ends `ends`
-  /// [B + 1], the first of which is 0. Null with a diagnostic if the size does
-  /// not match.
+  /// Returns the lengths [B] of the sequences, given 0 and the cumulative end
+  /// of each sequence, `ends` [B + 1]. Null with a diagnostic if `ends` has
+  /// another size.
   mlir::Value lengths(mlir::Value ends);
 
 private:

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns `x` clamped to [low, high]; nullopt if the result depends on the
-/// value of a dynamic size.
+/// Returns the size `x` clamped to [low, high]; nullopt if it depends on the
+/// value of a dynamic size which of the three is the result.
 static std::optional<Dim> clamped(const Dim &x, const Dim &low,
                                   const Dim &high) {
   if ((x - low).most() <= 0)
@@ -28,8 +28,8 @@ struct SlicedAxis {
 };
 } // namespace
 
-/// Returns the elements selected by start, end and step along an axis of
-/// `size`; nullopt if that depends on the value of a dynamic size.
+/// Returns the elements that a slice from `start` to `end` takes along an axis
+/// of size `size`; nullopt if that depends on the value of a dynamic size.
 static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
                                              Dim end, int64_t step) {
   // Exporters write INT64_MAX for the end of the axis, so start and end are
@@ -230,8 +230,9 @@ static ImportResult importSplit(OnnxNode &node) {
   return results;
 }
 
-/// Returns `part` with the sizes of `first` along all axes except `axis`. Sizes
-/// that cannot be assumed to be equal are compared at run time.
+/// Returns `part`, an input of Concat, with the sizes of the input `first`
+/// along all axes except `axis`. Sizes that cannot be assumed to be equal are
+/// compared at run time.
 static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
   for (size_t i = 0; i < shapeOf(part).size(); ++i) {
     Dim own = dimsOf(part)[i], other = dimsOf(first)[i];

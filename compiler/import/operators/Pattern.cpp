@@ -23,14 +23,16 @@ constexpr int mostRepeats = 1000, mostDepth = 200;
 
 using Bytes = std::bitset<256>;
 
-/// A nondeterministic automaton, with transitions on bytes and without input.
+/// A nondeterministic automaton whose transitions consume a byte (`moves`) or
+/// no input.
 struct Machine {
   struct Node {
     std::vector<std::pair<Bytes, int>> moves;
-    /// Transitions without input: unconditional, only at the start, and only at
-    /// the end of the string.
+    /// Transitions that consume no input: everywhere, only at the start of the
+    /// string, and only at its end.
     std::vector<int> jumps, atStart, atEnd;
-    /// Transitions without input at a word boundary (\b), and elsewhere (\B).
+    /// Transitions that consume no input: at word boundaries (\b), and at all
+    /// other positions (\B).
     std::vector<int> atEdge, inside;
   };
   std::vector<Node> nodes;
@@ -120,8 +122,8 @@ private:
     return all;
   }
 
-  /// Returns `atom` repeated as the following quantifiers require; `text` is
-  /// its source text.
+  /// Parses the quantifiers after an atom, such as `*` or `{2,3}`, and returns
+  /// the atom repeated accordingly; `text` is the source text of the atom.
   std::optional<Part> repeated(Part atom, StringRef text) {
     while (!rest.empty()) {
       int least, most = -1;
@@ -404,11 +406,13 @@ private:
 /// transitions without input are possible there.
 struct Place {
   bool atStart = false, atEnd = false;
-  /// Whether it is a word boundary; nullopt if the byte on one side is unknown.
+  /// Whether the position is a word boundary; nullopt if the byte on one side
+  /// of it is unknown.
   std::optional<bool> atEdge = std::nullopt;
 };
 
-/// Returns the epsilon closure of `states` at a position, sorted.
+/// Returns, sorted, all nodes that are reachable from `states` by transitions
+/// that consume no input at a position with the properties `place`.
 std::vector<int> closure(const Machine &machine, std::vector<int> states,
                          Place place) {
   std::vector<bool> seen(machine.nodes.size());

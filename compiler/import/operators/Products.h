@@ -53,7 +53,8 @@ mlir::FailureOr<mlir::Value> requantize(OnnxNode &node, mlir::Value sums,
                                         mlir::Value aScale, mlir::Value bScale,
                                         mlir::Value yScale, mlir::Value yZero);
 
-/// Returns a convolution with the attributes of `node`; `bias` may be null.
+/// Returns the convolution of `x` and `w` with the attributes of `node`; `bias`
+/// may be null.
 mlir::FailureOr<mlir::Value> importConv(OnnxNode &node, mlir::Value x,
                                         mlir::Value w, mlir::Value bias);
 

@@ -1,5 +1,5 @@
 // Imports operators on 8-bit integers other than convolutions and matmuls. Each
-// becomes the operator on floats between a dequantization and a quantization.
+// becomes a dequantization, the operator on floats, and a quantization.
 
 #include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Reshapes a scale or zero point with one element to a scalar; returns others
-/// unchanged.
+/// Reshapes a scale or zero point with one element to a scalar; returns one
+/// with several elements unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
   if (parameter && tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
@@ -90,7 +90,8 @@ static ImportResult importQLinearSoftmax(OnnxNode &node) {
 }
 
 static ImportResult importQLinearReduceMean(OnnxNode &node) {
-  // ReduceMean has its axes as an attribute until opset 17.
+  // Imports as ReduceMean of opset 17, the last opset in which the axes are an
+  // attribute, as they are here.
   return unary(node,
                [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
@@ -152,7 +153,8 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
       return node.invalid("part " + Twine((i - first) / each) +
                           " must be int8 or uint8, with one float32 scale and "
                           "one zero point of the same type as the part");
-    // Parts with the quantization of the result need no conversion.
+    // A part with the same scale and zero point as the result needs no
+    // conversion.
     bool isSame = s == scale && z == zero;
     parts.push_back(isSame ? x
                            : quantize(node, dequantize(node, x, s, z), scale,

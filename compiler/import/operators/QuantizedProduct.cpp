@@ -1,5 +1,5 @@
-// Matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands, whose
-// results are floats or 8-bit integers:
+// Imports matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands,
+// whose results are floats or 8-bit integers:
 //
 //   sums = sum of (a - a_zero) * (b - b_zero)     in si32
 //   y    = sums * (a_scale * b_scale) + bias      in floats, then quantized
@@ -95,8 +95,8 @@ static ImportResult importQGemm(OnnxNode &node) {
   return one(*y);
 }
 
-/// Imports QLinearConv of com.microsoft: like ONNX's operator, but also with
-/// channels last.
+/// Imports QLinearConv of com.microsoft, which differs from ONNX's operator by
+/// the attribute channels_last.
 static ImportResult importQLinearConv(OnnxNode &node) {
   int64_t last = node.intAttr("channels_last", 0);
   if (last != 0 && last != 1)
@@ -110,8 +110,9 @@ static ImportResult importQLinearConv(OnnxNode &node) {
   return one(y && last ? toChannelsLast(node, y) : y);
 }
 
-/// Dequantizes weights [directions, inputs, gates * hidden] and transposes them
-/// to the layout of LSTM.
+/// Dequantizes weights [directions, inputs, gates * hidden] of an LSTM and
+/// transposes them to [directions, gates * hidden, inputs], the layout of
+/// ONNX's LSTM.
 static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
   auto aligned = [&](Value parameter) {
     // The weights have one scale and zero point per direction, or per direction

@@ -1,9 +1,9 @@
 // Imports random number generators and Dropout.
 //
-// All of them use graph.random_bits, a function of a key and element positions.
-// A program has no state, so each run yields the same numbers. The key is
-// derived from the node's seed, or from its position in the model, and from the
-// iterations of the enclosing loops.
+// All of these operators use graph.random_bits, a function of a key and the
+// positions of elements. A program has no state, so each run yields the same
+// numbers. The key is derived from the node's seed, or from its position in the
+// model, and from the iterations of the enclosing loops.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
@@ -37,9 +37,9 @@ public:
         {node.cast(raw(sizes, type, bits, stream), type),
          node.scalarConstant(std::ldexp(1, -static_cast<int>(bits)), type)});
   }
-  /// Returns numbers with mean 0 and variance 1 (Box and Muller, "A Note on the
-  /// Generation of Random Normal Deviates", 1958), in single or double
-  /// precision.
+  /// Returns normally distributed numbers with mean 0 and variance 1, in single
+  /// or double precision (Box and Muller, "A Note on the Generation of Random
+  /// Normal Deviates", 1958).
   Value normal(ArrayRef<Dim> sizes, FloatType type) {
     auto number = [&](double value) {
       return node.scalarConstant(value, type);
@@ -134,9 +134,9 @@ template <bool isNormal> static ImportResult importRandomLike(OnnxNode &node) {
                   isNormal);
 }
 
-/// Imports Bernoulli: 1 where a uniform number is below the probability.
-/// (ONNX's function body generates the numbers in the type of `x`; half
-/// precision has too few values.)
+/// Imports Bernoulli: 1 where a uniform random number is below the probability
+/// `x`. (ONNX's function body would generate the numbers in the type of `x`,
+/// but float16 has too few values.)
 static ImportResult importBernoulli(OnnxNode &node) {
   Value x = node.input(0);
   auto given = dyn_cast<FloatType>(elementOf(x));
@@ -174,7 +174,8 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Value sums = node.build<CumSumOp>(
       node.build<ExpOp>(node.elementwise<SubOp>({x, most})), /*axis=*/1,
       /*exclusive=*/false, /*reverse=*/false);
-  // A number below 1 times the total is below the total, even after rounding.
+  // A random number below 1, multiplied by the total of the probabilities, is
+  // below the total, even after rounding.
   Value all = node.build<ReduceMaxOp>(sums, ArrayRef<int64_t>{1});
   Value at = node.elementwise<MulOp>(
       {RandomNumbers(node).uniform(Dims{batch, samples}, real), all});

@@ -94,7 +94,7 @@ template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))
     return failure();
-  // Booleans are converted to uint8, for which min and max are defined.
+  // ReduceMin and ReduceMax of booleans are computed in uint8.
   Type given = elementOf(node.input(0));
   Value x = given.isInteger(1)
                 ? node.cast(node.input(0),
@@ -142,7 +142,7 @@ static ImportResult importLogSumExp(OnnxNode &node) {
   auto axes = reducedAxes(node, 18);
   if (failed(axes))
     return failure();
-  // Integers are computed in double precision.
+  // ReduceLogSumExp of integers is computed in double precision.
   Type given = elementOf(node.input(0));
   Value x = node.cast(node.input(0), isa<FloatType>(given)
                                          ? node.sumType(given)
@@ -205,8 +205,8 @@ static ImportResult importHardmax(OnnxNode &node) {
   return SmallVector<Value>{node.reshape(result, shape)};
 }
 
-/// Imports a cumulative operator whose axis is known only at run time: computes
-/// it along every axis and selects one result.
+/// Imports a cumulative operator, such as CumSum, whose axis is known only at
+/// run time: computes it along every axis and selects one result.
 template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), axis = ints.input(1), result;
@@ -244,7 +244,7 @@ template <typename OpT> static ImportResult importScan(OnnxNode &node) {
                                             node.intAttr("reverse", 0) != 0)};
 }
 
-/// Returns the spatial axes: all after the channels.
+/// Returns the spatial axes of `x` [N, C, spatial...].
 static SmallVector<int64_t> spatialAxes(Value x) {
   return llvm::to_vector(
       llvm::seq<int64_t>(2, std::max<int64_t>(2, shapeOf(x).size())));

@@ -30,8 +30,8 @@ ResizeMode ResizeMode::of(OnnxNode &node) {
 }
 
 namespace {
-/// How one axis is resized, and the input elements and weights of each result
-/// position.
+/// The parameters by which Resize changes one axis, and for each result
+/// position along it the input positions and their weights.
 struct ResizedAxis {
   int64_t axis, from, to;
   double scale, roiStart, roiEnd;
@@ -47,9 +47,8 @@ struct ResizedAxis {
   }
   int64_t taps() const { return to == 0 ? 0 : positions.size() / to; }
 
-  /// Returns the input coordinate of result position `i`. For mode nearest, it
-  /// is computed in single precision, so that ties are resolved as by ONNX
-  /// Runtime.
+  /// Returns the input coordinate of result position `i`. For mode nearest,
+  /// `Real` is float, so that ties are resolved as in ONNX Runtime.
   template <typename Real>
   Real coordinate(const ResizeMode &mode, Real i) const {
     Real by = static_cast<Real>(scale), last = static_cast<Real>(from - 1),
@@ -161,8 +160,8 @@ static Value resample(OnnxNode &node, Value x,
   return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
-/// Sets results to the extrapolation value where `axis` is sampled outside of
-/// the input.
+/// Sets elements of the result `x` to the extrapolation value where the
+/// coordinate along `axis` is outside of the input.
 static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
                          double value) {
   if (!llvm::is_contained(axis.extrapolated, true))
@@ -199,8 +198,8 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
     x = node.cast(x, node.builder.getF32Type());
-  // With few taps, all axes are computed in one pass; else one axis at a time,
-  // starting with the axis that shrinks most.
+  // With few taps per result element, all axes are resampled in one pass; else
+  // one axis at a time, starting with the axis that shrinks most.
   int64_t taps = 1;
   for (ResizedAxis *axis : changed)
     taps *= axis->taps();
@@ -222,8 +221,9 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   return x;
 }
 
-/// Resizes at run time by input `byInput`, scales or sizes. Returns nullopt if
-/// everything is known at compile time.
+/// Imports Resize if it is computed at run time: `byInput` is the input with
+/// scales or sizes. Returns nullopt if sizes and scales are known at compile
+/// time.
 static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
                                                    const ResizeMode &mode,
                                                    ArrayRef<int64_t> axes,

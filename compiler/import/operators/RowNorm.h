@@ -1,4 +1,5 @@
-// Layer and RMS normalization, for the operators that contain them.
+// Builds layer, RMS and group normalization for the import functions of
+// operators that contain them.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_ROWNORM_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_ROWNORM_H
@@ -7,8 +8,8 @@
 
 namespace ingot::graph {
 
-/// Parameters of a normalization. A row consists of all axes from `axis` on;
-/// with `center`, its mean is subtracted.
+/// Parameters of a layer or RMS normalization. A row consists of all axes from
+/// `axis` on; with `center`, the mean of the row is subtracted.
 struct RowNorm {
   int64_t axis;
   double epsilon;
@@ -38,7 +39,7 @@ struct Moments {
 Moments momentsOver(OnnxNode &node, mlir::Value x,
                     llvm::ArrayRef<int64_t> axes);
 
-/// Returns sqrt(variance + epsilon).
+/// Returns sqrt(variance + epsilon) for each element of `variance`.
 mlir::Value deviation(OnnxNode &node, mlir::Value variance, double epsilon);
 
 /// Returns groups of channels (axis 1) scaled to variance 1, times `scale`,

@@ -1,5 +1,5 @@
-// Imports operators that scatter or compare slices whose positions are known
-// only at run time.
+// Imports Col2Im and Unique with shapes or positions that are known only at run
+// time.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
@@ -39,7 +39,8 @@ private:
   int64_t spatial = 0;
   Dims image;
   Dim channels;
-  /// Vectors with one element per axis of the image.
+  /// Vectors with one element per axis of the image: sizes of a block, numbers
+  /// of block positions, and the attributes of Col2Im.
   Value block, counts, strides, dilations, pads;
 };
 } // namespace
@@ -227,7 +228,8 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   Value number = node.countTo(count);
   Value row = node.reshape(number, Dims{count, 1}),
         column = node.reshape(number, Dims{1, count});
-  // The first of several equal slices represents all of them.
+  // Determines the first one of each group of equal slices, which represents
+  // the group in the result.
   Value before = parts.both(parts.alike, ints.less(column, row));
   Value isFirst = ints.equal(parts.howMany(before), ints.number(0));
   Value firsts = node.reshape(isFirst, Dims{1, count});

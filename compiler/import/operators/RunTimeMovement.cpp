@@ -19,7 +19,8 @@ static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
       counts, SmallVector<std::optional<int64_t>>(shapeOf(counts)[0], most));
 }
 
-/// Returns a vector of `rank` elements: 1 for the axes in `axes`, else 0.
+/// Returns a vector with an element for each of `rank` axes: 1 for the axes in
+/// `axes`, else 0.
 static Value maskOf(RunTimeInts &ints, Value axes, int64_t rank) {
   SmallVector<int64_t> zeros(rank, 0),
       ones(tensorType(axes).getNumElements(), 1);

@@ -1,8 +1,8 @@
 // Reductions along axes that are known only at run time.
 //
-// Each element is scattered to the position that it has when its coordinates
-// along the reduced axes are 0, and is combined there with the other elements.
-// This works for any axes.
+// Each element is scattered to the position that it would have if its
+// coordinates along the reduced axes were 0, and is combined there with the
+// other elements scattered to this position. This works for any axes.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 

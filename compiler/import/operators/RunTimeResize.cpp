@@ -17,7 +17,8 @@ public:
   AxisOfRun(OnnxNode &node, const ResizeMode &mode, int64_t axis,
             const Dim &from, const Dim &to)
       : node(node), mode(mode), ints(node), axis(axis), from(from), to(to) {
-    // Mode nearest is computed in single precision, as in Resample.cpp.
+    // Coordinates of mode nearest are computed in single precision, so that
+    // ties are resolved as in ONNX Runtime.
     Builder &b = node.builder;
     real = mode.interpolation == "nearest" ? b.getF32Type() : b.getF64Type();
     last = sizeOf(from - 1);
@@ -180,8 +181,8 @@ Value AxisOfRun::apply(Value x) {
                     node.scalarConstant(mode.extrapolation, elementOf(y)), y);
 }
 
-/// Returns the size of an axis times a scale, rounded down; nullopt if that is
-/// not an expression of sizes.
+/// Returns `size` times `scale`, rounded down; nullopt if this product is not
+/// an expression of sizes.
 static std::optional<Dim> scaled(const Dim &size, double scale) {
   constexpr int64_t mostDivisor = 64;
   if (auto number = size.known())

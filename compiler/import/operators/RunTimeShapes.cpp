@@ -140,8 +140,8 @@ static Value fillerOf(OnnxNode &node, Type type) {
 }
 
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
-  // If the axis is always empty, nothing is gathered, but the number of
-  // positions may be dynamic: one padding element keeps the gather valid.
+  // If the axis is always empty, no position is read, but the number of
+  // positions may be dynamic. A padding element keeps the gather valid.
   if (dimsOf(x)[axis].most() == 0) {
     SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
     high[axis] = 1;

@@ -1,6 +1,6 @@
-// Fourier transforms whose lengths or axes are known only at run time: matrix
-// multiplications with sine and cosine matrices that the generated program
-// computes.
+// Imports Fourier transforms whose lengths or axes are known only at run time
+// as matrix multiplications with sine and cosine matrices, which the generated
+// program computes.
 
 #include "compiler/import/operators/RunTimeSignal.h"
 
@@ -13,7 +13,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// Transforms x [outer, samples, inner, parts] to [outer, bins, inner, parts].
+/// Builds the Fourier transform of x [outer, samples, inner, parts] to [outer,
+/// bins, inner, parts], where parts are real and imaginary.
 class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
@@ -35,22 +36,23 @@ private:
   /// Computes `cosines` and `sines` [samples, bins]: the matrices by which
   /// samples are multiplied.
   void prepare(const Dim &samples);
-  /// Returns `x` [outer, inner, samples] times a matrix.
+  /// Returns `x` [outer, inner, samples] times a matrix [samples, bins].
   Value times(Value x, Value matrix) { return node.build<MatMulOp>(x, matrix); }
 
   OnnxNode &node;
   RunTimeInts ints;
   Dim length;
   bool inverse, onesided;
-  /// Double precision, so that sums that cancel become zero after rounding.
+  /// The type of the computation: double, so that sums that cancel become zero
+  /// after rounding.
   Type real;
   Value cosines, sines;
 };
 
 } // namespace
 
-/// Returns the real or the imaginary parts as [outer, inner, samples];
-/// imaginary parts of real data are 0.
+/// Returns the real parts (`which` = 0) or the imaginary parts (1) of x as
+/// [outer, inner, samples]; imaginary parts of real data are 0.
 Value TransformOfRun::part(Value x, int64_t which) {
   Dims sizes = dimsOf(x);
   Value y = node.cast(gatherAlong(node, x, 3, ints.numbers({which})), real);
@@ -199,7 +201,7 @@ static ImportResult transformAlongInput(OnnxNode &node,
   return one(reshapeAtRunTime(node, y, sizes));
 }
 
-/// Returns the single integer of an input as a size.
+/// Returns input `i`, a single integer, as a size.
 static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
   auto size = node.isKnown(i)
                   ? node.requireSizes(i, what)
@@ -342,7 +344,7 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
   Value edges = melEdges(node, count, length);
-  // A run fails if an edge is outside of the spectrum.
+  // A run fails if the edge of a mel band is outside of the spectrum.
   Value isWrong =
       node.elementwise<OrOp>({ints.less(edges, ints.number(0)),
                               ints.less(ints.sizes(bins - 1), edges)});

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// A box with ordered corners.
+/// A box with top <= bottom and left <= right.
 struct Box {
   float top, left, bottom, right;
 

@@ -53,7 +53,8 @@ static void putBlock(MutableArrayRef<double> matrix, int64_t columns,
   matrix[(row + 1) * columns + column + 1] = factor.first;
 }
 
-/// Transforms x [batch, samples, parts] -> [batch, bins, 2] with one matrix.
+/// Transforms x [batch, samples, parts] to [batch, bins, 2] by multiplication
+/// with one matrix.
 Value Transform::direct(Value x) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t samples = shape[1], parts = shape[2],
@@ -147,8 +148,8 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
   return onesided ? slice(node.builder, node.loc, x, 1, 0, length / 2 + 1) : x;
 }
 
-/// Returns the inverse of a one-sided transform: x [batch, bins, 2] -> [batch,
-/// length, 1].
+/// Computes the inverse of a one-sided transform: converts x [batch, bins, 2]
+/// to [batch, length, 1].
 Value Transform::toReal(Value x) const {
   int64_t batch = shapeOf(x)[0], bins = std::min(shapeOf(x)[1], length / 2 + 1);
   x = slice(node.builder, node.loc, x, 1, 0, bins);
@@ -170,8 +171,9 @@ Value Transform::toReal(Value x) const {
       {batch, length, 1});
 }
 
-/// Transforms x [batch, samples, parts]; samples after `length` are ignored,
-/// missing ones are zeros. Null if the matrix would be too large.
+/// Transforms x [batch, samples, parts] with one matrix or in two steps.
+/// Samples after `length` are ignored, missing samples are zeros. Returns null
+/// if a matrix would be too large.
 Value Transform::along(Value x) const {
   if (shapeOf(x)[1] > length)
     x = slice(node.builder, node.loc, x, 1, 0, length);
@@ -344,8 +346,8 @@ static ImportResult importSTFT(OnnxNode &node) {
                        node.intAttr("onesided", 1) != 0);
 }
 
-/// Imports MelWeightMatrix: triangular filters in the spectrum, of equal width
-/// in mel.
+/// Imports MelWeightMatrix: the weights of triangular filters over the bins of
+/// a spectrum; all filters have equal width on the mel scale.
 static ImportResult importMelWeightMatrix(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("output_datatype", 1));
   if (!isa_and_nonnull<FloatType>(type))

@@ -13,7 +13,7 @@ namespace ingot::graph {
 
 namespace {
 
-/// The operands of one node, and arithmetic on them.
+/// The operands of an optimizer node, and arithmetic on them.
 class Optimizer {
 public:
   /// `kinds` is the number of inputs per tensor: the tensor, its gradient, its
@@ -45,7 +45,7 @@ public:
   double attr(StringRef name, double otherwise) const {
     return node.floatAttr(name, otherwise);
   }
-  /// Returns a scalar of the type of `like`.
+  /// Returns `value` as a scalar constant of the element type of `like`.
   Value number(double value, Value like) {
     return node.scalarConstant(value, elementOf(like));
   }

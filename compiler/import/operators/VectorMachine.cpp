@@ -14,8 +14,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// What SVMClassifier and SVMRegressor share: their attributes, and the kernel
-/// functions of a support vector machine.
+/// Shared by SVMClassifier and SVMRegressor: their common attributes, and the
+/// kernel functions of a support vector machine.
 class VectorMachine {
 public:
   explicit VectorMachine(OnnxNode &node)
@@ -138,7 +138,7 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
     y = node.elementwise<WhereOp>(
         {isPositive, machine.number(1), machine.number(-1)});
   }
-  // Like ONNX Runtime, ignores `post_transform`.
+  // Like ONNX Runtime, SVMRegressor ignores the attribute `post_transform`.
   return one(y);
 }
 
@@ -276,8 +276,9 @@ static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   return node.elementwise<DivOp>({solution, sum});
 }
 
-/// Returns the probabilities of the classes. In a pair, the probability of the
-/// first class is 1 / (1 + exp(a * score + b)).
+/// Returns the probabilities of the classes [rows, classes], given the scores
+/// of pairs of classes. In a pair, the probability of the first class is 1 / (1
+/// + exp(a * score + b)).
 static Value probabilities(VectorMachine &machine, Value scores,
                            ArrayRef<double> a, ArrayRef<double> b,
                            int64_t classes) {

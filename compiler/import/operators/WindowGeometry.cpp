@@ -38,12 +38,13 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
   if (count.known())
     return *((count - 1) * stride - size - low).known() >= 0 ? count - 1
                                                              : count;
-  // At most the last `stride - 1` elements need an additional window. It starts
-  // inside the input if the kernel is sufficiently longer than the padding at
-  // the end.
+  // Rounding up adds at most one window, for the last `stride - 1` elements. It
+  // starts inside the input if the kernel exceeds the padding at the end by at
+  // least the stride.
   if ((extent - high).least() >= stride)
     return count;
-  // Otherwise, counts the windows that start inside the input.
+  // Otherwise, counts only the windows that start inside the input or in the
+  // padding before it.
   return extent.known() ? std::optional((size + (low - 1)).floorDiv(stride) + 1)
                         : std::nullopt;
 }
