@@ -52,8 +52,8 @@ static bool isInferredWrong(const NodePlace &at) {
       (attribute("output_shape") != none ||
        (attribute("auto_pad") != none && attribute("output_padding") != none)))
     return true;
-  // Models and ONNX Runtime use negative axes also in opsets that do not allow
-  // them.
+  // Models with older opsets use negative axes of Squeeze and Unsqueeze, and
+  // ONNX Runtime accepts them, although ONNX allows them only since opset 11.
   constexpr int64_t withNegativeAxes = 11;
   if ((type == "Squeeze" || type == "Unsqueeze") && at.opset < withNegativeAxes)
     return true;

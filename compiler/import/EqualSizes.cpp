@@ -55,7 +55,8 @@ static std::optional<Dim> boundedBy(kernel::SymbolAttr symbol, const Dim &size,
   auto at = [&](int64_t value) {
     return size.at([&](kernel::SymbolAttr) { return value; });
   };
-  // The smallest value of the symbol for which the size is at least `wanted`.
+  // Returns the smallest value of the symbol for which the size is at least
+  // `wanted`, by binary search.
   auto firstWith = [&](int64_t wanted) {
     int64_t low = symbol.getLeast(), high = symbol.getMost() + 1;
     while (low < high) {

@@ -13,8 +13,9 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Limits against models whose functions call each other exponentially often;
-/// real models stay far below.
+/// Limits for the number of imported nodes and for nested function calls,
+/// against models whose functions call each other exponentially often. Real
+/// models stay far below.
 static constexpr size_t maxNodes = 2'000'000;
 static constexpr unsigned maxCallDepth = 64;
 
@@ -427,8 +428,8 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   return failure();
 }
 
-/// Returns a workaround for an operator that is not implemented; empty if none
-/// is known.
+/// Returns a hint with a workaround for a node whose operator is not
+/// implemented; empty if none is known.
 static StringRef wayOutOf(const onnx::NodeProto &node) {
   // The weights of the operators of com.microsoft.nchwc are stored in blocks of
   // channels, and the file does not contain the block size.
@@ -486,8 +487,8 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
     return failure();
   }
   OpsetImports own = opsetImports(function.opset_import());
-  // Function bodies of ONNX's own operators import only the opsets that they
-  // need in addition to the caller's.
+  // The body of an operator that ONNX defines as a function imports only the
+  // opsets that it needs in addition to those of the caller.
   for (const auto &entry : *at.scope.opsets)
     if (!isLocal || own.empty())
       own.try_emplace(entry.first(), entry.second);

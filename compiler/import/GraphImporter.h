@@ -22,8 +22,8 @@
 
 namespace ingot {
 
-/// The value that an ONNX name is bound to. For a sequence, the binding has the
-/// list of its elements or, if its length is known only at run time, a
+/// The value that an ONNX name is bound to. A sequence is bound to the list of
+/// its elements or, if its length is known only at run time, to a
 /// RunTimeSequence. An optional value is bound to its content or is Absent; if
 /// only the run decides whether it has an element, `present` is set.
 struct Binding {
@@ -84,7 +84,8 @@ struct NodePlace {
   llvm::SmallVector<mlir::Value> inputs = {};
   /// The result types that ONNX's type inference returns; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
-  /// Whether the node failed because of a nested node, which has been reported.
+  /// Whether the node failed because of a node in its body, which has been
+  /// reported.
   bool poisoned = false;
   /// Whether the node was built from the function body by which ONNX defines
   /// its operator.
@@ -142,13 +143,14 @@ public:
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
   /// Returns a new data-dependent size that the node computes from the values
-  /// `from`; `most` is its upper bound, if one can be inferred.
+  /// `from`. `most` is its upper bound, if one can be inferred; otherwise the
+  /// bound comes from --dim, or its absence is reported.
   mlir::FailureOr<graph::Dim> madeSize(const NodePlace &at,
                                        const llvm::Twine &suffix,
                                        std::optional<int64_t> most,
                                        llvm::ArrayRef<mlir::Value> from);
-  /// Emits code that reads the data-dependent size `size` from `count` at run
-  /// time.
+  /// Emits the operation that reads the value of the data-dependent size `size`
+  /// from the integer `count` at run time.
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
@@ -213,13 +215,13 @@ public:
               std::string supported = "", std::string hint = "");
   /// Reports that the value of input `i` must be known at compile time.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
-  /// Reports that a node's condition is known only at run time; the hint names
-  /// --bind if binding inputs would make it known.
+  /// Reports that the condition of an If or Loop is known only at run time; the
+  /// hint names --bind if binding graph inputs would make it known.
   void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
                               std::string supported);
-  /// Reports `message` about a form that would be supported if `values`, known
-  /// only at run time, were known at compile time. The hint names --bind if
-  /// binding inputs would help.
+  /// Reports `message` about an unsupported form of a node that would be
+  /// supported if `values` were known at compile time. The hint names --bind if
+  /// binding graph inputs would make them known.
   void reportUnlessKnown(const NodePlace &at, const llvm::Twine &message,
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
@@ -271,11 +273,12 @@ private:
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
   // SequenceInterface.cpp: inputs and outputs that are sequences or optional.
-  /// Returns the tensor types that an input is passed as; empty with a
+  /// Returns the types of the tensors in which an input is passed; empty with a
   /// diagnostic on failure.
   llvm::SmallVector<mlir::RankedTensorType>
   partTypes(const onnx::ValueInfoProto &input);
-  /// The length of a sequence and the sizes of its elements.
+  /// The length of a sequence that is an input, and the range of each size of
+  /// its elements.
   struct SequenceSizes {
     graph::Dim count;
     llvm::SmallVector<SizeRange> element;
@@ -283,11 +286,11 @@ private:
   std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
   Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
                      mlir::Value shapes);
-  /// Returns the value of an input, given the tensors that it is passed as.
+  /// Returns the value of an input, given the tensors in which it is passed.
   Binding valueOfParts(const onnx::ValueInfoProto &input,
                        llvm::ArrayRef<mlir::Value> parts);
-  /// One of the tensors that an output is passed as. For a sequence, `element`
-  /// is the common shape of all elements, if there is one.
+  /// One of the tensors in which an output is returned. For a sequence,
+  /// `element` is the common shape of all elements, if there is one.
   struct OutputPart {
     std::string name;
     Part part;
@@ -302,7 +305,7 @@ private:
   /// that the type allows.
   Binding zeroValue(NodePlace &at, const onnx::TypeProto &type);
 
-  // Nodes.
+  // Import of nodes.
   void importNodes(const NodeList &nodes, Scope &scope);
   void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
   NodeResults buildNode(NodePlace &at);
@@ -327,8 +330,8 @@ private:
   /// (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);
   void importStrings(const onnx::TensorProto &initializer, Scope &scope);
-  /// Rewrites a node of opset 6 as a node of opset 7; false if that is
-  /// impossible.
+  /// Rewrites a node of opset 6 or older as a node of opset 7; false, with a
+  /// diagnostic, if that is impossible.
   bool raiseLegacy(NodePlace &at);
   bool alignSecond(NodePlace &at);
   /// Checks that the inputs of Sum, Min, Max and Mean, which did not broadcast
@@ -338,7 +341,7 @@ private:
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
-    /// The unsupported forms of the operator, in words.
+    /// The unsupported forms of the operator, as text for diagnostics and docs.
     llvm::StringRef limits = "";
     /// Whether operands may be sequences. With Only, operands are sequences,
     /// and ONNX's type inference, which would need their types, is skipped.
@@ -378,7 +381,8 @@ private:
     /// returned value may be defined outside of the function.
     llvm::SmallVector<mlir::Value> results;
     llvm::SmallVector<std::string> names = {};
-    /// The results as bindings, before sequences are split into tensors.
+    /// The results of the body as bindings, before closeResults splits
+    /// sequences into tensors.
     llvm::SmallVector<Binding> bindings = {};
   };
   /// Imports the body `name` as a private function whose arguments have
@@ -409,11 +413,11 @@ private:
   /// of one loop state, or the results of both branches of `If`, share one
   /// form.
   struct CarriedForm {
-    /// For a sequence: its form. For a tensor, `tensor` is its type instead.
+    /// The form of a sequence; nullopt for a tensor, whose type is `tensor`.
     std::optional<SequenceForm> sequence = {};
     mlir::Type tensor = {};
-    /// Whether it is a tensor of varying shape, which is passed as a sequence
-    /// with one element.
+    /// Whether the value is a tensor of varying shape, which is passed as a
+    /// sequence with one element.
     bool isBox = false;
     bool hasPresent = false;
   };
@@ -460,7 +464,7 @@ private:
   bool closeResults(NodePlace &at, BodyFunction &body,
                     llvm::ArrayRef<CarriedForm> forms);
 
-  // LoopNodes.cpp.
+  // LoopNodes.cpp: the operator Loop.
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
@@ -486,12 +490,12 @@ private:
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
                     int64_t axis);
 
-  // ScanNodes.cpp.
+  // ScanNodes.cpp: the operator Scan.
   NodeResults importScan(NodePlace &at);
   NodeResults unrollScan(NodePlace &at, const ScanForm &form);
   NodeResults importRunTimeScan(NodePlace &at, ScanForm form);
 
-  // SequenceNodes.cpp.
+  // SequenceNodes.cpp: operators on sequences and optional values.
   NodeResults importSequenceConstruct(NodePlace &at);
   NodeResults importSequenceInsert(NodePlace &at);
   NodeResults importSequenceErase(NodePlace &at);
@@ -520,7 +524,7 @@ private:
   mlir::func::FuncOp main;
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
-  /// The sizes that symbols were given by options and data.
+  /// The size of each symbol that options or given data determine.
   std::map<std::string, graph::Dim> symbols;
   /// For each symbol about which something is assumed, by name: the size that
   /// replaces the symbol in the program.
@@ -540,7 +544,8 @@ private:
   /// input, where the type in the program has other sizes, and the sizes that
   /// must be equal in a call.
   void describeInputSizes();
-  /// The sizes of inputs before any were assumed to be equal.
+  /// For each argument of main: its sizes before any sizes were assumed to be
+  /// equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
@@ -559,7 +564,7 @@ private:
   /// drops the diagnostics after `before` that may be consequences of missing
   /// sizes. Returns whether there are such sizes.
   bool reportUnbound(const Diagnostics &before);
-  /// Names of data-dependent sizes.
+  /// The names of all data-dependent sizes.
   llvm::StringSet<> made;
   /// How often each name of a data-dependent size was requested: repeated names
   /// get a number as suffix.
@@ -568,9 +573,10 @@ private:
   /// `suffix`, and a number if another size has that name.
   std::string nameSize(const NodePlace &at, const llvm::Twine &suffix);
   /// Whether `size` is 1 or equal to `whole` in every run, because `whole` was
-  /// created by broadcasting it.
+  /// created as the broadcast of `size` and other sizes.
   bool isPart(const graph::Dim &size, const graph::Dim &whole) const;
-  /// Sizes for which checkOneOr has already emitted a check.
+  /// The products (size - 1) * (size - other) that checkOneOr has already
+  /// checked to be 0.
   graph::Dims checked;
   /// A size created by wholeOf as the broadcast of x and y.
   struct Whole {
@@ -581,9 +587,10 @@ private:
     bool isFirst;
   };
   std::vector<Whole> wholes;
-  /// Names of the data-dependent sizes computed inside bodies.
+  /// Names of the data-dependent sizes that are computed inside the bodies of
+  /// If, Loop and Scan.
   llvm::StringSet<> madeInBodies;
-  /// Names of main's arguments.
+  /// The names of main's arguments, in order.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
   /// Values known to depend on inputs of the graph.

@@ -161,7 +161,8 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
     return;
   }
   std::string name = symbol.empty() ? place : symbol.str();
-  // Data do not fix a size for which --dim gives a range.
+  // If --dim gives a range for a size, the given data only have to be within
+  // this range, and do not fix the size.
   auto all = options.dims.find("*");
   auto [it, isNew] = symbols.try_emplace(
       name, all == options.dims.end() ? Dim(size) : dimOf(name, all->second));

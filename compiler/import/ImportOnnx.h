@@ -35,10 +35,11 @@ struct SizeRange {
 };
 
 struct ImportOptions {
-  /// Sizes of dimensions, by symbol ("batch"), by input and axis ("input:0"),
-  /// or for all others ("*").
+  /// Sizes of dimensions from the command line. The key is a symbol ("batch"),
+  /// an input with an axis ("input:0"), or "*" for all other dimensions.
   std::map<std::string, SizeRange> dims;
-  /// The option that set a dimension, if it is not --dim: "--entry decode".
+  /// For dimensions that another option than --dim has set, such as "--entry
+  /// decode": this option, by the key in `dims`.
   std::map<std::string, std::string> dimOptions;
   /// Returns the option that set a dimension, for diagnostics.
   std::string optionOf(const std::string &dim) const {
@@ -63,10 +64,10 @@ struct ImportOptions {
 
 /// An operator that the importer resolves itself, without an import function.
 struct ResolvedOperator {
-  /// The unsupported forms, in words.
+  /// The unsupported forms of the operator, as text; empty if there are none.
   llvm::StringRef limits;
-  /// The operator of the graph dialect that it becomes if it must be evaluated
-  /// at run time, or empty.
+  /// The operator of the graph dialect that a node becomes if it must be
+  /// evaluated at run time; empty if there is none.
   llvm::StringRef graphOperator;
 };
 /// Returns the description of an operator that the importer resolves itself;

@@ -103,7 +103,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       return result;
   if (isFloat(op) && isa<MulOp, DivOp, ModOp>(op))
     return std::nullopt;
-  // On integers, these operators are bitwise.
+  // On integers, NotOp, AndOp and OrOp are bitwise, which size expressions
+  // cannot represent.
   if (isa<NotOp, AndOp, OrOp>(op) && !elementOf(op->getResult(0)).isInteger(1))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, Known>(op)
@@ -117,7 +118,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](AbsOp) { return largerOf(x[0], Dim(0) - x[0]); })
       .Case([&](ReluOp) { return largerOf(x[0], 0); })
       .Case([&](ModOp mod) {
-        // C's remainder has the sign of x.
+        // With fmod, the remainder has the sign of x, so a negative x is not
+        // supported.
         return mod.getFmod() && x[0].least() < 0 ? Known()
                                                  : moduloOf(x[0], x[1]);
       })
@@ -160,7 +162,7 @@ private:
     bool isWide =
         element.isIntOrIndex() &&
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
-    // A longer tensor is not a shape.
+    // The largest number of elements; a longer tensor is not a shape.
     constexpr int64_t mostElements = 256;
     if (hasDynamicSizes(value.getType()) || !(isWide || isFloat(element)) ||
         elementsOf(value) > mostElements)

@@ -1,8 +1,8 @@
 // Supports nodes of opset 6 and older.
 //
-// Import functions support the attributes of opset 6, and of older opsets for
-// the operators listed here. Quirks of the exporters of that time are fixed
-// here; forms for training are diagnosed as unsupported.
+// Import functions support the attributes of opset 6, and those of older opsets
+// for the operators that isOldFormKnown lists. Deviations of the exporters of
+// that time are corrected here; training forms are diagnosed as unsupported.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -69,8 +69,8 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
     return false;
   }
   ProtoNode view(*this, at);
-  // These operators have training forms; nodes for inference are marked by
-  // is_test.
+  // Dropout and BatchNormalization have training forms in these opsets; nodes
+  // for inference are marked by is_test.
   bool trains =
       node.op_type() == "Dropout" || node.op_type() == "BatchNormalization";
   if (trains && !view.intAttr("is_test", 0)) {

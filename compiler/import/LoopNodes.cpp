@@ -263,7 +263,7 @@ namespace {
 /// detects that the maximum was too small, and fails.
 struct OpenParts {
   graph::Dim made;
-  /// The trip count; null if only the condition ends the loop.
+  /// The trip count of the loop; null if only the condition ends the loop.
   Value limit;
 
   static SmallVector<Value> initials(ProtoNode &node) {

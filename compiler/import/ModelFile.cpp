@@ -19,14 +19,15 @@ ModelFile::~ModelFile() = default;
 /// The size limit that protobuf sets for a message, in bytes.
 static constexpr uint64_t maxModelBytes = INT32_MAX;
 
-/// Bytes of the file that are read at a time.
+/// The number of bytes of the model file that are read at a time.
 static constexpr int readBytes = 1 << 18;
 
 /// The limit for the nesting of subgraphs, types and functions; real models
 /// stay below ten.
 static constexpr int maxNesting = 100;
 
-/// Returns what a file that is not an ONNX model probably is.
+/// Returns a guess, for diagnostics, of the kind of a file that is not an ONNX
+/// model, given its first bytes.
 static std::string guessKind(StringRef bytes) {
   if (bytes.starts_with("version https://git-lfs"))
     return "it is a git-lfs pointer; fetch the file itself with `git lfs pull`";

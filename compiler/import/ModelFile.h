@@ -1,4 +1,4 @@
-// Reading a model file and its external data.
+// Reads a model file and its external data.
 //
 // Turns a path into a parsed ModelProto. The file is untrusted: every fault
 // becomes a diagnostic. External data is memory-mapped, and only from regular
@@ -48,7 +48,8 @@ public:
   std::unique_ptr<llvm::MemoryBuffer>
   externalData(const onnx::TensorProto &tensor, std::string &error) const;
 
-  /// Takes ownership of `function`, since constants may point into it.
+  /// Takes ownership of `function`, since constants of the module may point
+  /// into its data.
   const onnx::FunctionProto &keep(onnx::FunctionProto &&function);
 
 private:

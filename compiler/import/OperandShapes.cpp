@@ -73,14 +73,14 @@ bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
 /// What a dynamic size may be assumed to equal so that a shape matches a rule.
 enum class Assume {
   Nothing,
-  /// Other sizes of the inputs, attributes, and multiples of these.
+  /// Other sizes of the inputs, values of attributes, and multiples of both.
   Sizes,
   /// In addition, numbers in the rule itself.
   Numbers
 };
 
-/// The values of the letters of a rule, as far as the inputs have determined
-/// them.
+/// The values of the letters in a rule of OperandShapes.def, as far as the
+/// inputs matched so far have determined them.
 class Bindings {
 public:
   explicit Bindings(AttributeValue attribute) : attribute(attribute) {}
@@ -103,7 +103,8 @@ public:
                     shape.drop_front(before).drop_back(after));
   }
 
-  /// Returns for example "D=1, H=4", for the known letters of a shape.
+  /// Returns the known letters of a shape with their values, such as "D=1,
+  /// H=4", for diagnostics.
   std::string describe(StringRef text) const {
     std::string known;
     for (StringRef size : sizesOf(text)) {
@@ -212,9 +213,10 @@ std::string list(ArrayRef<Dim> shape) {
   return "[" + join(map_range(shape, kernel::sizeText), ",") + "]";
 }
 
-/// The result of matching inputs against a clause.
+/// The result of matching a node's inputs against one alternative of a rule.
 struct ClauseResult {
-  /// The first mismatch, and how many inputs matched before it.
+  /// The first input that does not match, and how many inputs matched before
+  /// it.
   std::optional<OperandMismatch> mismatch;
   size_t fitting = 0;
   SizePairs needed = {};

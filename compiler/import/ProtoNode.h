@@ -1,4 +1,5 @@
-// An ONNX node, as import functions see it.
+// Implements OnnxNode, the interface by which import functions read an ONNX
+// node, for a node in protobuf.
 
 #ifndef INGOT_COMPILER_IMPORT_PROTONODE_H
 #define INGOT_COMPILER_IMPORT_PROTONODE_H

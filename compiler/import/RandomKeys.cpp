@@ -1,11 +1,11 @@
 // Computes keys for random number generators.
 //
-// A node without a seed gets a key that identifies its position in the model.
-// The key is a hash of the positions of the node and of all nodes around it, in
-// bodies and functions, so that it is the same in every compilation. Each
-// iteration of a loop draws other numbers, in the same way for unrolled loops:
-// iteration i adds i times an odd number to the key. The odd number is
-// different for each enclosing loop.
+// A node without a seed gets a key that identifies its position in the model: a
+// hash of the positions of the node and of all nodes whose bodies or functions
+// contain it. So the key is the same in every compilation. Each iteration of a
+// loop draws other numbers, whether the loop is unrolled or not: iteration i
+// adds i times an odd number to the key. The odd number is different for each
+// enclosing loop.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

@@ -1,6 +1,6 @@
 // Imports Scan.
 //
-// As for Loop, a short Scan is unrolled and any other becomes a `graph.loop`. A
+// A short Scan is unrolled; any other Scan becomes a `graph.loop`. A
 // `graph.loop` slices its inputs and outputs along their first axis, so other
 // scan axes are transposed to the front.
 
@@ -17,7 +17,8 @@ namespace ingot {
 struct ScanForm {
   size_t states, inputs, outputs;
   SmallVector<int64_t> inputAxes, outputAxes, inputReversed, outputReversed;
-  /// In opset 8, the first axis of all values is a batch.
+  /// Whether the first axis of all states, inputs and outputs is a batch axis,
+  /// as in opset 8.
   bool batched;
   graph::Dim batch = 1, count = -1;
   /// The initial states, followed by the scan inputs.
@@ -42,7 +43,8 @@ static graph::Dim lengthOf(const ScanForm &form) {
 static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                     const onnx::GraphProto &body) {
   ScanForm form;
-  // In opset 8, values have a batch axis, and sequence lengths may be given.
+  // In opset 8, all values have a batch axis, and input 0 may be the lengths of
+  // the sequences.
   form.batched = place.opset < 9;
   SmallVector<Value> &values = form.values;
   values.assign(place.inputs);
@@ -173,7 +175,7 @@ NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
   return results;
 }
 
-/// Moves axis `from` to the front.
+/// Transposes axis `from` of `x` to the front.
 static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
                            int64_t from) {
   SmallVector<int64_t> perm{from};
@@ -183,7 +185,7 @@ static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
   return from == 0 ? x : graph::buildTranspose(builder, loc, x, perm);
 }
 
-/// Moves the first axis to position `to`.
+/// Transposes the first axis of `x` to position `to`.
 static Value withFirstAxisAt(OpBuilder &builder, Location loc, Value x,
                              int64_t to) {
   SmallVector<int64_t> perm;

@@ -165,8 +165,8 @@ static StringRef kindName(int kind) {
   return kind >= 0 && kind < int(std::size(names)) ? names[kind] : "unknown";
 }
 
-/// Returns the type of an attribute. Exporters before IR version 2 omitted it;
-/// then it is derived from the field that is set.
+/// Returns the type of an attribute. Exporters before IR version 2 omitted the
+/// type; it is then derived from the field of the attribute that is set.
 static int kindOf(const onnx::AttributeProto &attr) {
   if (attr.type() != onnx::AttributeProto::UNDEFINED)
     return attr.type();
@@ -213,8 +213,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
     if (kind != wanted && !emptyList)
       return error("the attribute " + shown + " has the type " + kindName(kind),
                    kindName(wanted).str());
-    // Flags, which must be 0 or 1: implementations interpret other numbers
-    // differently.
+    // Attributes that are flags and must be 0 or 1: implementations interpret
+    // other numbers differently.
     static const llvm::StringSet<> flags{"keepdims",  "transA",
                                          "transB",    "exclusive",
                                          "allowzero", "select_last_index"};
@@ -276,7 +276,8 @@ onnx::TypeProto typeProto(Value value) {
 }
 
 namespace {
-/// Gives the schema's shape rule access to the imported operands.
+/// Gives ONNX's shape rule of an operator access to the imported operands of a
+/// node.
 class NodeInference : public onnx::InferenceContext {
 public:
   NodeInference(const onnx::NodeProto &node, const onnx::OpSchema &schema,
@@ -355,7 +356,8 @@ const onnx::TensorProto *NodeInference::getInputData(size_t i) const {
   return data[i].get();
 }
 
-/// Returns a message without the prefixes that the onnx library adds.
+/// Returns the message of an exception without the prefixes that the onnx
+/// library adds.
 static std::string cleanMessage(StringRef message) {
   for (StringRef prefix : {"[ShapeInferenceError] ", "[TypeInferenceError] ",
                            "[ShapeInferenceError]", "[TypeInferenceError]"})

@@ -23,8 +23,8 @@ static bool checkSequence(ProtoNode &node, const NodePlace &at) {
   return false;
 }
 
-/// Whether the node's sequence is a list and its position, input `i`, is known
-/// at compile time.
+/// Whether input 0, a sequence, is a list of values in the importer, and input
+/// `i`, a position in it, is absent or known at compile time.
 static bool isListed(ProtoNode &node, const NodePlace &at, unsigned i) {
   return at.bindings[0].isList() && (!node.hasInput(i) || node.isKnown(i));
 }
@@ -69,7 +69,8 @@ static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
   return sequences.pack(given.elements, *form);
 }
 
-/// Returns input `i`, a position with one element; null if it is absent.
+/// Returns input `i`, a position in a sequence, as a value; null if it is
+/// absent. Fails with a diagnostic unless it has one element.
 static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   if (!node.hasInput(i))
     return Value();
@@ -168,9 +169,9 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }
 
-/// Returns the result of a node on a sequence and a position, input 1. `ofRun`
-/// builds it if one of them is known only at run time (see atPlaceOfRun);
-/// otherwise `known` selects from the list of elements.
+/// Returns the result of a node on a sequence, input 0, and a position, input
+/// 1. If the length or the position is known only at run time, `ofRun` builds
+/// the result; otherwise `known` selects it from the list of elements.
 template <typename OfRun, typename Known>
 static NodeResults atPlace(GraphImporter &importer, NodePlace &at, OfRun ofRun,
                            Known known) {

@@ -111,7 +111,7 @@ std::string describe(Type type) {
     os << dataTypeName(onnxDataType(element));
   if (tensor) {
     os << "[";
-    // Dynamic sizes are shown as their bounds.
+    // A dynamic size is shown as its lower and upper bound.
     llvm::interleave(
         kernel::dimsOf(tensor), os,
         [&](const kernel::Dim &size) {
@@ -244,7 +244,8 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
     unpack(raw, bits, type.isSignedInteger(), elements.own);
   } else {
     elements.bytes = ArrayRef<char>(raw.data(), raw.size());
-    // C++ compilers assume that a bool is 0 or 1.
+    // C++ compilers assume that a bool is stored as 0 or 1, so other bytes are
+    // replaced by 1.
     if (type.isInteger(1) &&
         llvm::any_of(elements.bytes, [](char c) { return c & ~1; })) {
       elements.isOwn = true;
@@ -256,8 +257,9 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
   return true;
 }
 
-/// Reads the elements from the typed field in which ONNX stores this type:
-/// unchanged, truncated to their width, or unpacked from a bit stream.
+/// Reads the elements of a tensor from the typed field, such as int32_data, in
+/// which ONNX stores its element type: unchanged, truncated to their width, or
+/// unpacked from a bit stream.
 static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
                       Elements &elements, std::string &error) {
   auto hasCount = [&](const auto &field) {
@@ -310,7 +312,8 @@ static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
   return readStream(stream, bits, type, count, elements, error);
 }
 
-/// Returns the tensor's type; null with the reason in `error`.
+/// Returns the MLIR type of an ONNX tensor; null with the reason in `error` if
+/// it is invalid or unsupported.
 static RankedTensorType typeOf(const onnx::TensorProto &tensor,
                                MLIRContext *context, std::string &error) {
   Type element = elementType(tensor.data_type(), context);
@@ -479,7 +482,7 @@ FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
   Type element = values->getElementType();
   std::optional<int64_t> count =
       checkedElements(shape, element.getIntOrFloatBitWidth());
-  // The dense form must fit into memory.
+  // The dense form of a sparse tensor must fit into memory.
   if (!count || *count > (int64_t(1) << 30) || shape.empty()) {
     error = "is a sparse tensor whose dense form is too large";
     return failure();

@@ -1,4 +1,4 @@
-// ONNX tensors as MLIR attributes.
+// Converts ONNX tensors to MLIR attributes.
 //
 // Turns TensorProto and TypeProto into builtin types and element attributes.
 // The data of large tensors is not copied (it stays in the protobuf or a mapped
@@ -28,7 +28,8 @@ int64_t onnxDataType(mlir::Type type);
 /// Returns ONNX's name of the data type, such as "float32"; empty if it is
 /// unknown.
 llvm::StringRef dataTypeName(int64_t dataType);
-/// Returns the bits per element in raw_data; 0 if the type has no fixed size.
+/// Returns the number of bits of an element in TensorProto.raw_data; 0 if the
+/// type has no fixed size.
 unsigned dataTypeBits(int64_t dataType);
 /// Returns a type as diagnostics show it: "f32[1,64,20,20]".
 std::string describe(mlir::Type type);
@@ -59,8 +60,8 @@ struct StringTensor {
   llvm::SmallVector<int64_t> shape;
   std::vector<std::string> values;
 };
-/// Reads a string tensor. Fails with the reason in `error`, also for strings
-/// that contain a zero byte, since they would end there.
+/// Reads a string tensor. Fails with the reason in `error`, also if a string
+/// contains a zero byte, at which a C string would end.
 std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
                                       mlir::MLIRContext *context,
                                       std::string &error);
@@ -75,7 +76,8 @@ std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
                                              ModelFile *file,
                                              mlir::MLIRContext *context,
                                              std::string &error);
-/// Converts a sparse tensor to a dense one.
+/// Converts a sparse tensor to an attribute with all elements; on failure the
+/// reason is in `error`.
 mlir::FailureOr<mlir::ElementsAttr>
 sparseTensorAttr(const onnx::SparseTensorProto &tensor, ModelFile *file,
                  mlir::MLIRContext *context, std::string &error);

@@ -1,7 +1,7 @@
-// Tensors in .pb and .npy files.
+// Reads and writes tensors in .pb and .npy files.
 //
-// Reads and writes the data that models are run on, in ONNX's serialized
-// TensorProto and NumPy's array format.
+// The files contain inputs and outputs of models, as ONNX's serialized
+// TensorProto or in NumPy's array format.
 
 #ifndef INGOT_COMPILER_IMPORT_TENSORFILE_H
 #define INGOT_COMPILER_IMPORT_TENSORFILE_H
@@ -35,8 +35,8 @@ struct Tensor {
   double number(int64_t i) const;
   /// Returns element `i` as text for output: nine digits, or a quoted string.
   std::string text(int64_t i) const;
-  /// Replaces the string pointers, which generated code may have set, by
-  /// pointers to interned strings.
+  /// Replaces the pointers of a string tensor, which generated code may have
+  /// set, by pointers that `intern` returns.
   void internStrings();
 };
 
@@ -51,8 +51,8 @@ struct GraphInput {
   mlir::Type elementType;
   /// Whether the model fixes the rank and all sizes of the input.
   bool hasShape = false;
-  /// The index of the model input it belongs to, that input's name, and its
-  /// declared type.
+  /// The index, the name and the declared type of the model input that this
+  /// tensor belongs to.
   size_t value = 0;
   std::string valueName;
   const onnx::TypeProto *type = nullptr;

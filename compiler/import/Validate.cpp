@@ -31,7 +31,7 @@ void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
              int64_t opset) {
   std::string &text = diagnostic.node;
   text = "node #" + std::to_string(index);
-  // Unnamed nodes are identified by their first output.
+  // A node without a name is identified by its first output.
   StringRef name = node.name();
   if (name.empty())
     for (const std::string &output : node.output())

@@ -36,8 +36,8 @@ void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
 bool validate(const onnx::ModelProto &model, Diagnostics &diagnostics);
 
 /// Returns the indices of the nodes in a stable topological order. Nodes on a
-/// cycle, or that depend on one, are left out. Names that no node produces are
-/// available from the start.
+/// cycle, or that depend on one, are left out. Names that no node produces,
+/// such as inputs, are available from the start.
 llvm::SmallVector<int> topologicalOrder(const NodeList &nodes);
 
 } // namespace ingot
