@@ -14,7 +14,8 @@
 // In a branch of `If`, nothing is assumed: a run that takes the other branch
 // need not satisfy the assumption. There, and where no symbol can be replaced
 // such that two sizes become equal, the operand is converted instead: its type
-// gets the other size, and the run checks that both sizes are equal.
+// gets the other size, and the generated program checks that both sizes are
+// equal.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

@@ -25,14 +25,15 @@ namespace ingot {
 /// The value that an ONNX name is bound to. A sequence is bound to the list of
 /// its elements or, if its length is known only at run time, to a
 /// RunTimeSequence. An optional value is bound to its content or is Absent; if
-/// only the run decides whether it has an element, `present` is set.
+/// only the generated program decides whether it has an element, `present` is
+/// set.
 struct Binding {
   enum Kind { Undefined, Poisoned, Absent, Known, Sequence } kind = Undefined;
   mlir::Value value = {};
   std::vector<mlir::Value> elements = {};
   std::optional<RunTimeSequence> list = {};
-  /// Whether an optional value has an element (i1), if only the run decides it;
-  /// otherwise null.
+  /// Whether an optional value has an element (i1), if only the generated
+  /// program decides it; otherwise null.
   mlir::Value present = {};
 
   /// Whether this is a sequence whose length is known at compile time.
@@ -137,8 +138,9 @@ public:
   /// of a tensor, and is the same in each run.
   void foldPartOfShape(Binding &result);
   /// Returns a size for each element of the integer vector `counts`: an
-  /// expression of known sizes, or a data-dependent size that the run reads.
-  /// `most` has an upper bound for each element, or nullopt. See MadeSizes.cpp.
+  /// expression of known sizes, or a data-dependent size that the generated
+  /// program reads. `most` has an upper bound for each element, or nullopt. See
+  /// MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
@@ -154,8 +156,9 @@ public:
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
-  /// Emits a check that `size` is 1 or equals `other`, else the run fails. If
-  /// both sizes are known at the start of a run, they are checked at the start.
+  /// Emits a check that `size` is 1 or equals `other`, else the generated
+  /// program fails. If both sizes are known at the start of a run, they are
+  /// checked at the start.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
   /// Whether a size may be equal to `number`: it is that number, or a dynamic
@@ -194,8 +197,8 @@ public:
   /// Unlike with assumeEqual, one of the two may be a number or an expression.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
   /// Changes the type of operands of a node: an axis of size x gets the size y,
-  /// and the run checks that both are equal. Returns whether an operand has
-  /// such an axis and the sizes can be equal.
+  /// and the generated program checks that both are equal. Returns whether an
+  /// operand has such an axis and the sizes can be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
   /// Assumes that a size is a multiple of `divisor`; false if it cannot be one.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);

@@ -259,8 +259,8 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
 namespace {
 /// Collects scan outputs of a loop that ends by its condition. The results are
 /// allocated for the maximal number of iterations. The loop carries the number
-/// of iterations done and whether another one follows, from which the run
-/// detects that the maximum was too small, and fails.
+/// of iterations done and whether another one follows, from which the generated
+/// program detects that the maximum was too small, and fails.
 struct OpenParts {
   graph::Dim made;
   /// The trip count of the loop; null if only the condition ends the loop.
@@ -287,8 +287,8 @@ struct OpenParts {
   }
 
   /// Returns the number of iterations whose scan outputs were collected; the
-  /// capacity plus 1, which makes the run fail, if another iteration had
-  /// followed.
+  /// capacity plus 1, which makes the generated program fail, if another
+  /// iteration had followed.
   Value count(ProtoNode &node, Value done, Value goesOn) const {
     graph::RunTimeInts ints(node);
     done = ints.vector(done);

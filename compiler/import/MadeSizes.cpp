@@ -174,8 +174,8 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
              return symbol.getChoice() == kernel::SizeChoice::Quotient;
            });
   };
-  // If all elements of `counts` are expressions of other sizes, the run need
-  // not read them from the tensor.
+  // If all elements of `counts` are expressions of other sizes, the generated
+  // program need not read them from the tensor.
   if (llvm::all_of(known, isKnown) && llvm::none_of(known, isLooseQuotient))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   SmallVector<std::optional<int64_t>> computed = mostOfElements(counts);
@@ -227,7 +227,7 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
     return;
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   OpBuilder::InsertionGuard guard(builder);
-  // If no size is data-dependent, the check moves to the start of the run. A
+  // If no size is data-dependent, the check moves to the start of a run. A
   // check in a branch of `If` stays there: a run that takes the other branch
   // need not pass it.
   if (branchDepth == 0 && !llvm::any_of(distance.given(), isOfRun))

@@ -243,7 +243,8 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
     sizes.push_back(read->front());
   }
   // A row that the caller passes may be too short for an element whose sizes
-  // are all at their upper bounds, so the run checks that the element fits.
+  // are all at their upper bounds, so the generated program checks that the
+  // element fits.
   Dim elements = product(ArrayRef<Dim>(sizes));
   if (int64_t width = shapeOf(sequence.rows)[1]; elements.most() > width)
     require(ints.less(ints.sizes(elements), ints.number(width + 1)));

@@ -67,8 +67,8 @@ public:
   /// large enough for all of them.
   mlir::FailureOr<RunTimeSequence> pack(llvm::ArrayRef<mlir::Value> elements,
                                         const SequenceForm &form);
-  /// Converts a sequence to another form; the run fails if the length of the
-  /// sequence exceeds the capacity of the form.
+  /// Converts a sequence to another form; the generated program fails if the
+  /// length of the sequence exceeds the capacity of the form.
   RunTimeSequence fit(const RunTimeSequence &sequence,
                       const SequenceForm &form);
 
@@ -94,15 +94,15 @@ public:
   /// Removes an axis from the elements of a sequence; it must have size 1 in
   /// every element.
   void dropAxis(RunTimeSequence &sequence, int64_t axis);
-  /// Emits a check that all elements of a boolean tensor are true, else the run
-  /// fails.
+  /// Emits a check that all elements of a boolean tensor are true, else the
+  /// generated program fails.
   void require(mlir::Value truths);
   /// Returns a constant tensor of zeros or empty strings.
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
 
 private:
   /// Returns a position counted from the front, adding `count` if it is
-  /// negative. The run fails if the result is not in [0, end).
+  /// negative. The generated program fails if the result is not in [0, end).
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);

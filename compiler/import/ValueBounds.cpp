@@ -2,8 +2,8 @@
 //
 // A size may be computed by functions for which there are no expressions of
 // sizes, such as int(sqrt(float(n))) or floor(n * 0.7), or depend on a choice
-// made by data. The run computes such a size, and its upper bound is computed
-// here with interval arithmetic:
+// made by data. The generated program computes such a size, and its upper bound
+// is computed here with interval arithmetic:
 //
 //   n in [1, 400]  ->  sqrt(n) in [1, 20]  ->  at most 20
 //
@@ -46,8 +46,8 @@ Interval ofType(Type type) {
 }
 
 /// Whether an integer type can represent the finite ends of an interval. A
-/// value that overflows although an end is infinite is detected by the run,
-/// which checks the sizes that it reads.
+/// value that overflows although an end is infinite is detected by the
+/// generated program, which checks the sizes that it reads.
 bool isHeld(Interval x, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)

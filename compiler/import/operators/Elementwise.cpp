@@ -91,8 +91,8 @@ static ImportResult importPRelu(OnnxNode &node) {
 static ImportResult importBinarizer(OnnxNode &node) {
   Value x = node.input(0);
   Type type = elementOf(x);
-  // An integer may have no exact equivalent of the threshold, so integers are
-  // compared as floats.
+  // The threshold is a float without an exact equivalent in an integer type, so
+  // integers are compared as floats.
   Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
   Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), real);
   Value above = node.elementwise<GreaterOp>({node.cast(x, real), threshold});

@@ -56,8 +56,8 @@ static ImportResult importGather(OnnxNode &node) {
 }
 
 /// Rejects indices that are longer than the data `x` along an axis other than
-/// `axis`. If this is known only at run time, the run checks it, and the type
-/// of the indices gets the minimum of both sizes.
+/// `axis`. If this is known only at run time, the generated program checks it,
+/// and the type of the indices gets the minimum of both sizes.
 static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
                                   int64_t axis) {
   for (int64_t i = 0; i < int64_t(shapeOf(indices).size()); ++i) {
@@ -153,7 +153,7 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
 }
 
 /// Requires an axis of `x` to have at least `size` elements; if this is known
-/// only at run time, the run checks it.
+/// only at run time, the generated program checks it.
 static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
                                    const Dim &size) {
   Dim more = dimsOf(x)[axis] - size;

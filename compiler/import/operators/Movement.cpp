@@ -42,8 +42,8 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
 /// Makes the number of elements `count` divisible by `divisor`, the product of
 /// the given sizes of a Reshape. If one symbol remains in `count` and a number
 /// in `divisor`, assumes that the symbol is a suitable multiple. With several
-/// symbols, only their product must be a multiple, which the run checks.
-/// Returns whether sizes have changed.
+/// symbols, only their product must be a multiple, which the generated program
+/// checks. Returns whether sizes have changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
   // Cancels the symbols that are factors of both sizes.
@@ -245,7 +245,8 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
     Dim size = cropped(axis);
     if (size.known() || node.requireAtLeast(size, 0))
       continue;
-    // Only the run knows whether the axis is long enough to be cropped.
+    // Only the generated program knows whether the axis is long enough to be
+    // cropped.
     FailureOr<Dim> left = checkedSize(node, size);
     if (failed(left))
       return failure();

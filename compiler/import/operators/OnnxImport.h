@@ -129,9 +129,11 @@ public:
   /// Moves the builder out of the enclosing bodies if integers computed from
   /// `size` are available outside of them.
   virtual void leaveBodies(const Dim &size) = 0;
-  /// Emits a check that two dynamic sizes are equal, else the run fails.
+  /// Emits a check that two dynamic sizes are equal, else the generated program
+  /// fails.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
-  /// Emits a check that `size` is 1 or equals `other`, else the run fails.
+  /// Emits a check that `size` is 1 or equals `other`, else the generated
+  /// program fails.
   virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
   /// Returns the broadcast of two sizes either of which may be 1. A run fails
   /// if they do not broadcast.

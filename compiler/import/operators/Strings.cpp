@@ -2,8 +2,8 @@
 // RegexFullMatch and Tokenizer.
 //
 // All except RegexFullMatch create strings: characters in the arena, their
-// start positions, and the number of bytes needed, which the run compares with
-// the space available.
+// start positions, and the number of bytes needed, which the generated program
+// compares with the space available.
 
 #include "dialects/graph/ops/Strings.h"
 #include "compiler/import/operators/OnnxImport.h"

@@ -86,8 +86,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   } else {
     if (autoPad == AutoPad::Valid)
       ahead = behind = 0;
-    // If the axis cannot be assumed to be long enough for a window, the run
-    // checks that the number of windows is not negative.
+    // If the axis cannot be assumed to be long enough for a window, the
+    // generated program checks that the number of windows is not negative.
     if (auto known = extent.known())
       (void)node.requireAtLeast(size(), *known - ahead - behind);
     if ((size() + (ahead + behind) - extent).most() < 0)
