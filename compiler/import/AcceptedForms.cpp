@@ -13,7 +13,8 @@ using llvm::Twine;
 using VisitNode = llvm::function_ref<void(onnx::NodeProto &)>;
 using VisitName = llvm::function_ref<void(std::string &)>;
 
-/// Calls `visit` for each node of a list and of the graphs nested in it.
+/// Calls `visit` for each node of a list and, recursively, for the nodes of the
+/// graphs that are attributes of these nodes.
 template <typename Nodes>
 static void forEachNode(Nodes &nodes, VisitNode visit) {
   for (onnx::NodeProto &node : nodes) {
@@ -47,7 +48,8 @@ static void forEachNameInNodes(Nodes &nodes, VisitName visit) {
   }
 }
 
-/// Calls `visit` for each name of a value, a node or a dimension.
+/// Calls `visit` for the name of each value, node and symbolic dimension of a
+/// graph and of the graphs nested in it.
 static void forEachName(onnx::GraphProto &graph, VisitName visit) {
   auto ofValues = [&](auto &values) {
     for (onnx::ValueInfoProto &value : values) {
@@ -89,8 +91,8 @@ static bool hasControlCharacter(StringRef name) {
                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// Escapes control characters; equal names stay equal and different names stay
-/// different.
+/// Escapes control characters in the names of values, nodes and dimensions.
+/// Equal names stay equal, and different names stay different.
 static void escapeNames(onnx::ModelProto &model) {
   bool any = false;
   forEachName(model,
@@ -167,7 +169,7 @@ void acceptForms(onnx::ModelProto &model, Diagnostics &diagnostics) {
   forEachNode(*model.mutable_graph()->mutable_node(),
               [&](onnx::NodeProto &node) { imports.accept(node); });
   for (onnx::FunctionProto &function : *model.mutable_functions()) {
-    // A function without imports has those of the model.
+    // A function without opset imports uses the opset imports of the model.
     Imports own(*function.mutable_opset_import(), diagnostics);
     bool hasOwn = function.opset_import_size() > 0;
     forEachNode(*function.mutable_node(), [&](onnx::NodeProto &node) {

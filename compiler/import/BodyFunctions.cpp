@@ -6,12 +6,12 @@
 //   func.func private @if_then(%x) { %y = graph.neg %x; return %y }
 //   func.func private @if_else(%x) { return %x }
 //
-// A body can use the values of the enclosing graphs. During its import, the
-// function uses them directly. Afterwards, constants and the operations
-// computed only from constants are cloned into the function, so that weights
-// are packed and folded there; every other outer value becomes an argument. If
-// a body cannot become a function, its condition or trip count must be known at
-// compile time.
+// A body can use the values of the enclosing graphs. During the import of the
+// body, its function uses these values directly. Afterwards, constants and the
+// operations computed only from constants are cloned into the function, so that
+// weights are packed and folded there; every other outer value becomes an
+// argument. If a body cannot become a function, the condition or trip count of
+// the node must be known at compile time.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -56,7 +56,8 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
   Block *block = made.function.addEntryBlock();
   builder.setInsertionPointToStart(block);
   SmallVector<Binding> inputs = bind(*block);
-  // ONNX names of the arguments, for the printed output.
+  // Stores the ONNX names of the body's inputs as attributes of the function's
+  // arguments, which are printed with the function.
   for (auto [binding, input] : llvm::zip(inputs, body->input()))
     binding.forEachValue([&, &input = input](Value &value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -82,8 +83,8 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
 }
 
 /// Returns the operations that compute `value` from constants alone, operands
-/// first. Empty if it depends on anything else or on more than 200 operations,
-/// or is random, which is never folded.
+/// first. Empty if `value` depends on anything else, on more than 200
+/// operations, or on random numbers, which are never folded.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
   llvm::SetVector<Operation *> cone;
@@ -93,8 +94,8 @@ static SmallVector<Operation *> constantCone(Value value) {
     if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
         cone.size() > mostOperations)
       return {};
-    // An operation that is found again moves back in the list: it is also an
-    // operand of a later one.
+    // `cone` lists users before their operands and is reversed at the end. An
+    // operation that another user reaches again moves behind this user.
     cone.remove(op);
     cone.insert(op);
     llvm::append_range(pending, op->getOperands());
@@ -103,14 +104,16 @@ static SmallVector<Operation *> constantCone(Value value) {
 }
 
 namespace {
-/// Replaces a function's uses of outer values by values of its own.
+/// Replaces the values that a function uses but that are defined outside of it:
+/// by clones of constants, or by new arguments of the function.
 class Isolation {
 public:
   explicit Isolation(func::FuncOp function)
       : function(function),
         copies(OpBuilder::atBlockBegin(&function.getBody().front())) {}
 
-  /// Clones constants into the function; returns the other outer values.
+  /// Clones constants, and operations on constants alone, that the function
+  /// uses into the function. Returns the other values defined outside of it.
   llvm::SetVector<Value> copyConstants() {
     llvm::SetVector<Value> others;
     forEachOutside([&](OpOperand &operand) {
@@ -135,7 +138,8 @@ public:
     return others;
   }
 
-  /// Appends an argument for each of `values`.
+  /// Appends an argument to the function for each of `values`, and replaces the
+  /// function's uses of the value by the argument.
   void addArguments(ArrayRef<Value> values, Builder &builder) {
     for (Value value : values) {
       DictionaryAttr attrs;
@@ -225,7 +229,8 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   for (Block *block : {builder.getInsertionBlock(), &main.getBody().front()})
     ends.push_back({block, block->empty() ? nullptr : &block->back()});
   size_t wholesBefore = wholes.size();
-  // A body may use values that have failed already and were reported then.
+  // A body may use results of nodes that failed earlier and were reported then.
+  // This attempt fails only if `build` itself reports a fault.
   bool wasPoisoned = std::exchange(at.poisoned, false);
   NodeResults results = build();
   if (succeeded(results) && diagnostics.size() == before.size() && !at.poisoned)
@@ -235,8 +240,8 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   timesMade = std::move(timesBefore);
   checked = std::move(checkedBefore);
   at.poisoned |= wasPoisoned;
-  // The functions of nested bodies come later in the module and have no other
-  // users.
+  // Erases the functions of the failed attempt in reverse order: functions of
+  // nested bodies come later in the module than those that call them.
   SmallVector<func::FuncOp> made(
       llvm::drop_begin(module.getOps<func::FuncOp>(), functions));
   for (func::FuncOp function : llvm::reverse(made))
@@ -248,7 +253,8 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
       forget([&](Value value) { return value.getDefiningOp() == op; });
       op->erase();
     }
-  // Sizes that are computed at the start of the run are kept.
+  // Forgets broadcast sizes that the failed attempt created, except those that
+  // are computed at the start of a run: the operations there are not erased.
   size_t number = 0;
   llvm::erase_if(wholes, [&](const Whole &whole) {
     return number++ >= wholesBefore && !whole.isFirst;
@@ -313,8 +319,9 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
           {condition});
       return failure();
     }
-    // If a branch computes a size, it is not known outside: the result is
-    // passed as a box, which has its sizes.
+    // A size that a branch computes is unknown outside of the branch. A result
+    // with such a size is passed as a sequence with one element, which includes
+    // its shape.
     for (auto [body, result] :
          {std::pair(bodies[0].function, x), std::pair(bodies[1].function, y)})
       if (form->tensor && result.kind == Binding::Known &&

@@ -1,10 +1,12 @@
-// Passes sequences and optional values into and out of bodies.
+// Passes sequences and optional values into and out of the bodies of If, Loop
+// and Scan.
 //
 // Functions take and return only tensors, so such a value is split into
-// tensors: those of RunTimeSequence.h, and whether it is present. All values of
-// one loop state, or the results of both branches, share one form that has room
-// for each of them. A tensor of varying shape is passed as a sequence with one
-// element.
+// tensors: the rows, shapes and count of a sequence (RunTimeSequence.h), and a
+// boolean that says whether an optional value is present. All values of one
+// loop state, or the results of both branches of an If, share one form, which
+// has room for each of these values. A tensor of varying shape is passed as a
+// sequence with one element.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -103,7 +105,8 @@ std::optional<GraphImporter::CarriedForm>
 GraphImporter::formOfEither(const Binding &a, const Binding &b) {
   bool hasPresent = a.kind == Binding::Absent || b.kind == Binding::Absent;
   auto x = formOf(a), y = formOf(b);
-  // An empty list fits into any sequence form.
+  // An absent value and an empty list have no form of their own: they use the
+  // form of the other value.
   auto isEmpty = [](const Binding &binding) {
     return binding.kind == Binding::Absent ||
            (binding.isList() && binding.elements.empty());
@@ -132,7 +135,8 @@ bool GraphImporter::appendTensors(NodePlace &at, const Binding &binding,
     if (packed->shapes)
       values.push_back(packed->shapes);
   } else if (form.isBox) {
-    // The smallest tensor that the form allows.
+    // An absent tensor of varying shape is passed as zeros, with the smallest
+    // shape that the form allows.
     const SequenceForm &box = *form.sequence;
     SmallVector<int64_t> least;
     for (SizeRange size : box.sizes)

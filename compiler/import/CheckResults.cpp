@@ -1,4 +1,5 @@
-// Checks that the results of a node have the types that ONNX's own rules infer.
+// Checks that the results of an imported node have the element types and shapes
+// that ONNX's own shape inference computes.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"
@@ -7,8 +8,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the static shape that ONNX's rule infers; nullopt unless it infers
-/// all of it.
+/// Returns the shape in `type`, which ONNX's shape inference has computed;
+/// nullopt unless it has inferred the rank and all sizes.
 static std::optional<SmallVector<int64_t>>
 staticShape(const onnx::TypeProto &type) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape())
@@ -22,18 +23,19 @@ staticShape(const onnx::TypeProto &type) {
   return shape;
 }
 
-/// Whether ONNX's shape rule may differ from the specification of the operator:
+/// Whether ONNX's shape inference may contradict the operator's specification:
 ///
-/// - Pools with `ceil_mode`: until opset 22 it counts windows that begin after
-///   the input, which the specification, the reference and ONNX Runtime omit.
-/// - LinearClassifier: it counts the intercepts, which are optional.
-/// - ConvTranspose: it stops half-way if output_shape is smaller than the
-///   input; with auto_pad it adds output_padding to the size that auto_pad
+/// - Pools with `ceil_mode`: until opset 22, inference counts windows that
+///   begin after the input, which the specification, ONNX's reference
+///   implementation and ONNX Runtime omit.
+/// - LinearClassifier: inference counts the intercepts, which are optional.
+/// - ConvTranspose: inference stops half-way if output_shape is smaller than
+///   the input; with auto_pad, it adds output_padding to the size that auto_pad
 ///   determines.
-/// - Einsum: it uses the first size of a letter; NumPy and ONNX Runtime
-///   broadcast it if it is 1.
-/// - Resize by scales: it rounds other products than float32, in which ONNX
-///   Runtime multiplies: 7 times float32(15 / 7) is 15.
+/// - Einsum: inference uses the first size of a letter; NumPy and ONNX Runtime
+///   broadcast a size of 1.
+/// - Resize by scales: inference multiplies size and scale in another type than
+///   float32, in which ONNX Runtime multiplies: 7 times float32(15 / 7) is 15.
 static bool isInferredWrong(const NodePlace &at) {
   auto attribute = [&](StringRef name) {
     return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {
@@ -50,8 +52,8 @@ static bool isInferredWrong(const NodePlace &at) {
       (attribute("output_shape") != none ||
        (attribute("auto_pad") != none && attribute("output_padding") != none)))
     return true;
-  // Models and ONNX Runtime use negative axes also in opsets that do not allow
-  // them.
+  // Models with older opsets use negative axes of Squeeze and Unsqueeze, and
+  // ONNX Runtime accepts them, although ONNX allows them only since opset 11.
   constexpr int64_t withNegativeAxes = 11;
   if ((type == "Squeeze" || type == "Unsqueeze") && at.opset < withNegativeAxes)
     return true;
@@ -92,7 +94,8 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     }
     if (i >= int(at.inferred.size()))
       continue;
-    // ONNX's rule is a second opinion: if it differs from ours, one is wrong.
+    // ONNX's shape inference is an independent implementation: if it differs
+    // from Ingot's result, one of the two is wrong.
     int64_t dataType = at.inferred[i].tensor_type().elem_type();
     auto shape = staticShape(at.inferred[i]);
     if (isInferredWrong(at))
@@ -100,15 +103,17 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     bool differs =
         (dataType && dataType != onnxDataType(type.getElementType())) ||
         (shape && ArrayRef(*shape) != type.getShape());
-    // The shape rules of these operators are less strict than their
-    // specification: they accept parameters that would broadcast the input.
+    // ONNX's shape rules of the following operators are less strict than the
+    // specification: they accept scales, biases and slopes that would broadcast
+    // the input.
     static const llvm::StringSet<> unidirectional{"PRelu",
                                                   "BatchNormalization",
                                                   "InstanceNormalization",
                                                   "LayerNormalization",
                                                   "RMSNormalization",
                                                   "GroupNormalization"};
-    // ONNX's own function body can only contradict ONNX's shape rule if the
+    // If a node was built from the function body by which ONNX defines its
+    // operator, the results contradict ONNX's shape inference only if the
     // shapes of the operands contradict each other.
     if (differs &&
         (at.isExpanded || unidirectional.contains(at.node.op_type()))) {

@@ -6,14 +6,16 @@
 // anything is written.
 //
 // A size may also have to be a number (the channels of a convolution), a
-// multiple of a number, or a multiple of another size (of the number of heads).
-// Nothing is assumed about sizes that may broadcast, since each of them may be
-// 1: see MadeSizes.cpp. With --dim N=2..64 the user excludes 1.
+// multiple of a number, or a multiple of another size (a hidden size must be a
+// multiple of the number of heads). Nothing is assumed about two sizes that may
+// broadcast, since each of them may be 1: see MadeSizes.cpp. With --dim N=2..64
+// the user excludes 1.
 //
-// In a branch of `If` nothing is assumed, since a run that takes the other
-// branch need not satisfy it. In that case, and if no symbol can be replaced so
-// that two sizes become equal, the operand is restated: its type gets the other
-// size, and the run checks that both are equal.
+// In a branch of `If`, nothing is assumed: a run that takes the other branch
+// need not satisfy the assumption. There, and where no symbol can be replaced
+// such that two sizes become equal, the operand is converted instead: its type
+// gets the other size, and the generated program checks that both sizes are
+// equal.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -34,7 +36,8 @@ static kernel::SymbolAttr symbolOf(const Dim &size) {
   return isOne ? size.symbols().front() : kernel::SymbolAttr();
 }
 
-/// Returns the symbol with narrower bounds; nullopt if no size is within them.
+/// Returns `symbol` with its bounds intersected with [least, most]; nullopt if
+/// the intersection is empty.
 static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
                                    int64_t most) {
   least = std::max(least, symbol.getLeast());
@@ -47,13 +50,14 @@ static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
 
 /// Given a size that grows monotonically with `symbol`, returns the symbol with
 /// bounds for which the size is between `least` and `most`; nullopt if there
-/// are none.
+/// are no such bounds.
 static std::optional<Dim> boundedBy(kernel::SymbolAttr symbol, const Dim &size,
                                     int64_t least, int64_t most) {
   auto at = [&](int64_t value) {
     return size.at([&](kernel::SymbolAttr) { return value; });
   };
-  // The smallest value of the symbol for which the size is at least `wanted`.
+  // Returns the smallest value of the symbol for which the size is at least
+  // `wanted`, by binary search.
   auto firstWith = [&](int64_t wanted) {
     int64_t low = symbol.getLeast(), high = symbol.getMost() + 1;
     while (low < high) {
@@ -80,13 +84,13 @@ bool GraphImporter::isMade(kernel::SymbolAttr symbol) const {
 
 bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   kernel::SymbolAttr a = symbolOf(x), b = symbolOf(y);
-  // A run that takes the other branch need not satisfy what this branch
-  // requires.
+  // An assumption applies to the whole program. In a branch of `If` nothing is
+  // assumed: a run that takes the other branch need not satisfy it.
   if (!a || !b || branchDepth > 0)
     return false;
-  // Both become the symbol that is first in alphabetical order, within the
-  // bounds of both; but a size given by the caller, which is known from the
-  // start, is preferred to a data-dependent one.
+  // Replaces both symbols by the one whose name is first in alphabetical order,
+  // with the intersection of their bounds. A size given by the caller, which is
+  // known from the start of a run, is preferred to a data-dependent size.
   auto rank = [&](kernel::SymbolAttr symbol) {
     return isMade(symbol) + madeInBodies.contains(symbol.getName());
   };
@@ -101,7 +105,8 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   return true;
 }
 
-/// Returns the two symbols in which sizes differ: n and m for k + n and k + m.
+/// If `x` and `y` differ only in one symbol each, returns these two symbols: n
+/// and m for x = k + n and y = k + m.
 static std::optional<std::pair<Dim, Dim>> apartBy(const Dim &x, const Dim &y) {
   Dim difference = x - y;
   if (difference.symbols().size() != 2 || difference.given().size() != 2)
@@ -131,7 +136,8 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
     takeAs({{a, y}});
     return true;
   }
-  // A data-dependent size is not known to the checks at the start of the run.
+  // `x` can be replaced by `y` only if the checks at the start of a run know
+  // `y`, so `y` must not contain a data-dependent size.
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   SmallVector<kernel::SymbolAttr> given = y.given();
   if (llvm::any_of(given, isOfRun))
@@ -143,7 +149,8 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
     takeAs({{a, y}});
     return true;
   }
-  // If y is computed from one symbol, that symbol gets narrower bounds.
+  // The bounds of `y` exceed those of `x`. If `y` is computed from a single
+  // symbol, the bounds of this symbol are narrowed.
   if (given.size() != 1)
     return false;
   kernel::SymbolAttr b = given.front();
@@ -156,7 +163,7 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
 }
 
 bool GraphImporter::solve(const Dim &size, int64_t number) {
-  // The values are tried one by one, up to this number.
+  // The largest number of values of the symbol; they are tried one by one.
   constexpr int64_t mostValues = int64_t(1) << 20;
   SmallVector<kernel::SymbolAttr> given = size.given();
   if (given.size() != 1 ||
@@ -187,7 +194,8 @@ bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
     return false;
   std::optional<Dim> fitting = narrowed(a, llvm::alignTo(a.getLeast(), divisor),
                                         a.getMost() - a.getMost() % divisor);
-  // If only 0 is a multiple, the size is not assumed to be 0.
+  // If 0 is the only multiple of `divisor` within the bounds, the size is not
+  // assumed to be 0.
   if (!fitting || (fitting->most() == 0 && a.getMost() > 0))
     return false;
   takeAs({{a, fitting->floorDiv(divisor) * divisor}});
@@ -197,7 +205,8 @@ bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
 bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   if (x.least() >= least)
     return true;
-  // Only sizes that depend on a single symbol can be bounded.
+  // The bound is applied to a symbol, so the size must depend on a single
+  // symbol.
   SmallVector<kernel::SymbolAttr> given = x.given();
   if (given.size() != 1 || branchDepth > 0)
     return false;
@@ -216,7 +225,8 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
       fitting = middle + 1;
   }
   std::optional<Dim> within = narrowed(a, fitting, a.getMost());
-  // A size need not grow with its symbol.
+  // A size that does not grow monotonically with its symbol may still be less
+  // than `least`.
   if (!within ||
       x.with([&](kernel::SymbolAttr) { return *within; }).least() < least)
     return false;
@@ -252,8 +262,8 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
       *size = size->with(sizeOf);
 
   AttrTypeReplacer replacer;
-  // The operands of choice symbols (see SizeChoice) contain sizes too, which
-  // `with` visits.
+  // A symbol may be defined by other sizes, as in min(x, y) (see SizeChoice);
+  // Dim::with replaces these sizes as well.
   auto replaced = [&](Dims sizes) {
     for (Dim &size : sizes)
       size = size.with(sizeOf);
@@ -277,8 +287,8 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
                                         /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
-  // If one of two broadcast sizes becomes a number, the result of the broadcast
-  // is known.
+  // If one of two broadcast sizes has become a number, the size of the
+  // broadcast is known, and replaces the symbol that was created for it.
   for (const Whole &whole : wholes)
     if (kernel::SymbolAttr symbol = symbolOf(whole.size))
       for (auto [part, other] :
@@ -289,7 +299,8 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
   foldSizes();
 }
 
-/// Assumes that dynamic sizes satisfy the operator's rule in OperandShapes.def.
+/// Assumes that dynamic sizes of the operands are equal where the operator's
+/// rule in OperandShapes.def requires it.
 void GraphImporter::assumeFitting(NodePlace &at) {
   for (const auto &[x, y] : neededSizes(at.node, *at.schema, at.inputs))
     if (!requireEqual(inProgram(x), inProgram(y)) &&
@@ -359,7 +370,8 @@ Dim GraphImporter::inProgram(const Dim &size) const {
 }
 
 void GraphImporter::describeInputSizes() {
-  // Symbols that are replaced in the program, each with its own bounds.
+  // For each symbol that the program replaces by another size: the symbol, with
+  // the bounds of that size, and the size.
   std::map<std::string, std::pair<Dim, Dim>> equal;
   auto own = [&](kernel::SymbolAttr symbol) -> Dim {
     Dim size = sizeInProgram(symbol);

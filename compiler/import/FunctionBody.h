@@ -1,4 +1,4 @@
-// Attributes of function calls.
+// Attributes of calls of ONNX functions.
 //
 // Nodes in the body of a function may refer to attributes of the call. Before
 // such a node is imported, the references are replaced by the values.
@@ -19,10 +19,10 @@ AttributeValues callAttributes(const onnx::NodeProto &call,
                                const onnx::FunctionProto &function,
                                const onnx::OpSchema *schema);
 /// Whether `node`, or a node in one of its subgraphs, refers to attributes of
-/// the call.
+/// the call of the function that contains it.
 bool hasReferences(const onnx::NodeProto &node);
-/// Returns `node` with its references replaced; omits an attribute whose
-/// reference has no value.
+/// Returns `node` with its references to attributes of the call replaced by
+/// `values`; omits an attribute whose reference has no value.
 onnx::NodeProto substitute(const onnx::NodeProto &node,
                            const AttributeValues &values);
 

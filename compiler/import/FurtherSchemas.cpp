@@ -31,7 +31,8 @@ std::string tensorOf(StringRef element) {
   return ("tensor(" + element + ")").str();
 }
 
-/// Returns a type as ONNX writes it: a letter, or a tensor of an element type.
+/// Returns a type as ONNX's schemas write it: a letter, which stands for a list
+/// of types, or the tensor type of an element type, such as "tensor(float)".
 std::string typeText(StringRef type) {
   return type.size() == 1 ? type.str() : tensorOf(type);
 }
@@ -109,7 +110,8 @@ void addAttributes(onnx::OpSchema &schema, StringRef text) {
 
 void registerAll() {
   auto &domains = onnx::OpSchemaRegistry::DomainToVersionRange::Instance();
-  // This query makes the library register its own schemas before these.
+  // This query makes ONNX's library register its own schemas first, before
+  // those of FurtherOperators.def are added.
   (void)onnx::OpSchemaRegistry::Schema("Add");
   for (const OperatorLine &line : lines) {
     if (!domains.Map().count(line.domain))

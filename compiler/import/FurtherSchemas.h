@@ -1,8 +1,9 @@
 // Definitions of operators that ONNX's library does not define.
 //
-// FurtherOperators.def has one line for each. Its operands, types and
-// attributes become a schema in the registry of ONNX's library, so that the
-// nodes of all operators are checked in one place. The format of a line:
+// FurtherOperators.def has one line for each of these operators. The operands,
+// types and attributes in the line become a schema in the registry of ONNX's
+// library, so that the nodes of all operators are checked in one place. The
+// format of a line:
 //
 //   INGOT_OPERATOR("com.microsoft", "FusedGemm",   domain and name
 //     "A:T B:T C?:T -> Y:T",                       operands and results
@@ -20,7 +21,8 @@
 
 namespace ingot {
 
-/// Adds the schemas to the registry of ONNX's library on the first call.
+/// Adds the schemas of the operators in FurtherOperators.def to the registry of
+/// ONNX's library; later calls do nothing.
 void registerFurtherSchemas();
 
 } // namespace ingot

@@ -13,8 +13,9 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Limits against models whose functions call each other exponentially often;
-/// real models stay far below.
+/// Limits for the number of imported nodes and for nested function calls,
+/// against models whose functions call each other exponentially often. Real
+/// models stay far below.
 static constexpr size_t maxNodes = 2'000'000;
 static constexpr unsigned maxCallDepth = 64;
 
@@ -73,7 +74,8 @@ void GraphImporter::importInitializers(const onnx::GraphProto &graph,
                        "the initializer `" + printable(name) + "` " + error);
     scope.bindings[name] = Binding::poisoned();
   };
-  // The main graph is imported only once, so its data can be moved out.
+  // The main graph is imported only once, so the data of its initializers are
+  // moved out of the protobuf instead of copied.
   onnx::GraphProto *mainGraph = file.model().mutable_graph();
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const onnx::TensorProto &tensor = graph.initializer(i);
@@ -87,7 +89,8 @@ void GraphImporter::importInitializers(const onnx::GraphProto &graph,
             ? takeTensorAttr(*mainGraph->mutable_initializer(i), tensor.name(),
                              &file, &context, error)
             : tensorAttr(tensor, tensor.name(), &file, &context, error);
-    // An unsupported type is an error only if the value is used.
+    // The tensor is valid, but its element type is unsupported. Nodes that use
+    // it are skipped.
     if (failed(value) && !elementType(tensor.data_type(), &context) &&
         !dataTypeName(tensor.data_type()).empty()) {
       diagnostics.report(DiagnosticId::UnsupportedType,
@@ -123,7 +126,8 @@ Value GraphImporter::constant(ElementsAttr value, Location loc) {
 //===----------------------------------------------------------------------===//
 
 Location GraphImporter::locationOf(const NodePlace &at) {
-  // Inside a function, the user knows only the node that calls it.
+  // A node in a function body gets the location of the node that calls the
+  // function, since that is the node of the model.
   const onnx::NodeProto &node = at.scope.call ? *at.scope.call : at.node;
   int64_t index = at.scope.call ? at.scope.callIndex : at.index;
   std::string name = node.name().empty()
@@ -132,7 +136,7 @@ Location GraphImporter::locationOf(const NodePlace &at) {
   return NameLoc::get(builder.getStringAttr(printable(name)));
 }
 
-/// Returns the dynamic sizes in the types of a node's operands.
+/// Returns the symbols of the dynamic sizes in the types of a node's operands.
 static llvm::SetVector<kernel::SymbolAttr> dynamicSizes(const NodePlace &at) {
   llvm::SetVector<kernel::SymbolAttr> found;
   auto add = [&](Value input) {
@@ -184,8 +188,9 @@ NodeResults GraphImporter::reportDynamicSize(const NodePlace &at,
 void GraphImporter::report(DiagnosticId id, const Twine &message,
                            const NodePlace &at, std::string supported,
                            std::string hint) {
-  // Shapes were checked at their upper bounds. A shape that is invalid there
-  // may be valid at other sizes.
+  // Dynamic sizes were checked at their upper bounds only. A shape that is
+  // invalid there may be valid at other sizes, so the node is not reported as
+  // invalid, but as unsupported for dynamic sizes.
   if (infoOf(id).kind == DiagnosticClass::Invalid && !dynamicSizes(at).empty())
     return (void)reportDynamicSize(at, message);
   Diagnostic diagnostic = diagnosticAt(at);
@@ -242,7 +247,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
     Operation *last = block->empty() ? nullptr : &block->back();
     if (checkStrings(at))
       results = buildNode(at);
-    // Import functions may continue after they have reported a fault.
+    // Import functions may continue and succeed after they have reported a
+    // fault.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
     if (succeeded(results) &&
         (!isSound || !checkDynamicSizes(at, *results, last) ||
@@ -268,17 +274,20 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
       scope.bindings[node.output(i)] = (*results)[i];
 }
 
-/// The graph operators' shape rules state whether they support dynamic sizes. A
-/// value that the importer computed from sizes alone would use the upper
-/// bounds, so it is rejected; exceptions are Shape and Size, which handle
-/// dynamic sizes, and CastLike, which reads only a type. The nodes of bodies
-/// have been checked already.
+/// Verifies the operations that were built for the node: their shape rules
+/// report whether they support dynamic sizes. A result that the importer has
+/// computed at compile time is rejected, because it would be computed from
+/// upper bounds; exceptions are operators that handle dynamic sizes themselves,
+/// such as Shape and Size, or read only a type, such as CastLike. Nodes in the
+/// bodies of If, Loop and Scan have been checked already.
 bool GraphImporter::checkDynamicSizes(const NodePlace &at,
                                       ArrayRef<Binding> results,
                                       Operation *before) {
   if (dynamicSizes(at).empty())
     return true;
-  // A part of the numbers below a size is a part of the numbers below its bound.
+  // These operators may return constants although operands have dynamic sizes.
+  // Slice and Split are among them because a constant with the numbers 0, 1,
+  // ... below the upper bound of a size may replace the numbers below the size.
   bool knows = at.isExpanded ||
                llvm::is_contained({"Shape", "Size", "CastLike",
                                    "SequenceLength", "OptionalHasElement", "If",
@@ -363,10 +372,12 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
       (ofSequence || isNothing || special->sequences == Special::Only))
     return (this->*special->import)(at);
   if (at.schema) {
-    // Function bodies of ONNX's own operators are written for one opset; the
-    // model may import an older one.
+    // Nodes in the bodies of ONNX's own operators were not validated with the
+    // model. They are written for one opset, while the model may import an
+    // older one.
     auto error = at.scope.call ? checkForm(node, *at.schema) : std::nullopt;
-    // An optional value may turn out to be empty.
+    // An operand that the node lists may be an optional value that turns out to
+    // be absent.
     if (!error && !special)
       error = checkGiven(*at.schema,
                          llvm::map_to_vector(at.inputs, [](Value value) {
@@ -417,11 +428,11 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   return failure();
 }
 
-/// Returns a workaround for an operator that is not implemented; empty if none
-/// is known.
+/// Returns a hint with a workaround for a node whose operator is not
+/// implemented; empty if none is known.
 static StringRef wayOutOf(const onnx::NodeProto &node) {
-  // The weights of these operators are blocked, and the block size is not in
-  // the file.
+  // The weights of the operators of com.microsoft.nchwc are stored in blocks of
+  // channels, and the file does not contain the block size.
   if (node.domain() == "com.microsoft.nchwc")
     return "ONNX Runtime optimized the model for one processor family: "
            "optimize it with at most ORT_ENABLE_EXTENDED, or disable "
@@ -476,8 +487,8 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
     return failure();
   }
   OpsetImports own = opsetImports(function.opset_import());
-  // Function bodies of ONNX's own operators import only the opsets that they
-  // need in addition to the caller's.
+  // The body of an operator that ONNX defines as a function imports only the
+  // opsets that it needs in addition to those of the caller.
   for (const auto &entry : *at.scope.opsets)
     if (!isLocal || own.empty())
       own.try_emplace(entry.first(), entry.second);

@@ -1,10 +1,11 @@
 // Builds graph operators from a model.
 //
 // Visits the nodes of a validated model in topological order. A node becomes
-// the operators that its import function builds, or the body of its function.
-// If a node fails, its results are poisoned and the nodes that depend on them
-// are skipped. A skipped node is reported only if its operator is unsupported.
-// So each fault is reported once, and one run reports all faults.
+// the operators that its import function builds or, if the node calls an ONNX
+// function, the operators of the function's nodes. If a node fails, its results
+// are poisoned and the nodes that depend on them are skipped. A skipped node is
+// reported only if its operator is unsupported. So each fault is reported once,
+// and one run reports all faults.
 
 #ifndef INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
 #define INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
@@ -21,17 +22,18 @@
 
 namespace ingot {
 
-/// The value that an ONNX name is bound to. For a sequence, the binding has the
-/// list of its elements or, if its length is known only at run time, a
+/// The value that an ONNX name is bound to. A sequence is bound to the list of
+/// its elements or, if its length is known only at run time, to a
 /// RunTimeSequence. An optional value is bound to its content or is Absent; if
-/// only the run decides whether it has an element, `present` is set.
+/// only the generated program decides whether it has an element, `present` is
+/// set.
 struct Binding {
   enum Kind { Undefined, Poisoned, Absent, Known, Sequence } kind = Undefined;
   mlir::Value value = {};
   std::vector<mlir::Value> elements = {};
   std::optional<RunTimeSequence> list = {};
-  /// Whether an optional value has an element (i1), if only the run decides it;
-  /// otherwise null.
+  /// Whether an optional value has an element (i1), if only the generated
+  /// program decides it; otherwise null.
   mlir::Value present = {};
 
   /// Whether this is a sequence whose length is known at compile time.
@@ -58,17 +60,20 @@ struct Scope {
   const Scope *outer = nullptr;
   const OpsetImports *opsets = nullptr;
   llvm::StringMap<Binding> bindings = {};
-  /// In function bodies: the call, for diagnostics and locations.
+  /// In a function body: the node that calls the function, for diagnostics and
+  /// locations. Otherwise null.
   const onnx::NodeProto *call = nullptr;
   int64_t callIndex = -1, callOpset = 0;
   std::string inside = {};
-  /// Identifies the scope within the model: see RandomKeys.cpp.
+  /// A hash that identifies the scope within the model; keys of random numbers
+  /// are derived from it (RandomKeys.cpp).
   uint64_t place = 0;
 
   Binding lookup(llvm::StringRef name) const;
 };
 
-/// A node and its context.
+/// An ONNX node during its import, with its operands and the scope of its
+/// names.
 struct NodePlace {
   const onnx::NodeProto &node;
   int64_t index;
@@ -80,7 +85,8 @@ struct NodePlace {
   llvm::SmallVector<mlir::Value> inputs = {};
   /// The result types that ONNX's type inference returns; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
-  /// Whether the node failed because of a nested node, which has been reported.
+  /// Whether the node failed because of a node in its body, which has been
+  /// reported.
   bool poisoned = false;
   /// Whether the node was built from the function body by which ONNX defines
   /// its operator.
@@ -89,8 +95,8 @@ struct NodePlace {
 
 struct ScanForm;
 
-/// RAII: while it exists, and until it is left, the builder is inside an
-/// iteration of a loop.
+/// RAII: records that the builder is inside an iteration of a loop, from the
+/// call of `enter` until `leave` is called or the object is destroyed.
 class InIteration {
 public:
   explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
@@ -120,7 +126,7 @@ public:
   /// Returns a diagnostic with the node's location and operand types.
   Diagnostic diagnosticAt(const NodePlace &at);
 
-  // For ProtoNode.
+  // Functions that ProtoNode calls.
   mlir::DenseElementsAttr constantOf(mlir::Value value);
   /// Returns the elements of an integer tensor as numbers or expressions of
   /// dynamic sizes; nullopt if any element is neither.
@@ -128,34 +134,39 @@ public:
   /// Returns the elements of an integer vector, each a number, an expression of
   /// dynamic sizes, or nullopt.
   llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
-  /// Replaces `result` by a constant if it is a part of a shape that is the
-  /// same in each run.
+  /// Replaces `result` by a constant if it is read or computed from the shape
+  /// of a tensor, and is the same in each run.
   void foldPartOfShape(Binding &result);
-  /// Returns the data-dependent sizes that the integers `counts` hold: see
+  /// Returns a size for each element of the integer vector `counts`: an
+  /// expression of known sizes, or a data-dependent size that the generated
+  /// program reads. `most` has an upper bound for each element, or nullopt. See
   /// MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
   /// Returns a new data-dependent size that the node computes from the values
-  /// `from`; `most` is its upper bound, if one can be inferred.
+  /// `from`. `most` is its upper bound, if one can be inferred; otherwise the
+  /// bound comes from --dim, or its absence is reported.
   mlir::FailureOr<graph::Dim> madeSize(const NodePlace &at,
                                        const llvm::Twine &suffix,
                                        std::optional<int64_t> most,
                                        llvm::ArrayRef<mlir::Value> from);
-  /// Emits code that reads the data-dependent size `size` from `count` at run
-  /// time.
+  /// Emits the operation that reads the value of the data-dependent size `size`
+  /// from the integer `count` at run time.
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
-  /// Emits a check that `size` is 1 or equals `other`, else the run fails. If
-  /// both sizes are known at the start of the run, the check is there.
+  /// Emits a check that `size` is 1 or equals `other`, else the generated
+  /// program fails. If both sizes are known at the start of a run, they are
+  /// checked at the start.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
-  /// Whether a size may be equal to `number`: it is that number or has it in
-  /// its range.
+  /// Whether a size may be equal to `number`: it is that number, or a dynamic
+  /// size whose range contains the number.
   static bool mayBe(const graph::Dim &size, int64_t number);
-  /// Rejects results of a body whose size is computed anew by each execution of
-  /// the body.
+  /// Returns false, with a diagnostic, if a result of `body` has a
+  /// data-dependent size that is computed inside the body, so that each
+  /// execution of the body may compute a different size.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
   /// Returns the broadcast of two sizes either of which may be 1. A run fails
@@ -163,7 +174,7 @@ public:
   graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
   /// Moves the builder out of the enclosing bodies if `size` is known outside
   /// of them. It does not leave branches of `If`: a run that takes the other
-  /// branch must not check their sizes.
+  /// branch must not check the sizes of this one.
   void leaveBodies(const graph::Dim &size);
   /// Moves the builder to the first position in main at which a size is known.
   void moveToSize(const graph::Dim &size);
@@ -173,58 +184,62 @@ public:
   /// Returns the bounds that the user gave for a data-dependent size, by its
   /// name or for all sizes.
   std::optional<SizeRange> boundOf(const std::string &name) const;
-  /// Whether a result fits into memory at the upper bounds of its sizes;
-  /// reports a diagnostic if not.
+  /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
+  /// the upper bounds of its sizes; reports a diagnostic if not.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
-  /// Rejects --dim options for data-dependent sizes that do not exist.
+  /// Reports --dim options with a name that no dimension of an input and no
+  /// data-dependent size has.
   void checkMadeOptions();
-  /// Assumes that two sizes, which differ in one symbol, are equal: see
-  /// EqualSizes.cpp.
+  /// Assumes that two sizes, each of which is a symbol, are equal: both become
+  /// one symbol (EqualSizes.cpp). Returns false if that is impossible.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
-  /// Like assumeEqual, for sizes that must be equal for the model to be valid:
-  /// one of the two may also be a number or a product.
+  /// Assumes that two sizes are equal which the model requires to be equal.
+  /// Unlike with assumeEqual, one of the two may be a number or an expression.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
   /// Changes the type of operands of a node: an axis of size x gets the size y,
-  /// and the run checks that both are equal. Returns whether an operand has
-  /// such an axis and the sizes can be equal.
+  /// and the generated program checks that both are equal. Returns whether an
+  /// operand has such an axis and the sizes can be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
-  /// Assumes that a size is a multiple of `divisor`.
+  /// Assumes that a size is a multiple of `divisor`; false if it cannot be one.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
-  /// Assumes that a size is at least `least`.
+  /// Assume that a size is at least `least`, or at most `most`; false if it
+  /// cannot be.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Assumes that the sizes of the tensors are equal along each axis except
   /// `otherAxis`.
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
-  /// Like constantOf, but also binds inputs of the graph to their data if that
-  /// makes the value known.
+  /// Returns the value as a constant; null if it is unknown at compile time. If
+  /// the value depends on graph inputs with given data, binds these inputs to
+  /// the data, so that the value becomes known.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
               std::string supported = "", std::string hint = "");
   /// Reports that the value of input `i` must be known at compile time.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
-  /// Reports that a node's condition is known only at run time; the hint names
-  /// --bind if binding inputs would make it known.
+  /// Reports that the condition of an If or Loop is known only at run time; the
+  /// hint names --bind if binding graph inputs would make it known.
   void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
                               std::string supported);
-  /// Reports `message` about a form that would be supported if `values`, known
-  /// only at run time, were known at compile time. The hint names --bind if
-  /// binding inputs would help.
+  /// Reports `message` about an unsupported form of a node that would be
+  /// supported if `values` were known at compile time. The hint names --bind if
+  /// binding graph inputs would make them known.
   void reportUnlessKnown(const NodePlace &at, const llvm::Twine &message,
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
-  /// See OnnxNode::randomKey.
+  /// Returns the key of the node's random numbers, a scalar of type ui64: see
+  /// RandomKeys.cpp.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// Returns the limits of an operator that the importer resolves itself;
-  /// nullopt for other operators.
+  /// Returns the unsupported forms of an operator that the importer resolves
+  /// without an import function, such as Identity; nullopt for other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
 private:
-  // Inputs and outputs.
+  // Inputs and outputs of the main graph.
   bool importInputs(const onnx::GraphProto &graph, Scope &scope);
   mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
   bool inputShape(const onnx::ValueInfoProto &input, graph::Dims &shape);
@@ -239,10 +254,12 @@ private:
                           llvm::StringRef name,
                           llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
-  /// Returns the inputs whose values determine `value`; empty if it depends on
-  /// too many operations for binding.
+  /// Returns the names of the graph inputs that `value` is computed from, so
+  /// that --bind would make it known; empty if it depends on too many
+  /// operations.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
-  /// "give the values with --bind a=VALUES --bind b=VALUES".
+  /// Returns a hint such as "give the values with --bind a=VALUES --bind
+  /// b=VALUES" for the inputs a and b.
   static std::string bindHint(llvm::ArrayRef<std::string> inputs);
   bool bindInput(mlir::BlockArgument argument, mlir::DenseElementsAttr value);
   void bindOption(const std::string &name, const std::string &text);
@@ -259,11 +276,12 @@ private:
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
   // SequenceInterface.cpp: inputs and outputs that are sequences or optional.
-  /// Returns the tensor types that an input is passed as; empty with a
+  /// Returns the types of the tensors in which an input is passed; empty with a
   /// diagnostic on failure.
   llvm::SmallVector<mlir::RankedTensorType>
   partTypes(const onnx::ValueInfoProto &input);
-  /// The length of a sequence and the sizes of its elements.
+  /// The length of a sequence that is an input, and the range of each size of
+  /// its elements.
   struct SequenceSizes {
     graph::Dim count;
     llvm::SmallVector<SizeRange> element;
@@ -271,11 +289,11 @@ private:
   std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
   Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
                      mlir::Value shapes);
-  /// Returns the value of an input, given the tensors that it is passed as.
+  /// Returns the value of an input, given the tensors in which it is passed.
   Binding valueOfParts(const onnx::ValueInfoProto &input,
                        llvm::ArrayRef<mlir::Value> parts);
-  /// One of the tensors that an output is passed as. For a sequence, `element`
-  /// is the common shape of all elements, if there is one.
+  /// One of the tensors in which an output is returned. For a sequence,
+  /// `element` is the common shape of all elements, if there is one.
   struct OutputPart {
     std::string name;
     Part part;
@@ -290,7 +308,7 @@ private:
   /// that the type allows.
   Binding zeroValue(NodePlace &at, const onnx::TypeProto &type);
 
-  // Nodes.
+  // Import of nodes.
   void importNodes(const NodeList &nodes, Scope &scope);
   void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
   NodeResults buildNode(NodePlace &at);
@@ -315,21 +333,21 @@ private:
   /// (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);
   void importStrings(const onnx::TensorProto &initializer, Scope &scope);
-  /// Rewrites a node of opset 6 as a node of opset 7; false if that is
-  /// impossible.
+  /// Rewrites a node of opset 6 or older as a node of opset 7; false, with a
+  /// diagnostic, if that is impossible.
   bool raiseLegacy(NodePlace &at);
   bool alignSecond(NodePlace &at);
-  /// Checks equal shapes for Sum, Min, Max and Mean, which did not broadcast
-  /// before opset 8.
+  /// Checks that the inputs of Sum, Min, Max and Mean, which did not broadcast
+  /// before opset 8, have equal shapes.
   bool checkEqualShapes(NodePlace &at);
 
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
-    /// The unsupported forms of the operator, in words.
+    /// The unsupported forms of the operator, as text for diagnostics and docs.
     llvm::StringRef limits = "";
-    /// Whether operands may be sequences. With Only, ONNX's type rules are
-    /// skipped, since they would need the sequence types.
+    /// Whether operands may be sequences. With Only, operands are sequences,
+    /// and ONNX's type inference, which would need their types, is skipped.
     enum { No, May, Only } sequences = No;
     /// The operator of the graph dialect that the node becomes if it must be
     /// evaluated at run time; empty if there is none or several.
@@ -345,28 +363,29 @@ private:
   NodeResults importIf(NodePlace &at);
   /// Returns the graph in attribute `name`; null with a diagnostic.
   const onnx::GraphProto *bodyOf(NodePlace &at, llvm::StringRef name);
-  /// Returns a scope with the initializers of a body, shared by all its
-  /// instances.
+  /// Returns a scope with the initializers of the body `name`. All copies of an
+  /// unrolled body share it, so that the initializers are imported once.
   Scope bodyScope(NodePlace &at, llvm::StringRef name,
                   const onnx::GraphProto &body);
-  /// Imports the body for these arguments and returns the bindings of its
-  /// outputs.
+  /// Imports the nodes of a body with its inputs bound to `arguments`; returns
+  /// the bindings of its outputs.
   NodeResults runBody(NodePlace &at, const Scope &shared,
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
 
-  /// Returns an identifier for the scope that a node opens: of its body `name`,
-  /// or of the function that it calls.
+  /// Returns a hash that identifies the scope that a node opens: its body
+  /// `name` or, if `name` is empty, the function that it calls.
   static uint64_t placeOf(const NodePlace &at, llvm::StringRef name = "");
 
-  // BodyFunctions.cpp: bodies that become functions of their own.
+  // BodyFunctions.cpp: bodies of If, Loop and Scan that become functions.
   struct BodyFunction {
     mlir::func::FuncOp function;
-    /// The returned values and their ONNX names. Until closeBodies, they may be
-    /// defined outside of the function.
+    /// The returned values and their ONNX names. Until closeBodies is called, a
+    /// returned value may be defined outside of the function.
     llvm::SmallVector<mlir::Value> results;
     llvm::SmallVector<std::string> names = {};
-    /// The results as bindings, before sequences are split into tensors.
+    /// The results of the body as bindings, before closeResults splits
+    /// sequences into tensors.
     llvm::SmallVector<Binding> bindings = {};
   };
   /// Imports the body `name` as a private function whose arguments have
@@ -380,9 +399,9 @@ private:
   /// outer value that at least one of them reads. Returns these values.
   llvm::SmallVector<mlir::Value>
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
-  /// Erases a function that is not needed.
+  /// Erases the function of a body that no operation calls.
   void dropBody(mlir::func::FuncOp function);
-  /// Drops cached facts about values that are about to be erased.
+  /// Drops what is cached about values that are about to be erased.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
   /// Runs `build`. If it fails, erases the functions and operations that it
   /// created and moves its diagnostics to `why` instead of reporting them.
@@ -391,44 +410,50 @@ private:
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
-  // CarriedValues.cpp: sequences and optional values that bodies take and
-  // return.
-  /// The tensors that represent all values of one form.
+  // CarriedValues.cpp: sequences and optional values that the bodies of If,
+  // Loop and Scan take and return.
+  /// The tensors in which a value is passed into or out of a body. All values
+  /// of one loop state, or the results of both branches of `If`, share one
+  /// form.
   struct CarriedForm {
-    /// For a sequence: its form. For a tensor, `tensor` is its type instead.
+    /// The form of a sequence; nullopt for a tensor, whose type is `tensor`.
     std::optional<SequenceForm> sequence = {};
     mlir::Type tensor = {};
-    /// Whether it is a tensor of varying shape, which is passed as a sequence
-    /// with one element.
+    /// Whether the value is a tensor of varying shape, which is passed as a
+    /// sequence with one element.
     bool isBox = false;
     bool hasPresent = false;
   };
-  /// Returns the value that is represented by the first of `values`, and
-  /// removes these tensors from `values`.
+  /// Removes from the start of `values` the tensors that represent one value in
+  /// `form`, and returns the value.
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
-  /// Returns the form of a tensor that does not always have the sizes of
-  /// `type`.
+  /// Returns the form that passes a tensor of varying shape as a sequence with
+  /// one element. The bounds of its sizes are those in `type`.
   static CarriedForm boxOf(mlir::Type type);
-  /// Returns a size in `type` that is computed by each execution of the body;
-  /// null if there is none.
+  /// Returns a data-dependent size in `type` that is computed only inside
+  /// `body`, by each of its executions; null if there is none.
   kernel::SymbolAttr madeIn(mlir::func::FuncOp body, mlir::Type type) const;
   /// Gives a result of a body the sizes that the body declares for it, in place
   /// of data-dependent sizes computed in the body. A run whose sizes differ
   /// from the declaration fails.
   void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
                       const onnx::ValueInfoProto &declared);
-  /// Returns the form of a value; nullopt if it has none.
+  /// Returns the form of a tensor or a sequence; nullopt for an absent value,
+  /// and for a list of tensors without a common form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
-  /// Returns the smallest form that holds values of both forms; nullopt if
-  /// there is none.
+  /// Returns the smallest form that can represent values of the forms `a` and
+  /// `b`; nullopt if there is none.
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
-  /// Like join, for two values of which one may be absent.
+  /// Returns the smallest form that can represent both values, one of which may
+  /// be absent; nullopt if there is none.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by
-  /// `more` in each of `count` iterations.
+  /// `more` in each of `count` iterations. Without a bound of `count`, the
+  /// bound is given by --dim for `name`; nullopt with a diagnostic if there is
+  /// none.
   std::optional<int64_t> mostAfter(const NodePlace &at,
                                    const std::optional<graph::Dim> &count,
                                    int64_t first, int64_t more,
@@ -442,35 +467,38 @@ private:
   bool closeResults(NodePlace &at, BodyFunction &body,
                     llvm::ArrayRef<CarriedForm> forms);
 
-  // LoopNodes.cpp.
+  // LoopNodes.cpp: the operator Loop.
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
   NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
-  /// Fails and sets `grown` if a state needs a larger form than `forms` has;
-  /// `forms` is then updated.
+  /// Builds a `graph.loop` whose states have the given forms. If a state needs
+  /// a larger form, stores it in `forms`, sets `grown` and fails, so that the
+  /// caller tries again.
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
-  /// Enlarges the forms of loop states to hold their values after an iteration.
+  /// Enlarges the forms of loop states so that they can represent the values
+  /// after an iteration. Sets `grown` and returns false if a form has changed.
   bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
                  llvm::ArrayRef<Binding> results,
                  const std::optional<graph::Dim> &count, CarriedForms &forms,
                  bool &grown);
+  /// The largest number of nodes that unrolling a loop may create.
+  static constexpr int64_t maxUnrolledNodes = 20'000;
   /// Whether a loop is so short that unrolling it, which lets iterations fuse,
   /// is better than a body that is compiled once.
-  static constexpr int64_t maxUnrolledNodes = 20'000;
   static bool isShort(int64_t iterations, const onnx::GraphProto &body);
   bool checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                      int64_t count);
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
                     int64_t axis);
 
-  // ScanNodes.cpp.
+  // ScanNodes.cpp: the operator Scan.
   NodeResults importScan(NodePlace &at);
   NodeResults unrollScan(NodePlace &at, const ScanForm &form);
   NodeResults importRunTimeScan(NodePlace &at, ScanForm form);
 
-  // SequenceNodes.cpp.
+  // SequenceNodes.cpp: operators on sequences and optional values.
   NodeResults importSequenceConstruct(NodePlace &at);
   NodeResults importSequenceInsert(NodePlace &at);
   NodeResults importSequenceErase(NodePlace &at);
@@ -499,63 +527,73 @@ private:
   mlir::func::FuncOp main;
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
-  /// The sizes that symbols were given by options and data.
+  /// The size of each symbol that options or given data determine.
   std::map<std::string, graph::Dim> symbols;
-  /// For symbols with an assumption: the size that replaces the symbol in the
-  /// program.
+  /// For each symbol about which something is assumed, by name: the size that
+  /// replaces the symbol in the program.
   std::map<std::string, graph::Dim> assumed;
   /// Assumes that the symbol in `size` has the one value for which `size`
   /// equals `number`.
   bool solve(const graph::Dim &size, int64_t number);
-  /// Assumes these sizes for symbols, and updates everything that has been
-  /// built.
+  /// Replaces each symbol by the size given for it, also in the types of all
+  /// operations that have been built.
   void takeAs(llvm::ArrayRef<std::pair<kernel::SymbolAttr, graph::Dim>> sizes);
-  /// Replaces sizes that have become numbers by constants.
+  /// Replaces each `graph.sizes` operation whose sizes have all become numbers
+  /// by a constant.
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
   graph::Dim inProgram(const graph::Dim &size) const;
-  /// Records the sizes of inputs whose types in the program have other sizes,
-  /// and which sizes must be equal.
+  /// Stores as attributes of main: the sizes that the caller passes for an
+  /// input, where the type in the program has other sizes, and the sizes that
+  /// must be equal in a call.
   void describeInputSizes();
-  /// The sizes of inputs before any were assumed to be equal.
+  /// For each argument of main: its sizes before any sizes were assumed to be
+  /// equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
-  /// What is said of sizes of inputs that no option sets, unless the model determines them.
+  /// The diagnostic for a dynamic size of an input that no option sets. It is
+  /// reported unless the model determines the size.
   struct Question {
     std::string symbol, message, hint;
   };
   std::vector<Question> questions;
-  /// Takes symbols whose names are formulas of others to be what they say.
+  /// Assumes that a symbol whose name is a formula of other symbols, such as
+  /// `past_length + length`, equals the value of the formula.
   void followFormulas();
   /// Whether the model determines the size of a symbol that no option sets.
   bool isDetermined(llvm::StringRef symbol) const;
-  /// Reports the sizes that neither options nor the model determine, instead of what
-  /// follows from them; returns whether there are any.
+  /// Reports the input sizes that neither options nor the model determine, and
+  /// drops the diagnostics after `before` that may be consequences of missing
+  /// sizes. Returns whether there are such sizes.
   bool reportUnbound(const Diagnostics &before);
-  /// Names of data-dependent sizes.
+  /// The names of all data-dependent sizes.
   llvm::StringSet<> made;
-  /// How often each name was requested: repeated names get a number as suffix.
+  /// How often each name of a data-dependent size was requested: repeated names
+  /// get a number as suffix.
   llvm::StringMap<unsigned> timesMade;
-  /// Returns a name that no size has yet.
+  /// Returns the name of a new data-dependent size: the node's first output and
+  /// `suffix`, and a number if another size has that name.
   std::string nameSize(const NodePlace &at, const llvm::Twine &suffix);
   /// Whether `size` is 1 or equal to `whole` in every run, because `whole` was
-  /// created by broadcasting it.
+  /// created as the broadcast of `size` and other sizes.
   bool isPart(const graph::Dim &size, const graph::Dim &whole) const;
-  /// Sizes for which checkOneOr has already emitted a check.
+  /// The products (size - 1) * (size - other) that checkOneOr has already
+  /// checked to be 0.
   graph::Dims checked;
   /// A size created by wholeOf as the broadcast of x and y.
   struct Whole {
     std::string name;
     graph::Dim size, x, y;
     mlir::Block *block;
-    /// Whether it is computed at the start of a run.
+    /// Whether the size is computed at the start of a run.
     bool isFirst;
   };
   std::vector<Whole> wholes;
-  /// Names of the data-dependent sizes computed inside bodies.
+  /// Names of the data-dependent sizes that are computed inside the bodies of
+  /// If, Loop and Scan.
   llvm::StringSet<> madeInBodies;
-  /// Names of main's arguments.
+  /// The names of main's arguments, in order.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
   /// Values known to depend on inputs of the graph.

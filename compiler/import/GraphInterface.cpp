@@ -23,8 +23,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
          "]";
 }
 
-/// Returns the inputs that the caller passes: initializers may be listed as
-/// inputs as well.
+/// Returns the inputs that the caller passes: the inputs without an
+/// initializer.
 static std::vector<const onnx::ValueInfoProto *>
 fedInputs(const onnx::GraphProto &graph) {
   llvm::StringSet<> constants;
@@ -54,16 +54,17 @@ static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
   return input.name() + ":" + std::to_string(axis);
 }
 
-/// Returns the symbol of a dimension; empty if it has none. Exporters use some
-/// names for any unknown size; such sizes are unrelated.
+/// Returns the symbol of a dimension; empty if it has none. The names `?`, `-1`
+/// and `None` do not count: exporters write them for any unknown size, so that
+/// equal names do not mean equal sizes.
 static StringRef symbolOf(const onnx::TensorShapeProto::Dimension &dim) {
   StringRef name = dim.dim_param();
   bool isAnonymous = name == "?" || name == "-1" || name == "None";
   return isAnonymous ? "" : name;
 }
 
-/// Returns the size that the model fixes; some exporters write -1 for an
-/// unknown size.
+/// Returns the size of a dimension if the model fixes it. The size -1, which
+/// some exporters write, stands for an unknown size.
 static std::optional<int64_t>
 fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
   if (dim.has_dim_value() && dim.dim_value() != -1)
@@ -137,8 +138,9 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   return diagnostics.size() == reported;
 }
 
-/// Checks one axis of given data and binds its symbol to the size. A --dim
-/// option for this axis has precedence over one for its symbol.
+/// Checks the size of given data along one axis and binds the symbol of the
+/// axis to this size. A --dim option for this axis of the input has precedence
+/// over an option for the symbol.
 void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
                                  const onnx::TensorShapeProto::Dimension *dim,
                                  int64_t size, const std::string &shown) {
@@ -159,7 +161,8 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
     return;
   }
   std::string name = symbol.empty() ? place : symbol.str();
-  // Data do not fix a size for which --dim gives a range.
+  // If --dim gives a range for a size, the given data only have to be within
+  // this range, and do not fix the size.
   auto all = options.dims.find("*");
   auto [it, isNew] = symbols.try_emplace(
       name, all == options.dims.end() ? Dim(size) : dimOf(name, all->second));
@@ -199,9 +202,10 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   }
 }
 
-/// The size that the name of a symbol says: exporters call the length of a mask
-/// `past_sequence_length + sequence_length`. Sums of products of symbols that have a size
-/// and of numbers; empty for other names.
+/// Returns the value of a symbol's name if the name is a formula: exporters
+/// call the length of a mask `past_sequence_length + sequence_length`. A
+/// formula is a sum of products of numbers and of symbols in `sizes`; nullopt
+/// for other names.
 static std::optional<Dim>
 sizeOfFormula(StringRef name, const std::map<std::string, Dim> &sizes) {
   if (!name.contains('+') && !name.contains('*'))
@@ -242,7 +246,8 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // The model may determine the size. A symbol is asked for once, wherever it stands.
+  // The model may still determine the size, which has this upper bound until
+  // then. A symbol that occurs at several axes is reported once.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
   if (unbound.insert(name).second) {
@@ -284,8 +289,9 @@ bool GraphImporter::reportUnbound(const Diagnostics &before) {
         return isDetermined(question.symbol);
       }))
     return false;
-  // Other faults may follow from the missing sizes; an operator that does not
-  // exist for any size does not.
+  // The other diagnostics may be consequences of the missing sizes and are
+  // dropped, except unknown and unsupported operators, which do not depend on
+  // sizes.
   Diagnostics all = std::exchange(diagnostics, before);
   for (const Question &question : questions)
     if (!isDetermined(question.symbol))
@@ -351,9 +357,9 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   }
 }
 
-/// Returns the type that an argument or result has inside the program. Tensors
-/// of the caller are dense. If an axis has a dynamic size, so that the dense
-/// strides differ from those at the upper bounds, the tensor becomes
+/// Returns the type of an argument or result of main. The caller passes dense
+/// tensors, while a tensor with dynamic sizes is laid out with the strides of
+/// its upper bounds. If the two layouts differ, the argument is
 /// one-dimensional.
 static RankedTensorType typeInProgram(RankedTensorType type) {
   Dims sizes = dimsOf(type);
@@ -528,8 +534,8 @@ void GraphImporter::bindOption(const std::string &name,
 
 /// Compares the type of an output with its declaration in the model. A
 /// different shape is only a warning: converters of tree models declare the
-/// shape for one row. So is a map from labels to scores: the output is a tensor
-/// with a column per label.
+/// shape for one row. A declared sequence of maps from labels to scores is a
+/// warning as well: the output is a tensor with a column per label.
 void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
                                   RankedTensorType type) {
   const onnx::TypeProto &declared = output.type();

@@ -38,22 +38,25 @@ struct SizeRange {
 };
 
 struct ImportOptions {
-  /// Sizes of dimensions, by symbol ("batch"), by input and axis ("input:0"),
-  /// or for all others ("*").
+  /// Sizes of dimensions from the command line. The key is a symbol ("batch"),
+  /// an input with an axis ("input:0"), or "*" for all other dimensions.
   std::map<std::string, SizeRange> dims;
-  /// The option that set a dimension, if it is not --dim: "--entry decode".
+  /// For dimensions that another option than --dim has set, such as "--entry
+  /// decode": this option, by the key in `dims`.
   std::map<std::string, std::string> dimOptions;
   /// Returns the option that set a dimension, for diagnostics.
   std::string optionOf(const std::string &dim) const {
     auto it = dimOptions.find(dim);
     return it == dimOptions.end() ? "--dim" : it->second;
   }
-  /// Shapes of inputs, known from data; they also determine symbols.
+  /// Shapes of inputs whose data are given, by name; they also determine the
+  /// symbols in the declared shapes.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values of inputs, as written on the command line ("1,2,3"). The input
   /// becomes a constant, and the generated code rejects any other value.
   std::map<std::string, std::string> bind;
-  /// Data of inputs. Bound like `bind`, but only if a value determines a shape.
+  /// Data of inputs. An input is bound to its data, as by `bind`, only if its
+  /// values determine a shape.
   std::map<std::string, mlir::DenseElementsAttr> data;
   /// Operators that the model uses but does not define; null: none.
   std::shared_ptr<const CustomOperators> custom;
@@ -66,18 +69,20 @@ struct ImportOptions {
 
 /// An operator that the importer resolves itself, without an import function.
 struct ResolvedOperator {
-  /// The unsupported forms, in words.
+  /// The unsupported forms of the operator, as text; empty if there are none.
   llvm::StringRef limits;
-  /// The operator of the graph dialect that it becomes if it must be evaluated
-  /// at run time, or empty.
+  /// The operator of the graph dialect that a node becomes if it must be
+  /// evaluated at run time; empty if there is none.
   llvm::StringRef graphOperator;
 };
-/// Returns nullopt for all other operators.
+/// Returns the description of an operator that the importer resolves itself;
+/// nullopt for all other operators.
 std::optional<ResolvedOperator> resolvedOperator(llvm::StringRef domain,
                                                  llvm::StringRef name);
 
-/// Returns null, with diagnostics, if there are errors. The module's constants
-/// point into `file`, which must outlive it. Loads the dialects it needs into
+/// Imports a model as a module of graph operators; returns null, with
+/// diagnostics, if there are errors. Constants of the module point into `file`,
+/// which must outlive the module. Loads the dialects of the module into
 /// `context`.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(ModelFile &file,
                                              const ImportOptions &options,

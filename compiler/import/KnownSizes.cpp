@@ -21,13 +21,15 @@ namespace {
 
 using Known = std::optional<Dim>;
 
-/// A float is known as a multiple of 1 / floatUnit.
+/// A float that is computed from sizes is represented as an integer multiple of
+/// 1 / floatUnit; other floats are unknown.
 constexpr int64_t floatUnit = 256;
 
 bool isFloat(Type type) { return type.isF32() || type.isF64(); }
 bool isFloat(Operation *op) { return isFloat(elementOf(op->getResult(0))); }
 
-/// Products and quotients of floats; none where they are no multiples of the unit.
+/// Return the product and the quotient of two floats, all in units of 1 /
+/// floatUnit; nullopt if the result may not be a multiple of the unit.
 Known floatProduct(const Dim &x, const Dim &y) {
   return (x * y).dividedBy(Dim(floatUnit));
 }
@@ -39,15 +41,16 @@ Known floatQuotient(const Dim &x, const Dim &y) {
 
 Dim floorOf(const Dim &x) { return x.floorDiv(floatUnit) * floatUnit; }
 Dim ceilOf(const Dim &x) { return Dim(0) - floorOf(Dim(0) - x); }
-/// Rounded to the nearest integer; none where a half may be on the way, which goes to the
-/// even one.
+/// Rounds a float, in units of 1 / floatUnit, to an integer. Nullopt unless the
+/// float is always an integer, since ties round to even.
 Known roundOf(const Dim &x) {
   if (x.divisor() % floatUnit == 0)
     return x;
   return std::nullopt;
 }
 
-/// Returns x / y rounded towards zero; y is a number, or positive in each run.
+/// Returns x / y rounded towards zero; nullopt if y is 0, or is a dynamic size
+/// that may be negative.
 Known quotientOf(const Dim &x, const Dim &y) {
   if (auto even = x.dividedBy(y))
     return even;
@@ -56,21 +59,22 @@ Known quotientOf(const Dim &x, const Dim &y) {
     return quotientOf(none - x, none - y);
   if (y.least() < 0 || y == 0)
     return std::nullopt;
-  // y is never 0 in a run that executes this.
+  // A run that executes this division has no y = 0, so that y is at least 1.
   Dim by = largerOf(y, 1);
   Dim down = floorDiv(x, by);
   return x.least() >= 0 ? down
                         : ifLess(x, 0, none - floorDiv(none - x, by), down);
 }
 
-/// x modulo y with the sign of y, which is positive in each run.
+/// Returns x modulo y, with the sign of y; nullopt unless y is always positive.
 Known moduloOf(const Dim &x, const Dim &y) {
   if (y.least() <= 0)
     return std::nullopt;
   return x - floorDiv(x, y) * y;
 }
 
-/// A number converted; of a float, the integer towards zero.
+/// Returns `x` converted from type `from` to type `to`; a float is rounded
+/// towards zero to an integer.
 Known castOf(const Dim &x, Type from, Type to) {
   if (to.isInteger(1))
     return ifEqual(x, 0, 0, 1);
@@ -79,7 +83,8 @@ Known castOf(const Dim &x, Type from, Type to) {
   return isFloat(to) ? x * floatUnit : quotientOf(x, Dim(floatUnit));
 }
 
-/// One element of the result of an operator on floats, in units.
+/// Returns one element of the result of an operator on floats, given one
+/// element of each operand, all in units of 1 / floatUnit.
 Known elementOfFloats(Operation *op, ArrayRef<Dim> x) {
   return llvm::TypeSwitch<Operation *, Known>(op)
       .Case([&](MulOp) { return floatProduct(x[0], x[1]); })
@@ -90,14 +95,16 @@ Known elementOfFloats(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Returns one element of the result of an operator on integers or booleans.
+/// Returns one element of the result of an elementwise operator, given one
+/// element of each operand; nullopt if the operator is not supported.
 Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
   if (isFloat(op))
     if (Known result = elementOfFloats(op, x))
       return result;
   if (isFloat(op) && isa<MulOp, DivOp, ModOp>(op))
     return std::nullopt;
-  // On integers, these operators are bitwise.
+  // On integers, NotOp, AndOp and OrOp are bitwise, which size expressions
+  // cannot represent.
   if (isa<NotOp, AndOp, OrOp>(op) && !elementOf(op->getResult(0)).isInteger(1))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, Known>(op)
@@ -111,7 +118,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](AbsOp) { return largerOf(x[0], Dim(0) - x[0]); })
       .Case([&](ReluOp) { return largerOf(x[0], 0); })
       .Case([&](ModOp mod) {
-        // C's remainder has the sign of x.
+        // With fmod, the remainder has the sign of x, so a negative x is not
+        // supported.
         return mod.getFmod() && x[0].least() < 0 ? Known()
                                                  : moduloOf(x[0], x[1]);
       })
@@ -131,8 +139,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Maps each tensor to its elements in row-major order; to none if the tensor
-/// is not an integer tensor or too large to be a shape.
+/// Maps each tensor to its elements in row-major order; to an empty list if its
+/// element type cannot represent sizes or it is too large to be a shape.
 class SizeValues {
 public:
   const KnownElements &of(Value value) {
@@ -154,7 +162,7 @@ private:
     bool isWide =
         element.isIntOrIndex() &&
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
-    // A longer tensor is not a shape.
+    // The largest number of elements; a longer tensor is not a shape.
     constexpr int64_t mostElements = 256;
     if (hasDynamicSizes(value.getType()) || !(isWide || isFloat(element)) ||
         elementsOf(value) > mostElements)
@@ -183,7 +191,8 @@ private:
     return result(op, operands).value_or(unknown);
   }
 
-  /// Constants of floats in units; none of those that are no multiples of it.
+  /// Returns the elements of a float constant in units of 1 / floatUnit;
+  /// nullopt for elements that are not a multiple of the unit.
   static KnownElements floatsOf(ElementsAttr value) {
     KnownElements elements;
     for (const APFloat &x : toDense(value).getValues<APFloat>()) {
@@ -211,7 +220,8 @@ private:
     return isShort && x.least() >= -most && x.most() <= most;
   }
 
-  /// Whether floats of 32 bits hold all values of a size in units.
+  /// Whether float32 represents exactly all values of `x`, which is in units of
+  /// 1 / floatUnit.
   static bool isExactFloat(const Dim &x) {
     constexpr int64_t mostMantissa = int64_t(1) << 24;
     int64_t most =
@@ -219,8 +229,9 @@ private:
     return x.least() >= -most && x.most() <= most;
   }
 
-  /// Larger numbers (such as the "to the end" bound of Slice) are compared and
-  /// moved, but not used in arithmetic.
+  /// Numbers with a larger magnitude, such as the INT64_MAX that stands for the
+  /// end of an axis in Slice, are compared and moved, but not used in
+  /// arithmetic.
   static constexpr int64_t mostCounted = int64_t(1) << 40;
   static bool isSmall(const Dim &x) {
     return x.least() >= -mostCounted && x.most() <= mostCounted;
@@ -235,8 +246,8 @@ private:
     return llvm::all_of(x, isSmall) && isSmall(product);
   }
 
-  /// Returns the elements of the result; nullopt for operators that are not
-  /// supported here.
+  /// Returns the elements of the result of `op`, given the elements of its
+  /// operands; nullopt if this class does not support the operator.
   std::optional<KnownElements> result(Operation *op,
                                       ArrayRef<KnownElements> operands) {
     if (isa<ReshapeOp>(op))
@@ -273,7 +284,8 @@ private:
     return std::nullopt;
   }
 
-  /// Reduces all elements to one.
+  /// Returns the product, sum, maximum or minimum of all elements of `x`, as
+  /// `op` requires; nullopt if an element is unknown.
   static std::optional<KnownElements> reduced(Operation *op,
                                               const KnownElements &x) {
     auto all = allOf(x);
@@ -305,7 +317,8 @@ private:
     return at;
   }
 
-  /// Returns the element of a broadcast operand for the result's coordinates.
+  /// Returns the element of an operand of shape `shape` that broadcasting uses
+  /// at the coordinates `at` of the result.
   static const Known &elementAt(const KnownElements &elements,
                                 ArrayRef<int64_t> shape, ArrayRef<int64_t> at) {
     int64_t number = 0;

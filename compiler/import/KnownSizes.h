@@ -1,4 +1,4 @@
-// Integer tensors computed from sizes: see KnownSizes.cpp.
+// Evaluates integer tensors that are computed from sizes: see KnownSizes.cpp.
 
 #ifndef INGOT_COMPILER_IMPORT_KNOWNSIZES_H
 #define INGOT_COMPILER_IMPORT_KNOWNSIZES_H
@@ -13,11 +13,12 @@ namespace ingot {
 using KnownElements = llvm::SmallVector<std::optional<graph::Dim>>;
 
 /// Returns the elements of an integer tensor as numbers and expressions of
-/// dynamic sizes.
+/// dynamic sizes; nullopt for each element that is neither.
 KnownElements elementsOfSizes(mlir::Value value);
-/// Like elementsOfSizes; nullopt if any element is neither.
+/// Returns the elements of an integer tensor as numbers and expressions of
+/// dynamic sizes; nullopt if any element is neither.
 std::optional<graph::Dims> valuesOfSizes(mlir::Value value);
-/// Returns all elements; nullopt if any is unknown.
+/// Returns the values of all elements; nullopt if any element is unknown.
 std::optional<graph::Dims>
 allOf(llvm::ArrayRef<std::optional<graph::Dim>> elements);
 

@@ -51,7 +51,8 @@ static bool collectArguments(Value value, func::FuncOp main,
   return true;
 }
 
-/// Returns a constant if each size is a number; otherwise null.
+/// Returns the sizes as a constant of type `type` if each of them is a number;
+/// otherwise null.
 static DenseElementsAttr numbersIn(ArrayRef<graph::Dim> sizes,
                                    RankedTensorType type) {
   SmallVector<APInt> numbers;
@@ -96,15 +97,16 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
   return known;
 }
 
-/// Data that decides shapes is short; what is longer is what a network computes
-/// with.
+/// The largest number of elements of data that determine a shape. Longer
+/// tensors contain data that the network processes.
 static constexpr int64_t maxBoundElements = 256;
 
 void GraphImporter::foldPartOfShape(Binding &result) {
   Operation *part = result.value ? result.value.getDefiningOp() : nullptr;
   bool isPart = isa_and_nonnull<graph::GatherOp, graph::SliceOp>(part) &&
                 part->getOperand(0).getDefiningOp<graph::SizesOp>();
-  // A size on its way back from floats: int(sqrt(float(size))).
+  // Whether `result` is an integer that was converted from a float, and so may
+  // be computed from a size: int(sqrt(float(size))).
   bool isRounded =
       isa_and_nonnull<graph::CastOp>(part) &&
       isa<FloatType>(graph::elementOf(part->getOperand(0))) &&

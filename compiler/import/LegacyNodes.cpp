@@ -1,8 +1,8 @@
 // Supports nodes of opset 6 and older.
 //
-// Import functions support the attributes of opset 6, and of older opsets for
-// the operators listed here. Quirks of the exporters of that time are fixed
-// here; forms for training are diagnosed as unsupported.
+// Import functions support the attributes of opset 6, and those of older opsets
+// for the operators that isOldFormKnown lists. Deviations of the exporters of
+// that time are corrected here; training forms are diagnosed as unsupported.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -69,8 +69,8 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
     return false;
   }
   ProtoNode view(*this, at);
-  // These operators have training forms; nodes for inference are marked by
-  // is_test.
+  // Dropout and BatchNormalization have training forms in these opsets; nodes
+  // for inference are marked by is_test.
   bool trains =
       node.op_type() == "Dropout" || node.op_type() == "BatchNormalization";
   if (trains && !view.intAttr("is_test", 0)) {
@@ -97,9 +97,9 @@ bool GraphImporter::checkEqualShapes(NodePlace &at) {
   });
 }
 
-/// Aligns the second operand of a node of opset 6 or older. There, only the
-/// second operand broadcasts, if `broadcast` is set, starting at axis `axis` of
-/// the first. Since opset 7, shapes are aligned at their last axes.
+/// Aligns the second operand of a node of opset 6 or older. In these opsets,
+/// only the second operand broadcasts, if `broadcast` is set, starting at axis
+/// `axis` of the first. Since opset 7, shapes are aligned at their last axes.
 bool GraphImporter::alignSecond(NodePlace &at) {
   ProtoNode view(*this, at);
   graph::Dims second = graph::dimsOf(at.inputs[1]);
@@ -114,8 +114,8 @@ bool GraphImporter::alignSecond(NodePlace &at) {
         view.requireAlike(at.inputs[0], at.inputs[1],
                           "the shapes of the inputs (which broadcast before "
                           "opset 7 only with `broadcast=1`)"));
-  // Exporters of that time also wrote leading dimensions of size 1 beyond the
-  // rank of the first operand.
+  // Exporters of opset 6 and older also wrote second operands with leading axes
+  // of size 1 beyond the rank of the first operand; these axes are dropped.
   graph::Dims first = graph::dimsOf(at.inputs[0]);
   int64_t rank = first.size(), axis = view.intAttr("axis", 0);
   if (axis < 0)

@@ -37,7 +37,7 @@ bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
   return false;
 }
 
-/// Stacks tensors of equal shape on a new axis.
+/// Stacks tensors of equal shape along a new axis, axis `axis` of the result.
 Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
   Location loc = locationOf(at);
   assumeAlike(parts, std::nullopt);
@@ -72,7 +72,8 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   const onnx::GraphProto *body = bodyOf(at, "body");
   if (!body)
     return failure();
-  // ONNX's own type rules are skipped if the loop carries sequences.
+  // ONNX's type inference, which checks the types of the trip count and the
+  // condition, is skipped if the loop carries sequences.
   for (size_t i = 0; i < std::min<size_t>(2, at.bindings.size()); ++i)
     if (at.bindings[i].kind == Binding::Sequence ||
         (at.inputs[i] &&
@@ -109,8 +110,9 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   return failure();
 }
 
-/// A loop without an iteration, whose body need not be valid for its operands: what it
-/// collects has the sizes that the body declares, and 0 where it declares none.
+/// Imports a loop without an iteration, whose body need not be valid for its
+/// operands. The final states are the initial ones. Scan outputs are empty;
+/// they have the sizes that the body declares, and 0 where it declares none.
 NodeResults GraphImporter::importSkippedLoop(NodePlace &at,
                                              const onnx::GraphProto &body) {
   auto first = [&](size_t i) -> std::optional<int64_t> {
@@ -152,9 +154,9 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   CarriedForms forms;
   for (const Binding &state : states)
     forms.push_back(formOf(state));
-  // The element form of a sequence, and that a tensor changes its shape, are
+  // The element form of a sequence, and whether a tensor changes its shape, are
   // known only after importing one iteration; by how much it grows, only after
-  // another one.
+  // importing another one. So the loop is built several times.
   for (int tries = 0; tries < 4; ++tries) {
     bool grown = false;
     Diagnostics why;
@@ -216,7 +218,8 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
                              "between iterations is not supported");
       return false;
     }
-    // By how much one iteration enlarges it.
+    // Compares the state before and after one iteration: if it has grown, its
+    // bounds must hold for all iterations.
     CarriedForm before = forms[k] ? *forms[k] : *wanted,
                 first = initial ? *initial : before;
     if (first.tensor)
@@ -256,11 +259,11 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
 namespace {
 /// Collects scan outputs of a loop that ends by its condition. The results are
 /// allocated for the maximal number of iterations. The loop carries the number
-/// of iterations done and whether another one would follow; with these, a run
-/// fails if the maximum was too small.
+/// of iterations done and whether another one follows, from which the generated
+/// program detects that the maximum was too small, and fails.
 struct OpenParts {
   graph::Dim made;
-  /// The trip count; null if only the condition ends the loop.
+  /// The trip count of the loop; null if only the condition ends the loop.
   Value limit;
 
   static SmallVector<Value> initials(ProtoNode &node) {
@@ -268,8 +271,9 @@ struct OpenParts {
     return {node.reshape(ints.number(0), ArrayRef<int64_t>()),
             node.scalarConstant(1, node.builder.getI1Type())};
   }
-  /// Returns these two values after an iteration. If the loop does not end by
-  /// its condition, they are the body's last two arguments, unchanged.
+  /// Returns, at the end of the body, the number of iterations done and whether
+  /// another one follows. If `goesOn` is null, the condition does not end the
+  /// loop, and both are the body's last two arguments, unchanged.
   static SmallVector<Value> carried(ProtoNode &node, func::FuncOp body,
                                     Value goesOn) {
     OpBuilder::InsertionGuard guard(node.builder);
@@ -282,8 +286,9 @@ struct OpenParts {
             node.reshape(goesOn, ArrayRef<int64_t>())};
   }
 
-  /// Returns the number of collected parts, given the carried values; one more
-  /// than the capacity if there was no room for the next part.
+  /// Returns the number of iterations whose scan outputs were collected; the
+  /// capacity plus 1, which makes the generated program fail, if another
+  /// iteration had followed.
   Value count(ProtoNode &node, Value done, Value goesOn) const {
     graph::RunTimeInts ints(node);
     done = ints.vector(done);
@@ -378,7 +383,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
       !growForms(at, states, ArrayRef(opened->bindings).slice(1, states.size()),
                  count, forms, grown))
     return failure();
-  // The condition, the states and the scan outputs, as tensors.
+  // Collects the results of the body (the condition, the states and the scan
+  // outputs) and the forms in which they are returned as tensors.
   SmallVector<CarriedForm> resultForms;
   SmallVector<Binding> tensors;
   SmallVector<std::string> tensorNames;
@@ -458,8 +464,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     most = std::max<int64_t>(count->most(), 0);
   bool mayBeNegative = count && count->least() < 0;
   if (!parts.empty() && (isOpen || mayBeNegative) && !conditional && limit) {
-    // The number of parts is known before the loop, and becomes a
-    // data-dependent size.
+    // The body never ends the loop, so the length of the scan outputs is known
+    // before the loop. It becomes a data-dependent size.
     graph::RunTimeInts ints(node);
     Value often = ints.max(ints.vector(limit), ints.number(0));
     if (condition)
@@ -494,7 +500,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     return node.unsupported(
         "a loop without a trip count and without a condition never ends");
   if (count == graph::Dim(0)) {
-    // The states are unchanged, and the scan outputs are empty.
+    // Without an iteration, the states are unchanged, and the scan outputs are
+    // empty.
     SmallVector<Binding> bindings(states);
     for (Type type : ArrayRef(results).drop_front(carried.size()))
       bindings.push_back(Binding::known(
@@ -563,7 +570,8 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     count = given->front();
   }
   Value condition = input(1);
-  /// Whether another iteration follows; nullopt if that is unknown.
+  /// Whether another iteration follows; nullopt if that is unknown at compile
+  /// time.
   auto goesOn = [&]() -> std::optional<bool> {
     DenseElementsAttr known =
         condition ? requireConstant(condition) : DenseElementsAttr();
@@ -604,7 +612,8 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     iteration.leave();
     if (failed(results))
       return failure();
-    // If the loop has no initial condition, only the trip count ends it.
+    // After the first iteration, the condition is the one that the body
+    // returns, also if the loop has no initial condition.
     condition = (*results)[0].value;
     for (size_t k = 0; k < stateCount; ++k)
       states[k] = (*results)[1 + k];

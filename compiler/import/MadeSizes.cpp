@@ -1,10 +1,10 @@
-// Creates data-dependent sizes.
+// Creates symbols for data-dependent sizes.
 //
 // If a size is an element of a tensor computed at run time (the count of
-// NonZero, or a shape operand), it becomes a symbol. Its bounds are inferred
-// from the operands or given by the user. From then on it is treated like a
-// dynamic size of an input. The broadcast of two sizes, each of which may be 1,
-// is also such a size.
+// NonZero, or a shape operand), it becomes a symbol. The bounds of the symbol
+// are inferred from the operands or given by the user. From then on the size is
+// treated like a dynamic size of an input. The broadcast of two sizes, each of
+// which may be 1, also becomes a data-dependent size.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/KnownSizes.h"
@@ -124,7 +124,8 @@ FailureOr<Dim> GraphImporter::madeSize(const NodePlace &at, const Twine &suffix,
                                        std::optional<int64_t> most,
                                        ArrayRef<Value> from) {
   std::string name = nameSize(at, suffix);
-  // An inferred bound is better than the user's bound for all sizes.
+  // A bound that is inferred for this size has precedence over a --dim option
+  // for all sizes (`*`), but not over an option with the name of the size.
   std::optional<SizeRange> range =
       most && !options.dims.count(name) ? SizeRange(0, *most) : boundOf(name);
   if (range)
@@ -160,8 +161,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };
-  // Bounds of quotients and of intervals combine extremes that may never occur
-  // together: the user's bound for all sizes is used instead if it is smaller.
+  // The upper bound of a quotient, or one that is computed from intervals, may
+  // combine extremes that never occur together. If --dim gives a smaller bound
+  // for all sizes (`*`), that bound is used instead.
   auto all = options.dims.find("*");
   auto isLoose = [&](int64_t bound) {
     return all != options.dims.end() && bound > all->second.most;
@@ -172,8 +174,8 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
              return symbol.getChoice() == kernel::SizeChoice::Quotient;
            });
   };
-  // Sizes that can be computed from other sizes need not be read from the
-  // tensor.
+  // If all elements of `counts` are expressions of other sizes, the generated
+  // program need not read them from the tensor.
   if (llvm::all_of(known, isKnown) && llvm::none_of(known, isLooseQuotient))
     return Dims(llvm::map_range(known, [](const auto &size) { return *size; }));
   SmallVector<std::optional<int64_t>> computed = mostOfElements(counts);
@@ -181,9 +183,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     std::optional<int64_t> bound = given;
     if (!given && computed[i] && !isLoose(*computed[i]))
       bound = computed[i];
-    // Only some elements are expressions of other sizes. An expression that
-    // contains choices (SizeChoice) is also read from the tensor: the caller
-    // sees it as a plain symbol.
+    // An element that is an expression of symbols is not read from the tensor.
+    // An expression with a choice such as min(x, y) (SizeChoice) is read, so
+    // that the caller sees it as a plain symbol.
     if (isKnown(known[i]) &&
         llvm::all_of(known[i]->symbols(), [](kernel::SymbolAttr symbol) {
           return symbol.isGiven();
@@ -193,7 +195,8 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     }
     auto size = madeSize(at, most.size() == 1 ? Twine("count") : Twine(i),
                          bound, counts);
-    // Continues, so that all sizes that need a bound are reported.
+    // Continues after a failure, so that all sizes that need a bound are
+    // reported.
     if (failed(size))
       isMissing = true;
     else
@@ -209,7 +212,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
 void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
                                const Dim &y) {
   OpBuilder::InsertionGuard guard(builder);
-  // A check that is needed by a body applies only to runs that enter the body.
+  // A check in main moves to where both sizes are known. A check in the body of
+  // an If, Loop or Scan stays there: it applies only to runs that enter the
+  // body.
   if (builder.getInsertionBlock() == &main.getBody().front())
     moveToSize(x + y);
   buildCheck(at, x, y);
@@ -222,11 +227,13 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
     return;
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   OpBuilder::InsertionGuard guard(builder);
-  // A run that takes the other branch need not satisfy this branch's
-  // requirements.
+  // If no size is data-dependent, the check moves to the start of a run. A
+  // check in a branch of `If` stays there: a run that takes the other branch
+  // need not pass it.
   if (branchDepth == 0 && !llvm::any_of(distance.given(), isOfRun))
     builder.setInsertionPointToStart(&main.getBody().front());
-  // A check inside a body does not cover runs that skip the body.
+  // Only a check in main is recorded as done, since a check inside a body does
+  // not cover runs that skip the body.
   if (builder.getInsertionBlock() == &main.getBody().front())
     checked.push_back(distance);
   buildCheck(at, distance, 0);
@@ -251,7 +258,8 @@ void GraphImporter::moveToSize(const Dim &size) {
 
 bool GraphImporter::isPart(const Dim &size, const Dim &whole) const {
   SmallVector<Dim> parts{whole};
-  // Later sizes are made of earlier ones, hence the reverse order.
+  // A broadcast size may be an operand of a broadcast that was created later,
+  // hence the reverse order.
   for (const Whole &each : llvm::reverse(wholes))
     if (llvm::is_contained(parts, each.size))
       for (const Dim &part : {each.x, each.y})
@@ -305,8 +313,9 @@ void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
 }
 
 bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
-  // Sizes within large bounds may have a small product: what has to fit into memory is
-  // what the run is given, and into the integers that count bytes what the bounds allow.
+  // The product of sizes with large upper bounds may be small in each run, so
+  // memory is not checked here; but the number of bytes at the upper bounds
+  // must be representable.
   if (!hasDynamicSizes(type) ||
       checkedElements(type.getShape(), 8 * elementBytes(type.getElementType())))
     return true;

@@ -16,17 +16,18 @@ namespace ingot {
 ModelFile::ModelFile() = default;
 ModelFile::~ModelFile() = default;
 
-/// Protobuf's own limit for one message.
+/// The size limit that protobuf sets for a message, in bytes.
 static constexpr uint64_t maxModelBytes = INT32_MAX;
 
-/// Bytes of the file that are read at a time.
+/// The number of bytes of the model file that are read at a time.
 static constexpr int readBytes = 1 << 18;
 
 /// The limit for the nesting of subgraphs, types and functions; real models
 /// stay below ten.
 static constexpr int maxNesting = 100;
 
-/// Returns what a file that is not an ONNX model probably is.
+/// Returns a guess, for diagnostics, of the kind of a file that is not an ONNX
+/// model, given its first bytes.
 static std::string guessKind(StringRef bytes) {
   if (bytes.starts_with("version https://git-lfs"))
     return "it is a git-lfs pointer; fetch the file itself with `git lfs pull`";
@@ -43,7 +44,8 @@ static std::string guessKind(StringRef bytes) {
   return text ? "it is a text file" : "it may be cut off or damaged";
 }
 
-/// Parses in blocks: the whole file is never in memory beside the message.
+/// Parses a model in blocks of the file, so that the whole file is never in
+/// memory beside the parsed message.
 static bool parse(google::protobuf::io::FileInputStream &stream,
                   onnx::ModelProto &proto) {
   // A damaged file is reported to the user by Ingot, not in protobuf's log.
@@ -98,7 +100,7 @@ std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
   }
   if (!parsed) {
     std::string kind = "it may be cut off or damaged";
-    // Input from a pipe cannot be read again.
+    // Only a regular file can be read again to guess its kind; a pipe cannot.
     if (status.type() == fs::file_type::regular_file)
       if (auto head = llvm::MemoryBuffer::getFileSlice(
               filePath, std::min<uint64_t>(status.getSize(), 512), 0))
@@ -124,7 +126,7 @@ const onnx::FunctionProto &ModelFile::keep(onnx::FunctionProto &&function) {
       std::make_unique<onnx::FunctionProto>(std::move(function)));
 }
 
-/// The entries of TensorProto.external_data.
+/// The entries of a tensor's external_data: the file, and the bytes in it.
 namespace {
 struct ExternalEntries {
   StringRef location;
@@ -217,7 +219,7 @@ static std::string resolveBeside(StringRef model, StringRef location,
         "its external data " + shown + " cannot be read: " + missing.message();
     return "";
   }
-  // Symbolic links may point anywhere.
+  // A symbolic link in the folder may point to a file outside of it.
   if (llvm::none_of(folders,
                     [&](StringRef folder) { return isBelow(real, folder); })) {
     error = "its external data " + shown +

@@ -1,4 +1,4 @@
-// Reading a model file and its external data.
+// Reads a model file and its external data.
 //
 // Turns a path into a parsed ModelProto. The file is untrusted: every fault
 // becomes a diagnostic. External data is memory-mapped, and only from regular
@@ -24,7 +24,8 @@ namespace ingot {
 
 class ModelFile {
 public:
-  /// Returns null with a diagnostic if the file is not an ONNX model.
+  /// Opens and parses a model file; null with a diagnostic if it is not an ONNX
+  /// model.
   static std::unique_ptr<ModelFile> open(llvm::StringRef path,
                                          Diagnostics &diagnostics);
   /// Wraps a model that was created in memory; external data is looked up
@@ -36,8 +37,9 @@ public:
   onnx::ModelProto &model() { return *proto; }
   const onnx::ModelProto &model() const { return *proto; }
   llvm::StringRef path() const { return filePath; }
-  /// Allows external data in this file as well, wherever it is, for constants
-  /// whose location is exactly its path. For files that Ingot writes itself.
+  /// Allows external data in the file at `path`, which Ingot has written
+  /// itself, even if it is outside of the model's folder. Applies to constants
+  /// whose location is exactly `path`.
   void setScratch(llvm::StringRef path) { scratchPath = path.str(); }
 
   /// Maps the data of a tensor with external data. Each tensor has its own
@@ -46,7 +48,8 @@ public:
   std::unique_ptr<llvm::MemoryBuffer>
   externalData(const onnx::TensorProto &tensor, std::string &error) const;
 
-  /// Takes ownership of `function`, since constants may point into it.
+  /// Takes ownership of `function`, since constants of the module may point
+  /// into its data.
   const onnx::FunctionProto &keep(onnx::FunctionProto &&function);
 
 private:

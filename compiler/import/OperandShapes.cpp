@@ -24,14 +24,16 @@ StringRef operandRule(StringRef domain, StringRef name) {
 
 namespace {
 
-/// One input of a rule: its name and the text after it, such as "[N,C]|[]".
+/// One input in a rule of OperandShapes.def: its name and its alternative
+/// shapes as text, such as "[N,C]|[]".
 struct RuleInput {
   StringRef name, shapes;
 };
 
-/// One of the alternatives of a rule.
+/// One of the alternatives of a rule in OperandShapes.def, separated by `;`.
 struct Clause {
-  /// "layout=1", or empty.
+  /// The required value of an attribute, such as "layout=1"; empty if there is
+  /// none.
   StringRef condition;
   StringRef text;
   SmallVector<RuleInput> inputs;
@@ -61,24 +63,24 @@ SmallVector<Clause> clausesOf(StringRef rule) {
   return clauses;
 }
 
-/// Returns the sizes between a pair of brackets.
+/// Returns the texts of the sizes in a shape: "N" and "4*H" for "[N,4*H]".
 SmallVector<StringRef> sizesOf(StringRef shape) {
   return splitTrimmed(shape.drop_front().drop_back(), ',');
 }
 
 bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
 
-/// What dynamic sizes may be assumed to equal.
+/// What a dynamic size may be assumed to equal so that a shape matches a rule.
 enum class Assume {
   Nothing,
-  /// Other sizes of the inputs, attributes, and multiples of these.
+  /// Other sizes of the inputs, values of attributes, and multiples of both.
   Sizes,
-  /// Also numbers in the rule itself.
+  /// In addition, numbers in the rule itself.
   Numbers
 };
 
-/// The values of the letters of a rule, as far as the inputs have determined
-/// them.
+/// The values of the letters in a rule of OperandShapes.def, as far as the
+/// inputs matched so far have determined them.
 class Bindings {
 public:
   explicit Bindings(AttributeValue attribute) : attribute(attribute) {}
@@ -101,7 +103,8 @@ public:
                     shape.drop_front(before).drop_back(after));
   }
 
-  /// Returns for example "D=1, H=4", for the known letters of a shape.
+  /// Returns the known letters of a shape with their values, such as "D=1,
+  /// H=4", for diagnostics.
   std::string describe(StringRef text) const {
     std::string known;
     for (StringRef size : sizesOf(text)) {
@@ -117,7 +120,7 @@ public:
     return known;
   }
 
-  /// The equalities assumed so far.
+  /// The pairs of sizes that have been assumed to be equal so far.
   SizePairs needed;
 
 private:
@@ -127,8 +130,9 @@ private:
     });
   }
 
-  /// Matches a product with at most one unknown factor; if more are unknown,
-  /// the product is not checked.
+  /// Matches a size with a product such as "4*H". A factor may be a letter
+  /// without a value, which is then determined; with two such factors, the
+  /// product is not checked.
   bool matchSize(StringRef text, const Dim &size) {
     constexpr int64_t most = int64_t(1) << 31;
     Dim known = 1;
@@ -209,16 +213,17 @@ std::string list(ArrayRef<Dim> shape) {
   return "[" + join(map_range(shape, kernel::sizeText), ",") + "]";
 }
 
-/// The result of matching inputs against a clause.
+/// The result of matching a node's inputs against one alternative of a rule.
 struct ClauseResult {
-  /// The first mismatch, and how many inputs matched before it.
+  /// The first input that does not match, and how many inputs matched before
+  /// it.
   std::optional<OperandMismatch> mismatch;
   size_t fitting = 0;
   SizePairs needed = {};
 };
 
-/// Whether an input has one of the shapes; uses the first one that needs the
-/// fewest assumptions.
+/// Whether an input has one of the shapes of a rule. Of these, the first one
+/// that needs the fewest assumptions determines the letters.
 bool fitsOne(ArrayRef<StringRef> shapes, const OperandShape &input,
              Bindings &bindings, bool mayAssume) {
   for (Assume mode : {Assume::Nothing, Assume::Sizes, Assume::Numbers}) {

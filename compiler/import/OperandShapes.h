@@ -1,8 +1,8 @@
 // Rules for the shapes of an operator's inputs.
 //
-// ONNX's own shape rules infer result shapes; most of them look at one input
-// and trust the others. For such operators, OperandShapes.def specifies the
-// shapes of all inputs, one line per operator:
+// ONNX's own shape rules infer result shapes; most of these rules look at one
+// input and do not check the others. For such operators, OperandShapes.def
+// specifies the shapes of all inputs, one line per operator:
 //
 //   INGOT_OPERANDS("", "Conv", "X[N,group*C,...] W[M,C,...] B[M]")
 //
@@ -40,7 +40,7 @@
 
 namespace ingot {
 
-/// An input that is present.
+/// The name and shape of an input that the node has.
 struct OperandShape {
   llvm::StringRef name;
   kernel::Dims shape;
@@ -59,16 +59,16 @@ using AttributeValue =
 llvm::StringRef operandRule(llvm::StringRef domain, llvm::StringRef name);
 
 struct OperandMismatch {
-  /// For example "the input `B` has the shape [1,6,8], but must be [D,8*H] with
-  /// D=1, H=4".
+  /// The text of the diagnostic, such as "the input `B` has the shape [1,6,8],
+  /// but must be [D,8*H] with D=1, H=4".
   std::string message;
   /// The alternative of the rule that matches the most inputs, as text.
   std::string rule;
 };
 
 /// Returns how the inputs violate `rule`; nullopt if they match it. If `needed`
-/// is given, dynamic sizes that could match are accepted, and the equalities
-/// that they need are added to `needed`.
+/// is given, dynamic sizes that may match are accepted, and the pairs of sizes
+/// that must be equal for a match are stored in `needed`.
 std::optional<OperandMismatch>
 checkOperandShapes(llvm::StringRef rule, llvm::ArrayRef<OperandShape> inputs,
                    AttributeValue attribute, SizePairs *needed = nullptr);

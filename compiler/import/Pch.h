@@ -1,4 +1,4 @@
-// Precompiled header: what every file of this folder needs.
+// Precompiled header: the headers that every file of this folder needs.
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/report/Diagnostics.h"
 #include "onnx/onnx_pb.h"

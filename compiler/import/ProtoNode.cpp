@@ -10,7 +10,7 @@ ProtoNode::ProtoNode(GraphImporter &importer, NodePlace &at)
     : OnnxNode(importer.getBuilder(), importer.locationOf(at), at.opset),
       importer(importer), at(at) {
   inputs = at.inputs;
-  // Trailing absent inputs do not count as inputs.
+  // Absent inputs at the end of the list do not count as inputs.
   while (!inputs.empty() && !inputs.back())
     inputs.pop_back();
   outputCount = at.node.output_size();
@@ -70,7 +70,8 @@ SmallVector<double> ProtoNode::floatsAttr(StringRef name,
 
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
   for (const auto &attr : at.node.attribute()) {
-    // Constant reads its own tensor attribute, which may be large.
+    // The import function of Constant checks its tensor attribute, which may be
+    // large.
     if (!attr.has_t() || at.node.op_type() == "Constant")
       continue;
     std::string error;
@@ -160,7 +161,8 @@ FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
   return numbersOf<int64_t>(
       require(i, what),
       [](double number) -> int64_t {
-        // Values out of range saturate; the caller checks the result.
+        // Floats outside of the range of int64 saturate; the caller checks the
+        // result.
         return std::isnan(number)  ? 0
                : number >= 0x1p63  ? INT64_MAX
                : number <= -0x1p63 ? INT64_MIN

@@ -1,4 +1,5 @@
-// An ONNX node, as import functions see it.
+// Implements OnnxNode, the interface by which import functions read an ONNX
+// node, for a node in protobuf.
 
 #ifndef INGOT_COMPILER_IMPORT_PROTONODE_H
 #define INGOT_COMPILER_IMPORT_PROTONODE_H
@@ -35,7 +36,8 @@ public:
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y) override {
-    // Sizes that cannot be 1 cannot be meant to broadcast.
+    // Two sizes that cannot be 1 do not broadcast, so the model requires them
+    // to be equal.
     return importer.assumeEqual(x, y) ||
            (x.least() > 1 && y.least() > 1 && importer.requireEqual(x, y));
   }

@@ -1,11 +1,11 @@
 // Computes keys for random number generators.
 //
-// A node without a seed gets a key that identifies its position in the model.
-// The key is a hash of the positions of the node and of all nodes around it, in
-// bodies and functions, so that it is the same in every compilation. Each
-// iteration of a loop draws other numbers, in the same way for unrolled loops:
-// iteration i adds i times an odd number to the key. The odd number is
-// different for each enclosing loop.
+// A node without a seed gets a key that identifies its position in the model: a
+// hash of the positions of the node and of all nodes whose bodies or functions
+// contain it. So the key is the same in every compilation. Each iteration of a
+// loop draws other numbers, whether the loop is unrolled or not: iteration i
+// adds i times an odd number to the key. The odd number is different for each
+// enclosing loop.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -28,7 +28,7 @@ Value GraphImporter::randomKey(NodePlace &at, std::optional<uint64_t> seed) {
     return node.constant(DenseElementsAttr::get(
         type, builder.getIntegerAttr(wide, APInt(64, value))));
   };
-  // 2^64 divided by the golden ratio: its multiples are far apart.
+  // 2^64 divided by the golden ratio: its multiples modulo 2^64 are far apart.
   constexpr uint64_t step = 0x9E3779B97F4A7C15;
   Value key = number(seed.value_or(placeOf(at)));
   uint64_t factor = 1;

@@ -112,8 +112,8 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
 }
 
 Value SequenceBuilder::inRoom(Value flat, int64_t width) {
-  // Booleans and strings must be valid values even in the undefined part, so it
-  // is filled.
+  // The part of the row after the element may be undefined, except for booleans
+  // and strings, which must be valid values: their rows are filled.
   Type element = elementOf(flat);
   Dim own = dimsOf(flat)[0];
   if (own == width)
@@ -242,7 +242,9 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
       return failure();
     sizes.push_back(read->front());
   }
-  // The caller's rows may be shorter than the upper bounds of all axes require.
+  // A row that the caller passes may be too short for an element whose sizes
+  // are all at their upper bounds, so the generated program checks that the
+  // element fits.
   Dim elements = product(ArrayRef<Dim>(sizes));
   if (int64_t width = shapeOf(sequence.rows)[1]; elements.most() > width)
     require(ints.less(ints.sizes(elements), ints.number(width + 1)));
@@ -287,7 +289,7 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   auto one = pack({x}, {form->element, form->sizes, 1});
   if (failed(one))
     return failure();
-  // Elements from the insertion position on move back by one.
+  // The elements from the insertion position on move to the next row each.
   Value rows = node->countTo(Dim(form->capacity));
   Value from =
       ints.sub(rows, node->cast(ints.less(place, rows), elementOf(rows)));
@@ -359,7 +361,8 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   auto sizes = sizesIn(sequence, ints.numbers({0}));
   if (failed(sizes))
     return failure();
-  // The length of each element along the axis; 0 after the last element.
+  // For each row: the length of its element along the concatenated axis; 0 for
+  // rows after the last element.
   Value isElement = ints.less(node->countTo(Dim(capacity)), count);
   Value lengths = ints.numbers({1});
   if (isNewAxis)
@@ -397,7 +400,9 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
       inner(ArrayRef<Dim>(*sizes).drop_front(axis + 1));
   Dim outerSize = product(ArrayRef<Dim>(outer)),
       innerSize = product(ArrayRef<Dim>(inner));
-  // which * width + (o * own + inside) * inner + i
+  // The index in the flattened rows of the result's element (o, p, i), where p
+  // is the position along the concatenated axis:
+  //   which[p] * width + (o * own[p] + inside[p]) * inner + i
   auto aligned = [&](Value vector, int64_t place) {
     return node->alignAt(vector, place, 3);
   };
@@ -441,7 +446,8 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   part = ints.vector(part);
   require(ints.less(ints.number(0), part));
   int64_t most = size.most();
-  // No part is longer than the axis.
+  // The length of a part is at most that of the axis, and at least 1, so that
+  // the division below is valid.
   Value length = ints.max(ints.min(part, ints.sizes(size)), ints.number(1));
   Value last = ints.sub(length, ints.number(1));
   Value number = ints.div(ints.add(ints.sizes(size), last), length);
@@ -464,8 +470,9 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   }
   parts.shapes = columns.size() == 1 ? columns[0]
                                      : Value(node->build<ConcatOp>(columns, 1));
-  // The source index of position f in row e; f / inner / length is the index in
-  // the outer axes.
+  // For position f in row e of the result: the index of its element in the
+  // flattened `x`. f / inner / (length of part e) is the index along the outer
+  // axes.
   int64_t width = outer.most() * most * inner.most();
   Value place = node->alignAt(node->countTo(Dim(width)), 1, 2);
   Value own = node->alignAt(lengths, 0, 2), start = node->alignAt(starts, 0, 2);

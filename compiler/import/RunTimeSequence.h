@@ -23,22 +23,25 @@ class GraphImporter;
 class ProtoNode;
 struct NodePlace;
 
-/// The properties that all values of a sequence variable share.
+/// The element type, ranges of sizes and capacity that all values of a sequence
+/// share, for example in all iterations of a loop.
 struct SequenceForm {
   mlir::Type element;
-  /// The range of each size of an element.
+  /// For each axis of an element: the range of its size.
   llvm::SmallVector<SizeRange> sizes;
   int64_t capacity = 0;
 
   bool isFixed() const;
-  /// Returns the number of tensor elements in a row.
+  /// Returns the number of tensor elements in a row: those of an element of the
+  /// sequence with all sizes at their upper bounds.
   int64_t width() const;
-  /// Returns the smallest form that holds both; nullopt if their elements
-  /// differ in type or rank.
+  /// Returns the smallest form that can represent sequences of both forms;
+  /// nullopt if their elements differ in type or rank.
   static std::optional<SequenceForm> join(const SequenceForm &a,
                                           const SequenceForm &b);
   bool operator==(const SequenceForm &other) const;
-  /// Returns the types of rows, shapes (unless fixed) and count.
+  /// Returns the types of the tensors rows, shapes (unless all sizes are fixed)
+  /// and count.
   llvm::SmallVector<mlir::Type> types() const;
 };
 
@@ -49,67 +52,70 @@ struct RunTimeSequence {
   SequenceForm form() const;
 };
 
-/// Builds operators on sequences for one node. Functions that fail return null
-/// or failure with a diagnostic.
+/// Builds the operators for one ONNX node on sequences that are represented by
+/// tensors. Functions that fail return null or failure, with a diagnostic.
 class SequenceBuilder {
 public:
   SequenceBuilder(GraphImporter &importer, NodePlace &at);
   ~SequenceBuilder();
 
-  /// Returns the form of a list of tensors; nullopt if there is no common one
-  /// or the list is empty.
+  /// Returns the form of a sequence with these tensors; nullopt if the list is
+  /// empty or the tensors differ in type or rank.
   static std::optional<SequenceForm>
   formOf(llvm::ArrayRef<mlir::Value> elements);
-  /// Converts a list of tensors to `form`, which must be large enough.
+  /// Converts a list of tensors to a sequence of the given form, which must be
+  /// large enough for all of them.
   mlir::FailureOr<RunTimeSequence> pack(llvm::ArrayRef<mlir::Value> elements,
                                         const SequenceForm &form);
-  /// Converts a sequence to another form; the run fails if its length exceeds
-  /// the capacity.
+  /// Converts a sequence to another form; the generated program fails if the
+  /// length of the sequence exceeds the capacity of the form.
   RunTimeSequence fit(const RunTimeSequence &sequence,
                       const SequenceForm &form);
 
   mlir::Value length(const RunTimeSequence &sequence);
-  /// Returns the length as a size that can occur in shapes.
+  /// Returns the length of a sequence as a size that can occur in shapes.
   mlir::FailureOr<graph::Dim> size(const RunTimeSequence &sequence);
   mlir::FailureOr<mlir::Value> elementAt(const RunTimeSequence &sequence,
                                          mlir::Value position);
   /// Returns the element of a sequence that has exactly one.
   mlir::FailureOr<mlir::Value> single(const RunTimeSequence &sequence);
-  /// Inserts `x` at `position`; at the end if `position` is null.
+  /// Inserts the tensor `x` into a sequence at `position`, or at the end if
+  /// `position` is null.
   mlir::FailureOr<RunTimeSequence> insert(const RunTimeSequence &sequence,
                                           mlir::Value x, mlir::Value position);
   mlir::FailureOr<RunTimeSequence> erase(const RunTimeSequence &sequence,
                                          mlir::Value position);
   mlir::FailureOr<mlir::Value> concat(const RunTimeSequence &sequence,
                                       int64_t axis, bool isNewAxis);
-  /// Splits `x` along an axis into parts of length `part`; the last one may be
-  /// shorter.
+  /// Splits the tensor `x` along an axis into a sequence of parts of length
+  /// `part`; the last part may be shorter.
   mlir::FailureOr<RunTimeSequence> split(mlir::Value x, int64_t axis,
                                          mlir::Value part);
-  /// Removes an axis that has size 1 in every element.
+  /// Removes an axis from the elements of a sequence; it must have size 1 in
+  /// every element.
   void dropAxis(RunTimeSequence &sequence, int64_t axis);
-  /// Emits a check that all elements of a boolean tensor are true, else the run
-  /// fails.
+  /// Emits a check that all elements of a boolean tensor are true, else the
+  /// generated program fails.
   void require(mlir::Value truths);
-  /// Returns a tensor of zeros or empty strings.
+  /// Returns a constant tensor of zeros or empty strings.
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
 
 private:
-  /// Returns a position counted from the front. The run fails if it is not
-  /// below `end`.
+  /// Returns a position counted from the front, adding `count` if it is
+  /// negative. The generated program fails if the result is not in [0, end).
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);
-  /// Returns a row of `width` elements that starts with those of `flat`; the
-  /// rest is undefined.
+  /// Returns a row of `width` elements that starts with the elements of the
+  /// vector `flat`; the rest is undefined.
   mlir::Value inRoom(mlir::Value flat, int64_t width);
   mlir::Value withColumns(mlir::Value matrix, int64_t width);
   mlir::FailureOr<mlir::Value> row(const RunTimeSequence &sequence,
                                    mlir::Value position);
   mlir::FailureOr<graph::Dims> sizesIn(const RunTimeSequence &sequence,
                                        mlir::Value position);
-  /// Emits a check that all elements have equal sizes along each axis except
-  /// `otherAxis`.
+  /// Emits a check that all elements of a sequence have equal sizes along each
+  /// axis except `otherAxis`.
   void requireAlike(const RunTimeSequence &sequence,
                     std::optional<int64_t> otherAxis);
 

@@ -1,6 +1,6 @@
 // Imports Scan.
 //
-// As for Loop, a short Scan is unrolled and any other becomes a `graph.loop`. A
+// A short Scan is unrolled; any other Scan becomes a `graph.loop`. A
 // `graph.loop` slices its inputs and outputs along their first axis, so other
 // scan axes are transposed to the front.
 
@@ -17,10 +17,11 @@ namespace ingot {
 struct ScanForm {
   size_t states, inputs, outputs;
   SmallVector<int64_t> inputAxes, outputAxes, inputReversed, outputReversed;
-  /// In opset 8, the first axis of all values is a batch.
+  /// Whether the first axis of all states, inputs and outputs is a batch axis,
+  /// as in opset 8.
   bool batched;
   graph::Dim batch = 1, count = -1;
-  /// The states, then the scan inputs.
+  /// The initial states, followed by the scan inputs.
   SmallVector<Value> values;
 };
 
@@ -42,7 +43,8 @@ static graph::Dim lengthOf(const ScanForm &form) {
 static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                     const onnx::GraphProto &body) {
   ScanForm form;
-  // In opset 8, values have a batch axis, and sequence lengths may be given.
+  // In opset 8, all values have a batch axis, and input 0 may be the lengths of
+  // the sequences.
   form.batched = place.opset < 9;
   SmallVector<Value> &values = form.values;
   values.assign(place.inputs);
@@ -102,8 +104,8 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                  "the lengths of the scan inputs")))
       return failure();
   }
-  // Read only now: the checks above may replace sizes that are assumed to be
-  // equal.
+  // The sizes are read only after all checks: a check may assume that two sizes
+  // are equal, which replaces one of them in the types.
   if (form.batched)
     form.batch = graph::dimsOf(values[0])[0];
   form.count = lengthOf(form);
@@ -173,7 +175,7 @@ NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
   return results;
 }
 
-/// Moves axis `from` to the front.
+/// Transposes axis `from` of `x` to the front.
 static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
                            int64_t from) {
   SmallVector<int64_t> perm{from};
@@ -183,7 +185,7 @@ static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
   return from == 0 ? x : graph::buildTranspose(builder, loc, x, perm);
 }
 
-/// Moves the first axis to position `to`.
+/// Transposes the first axis of `x` to position `to`.
 static Value withFirstAxisAt(OpBuilder &builder, Location loc, Value x,
                              int64_t to) {
   SmallVector<int64_t> perm;
@@ -228,7 +230,7 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     if (result.kind != Binding::Known)
       return node.unsupported(
           "a body that returns a sequence is not supported");
-    // A state keeps its shape.
+    // A state must have the same shape before and after an iteration.
     if (k < form.states && result.value.getType() != states[k].getType() &&
         graph::elementOf(result.value) == graph::elementOf(states[k]) &&
         failed(node.requireAlike(

@@ -66,7 +66,8 @@ std::vector<std::string> operatorNames(StringRef domain) {
   return sorted;
 }
 
-/// Returns the element types of a type constraint that Ingot supports.
+/// Returns the names of those element types of a type constraint that Ingot
+/// supports.
 static std::string elementTypes(const onnx::DataTypeSet &allowed) {
   std::vector<int64_t> types;
   MLIRContext context;
@@ -82,7 +83,7 @@ static std::string elementTypes(const onnx::DataTypeSet &allowed) {
 }
 
 /// Returns the element types of an operator's operands, grouped by operands of
-/// the same type.
+/// the same type, for example {"X, Y", "float32, float64"}.
 static std::vector<std::pair<std::string, std::string>>
 elementTypes(const onnx::OpSchema &schema) {
   llvm::MapVector<StringRef, std::pair<std::string, std::string>> ofConstraint;
@@ -164,8 +165,8 @@ static StringRef kindName(int kind) {
   return kind >= 0 && kind < int(std::size(names)) ? names[kind] : "unknown";
 }
 
-/// Returns the type of an attribute. Exporters before IR version 2 omitted it;
-/// then it is derived from the field that is set.
+/// Returns the type of an attribute. Exporters before IR version 2 omitted the
+/// type; it is then derived from the field of the attribute that is set.
 static int kindOf(const onnx::AttributeProto &attr) {
   if (attr.type() != onnx::AttributeProto::UNDEFINED)
     return attr.type();
@@ -197,8 +198,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
       return error("the attribute " + shown + " is given twice");
     auto it = formal.find(attr.name());
     if (it == formal.end()) {
-      // Old exporters write attributes of other opsets; only attributes that
-      // the operator never had are errors.
+      // An attribute that the operator does not have in this opset is an error,
+      // and the message lists the attributes that it has.
       auto names = llvm::map_to_vector(
           formal, [](const auto &entry) { return entry.first; });
       llvm::sort(names);
@@ -212,8 +213,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
     if (kind != wanted && !emptyList)
       return error("the attribute " + shown + " has the type " + kindName(kind),
                    kindName(wanted).str());
-    // Flags, which must be 0 or 1: implementations interpret other numbers
-    // differently.
+    // Attributes that are flags and must be 0 or 1: implementations interpret
+    // other numbers differently.
     static const llvm::StringSet<> flags{"keepdims",  "transA",
                                          "transB",    "exclusive",
                                          "allowzero", "select_last_index"};
@@ -275,7 +276,8 @@ onnx::TypeProto typeProto(Value value) {
 }
 
 namespace {
-/// Gives the schema's shape rule access to the imported operands.
+/// Gives ONNX's shape rule of an operator access to the imported operands of a
+/// node.
 class NodeInference : public onnx::InferenceContext {
 public:
   NodeInference(const onnx::NodeProto &node, const onnx::OpSchema &schema,
@@ -284,9 +286,10 @@ public:
         data(inputs.size()) {
     for (const auto &attr : node.attribute())
       attributes[attr.name()] = &attr;
-    // Rules assume defaults of their own, which are not always the schema's.
-    // String defaults are omitted: rules treat a present auto_pad as set by the
-    // user.
+    // For absent attributes, ONNX's shape rules assume defaults of their own,
+    // which are not always those of the schema, so integer defaults of the
+    // schema are passed. String defaults are not: the rules treat a present
+    // auto_pad as set by the user.
     for (const auto &[name, formal] : schema.attributes())
       if (formal.default_value.type() == onnx::AttributeProto::INT)
         attributes.try_emplace(name, &formal.default_value);
@@ -334,11 +337,13 @@ const onnx::TensorProto *NodeInference::getInputData(size_t i) const {
     return data[i].get();
   auto constant = inputs[i].getDefiningOp<graph::ConstantOp>();
   auto type = cast<RankedTensorType>(inputs[i].getType());
-  // Shape rules read shapes, axes and scalars, never weights.
+  // ONNX's shape rules read the values of shapes, axes and scalars, never of
+  // larger tensors such as weights.
   if (!constant || type.getNumElements() > 4096)
     return nullptr;
   DenseElementsAttr dense = toDense(constant.getValueAttr());
-  // Sub-byte elements would have to be packed; no shape rule reads them.
+  // Elements narrower than 8 bits would have to be packed; no shape rule reads
+  // them.
   if (!dense || (!type.getElementType().isInteger(1) &&
                  type.getElementTypeBitWidth() < 8))
     return nullptr;
@@ -351,7 +356,8 @@ const onnx::TensorProto *NodeInference::getInputData(size_t i) const {
   return data[i].get();
 }
 
-/// Returns a message without the prefixes that the onnx library adds.
+/// Returns the message of an exception without the prefixes that the onnx
+/// library adds.
 static std::string cleanMessage(StringRef message) {
   for (StringRef prefix : {"[ShapeInferenceError] ", "[TypeInferenceError] ",
                            "[ShapeInferenceError]", "[TypeInferenceError]"})
@@ -396,7 +402,9 @@ checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
   return std::nullopt;
 }
 
-/// Checks the operator's rule in OperandShapes.def.
+/// Checks the shapes of a node's inputs against the operator's rule in
+/// OperandShapes.def. With `needed`, sizes that may be equal are accepted and
+/// collected there.
 static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
                                               const onnx::OpSchema &schema,
                                               ArrayRef<Value> inputs,
@@ -442,14 +450,15 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
       return error;
     if (auto error = checkShapes(node, schema, inputs))
       return error;
-    // Rules that examine subgraphs assume that these are complete.
+    // ONNX's shape rules of operators with subgraphs assume that all types in
+    // the subgraphs are known, so they are not called.
     bool hasGraph = llvm::any_of(schema.attributes(), [](const auto &formal) {
       return formal.second.type == onnx::AttributeProto::GRAPH ||
              formal.second.type == onnx::AttributeProto::GRAPHS;
     });
     outputs.assign(node.output_size(), {});
-    // ONNX's rule for Range rejects operands with one element, which ONNX's own
-    // tests use.
+    // ONNX's shape rule of Range is not called either: it rejects operands of
+    // rank 1 with one element, which ONNX's own tests use.
     hasGraph |= node.op_type() == "Range";
     if (hasGraph || !schema.has_type_and_shape_inference_function())
       return std::nullopt;
@@ -493,8 +502,9 @@ std::string describeOperands(const onnx::OpSchema *schema,
 //===----------------------------------------------------------------------===//
 
 /// Returns `node` with an element type for each output of its subgraphs. ONNX's
-/// function builder for SequenceMap asserts that there is one; exporters omit
-/// it, and Ingot ignores it: elements have the types of their values.
+/// function builder for SequenceMap asserts that each output has a type, which
+/// exporters omit. Ingot ignores these types: elements have the types of their
+/// values.
 static onnx::NodeProto withTypedOutputs(const onnx::NodeProto &node) {
   onnx::NodeProto typed = node;
   for (onnx::AttributeProto &attribute : *typed.mutable_attribute())
@@ -525,7 +535,7 @@ functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
             ->mutable_elem_type()
             ->mutable_tensor_type()
             ->set_elem_type(static_cast<int32_t>(onnxDataType(element)));
-    // The function builders look attributes up without their defaults.
+    // ONNX's function builders require types of the outputs of subgraphs.
     onnx::NodeProto typed = withTypedOutputs(node);
     onnx::FunctionBodyBuildContextImpl context(typed, types);
     onnx::FunctionProto body;

@@ -14,7 +14,8 @@
 
 namespace ingot {
 
-/// Returns the domain, with "" for both names of ONNX's own domain.
+/// Returns a domain by its canonical name: "" for both names of ONNX's own
+/// domain, "" and "ai.onnx".
 llvm::StringRef canonicalDomain(llvm::StringRef domain);
 /// Returns the newest known opset of a domain; 0 if the domain is unknown.
 int64_t newestOpset(llvm::StringRef domain);
@@ -25,7 +26,8 @@ bool isVendorDomain(llvm::StringRef domain);
 /// The oldest opset of ONNX's own domain that can be imported.
 inline constexpr int64_t oldestOpset = 6;
 
-/// Returns the definition that applies at `opset`; null if there is none.
+/// Returns the schema of an operator that applies at `opset`; null if there is
+/// none.
 const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
                                    int64_t opset);
 /// Returns the oldest opset of the domain that has the operator; 0 if there is
@@ -37,15 +39,15 @@ std::vector<std::string> operatorNames(llvm::StringRef domain);
 
 struct OperatorInfo {
   std::string domain, name;
-  /// Whether ONNX defines it as a function of other operators.
+  /// Whether ONNX defines the operator as a function of other operators.
   bool isFunction = false;
-  /// The opsets that introduced or changed it, in order, and the newest opset
-  /// of the domain.
+  /// The opsets that introduced or changed the operator, in order, and the
+  /// newest opset of its domain.
   std::vector<int64_t> versions;
   int64_t newest = 0;
-  /// The element types of operands, grouped by operands of the same type,
-  /// limited to types that Ingot supports, as of the newest opset: {"X, Y",
-  /// "float32, float64"}.
+  /// The element types of operands in the newest opset that Ingot supports,
+  /// grouped by operands of the same type, such as {"X, Y", "float32,
+  /// float64"}.
   std::vector<std::pair<std::string, std::string>> types;
 };
 /// Returns every operator of ONNX and of FurtherOperators.def except deprecated
@@ -57,7 +59,8 @@ struct SchemaError {
   std::string message, supported;
 };
 
-/// Checks arity and attributes, which needs no types.
+/// Checks the number of inputs and outputs of a node, and its attributes. This
+/// needs no types.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
 /// Rejects a node that lacks an operand required by its operator.
@@ -67,8 +70,9 @@ std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
 /// the rule in OperandShapes.def.
 SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
                       llvm::ArrayRef<mlir::Value> inputs);
-/// Checks element types and shapes. `inputs` are null where absent. Stores the
-/// types that ONNX infers in `outputs`, empty where it infers none.
+/// Checks the element types and shapes of a node's inputs, which are null where
+/// absent. Stores in `outputs` the types that ONNX infers for the results,
+/// empty where it infers none.
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
                                       const onnx::OpSchema &schema,
                                       llvm::ArrayRef<mlir::Value> inputs,
@@ -76,7 +80,9 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
 
 /// Returns the value's type as an ONNX TypeProto.
 onnx::TypeProto typeProto(mlir::Value value);
-/// For example "X: f32[1,64,20,20], scales: f32[4] -> Y: f32[1,64,40,40]".
+/// Returns the names and types of a node's operands and results for
+/// diagnostics, such as "X: f32[1,64,20,20], scales: f32[4] -> Y:
+/// f32[1,64,40,40]".
 std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Value> inputs,
                              llvm::ArrayRef<mlir::Type> outputs);

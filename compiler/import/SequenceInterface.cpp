@@ -1,8 +1,8 @@
 // Imports inputs and outputs that are sequences or optional values.
 //
-// Their parts (ValueFile.h) are arguments and results of main. If data are
-// given, shapes and presence are fixed to those of the data; a sequence is then
-// a list of slices.
+// The tensors that such a value consists of (ValueFile.h) are arguments or
+// results of main. If data are given for an input, its shapes and presence are
+// fixed to those of the data, and a sequence becomes a list of slices.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -113,7 +113,7 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
   return sizes;
 }
 
-/// Returns the rows of a matrix as a list of tensors, each with its own shape.
+/// Returns the rows of a matrix as a list of tensors, with the given shapes.
 static std::vector<Value> listOf(OpBuilder &builder, Value rows,
                                  ArrayRef<SmallVector<int64_t>> shapes) {
   std::vector<Value> list;
@@ -223,7 +223,8 @@ bool GraphImporter::addOutputParts(const onnx::ValueInfoProto &output,
                                    Binding value, Scope &scope,
                                    std::vector<OutputPart> &parts) {
   const onnx::TypeProto &type = output.type();
-  // A pseudo node for the output: the location of the operators built here.
+  // A node that stands for the output, so that the operators built here have a
+  // location.
   onnx::NodeProto asNode;
   asNode.set_op_type("output");
   asNode.set_name(output.name());
@@ -279,8 +280,8 @@ bool GraphImporter::addSequence(const onnx::ValueInfoProto &output,
   } else {
     form = SequenceBuilder::formOf(elements);
   }
-  // If the elements have different ranks, they become vectors, and their rows
-  // in the table of shapes end early.
+  // If the elements have different ranks, they are flattened to vectors, and
+  // the table of shapes is padded with -1 for elements of smaller rank.
   bool isMixed = !form;
   for (Value element : elements)
     rank = std::max<int64_t>(rank, shapeOf(element).size());

@@ -1,9 +1,10 @@
 // Imports operators on sequences and optional values.
 //
 // If the length of a sequence and the accessed positions are known at compile
-// time, the sequence is a list of values in the importer and leaves no trace in
-// the graph. Any other sequence is represented by tensors (RunTimeSequence.h).
-// An optional value is the value that it contains.
+// time, the sequence is a list of values in the importer, without any operation
+// in the graph. Any other sequence is represented by tensors
+// (RunTimeSequence.h). An optional value is represented by the value that it
+// contains.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -22,13 +23,14 @@ static bool checkSequence(ProtoNode &node, const NodePlace &at) {
   return false;
 }
 
-/// Whether the node's sequence is a list and its position, input `i`, is known
-/// at compile time.
+/// Whether input 0, a sequence, is a list of values in the importer, and input
+/// `i`, a position in it, is absent or known at compile time.
 static bool isListed(ProtoNode &node, const NodePlace &at, unsigned i) {
   return at.bindings[0].isList() && (!node.hasInput(i) || node.isKnown(i));
 }
 
-/// Returns input `i` as an index below `size`.
+/// Returns input `i`, a position that is known at compile time, as an index in
+/// [0, size): a negative position counts from the end.
 static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
   auto given = node.requireInts(i, "position");
   if (failed(given))
@@ -44,7 +46,8 @@ static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
   return place < 0 ? place + size : place;
 }
 
-/// Returns the node's sequence as a run-time sequence, with room for `also`.
+/// Returns input 0, a sequence, represented by tensors. If it is empty, its
+/// elements have the type and shape of `also`.
 static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at,
@@ -66,7 +69,8 @@ static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
   return sequences.pack(given.elements, *form);
 }
 
-/// Returns input `i`, a position with one element; null if it is absent.
+/// Returns input `i`, a position in a sequence, as a value; null if it is
+/// absent. Fails with a diagnostic unless it has one element.
 static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   if (!node.hasInput(i))
     return Value();
@@ -82,8 +86,9 @@ struct ListAndPlace {
 };
 } // namespace
 
-/// Returns the node's sequence, with room for `also`, and input `i`, a position
-/// in it.
+/// Returns input 0, a sequence, represented by tensors, and input `i`, a
+/// position in it. If the sequence is empty, its elements have the type and
+/// shape of `also`.
 static FailureOr<ListAndPlace> listAndPlace(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at, unsigned i,
@@ -108,8 +113,9 @@ static NodeResults oneResult(FailureOr<Value> value) {
 }
 
 /// Returns the result of a node whose sequence length or position, input `i`,
-/// is known only at run time. `build` computes the result from the sequence,
-/// with room for `also`, and the position.
+/// is known only at run time. `build` computes the result from the position and
+/// the sequence, represented by tensors. `also` is an element that the node
+/// inserts, or null.
 template <typename Build>
 static NodeResults atPlaceOfRun(GraphImporter &importer, ProtoNode &node,
                                 NodePlace &at, unsigned i, Build build,
@@ -148,8 +154,8 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   std::vector<Value> elements = at.bindings[0].elements;
   int64_t place = elements.size();
   if (node.hasInput(2)) {
-    // The position after the last element is allowed, but not as a negative
-    // position.
+    // SequenceInsert also allows the position after the last element, which
+    // cannot be written as a negative position.
     auto given = node.requireInts(2, "position");
     if (failed(given))
       return failure();
@@ -163,9 +169,9 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }
 
-/// Returns the result of a node on a sequence and a position, input 1. `ofRun`
-/// builds it if one of them is known only at run time (see atPlaceOfRun);
-/// otherwise `known` selects from the list of elements.
+/// Returns the result of a node on a sequence, input 0, and a position, input
+/// 1. If the length or the position is known only at run time, `ofRun` builds
+/// the result; otherwise `known` selects it from the list of elements.
 template <typename OfRun, typename Known>
 static NodeResults atPlace(GraphImporter &importer, NodePlace &at, OfRun ofRun,
                            Known known) {
@@ -221,8 +227,8 @@ NodeResults GraphImporter::importSequenceLength(NodePlace &at) {
   return SmallVector<Binding>{Binding::known(integers(at, {}, length))};
 }
 
-/// Splits `x` along an axis into parts of the given lengths. Unless
-/// `keepsAxis`, the axis, which then has size 1 in each part, is removed.
+/// Splits `x` along an axis into parts of the given lengths. Without
+/// `keepsAxis`, all lengths are 1, and the axis is removed from each part.
 static NodeResults listOfParts(ProtoNode &node, OpBuilder &builder, Value x,
                                int64_t axis, ArrayRef<int64_t> lengths,
                                bool keepsAxis) {

@@ -1,7 +1,7 @@
 // Lists the operators that support strings; imports initializers of strings.
 //
 // ONNX allows strings in many operators that only move elements. Operators that
-// are not in this list reject them with a diagnostic.
+// are not in this list reject strings with a diagnostic.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"

@@ -18,7 +18,7 @@ namespace ingot {
 struct ModelSummary {
   struct Value {
     std::string name;
-    /// "float32[batch,3,224,224]".
+    /// The type as text, such as "float32[batch,3,224,224]".
     std::string type;
   };
   std::string producer;
@@ -32,7 +32,7 @@ struct ModelSummary {
   int64_t initializers = 0, initializerBytes = 0;
 };
 
-/// For example "float32[1,?]" or "sequence of float32[n]".
+/// Returns a type as text, such as "float32[1,?]" or "sequence of float32[n]".
 std::string typeText(const onnx::TypeProto &type);
 
 ModelSummary summarize(const onnx::ModelProto &model);

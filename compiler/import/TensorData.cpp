@@ -10,7 +10,8 @@ using namespace mlir;
 namespace ingot {
 
 namespace {
-/// An entry per TensorProto.DataType, indexed by its number.
+/// The name, width and MLIR type of an ONNX element type. The table of these
+/// entries is indexed by the number of the type in TensorProto.DataType.
 struct DataTypeRow {
   StringLiteral name;
   unsigned bits;
@@ -33,7 +34,8 @@ static Type boolean(MLIRContext *context) {
 }
 
 static Type string(MLIRContext *context) {
-  // Unlike the builtin types, it needs a dialect that may not be loaded yet.
+  // Unlike MLIR's builtin types, the type of strings belongs to a dialect that
+  // may not be loaded yet.
   context->getOrLoadDialect<kernel::KernelDialect>();
   return kernel::StringType::get(context);
 }
@@ -109,7 +111,7 @@ std::string describe(Type type) {
     os << dataTypeName(onnxDataType(element));
   if (tensor) {
     os << "[";
-    // Dynamic sizes are shown as their bounds.
+    // A dynamic size is shown as its lower and upper bound.
     llvm::interleave(
         kernel::dimsOf(tensor), os,
         [&](const kernel::Dim &size) {
@@ -124,8 +126,8 @@ std::string describe(Type type) {
 }
 
 std::optional<int64_t> checkedElements(ArrayRef<int64_t> shape, unsigned bits) {
-  // A size of zero must not hide an excessive size elsewhere: the sizes of
-  // slices of the shape are computed, too.
+  // A size of zero must not hide an excessive size of another axis, since the
+  // numbers of bytes of the tensor's slices are computed as well.
   int64_t bytes = std::max(1u, bits / 8), elements = 1;
   for (int64_t size : shape) {
     if (size < 0 || (size > 0 && bytes > maxTensorBytes / size))
@@ -189,7 +191,8 @@ DenseElementsAttr toDense(ElementsAttr attr) {
                         resource.getRawHandle().getBlob()->getData());
 }
 
-/// The elements, either in their original storage or in `own`.
+/// The bytes of a tensor's elements, either in their original storage or copied
+/// to `own`.
 namespace {
 struct Elements {
   ArrayRef<char> bytes;
@@ -241,7 +244,8 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
     unpack(raw, bits, type.isSignedInteger(), elements.own);
   } else {
     elements.bytes = ArrayRef<char>(raw.data(), raw.size());
-    // C++ compilers assume that a bool is 0 or 1.
+    // C++ compilers assume that a bool is stored as 0 or 1, so other bytes are
+    // replaced by 1.
     if (type.isInteger(1) &&
         llvm::any_of(elements.bytes, [](char c) { return c & ~1; })) {
       elements.isOwn = true;
@@ -253,8 +257,9 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
   return true;
 }
 
-/// Reads the elements from the typed field in which ONNX stores this type:
-/// unchanged, truncated to their width, or unpacked from a bit stream.
+/// Reads the elements of a tensor from the typed field, such as int32_data, in
+/// which ONNX stores its element type: unchanged, truncated to their width, or
+/// unpacked from a bit stream.
 static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
                       Elements &elements, std::string &error) {
   auto hasCount = [&](const auto &field) {
@@ -302,12 +307,13 @@ static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
   unsigned bits = dataTypeBits(tensor.data_type());
   if (bits >= 8)
     return bits == 16 ? cut(uint16_t(), ints) : cut(uint8_t(), ints);
-  // Each entry holds one byte of the stream.
+  // Each entry of int32_data contains one byte of the packed elements.
   std::string stream(ints.begin(), ints.end());
   return readStream(stream, bits, type, count, elements, error);
 }
 
-/// Returns the tensor's type; null with the reason in `error`.
+/// Returns the MLIR type of an ONNX tensor; null with the reason in `error` if
+/// it is invalid or unsupported.
 static RankedTensorType typeOf(const onnx::TensorProto &tensor,
                                MLIRContext *context, std::string &error) {
   Type element = elementType(tensor.data_type(), context);
@@ -379,8 +385,8 @@ static ElementsAttr resource(RankedTensorType type, StringRef name,
   return DenseResourceElementsAttr::get(type, name, std::move(blob));
 }
 
-/// Reads a tensor. Small tensors become dense attributes; for others,
-/// `makeLarge` is called.
+/// Converts a tensor to an attribute: a dense attribute for up to
+/// `inlineElements` elements, else the result of `makeLarge`.
 static FailureOr<ElementsAttr>
 attrOf(const onnx::TensorProto &tensor, ModelFile *file, MLIRContext *context,
        std::string &error, int64_t inlineElements,
@@ -476,7 +482,7 @@ FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
   Type element = values->getElementType();
   std::optional<int64_t> count =
       checkedElements(shape, element.getIntOrFloatBitWidth());
-  // The dense form must fit into memory.
+  // The dense form of a sparse tensor must fit into memory.
   if (!count || *count > (int64_t(1) << 30) || shape.empty()) {
     error = "is a sparse tensor whose dense form is too large";
     return failure();

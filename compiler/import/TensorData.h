@@ -1,4 +1,4 @@
-// ONNX tensors as MLIR attributes.
+// Converts ONNX tensors to MLIR attributes.
 //
 // Turns TensorProto and TypeProto into builtin types and element attributes.
 // The data of large tensors is not copied (it stays in the protobuf or a mapped
@@ -28,7 +28,8 @@ int64_t onnxDataType(mlir::Type type);
 /// Returns ONNX's name of the data type, such as "float32"; empty if it is
 /// unknown.
 llvm::StringRef dataTypeName(int64_t dataType);
-/// Returns the bits per element in raw_data; 0 if the type has no fixed size.
+/// Returns the number of bits of an element in TensorProto.raw_data; 0 if the
+/// type has no fixed size.
 unsigned dataTypeBits(int64_t dataType);
 /// Returns a type as diagnostics show it: "f32[1,64,20,20]".
 std::string describe(mlir::Type type);
@@ -47,9 +48,9 @@ mlir::FailureOr<mlir::ElementsAttr>
 tensorAttr(const onnx::TensorProto &tensor, llvm::StringRef name,
            ModelFile *file, mlir::MLIRContext *context, std::string &error,
            int64_t inlineElements = 64);
-/// Like tensorAttr, but the resource takes ownership of the data of `tensor`,
-/// which keeps only its name, type and shape. The data is freed with the
-/// resource.
+/// Converts a tensor to an attribute like tensorAttr, but moves its data into
+/// the resource, which frees them. `tensor` keeps only its name, type and
+/// shape.
 mlir::FailureOr<mlir::ElementsAttr>
 takeTensorAttr(onnx::TensorProto &tensor, llvm::StringRef name, ModelFile *file,
                mlir::MLIRContext *context, std::string &error,
@@ -59,22 +60,24 @@ struct StringTensor {
   llvm::SmallVector<int64_t> shape;
   std::vector<std::string> values;
 };
-/// Reads a string tensor. Fails with the reason in `error`, also for strings
-/// that contain a zero byte, since they would end there.
+/// Reads a string tensor. Fails with the reason in `error`, also if a string
+/// contains a zero byte, at which a C string would end.
 std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
                                       mlir::MLIRContext *context,
                                       std::string &error);
-/// Like tensorAttr, but the result is always a dense attribute.
+/// Converts a tensor of any size to a dense attribute; on failure the reason is
+/// in `error`.
 mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,
                 mlir::MLIRContext *context, std::string &error);
-/// Returns the elements as raw bytes, without creating an attribute, which
-/// would live as long as the context.
+/// Returns the elements of a tensor as raw bytes, without creating an
+/// attribute, which would live as long as the context.
 std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
                                              ModelFile *file,
                                              mlir::MLIRContext *context,
                                              std::string &error);
-/// Converts a sparse tensor to a dense one.
+/// Converts a sparse tensor to an attribute with all elements; on failure the
+/// reason is in `error`.
 mlir::FailureOr<mlir::ElementsAttr>
 sparseTensorAttr(const onnx::SparseTensorProto &tensor, ModelFile *file,
                  mlir::MLIRContext *context, std::string &error);
@@ -86,9 +89,11 @@ mlir::DenseElementsAttr toDense(mlir::ElementsAttr attr);
 /// (bool and 4-bit types: one byte).
 mlir::DenseElementsAttr denseFromBytes(mlir::RankedTensorType type,
                                        llvm::ArrayRef<char> bytes);
-/// Returns the elements of `attr` in the same layout.
+/// Returns the elements of `attr` as contiguous bytes, each element in whole
+/// bytes (bool and 4-bit types: one byte).
 std::vector<char> bytesOf(mlir::DenseElementsAttr attr);
-/// Returns the bytes per element in this layout.
+/// Returns the number of bytes in which an element is stored (bool and 4-bit
+/// types: one).
 unsigned elementBytes(mlir::Type type);
 
 } // namespace ingot

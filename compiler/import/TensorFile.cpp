@@ -128,7 +128,7 @@ static std::unique_ptr<llvm::MemoryBuffer> readFile(StringRef path,
   return nullptr;
 }
 
-/// Writes a file atomically: completely or not at all.
+/// Writes `first` and `second` to a file atomically: completely or not at all.
 static bool writeFile(StringRef path, StringRef first, StringRef second,
                       std::string &error) {
   auto write = [&](llvm::raw_ostream &os) -> llvm::Error {
@@ -202,7 +202,8 @@ std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
   return tensor;
 }
 
-/// Packs elements of fewer than 8 bits, least significant bits first.
+/// Packs elements of `bits` < 8 bits, which are stored in whole bytes, to a bit
+/// stream, least significant bits first.
 static std::string packed(const Tensor &tensor, unsigned bits) {
   std::string out(llvm::divideCeil(tensor.elements() * bits, 8), '\0');
   for (auto [i, c] : llvm::enumerate(tensor.bytes)) {
@@ -238,7 +239,8 @@ bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
 // NumPy
 //===----------------------------------------------------------------------===//
 
-/// Returns NumPy's name of an element type: kind and size in bytes.
+/// Returns NumPy's name of an element type, kind and size in bytes: "f4" for
+/// float32.
 static std::string npyType(Type element) {
   char kind = isa<FloatType>(element)     ? 'f'
               : element.isInteger(1)      ? 'b'
@@ -265,7 +267,8 @@ static std::string npyTypeName(StringRef descr) {
   return "`" + printable(descr, 60) + "`";
 }
 
-/// Returns the text of the value after `key` and its colon.
+/// Returns the text of the value of `key` in the header of a .npy file, which
+/// is a Python dictionary.
 static StringRef headerField(StringRef header, StringRef key) {
   size_t at = header.find(("'" + key + "'").str());
   if (at == StringRef::npos)
@@ -360,7 +363,8 @@ bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
   for (int64_t size : tensor.type.getShape())
     header += std::to_string(size) + ",";
   header += "), }";
-  // Data begin at a multiple of 64 bytes.
+  // Pads the header with spaces, since the data begin at a multiple of 64
+  // bytes.
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
   std::string head("\x93NUMPY\x01\0", 8);

@@ -1,7 +1,7 @@
-// Tensors in .pb and .npy files.
+// Reads and writes tensors in .pb and .npy files.
 //
-// Reads and writes the data that models are run on, in ONNX's serialized
-// TensorProto and NumPy's array format.
+// The files contain inputs and outputs of models, as ONNX's serialized
+// TensorProto or in NumPy's array format.
 
 #ifndef INGOT_COMPILER_IMPORT_TENSORFILE_H
 #define INGOT_COMPILER_IMPORT_TENSORFILE_H
@@ -35,8 +35,8 @@ struct Tensor {
   double number(int64_t i) const;
   /// Returns element `i` as text for output: nine digits, or a quoted string.
   std::string text(int64_t i) const;
-  /// Replaces the string pointers, which generated code may have set, by
-  /// pointers to interned strings.
+  /// Replaces the pointers of a string tensor, which generated code may have
+  /// set, by pointers that `intern` returns.
   void internStrings();
 };
 
@@ -47,12 +47,12 @@ const char *intern(llvm::StringRef string);
 /// A tensor that the caller passes: an input, or a part of one (ValueFile.h).
 struct GraphInput {
   std::string name;
-  /// Null if it is not a tensor or its type is unsupported.
+  /// Null if the input is not a tensor or its element type is unsupported.
   mlir::Type elementType;
-  /// Whether the model fixes its rank and all its sizes.
+  /// Whether the model fixes the rank and all sizes of the input.
   bool hasShape = false;
-  /// The index of the model input it belongs to, that input's name, and its
-  /// declared type.
+  /// The index, the name and the declared type of the model input that this
+  /// tensor belongs to.
   size_t value = 0;
   std::string valueName;
   const onnx::TypeProto *type = nullptr;
@@ -63,21 +63,23 @@ std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
                                   mlir::MLIRContext *context);
 std::vector<std::string> outputNames(const onnx::ModelProto &model);
 
-/// Returns nullopt with the reason in `error`.
+/// Reads a tensor from a file with a TensorProto; nullopt with the reason in
+/// `error`.
 std::optional<Tensor> readTensorProto(llvm::StringRef path,
                                       mlir::MLIRContext *context,
                                       std::string &error);
 bool writeTensorProto(llvm::StringRef path, llvm::StringRef name,
                       const Tensor &tensor, std::string &error);
 
-/// Conversions from and to messages. tensorFrom returns nullopt with the reason
-/// in `error`.
+/// Convert a TensorProto to a tensor and back. tensorFrom returns nullopt with
+/// the reason in `error` on failure.
 std::optional<Tensor> tensorFrom(const onnx::TensorProto &proto,
                                  mlir::MLIRContext *context,
                                  std::string &error);
 onnx::TensorProto protoOf(llvm::StringRef name, const Tensor &tensor);
-/// Returns false with the reason in `error`, which is empty if the file does
-/// not parse as such a message.
+/// Parses a file as a message of the type of `proto`. Returns false with the
+/// reason in `error`, which is empty if the file does not contain such a
+/// message.
 bool parseFile(llvm::StringRef path, google::protobuf::MessageLite &proto,
                std::string &error);
 bool writeProto(llvm::StringRef path,
@@ -87,7 +89,8 @@ bool writeProto(llvm::StringRef path,
 /// (bfloat16, float8), whose bits are stored as unsigned integers or raw bytes.
 std::optional<Tensor> readNpy(llvm::StringRef path, mlir::Type elementType,
                               std::string &error);
-/// Like readNpy, for the contents of a file; `what` names the file in errors.
+/// Parses the contents of a .npy file, as readNpy does; `what` names the file
+/// in errors.
 std::optional<Tensor> parseNpy(llvm::StringRef bytes, llvm::StringRef what,
                                mlir::Type elementType, std::string &error);
 bool writeNpy(llvm::StringRef path, const Tensor &tensor, std::string &error);

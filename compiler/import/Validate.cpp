@@ -23,7 +23,7 @@ opsetImports(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
-  // Checked names cannot contain the separator.
+  // Names have been checked and cannot contain a newline, which separates them.
   return (canonicalDomain(domain) + "\n" + name + "\n" + overload).str();
 }
 
@@ -31,7 +31,7 @@ void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
              int64_t opset) {
   std::string &text = diagnostic.node;
   text = "node #" + std::to_string(index);
-  // Unnamed nodes are identified by their first output.
+  // A node without a name is identified by its first output.
   StringRef name = node.name();
   if (name.empty())
     for (const std::string &output : node.output())
@@ -144,7 +144,7 @@ public:
 private:
   struct Place {
     const OpsetImports &opsets;
-    std::string inside; // ", inside `then_branch` of `if`"
+    std::string inside; // such as ", inside `then_branch` of `if`"
   };
 
   void checkOpsets(const OpsetImports &opsets, StringRef where);
@@ -255,8 +255,8 @@ void Validator::unknownOperator(const onnx::NodeProto &node, int index,
   bool known =
       newestOpset(domain) || !names.empty() || functionDomains.contains(domain);
   if (isVendorDomain(domain))
-    return; // a valid model: the importer reports it with all else that is
-            // unsupported
+    return; // the model is valid: the importer reports the operator together
+            // with all others that are unsupported
   for (const auto &function : model.functions())
     if (canonicalDomain(function.domain()) == domain)
       names.push_back(function.name());
@@ -300,8 +300,8 @@ void Validator::checkOperator(const onnx::NodeProto &node, int index,
       unknownOperator(node, index, opset->second, place);
     return;
   }
-  // Here, the later operator of the same name replaced the deprecated first
-  // form.
+  // The first form of GroupNormalization is deprecated, but a later form of the
+  // same name exists.
   bool isKept = node.op_type() == "GroupNormalization";
   if (schema->Deprecated() && !isKept)
     return reportNode(DiagnosticId::UnknownOperator,
@@ -359,7 +359,8 @@ void Validator::checkCycle(const NodeList &nodes, const Place &place) {
     for (const std::string &output : nodes[i].output())
       producer[output] = i;
   }
-  // Following a stuck node to a node that it depends on leads into the cycle.
+  // A node that could not be ordered depends on another such node, which `next`
+  // returns. Following these dependencies leads into a cycle.
   auto next = [&](int i) {
     int found = -1;
     forEachRead(nodes[i], [&](const std::string &name) {
@@ -411,7 +412,7 @@ void Validator::checkGraph(const onnx::GraphProto &graph, const Place &place,
   llvm::StringSet<> constants;
   auto constant = [&](StringRef name) {
     checkName(name, "an initializer", place);
-    scope.names.insert(name); // it may give an input its default
+    scope.names.insert(name); // may be the default of an input
     if (!constants.insert(name).second)
       report(DiagnosticId::DuplicateName, "two initializers" + place.inside +
                                               " have the name `" +

@@ -15,7 +15,7 @@
 namespace ingot {
 
 using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-/// Maps each (canonical) domain to its version.
+/// Maps each imported domain, by its canonical name, to its opset version.
 using OpsetImports = llvm::StringMap<int64_t>;
 
 OpsetImports
@@ -26,16 +26,18 @@ opsetImports(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>
 std::string functionKey(llvm::StringRef domain, llvm::StringRef name,
                         llvm::StringRef overload);
 
-/// Sets the text "node #57 `/up/Resize` (`Resize`, opset 18)" and its parts.
+/// Sets the node of a diagnostic: its name, operator and opset, and the text
+/// "node #57 `/up/Resize` (`Resize`, opset 18)".
 void setNode(Diagnostic &diagnostic, const onnx::NodeProto &node, int64_t index,
              int64_t opset);
 
-/// Reports all errors; returns true if there are none.
+/// Checks that a model is well-formed. Reports all errors; returns true if
+/// there are none.
 bool validate(const onnx::ModelProto &model, Diagnostics &diagnostics);
 
 /// Returns the indices of the nodes in a stable topological order. Nodes on a
-/// cycle, or that depend on one, are left out. Names that no node produces are
-/// available from the start.
+/// cycle, or that depend on one, are left out. Names that no node produces,
+/// such as inputs, are available from the start.
 llvm::SmallVector<int> topologicalOrder(const NodeList &nodes);
 
 } // namespace ingot

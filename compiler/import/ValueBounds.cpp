@@ -1,13 +1,15 @@
-// Bounds of integers that a run computes.
+// Computes upper bounds of integers that a run computes.
 //
-// A shape may follow from sizes by functions that sizes have no expressions for:
-// int(sqrt(float(n))), floor(n * 0.7), or from a choice that data makes. The run computes
-// it; how large it gets follows from intervals of what it is computed from:
+// A size may be computed by functions for which there are no expressions of
+// sizes, such as int(sqrt(float(n))) or floor(n * 0.7), or depend on a choice
+// made by data. The generated program computes such a size, and its upper bound
+// is computed here with interval arithmetic:
 //
 //   n in [1, 400]  ->  sqrt(n) in [1, 20]  ->  at most 20
 //
-// Intervals are computed in doubles. Each result in floats is widened by more than their
-// rounding, so that a bound may be larger than the largest value, but is never smaller.
+// Intervals are computed in doubles. Each float result is widened by more than
+// its rounding error, so that a bound may be larger than the largest value, but
+// is never smaller.
 
 #include "compiler/import/ValueBounds.h"
 
@@ -32,7 +34,8 @@ using Intervals = SmallVector<Interval>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Interval ofType(Type type) {
-  // What a wider type holds is no bound for a size.
+  // The range of an integer type wider than 8 bits is no useful bound for a
+  // size.
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer || integer.getWidth() > 8)
     return {-infinity, infinity};
@@ -42,8 +45,9 @@ Interval ofType(Type type) {
   return {-most, most - 1};
 }
 
-/// Whether a type of integers holds an interval, as far as it has bounds. (A run that wraps
-/// beyond others is found out: it checks the sizes that it reads.)
+/// Whether an integer type can represent the finite ends of an interval. A
+/// value that overflows although an end is infinite is detected by the
+/// generated program, which checks the sizes that it reads.
 bool isHeld(Interval x, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
@@ -57,7 +61,8 @@ bool isHeld(Interval x, Type type) {
   return isInside(x.least) && isInside(x.most);
 }
 
-/// The interval of several candidates; all numbers if one is none (inf - inf, 0 * inf).
+/// Returns the smallest interval that contains all candidates; all numbers if a
+/// candidate is NaN (inf - inf, 0 * inf).
 Interval hullOf(ArrayRef<double> candidates) {
   Interval hull{infinity, -infinity};
   for (double x : candidates) {
@@ -72,7 +77,7 @@ Interval hullOf(Interval x, Interval y) {
   return {std::min(x.least, y.least), std::max(x.most, y.most)};
 }
 
-/// The values of a function that grows with its operand.
+/// Returns the interval of the results of a monotonically increasing function.
 Interval growing(Interval x, double (*function)(double)) {
   return hullOf({function(x.least), function(x.most)});
 }
@@ -89,7 +94,8 @@ Interval quotientOf(Interval x, Interval y) {
       {x.least / y.least, x.least / y.most, x.most / y.least, x.most / y.most});
 }
 
-/// Of integers, a quotient by what no run has as 0 is no larger than what is divided.
+/// Returns the interval of the integer quotient x / y. A run that divides has
+/// no y = 0, so that the magnitude of the quotient is at most that of x.
 Interval integerQuotientOf(Interval x, Interval y) {
   if (y.least < 0)
     return {-infinity, infinity};
@@ -98,7 +104,8 @@ Interval integerQuotientOf(Interval x, Interval y) {
   return growing(quotientOf(x, y), std::trunc);
 }
 
-/// What a comparison says: 1 or 0 where the intervals decide it, else either.
+/// Returns the result of a comparison: 1 or 0 if the intervals decide it, else
+/// both.
 Interval truth(bool isTrue, bool isFalse) {
   return {isTrue ? 1.0 : 0.0, isFalse ? 0.0 : 1.0};
 }
@@ -117,7 +124,9 @@ Interval powerOf(Interval x, Interval y) {
                  std::pow(x.most, y.least), std::pow(x.most, y.most)});
 }
 
-/// One element of the result of an operator on one element of each operand.
+/// Returns the interval of one element of the result of `op`, given the
+/// intervals of one element of each operand; nullopt if the operator is not
+/// supported.
 std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
   bool isInteger = elementOf(op->getResult(0)).isIntOrIndex();
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
@@ -182,8 +191,8 @@ std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The elements of tensors, in row-major order; one interval for all of a tensor that has
-/// too many, or sizes that only the run knows.
+/// The intervals of the elements of each tensor, in row-major order. A tensor
+/// with dynamic sizes or many elements has one interval for all its elements.
 class Bounds {
 public:
   const Intervals &of(Value value, int depth = 0) {
@@ -196,12 +205,14 @@ public:
       found = {type};
     bool isFloat = isa<FloatType>(elementOf(value));
     for (Interval &x : found) {
-      // More than floats of 32 bits round in a few operations.
+      // A relative error that is larger than that of a few roundings to
+      // float32.
       constexpr double slack = 1e-6;
       if (isFloat)
         x = {x.least - slack * std::abs(x.least),
              x.most + slack * std::abs(x.most)};
-      // What passes the type's range wraps.
+      // An integer outside of the range of its type wraps, and may become any
+      // value of the type.
       if (!isFloat && !isHeld(x, elementOf(value)))
         x = type;
     }
@@ -215,13 +226,15 @@ public:
     return whole;
   }
 
-  /// Element number `i` of `count`, for which an operand may have one interval.
+  /// Returns the interval of element `i` of `count`. `x` may have one interval
+  /// for all elements.
   static Interval at(const Intervals &x, size_t i, size_t count) {
     return x.size() == count ? x[i] : wholeOf(x);
   }
 
 private:
-  /// No computation of a shape is longer; the way back is recursive.
+  /// The limit for the depth of the recursion from results to operands;
+  /// computations of shapes are shorter.
   static constexpr int deepest = 200;
   static constexpr int64_t mostElements = 256;
 
@@ -230,14 +243,16 @@ private:
            tensorType(value).getNumElements() <= mostElements;
   }
 
-  /// Empty for what nothing but its type bounds.
+  /// Returns the intervals of the elements of a value; empty if only the range
+  /// of its type is known.
   Intervals compute(Value value, int depth) {
     Operation *op = value.getDefiningOp();
     if (!op)
       return {};
     if (auto constant = dyn_cast<ConstantOp>(op))
       return ofConstant(value, constant);
-    // What is an expression of sizes has its bounds.
+    // An element that is an expression of sizes has the bounds of that
+    // expression.
     if (isListed(value) && elementOf(value).isIntOrIndex()) {
       Intervals found;
       Interval type = ofType(elementOf(value));
@@ -337,7 +352,8 @@ private:
 } // namespace
 
 SmallVector<std::optional<int64_t>> mostOfElements(Value value) {
-  // A larger bound is none for a person who wants to know how much memory is needed.
+  // A larger bound counts as unknown: with it, the memory needed at the upper
+  // bounds would be useless to the user.
   constexpr double mostSize = int64_t(1) << 31;
   size_t count = tensorType(value).getNumElements();
   Bounds bounds;

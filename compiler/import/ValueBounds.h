@@ -1,4 +1,4 @@
-// Bounds of integers that a run computes: see ValueBounds.cpp.
+// Upper bounds of integers that a run computes: see ValueBounds.cpp.
 
 #ifndef INGOT_COMPILER_IMPORT_VALUEBOUNDS_H
 #define INGOT_COMPILER_IMPORT_VALUEBOUNDS_H
@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-/// Returns what each element of a tensor of integers is at most, whatever the sizes and the
-/// data of a run; empty where nothing bounds an element.
+/// Returns an upper bound of each element of an integer tensor that holds for
+/// all sizes and data of a run; nullopt for an element without a known bound.
 llvm::SmallVector<std::optional<int64_t>> mostOfElements(mlir::Value value);
 
 } // namespace ingot

@@ -161,7 +161,8 @@ bool writeValue(StringRef path, StringRef name, const ModelValue &value,
 static Tensor zeros(ArrayRef<int64_t> shape, Type element) {
   Tensor tensor{RankedTensorType::get(shape, element), {}};
   tensor.bytes.resize(tensor.elements() * elementBytes(element));
-  // Strings are never null pointers.
+  // The elements of a string tensor are never null pointers, so they are set to
+  // the empty string.
   const char *none = intern("");
   for (size_t at = 0; tensor.isOfStrings() && at < tensor.bytes.size();
        at += sizeof(none))
@@ -177,8 +178,9 @@ static Tensor integers(ArrayRef<int64_t> shape, ArrayRef<int64_t> values,
   return tensor;
 }
 
-/// Appends the matrix of rows and the table of shapes; false with the reason in
-/// `error`.
+/// Appends to `parts` the tensors of a sequence: a matrix with a row per
+/// element and, unless the shape of elements is fixed, the table of their
+/// shapes. Returns false with the reason in `error`.
 static bool splitSequence(ArrayRef<Tensor> elements, Type type,
                           const onnx::TypeProto_Tensor &declared,
                           MLIRContext *context, std::vector<Tensor> &parts,
@@ -205,7 +207,8 @@ static bool splitSequence(ArrayRef<Tensor> elements, Type type,
   for (auto [i, element] : llvm::enumerate(elements)) {
     llvm::copy(element.bytes, rows.bytes.begin() + i * width * bytes);
     llvm::append_range(shapes, element.type.getShape());
-    // Elements with fewer axes than the table has columns.
+    // Pads the row of the table with -1 if the element has fewer axes than the
+    // table has columns.
     shapes.resize((i + 1) * rank, -1);
   }
   parts.push_back(std::move(rows));

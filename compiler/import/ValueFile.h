@@ -27,14 +27,14 @@ namespace ingot {
 /// The role of an interface tensor within an input or output of the model.
 enum class Part { Whole, Elements, Shapes, Present };
 
-/// Returns the name of a part of the value `name`: "x", "x_shapes",
-/// "x_present".
+/// Returns the name of one of the tensors in which the value `name` is passed:
+/// "x", "x_shapes" or "x_present" for the value "x".
 std::string partName(llvm::StringRef name, Part part);
-/// Returns the parts of a value of this type, in order; empty if the interface
-/// does not support the type.
+/// Returns the roles of the tensors in which a value of this type is passed, in
+/// order; empty if the interface does not support the type.
 llvm::SmallVector<Part> partsOf(const onnx::TypeProto &type);
-/// Returns the type of the tensors in a value of this type; null if it has
-/// none.
+/// Returns the type of the tensors in a value of type `type`: of a tensor
+/// itself, or of the elements of a sequence; null if there are none.
 const onnx::TypeProto_Tensor *tensorIn(const onnx::TypeProto &type);
 
 /// A tensor, a sequence of tensors, or an absent value.
@@ -42,8 +42,8 @@ struct ModelValue {
   bool isSequence = false, isOptional = false, isPresent = true;
   std::vector<Tensor> tensors;
 
-  /// Whether both are absent, or both are present and have tensors that can be
-  /// compared.
+  /// Whether this value and `other` are both absent, or are both present and
+  /// have tensors that can be compared.
   bool matches(const ModelValue &other) const {
     return isPresent == other.isPresent &&
            (!isPresent || (isSequence == other.isSequence &&
@@ -51,9 +51,9 @@ struct ModelValue {
   }
 };
 
-/// Reads a value of the same kind as `like`; for an optional value the file
-/// determines whether it is present and whether it is a sequence. Returns
-/// nullopt with the reason in `error`.
+/// Reads a value of the same kind as `like` from a file. For an optional value,
+/// the file determines whether it is present and whether it is a sequence.
+/// Returns nullopt with the reason in `error` on failure.
 std::optional<ModelValue> readValue(llvm::StringRef path,
                                     const ModelValue &like,
                                     mlir::MLIRContext *context,
@@ -61,28 +61,30 @@ std::optional<ModelValue> readValue(llvm::StringRef path,
 bool writeValue(llvm::StringRef path, llvm::StringRef name,
                 const ModelValue &value, std::string &error);
 
-/// Returns an empty value of the kind of `type`.
+/// Returns a value without tensors, of the kind of `type` (tensor, sequence or
+/// optional).
 ModelValue emptyValue(const onnx::TypeProto &type);
-/// Splits `value` into its interface tensors; nullopt with the reason in
-/// `error` if it does not have this type. An absent value has tensors of zeros
-/// in the smallest shape that the type allows.
+/// Splits `value` into the tensors in which the interface passes it; nullopt
+/// with the reason in `error` if it does not have the type `type`. An absent
+/// value is passed as zeros in the smallest shape that the type allows.
 std::optional<std::vector<Tensor>> splitValue(const ModelValue &value,
                                               const onnx::TypeProto &type,
                                               mlir::MLIRContext *context,
                                               std::string &error);
-/// Reads the interface tensors of a value of this type from a file.
+/// Reads a value of type `type` from a file and returns the tensors in which
+/// the interface passes it.
 std::optional<std::vector<Tensor>> readParts(llvm::StringRef path,
                                              const onnx::TypeProto &type,
                                              mlir::MLIRContext *context,
                                              std::string &error);
-/// Returns the sequence that these rows hold. `shape` is the shape of all
-/// elements; without it, each row of `shapes` is the shape of one element,
-/// ended by the first negative size.
+/// Returns the sequence whose elements are stored in the rows of a matrix.
+/// `shape` is the shape of all elements; without it, each row of `shapes` is
+/// the shape of one element, ended by the first negative size.
 ModelValue joinSequence(const Tensor &rows,
                         std::optional<llvm::ArrayRef<int64_t>> shape,
                         const Tensor *shapes);
-/// Returns the matrix with its rows padded with zeros (or empty strings) to
-/// `width` elements, at least their present length.
+/// Returns the matrix `rows` with each row padded with zeros (or empty strings)
+/// to `width` elements, which is at least the present width.
 Tensor withRowsOf(const Tensor &rows, int64_t width);
 
 } // namespace ingot

@@ -93,8 +93,9 @@ double attentionScale(OnnxNode &node, int64_t headSize) {
                     : 1 / std::sqrt(double(std::max<int64_t>(1, headSize)));
 }
 
-/// Converts lengths [B], or lengths followed by start positions [2 * B], to a
-/// boolean mask [B, 1, 1, T].
+/// Converts the lengths of B sequences [B], or their lengths followed by their
+/// start positions [2 * B], to a boolean mask [B, 1, 1, T]: true for keys
+/// inside of the sequence.
 static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
                              const Dim &keys) {
   Type type = elementOf(lengths);
@@ -116,7 +117,8 @@ static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
 FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
                             Value key) {
   Type type = elementOf(query);
-  // Read again at each use: requiring equal sizes can replace a size.
+  // The sizes are read from the types at each use, since assuming that two
+  // sizes are equal replaces one of them.
   auto batch = [&] { return dimsOf(query)[0]; };
   auto queries = [&] { return dimsOf(query)[2]; };
   auto keys = [&] { return dimsOf(key)[2]; };
@@ -152,8 +154,9 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
                                     node.scalarConstant(filter, type)});
 }
 
-/// Returns the matmul of queries and keys [B, N, S, T], or of weights and
-/// values. Several query heads may share one key head.
+/// Returns the matmul per head of `a` [B, N, S, any] and `b` [B, key heads,
+/// any, any]: of queries and transposed keys, or of weights and values. Several
+/// heads of `a` may share one head of `b`.
 static Value headProduct(OnnxNode &node, Value a, Value b) {
   Dims as = dimsOf(a), bs = dimsOf(b);
   if (as[1] == bs[1]) {
@@ -171,7 +174,8 @@ static Value headProduct(OnnxNode &node, Value a, Value b) {
   return node.reshape(*y, ArrayRef<Dim>{as[0], heads, as[2], bs[3]});
 }
 
-/// Returns the softmax over the scores and an additional key, the sink.
+/// Returns the softmax of the scores [B, N, S, T] along T. The sink, an
+/// additional score per head, takes part in the sum but not in the result.
 static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
   Dims sizes = dimsOf(products), column = sizes;
   column.back() = 1;
@@ -187,12 +191,13 @@ static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
       ArrayRef<int64_t>{1, 1, 1, 1}, ArrayRef(sizes));
 }
 
-/// Broadcasts `bias` to the shape of the scores if an axis, known only at run
-/// time, may have that size or 1. Returns null if the shapes do not match.
+/// Expands `bias` to the shape of the scores `products` if it has a dynamic
+/// size that may be 1 or the size of the scores; otherwise returns `bias`,
+/// which broadcasts. Returns null if the shapes do not match.
 static Value fitBias(OnnxNode &node, Value bias, Value products) {
   if (dimsOf(bias).empty() || dimsOf(bias).size() > dimsOf(products).size())
     return {};
-  // The last axis has one element per key.
+  // The last axis of a bias has one element per key.
   if (!dimsOf(bias).back().known())
     (void)node.takeEqual(dimsOf(bias).back(), dimsOf(products).back());
   Dims sizes = dimsOf(products);
@@ -205,14 +210,15 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
   return isOpen ? node.broadcastTo(bias, sizes) : bias;
 }
 
-/// Returns the attention of one query per head, where each group of `times`
+/// Returns the attention if each head has one query, and each group of `times`
 /// query heads shares a key and value head. The query heads of a group become
 /// `times` queries of one head, so that the key head is read once.
 static Value attendByShared(OnnxNode &node, AttentionOperands o,
                             int64_t times) {
   int64_t heads = shapeOf(o.query)[1], shared = heads / times;
-  // Reshapes [.., N, 1, any] to [.., key heads, times, any]; an operand that is
-  // the same for all heads is unchanged.
+  // Reshapes an operand [.., N, 1, any] to [.., key heads, times, any], where N
+  // = key heads * times. Returns an operand that is the same for all heads
+  // unchanged.
   auto byShared = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;
@@ -233,7 +239,8 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
   Value y = attend(node, o);
   if (!y)
     return {};
-  // From [B, key heads, times, any] back to [B, 1, N * any].
+  // `attend` has returned [B, times, key heads * any]; converts this to [B, 1,
+  // N * any], where N = key heads * times.
   Dims sizes = dimsOf(y);
   int64_t width = shapeOf(y)[2] / shared;
   Value apart = node.reshape(y, ArrayRef<Dim>{sizes[0], times, shared, width});
@@ -273,7 +280,8 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
       products = bias ? node.elementwise<AddOp>({products, bias}) : Value();
     }
   if (products && o.visible) {
-    // A finite value, so that a row without visible keys does not become NaN.
+    // Hidden keys get the smallest finite score instead of -infinity, so that a
+    // row without visible keys does not become NaN.
     APFloat least = APFloat::getLargest(
         cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true);
     Value hidden = node.constant(

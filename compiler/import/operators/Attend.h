@@ -14,23 +14,24 @@ namespace ingot::graph {
 /// queries: each serves an equal number of query heads. Operands that are null
 /// are omitted.
 struct AttentionOperands {
-  /// [B, N, S, H], [B, key heads, T, H], [B, key heads, T, any].
+  /// Queries [B, N, S, H], keys [B, key heads, T, H] and values [B, key heads,
+  /// T, any].
   mlir::Value query, key, value;
   /// Factor for the scores, the dot products of queries and keys.
   double scale = 1;
-  /// Added to the scores; each broadcasts to [B, N, S, T].
+  /// Tensors that are added to the scores; each broadcasts to [B, N, S, T].
   llvm::SmallVector<mlir::Value> biases;
   /// Booleans that broadcast to [B, N, S, T]: which keys a query attends to.
   mlir::Value visible;
   /// Soft cap: a score p becomes cap * tanh(p / cap); 0 disables it.
   double cap = 0;
-  /// [N], the score per head of an extra key without a value, which takes part
-  /// only in the softmax.
+  /// The sink [N]: for each head, the score of an additional key without a
+  /// value, which takes part only in the softmax.
   mlir::Value sink;
 };
 
-/// Returns the result [B, S, N * any]; null with a diagnostic if the operands
-/// do not match.
+/// Returns the result of the attention [B, S, N * any]; null with a diagnostic
+/// if the shapes of the operands do not match.
 mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
 
 /// Reports that `size` must be known at compile time to split heads; returns
@@ -38,26 +39,28 @@ mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
 mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
                                const llvm::Twine &what);
 
-/// Reports heads [B, N, S, H] whose number or size is known only at run time.
+/// Fails, with a diagnostic, if a tensor of heads [B, N, S, H] has a number of
+/// heads N or a head size H that is known only at run time.
 mlir::LogicalResult checkHeads(OnnxNode &node,
                                llvm::ArrayRef<mlir::Value> parts);
 
-/// Reshapes and transposes [B, S, N * H] to [B, N, S, H]; null with a
-/// diagnostic if N * H is known only at run time.
+/// Reshapes and transposes `x` [B, S, N * H] to [B, N, S, H], where N =
+/// `heads`; null with a diagnostic if N * H is known only at run time.
 mlir::Value splitHeads(OnnxNode &node, mlir::Value x, int64_t heads);
 
-/// Concatenates along `axis`; returns `y` if `x` is null. Null with a
-/// diagnostic if the shapes do not match.
+/// Concatenates past keys or values `x` and new ones `y` along `axis`; returns
+/// `y` if `x` is null. Null with a diagnostic if the shapes do not match.
 mlir::Value joined(OnnxNode &node, mlir::Value x, mlir::Value y, int64_t axis);
 
-/// Returns 0, 1, 2, ... as integers [count] of `type`.
+/// Returns the vector 0, 1, ..., count - 1 with elements of the integer type
+/// `type`.
 mlir::Value positions(OnnxNode &node, const Dim &count, mlir::Type type);
 
-/// Returns a size as a scalar integer.
+/// Returns a size as a scalar of the integer type `type`.
 mlir::Value sizeValue(OnnxNode &node, const Dim &size, mlir::Type type);
 
-/// Returns a causal mask [1, 1, S, T]: true where a key is not after the query.
-/// The last query is at the position of the last key.
+/// Returns a boolean causal mask [1, 1, S, T]: true where the key is not after
+/// the query. The last query is at the position of the last key.
 mlir::Value causal(OnnxNode &node, const Dim &queries, const Dim &keys);
 
 /// Converts a mask of ONNX Runtime's operators to a bias for the scores: the

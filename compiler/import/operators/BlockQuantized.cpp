@@ -1,6 +1,8 @@
-// Weights of 2, 4 or 8 bits with a scale per block, as used by language models.
+// Imports operators on weights of 2, 4 or 8 bits with a scale per block, as
+// used by language models.
 //
-// A byte holds several weights, the first in the least significant bits:
+// A byte holds 8 / bits weights, the first one in the least significant bits.
+// For 4 bits:
 //
 //   numbers = (bytes[..., None] >> {0, 4}) & 15
 //   floats  = (numbers - zero points) * scales
@@ -14,22 +16,22 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the integer type of `bits` bits that `bytes` hold.
+/// Returns the type of the `bits`-bit numbers that are packed in `bytes`.
 static Type numberType(Value bytes, int64_t bits) {
   return bits == 8 ? elementOf(bytes)
                    : IntegerType::get(bytes.getContext(), unsigned(bits),
                                       IntegerType::Unsigned);
 }
 
-/// Returns the default zero point, the middle of the range of `bits`-bit
-/// numbers.
+/// Returns the default zero point as a scalar: the middle of the range of
+/// `bits`-bit numbers.
 static Value middle(OnnxNode &node, Value bytes, int64_t bits) {
   return node.cast(node.scalarConstant(1 << (bits - 1), elementOf(bytes)),
                    numberType(bytes, bits));
 }
 
-/// Unpacks `bits`-bit numbers from bytes along the last axis, which becomes
-/// longer.
+/// Unpacks `bits`-bit numbers from bytes along the last axis, which becomes 8 /
+/// bits times as long.
 static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   int64_t each = 8 / bits;
   if (each == 1)
@@ -52,7 +54,7 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
-/// Returns the first `size` elements along the last axis.
+/// Returns the first `size` elements of `x` along its last axis.
 static Value cut(OnnxNode &node, Value x, int64_t size) {
   return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
 }
@@ -127,8 +129,8 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
   return w;
 }
 
-/// Returns the zero points [columns, blocks]: packed like the weights, or
-/// floats.
+/// Returns the zero points of MatMulNBits [columns, blocks], unpacked if they
+/// are packed like the weights; a scalar if the node has none.
 static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   Value given = node.input(3);
   Type byte = elementOf(node.input(1));
@@ -162,8 +164,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
                          node.reshape(node.input(1), {w->columns, w->blocks,
                                                       w->block * w->bits / 8}),
                          w->bits);
-  // Dequantization requires zero points of the type of the weights, so
-  // floating-point zero points are subtracted explicitly.
+  // `dequantizeBlocks` requires zero points of the type of the weights.
+  // Floating-point zero points are subtracted, and the difference scaled, by
+  // separate operators.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
     Value difference = node.elementwise<SubOp>(
@@ -176,9 +179,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
   } else {
-    // A default zero point is materialized as a constant for all blocks: a
-    // computed broadcast would be too large to fold, and so the weights would
-    // not be folded either.
+    // A default zero point becomes a constant with an element for each block: a
+    // broadcast computed from a scalar would be too large to fold, and then the
+    // weights would not be folded either.
     if (shapeOf(*zeros).empty())
       zeros = Value(node.build<ConstantOp>(DenseElementsAttr::get(
           RankedTensorType::get({w->columns, w->blocks}, elementOf(*zeros)),
@@ -200,13 +203,13 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
 // GatherBlockQuantized
 //===----------------------------------------------------------------------===//
 
-/// Gathers elements of `x` along `axis`; out-of-range indices are allowed, and
-/// the caller masks their results.
+/// Gathers elements of `x` along `axis`. Indices may be out of range; the
+/// caller replaces their results by 0.
 static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/false);
 }
 
-/// Whether each index is in the range of an axis with `size` elements.
+/// Returns a boolean for each index: whether it is in [-size, size).
 static Value isInside(OnnxNode &node, Value indices, int64_t size) {
   Type type = elementOf(indices);
   Value least = node.elementwise<GreaterOrEqualOp>(
@@ -245,7 +248,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   int64_t added = shapeOf(indices).size() - 1;
   int64_t at = *along > *axis ? *along + added : *along;
   int64_t count = shapeOf(rows)[at], blocks = (count + block - 1) / block;
-  // One scale, and optionally one zero point, per block.
+  // Each block has one scale, and optionally one zero point.
   SmallVector<int64_t> wanted(shapeOf(data));
   wanted[*along] = blocks;
   if (shapeOf(scales) != ArrayRef<int64_t>(wanted))
@@ -266,8 +269,8 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     zeros = middle(node, data, bits);
   }
 
-  // Repeats each scale for all elements of its block; the last block may be
-  // shorter.
+  // Repeats each scale or zero point for all elements of its block; the last
+  // block may be shorter.
   auto spread = [&](Value parameter) -> Value {
     if (!parameter || shapeOf(parameter).empty())
       return parameter;
@@ -284,7 +287,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   Value floats = dequantize(node, rows, spread(scales), spread(zeros));
   if (!floats)
     return failure();
-  // An index that is out of range yields zeros.
+  // Replaces the results of indices that are out of range by zeros.
   Dims places(dimsOf(floats).size(), 1);
   llvm::copy(dimsOf(indices), places.begin() + *axis);
   Value inside = node.reshape(isInside(node, indices, size), places);

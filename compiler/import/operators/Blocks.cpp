@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Moves blocks between channels and space: splits axes, transposes, merges
-/// axes.
+/// Moves blocks of elements from channels to spatial axes or back: splits axes
+/// to the shape `split`, transposes by `perm`, and merges axes to `merged`.
 static Value rearrange(OnnxNode &node, ArrayRef<Dim> split,
                        ArrayRef<int64_t> perm, ArrayRef<Dim> merged) {
   Value x = node.reshape(node.input(0), split);

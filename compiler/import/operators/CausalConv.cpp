@@ -1,5 +1,5 @@
-// Causal 1-D convolutions with a state: the last inputs are carried from one
-// run to the next.
+// Imports causal 1-D convolutions with a state: the last elements of the input
+// are an output, which the caller passes to the next run.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// Returns the depthwise convolution of x [B, C, T] with the weights w [C, 1,
-/// taps]: `steps` results per channel.
+/// taps] without padding: [B, C, steps].
 static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
   Dims weights = dimsOf(w), sizes = dimsOf(x);
   Dim channels = weights[0], taps = weights[2];
@@ -28,7 +28,8 @@ static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
         tap = node.reshape(node.countTo(taps), ArrayRef<Dim>{1, taps});
   Value windows = gatherAlong(node, x, 2, ints.add(place, tap));
   w = node.reshape(w, ArrayRef<Dim>{1, channels, 1, taps});
-  // Narrow floats are multiplied and accumulated in f32, and rounded once.
+  // Floats narrower than f32 are multiplied and accumulated in f32, and rounded
+  // once.
   Type type = elementOf(x), f32 = node.builder.getF32Type();
   Type wide = type.isF64() ? type : f32;
   Value products =

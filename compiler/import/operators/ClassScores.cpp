@@ -50,7 +50,8 @@ Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
                               0, /*inRange=*/true);
 }
 
-/// Returns a softmax in which scores of 0 remain 0.
+/// Returns SOFTMAX_ZERO of scores [rows, classes], as ONNX Runtime defines it:
+/// a softmax in which scores of 0 remain 0.
 static Value softmaxZero(OnnxNode &node, Value scores) {
   Type type = elementOf(scores);
   auto number = [&](double value) { return node.scalarConstant(value, type); };
@@ -120,7 +121,7 @@ Value bothScores(OnnxNode &node, Value second, StringRef transform,
                  bool negates) {
   if (!second)
     return {};
-  // Two scores that add up to 1 are not transformed by softmax.
+  // SOFTMAX and SOFTMAX_ZERO leave the scores of two classes unchanged.
   bool isPlain = transform == "SOFTMAX" || transform == "SOFTMAX_ZERO";
   Value first = negates || transform == "LOGISTIC"
                     ? node.elementwise<NegOp>({second})

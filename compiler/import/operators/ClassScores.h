@@ -14,8 +14,8 @@ namespace ingot::graph {
 mlir::Value transformScores(OnnxNode &node, mlir::Value scores,
                             llvm::StringRef transform);
 
-/// The same for the targets of a regressor: like ONNX Runtime, leaves a single
-/// target unchanged unless the transform is PROBIT.
+/// Applies a transform to the targets of a regressor [rows, targets]. Like ONNX
+/// Runtime, leaves a single target unchanged unless the transform is PROBIT.
 mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
                              llvm::StringRef transform);
 
@@ -25,8 +25,9 @@ mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
 mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 
-/// Returns the integer labels of a classifier; if its labels are strings,
-/// returns the indices 0, 1, ..., which `labelsAt` maps to strings.
+/// Returns the labels of a classifier from its attribute `integers`. If its
+/// labels are strings, in attribute `strings`, returns the indices 0, 1, ...,
+/// which `labelsAt` maps to the strings.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 classLabels(OnnxNode &node, llvm::StringRef integers, llvm::StringRef strings);
 
@@ -34,8 +35,8 @@ classLabels(OnnxNode &node, llvm::StringRef integers, llvm::StringRef strings);
 mlir::Value labelsAt(OnnxNode &node, llvm::ArrayRef<int64_t> labels,
                      mlir::Value indices);
 
-/// Returns the input as rows of floats [rows, features]; a vector is one row.
-/// Null with a diagnostic if it has more than two axes.
+/// Returns input 0 as floats [rows, features]; a vector is one row. Null with a
+/// diagnostic if the input has more than two axes.
 mlir::Value featureRows(OnnxNode &node);
 
 } // namespace ingot::graph

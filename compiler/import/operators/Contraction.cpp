@@ -18,14 +18,16 @@ static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
   if (x.known() && y.known() && !(x == y))
     return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
                         " and " + kernel::sizeText(y));
-  // Keeps the size that is a number, if one of the two is.
+  // If one of the two inner sizes is a number, the operand with the other size
+  // gets this number.
   return x.known() ? node.fitAxis(b, other, a, last,
                                   "the inner sizes of the matrix product")
                    : node.fitAxis(a, last, b, other,
                                   "the inner sizes of the matrix product");
 }
 
-/// Returns the matmul with elements of `type`.
+/// Returns the matmul of `a` and `b` with elements of `type`. `zeros` has the
+/// zero points of integer operands, or is empty.
 static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
   if (shapeOf(a).empty() || shapeOf(b).empty())
@@ -102,7 +104,8 @@ static ImportResult importGemm(OnnxNode &node) {
   return SmallVector<Value>{y};
 }
 
-/// [O, C / groups, kernel...] -> [kernel..., C / groups, O]
+/// Transposes convolution weights [O, C / groups, kernel...] to [kernel..., C /
+/// groups, O], where C are input and O are output channels.
 static Value kernelLast(OnnxNode &node, Value w) {
   int64_t rank = shapeOf(w).size();
   SmallVector<int64_t> perm;
@@ -113,8 +116,8 @@ static Value kernelLast(OnnxNode &node, Value w) {
   return buildTranspose(node.builder, node.loc, w, perm);
 }
 
-/// Gives weights whose kernel has dynamic sizes the sizes of the attribute
-/// kernel_shape.
+/// Checks that input and weights have the same rank, and that the weights match
+/// kernel_shape. Dynamic kernel sizes are assumed to equal kernel_shape.
 static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   if (shapeOf(w).size() != shapeOf(x).size())
     return node.invalid("the input has rank " + Twine(shapeOf(x).size()) +
@@ -161,8 +164,8 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   return toChannelsFirst(node, y);
 }
 
-/// Crops axes to the given sizes, half of the excess at the start, or appends
-/// zeros at the end.
+/// Crops axes to sizes that are known only at run time, half of the excess at
+/// the start. Axes that are too short get zeros at the end.
 static Value cropAtRunTime(OnnxNode &node, Value y,
                            ArrayRef<WindowGeometry::Padded> axes) {
   RunTimeInts ints(node);
@@ -217,7 +220,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   if (failed(autoPad))
     return failure();
   SmallVector<int64_t> low;
-  // Axes to crop or to extend whose amount is known only at run time.
+  // The axes of the result that must be cropped or extended by an amount that
+  // is known only at run time.
   SmallVector<WindowGeometry::Padded> cropped;
   Dims shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
@@ -236,8 +240,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
         return node.invalid("the output would be empty on spatial axis " +
                             Twine(i));
       std::optional<int64_t> missing = (full - size).known();
-      // If the kernel is shorter than the stride, no outputs follow the last
-      // window.
+      // If the kernel is shorter than the stride, the output of auto_pad ends
+      // with the last window, and is not extended to input size times stride.
       if (wanted.empty() && missing && *missing < 0) {
         size = full;
         missing = 0;
@@ -251,8 +255,9 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       low.push_back(*autoPad == AutoPad::Valid ? 0 : pads[i]);
       shape.push_back(*autoPad == AutoPad::Valid ? full : given);
     }
-    // If both are given, ONNX's shape rule uses pads, but its specification
-    // auto_pad.
+    // If a node has both pads and auto_pad, ONNX's shape rule uses pads, but
+    // ONNX's specification auto_pad. The node is accepted if both give the same
+    // size.
     if (wanted.empty() && node.hasAttr("pads") &&
         surelyDiffer(shape.back(), given))
       return node.invalid("pads contradicts auto_pad");
@@ -266,7 +271,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
                           Twine(i));
   }
   shape.push_back(dimsOf(w)[1] * groups);
-  // [C, O / groups, kernel...] -> [kernel..., C, O / groups]
+  // Transposes the weights of ConvTranspose [C, O / groups, kernel...] to
+  // [kernel..., C, O / groups].
   SmallVector<int64_t> perm;
   for (size_t i = 0; i < rank; ++i)
     perm.push_back(2 + i);
@@ -277,7 +283,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       buildTranspose(node.builder, node.loc, w, perm),
       cropped.empty() ? bias : Value(), strides, dilations, low, groups);
   y = cropAtRunTime(node, toChannelsFirst(node, y), cropped);
-  // The appended elements get the bias as well.
+  // If zeros may have been appended, the bias is added last, because the
+  // appended elements get the bias as well.
   if (bias && !cropped.empty())
     y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
   return one(y);

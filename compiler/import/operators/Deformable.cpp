@@ -4,7 +4,7 @@
 // multiplies the samples by the weights. It becomes a grid_sample and a matmul:
 //
 //   samples [N, offset group, kernel position, output position, channel]
-//       (* mask)
+//       times the mask, if there is one
 //     -> [N, group, output position, kernel position * channel]
 //       x weights + bias
 
@@ -17,7 +17,8 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// The sizes of a node, which is a 2-D convolution.
+/// The sizes of a DeformConv node: `kernel` is the number of kernel positions,
+/// `places` the number of output positions per image.
 struct Sizes {
   Dim batch, channels, outputs;
   int64_t groups, offsetGroups, kernel;
@@ -25,8 +26,9 @@ struct Sizes {
 };
 } // namespace
 
-/// Returns one coordinate (0: y, 1: x) of all samples without their offsets,
-/// scaled to -1 to 1 over the input: [kernel, output positions, 1].
+/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions before
+/// offsets are added, scaled so that the input, which has `size` elements along
+/// the axis, extends from -1 to 1: [kernel positions, output positions, 1].
 static Value startsOf(OnnxNode &node, const Sizes &sizes,
                       const WindowGeometry &geometry, int64_t size,
                       int64_t axis) {
@@ -47,8 +49,9 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
                        node.builder.getF32Type());
 }
 
-/// Like startsOf, if the number of output positions is known only at run time.
-/// `scale` is 2 / size in double precision.
+/// Returns the same coordinates as startsOf if the number of output positions
+/// is known only at run time. `scale` is 2 / (size of the input along the axis)
+/// in double precision.
 static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
                              const WindowGeometry &geometry, Value scale,
                              int64_t axis) {
@@ -77,12 +80,12 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
       Dims{sizes.kernel, sizes.places, 1});
 }
 
-/// Returns one coordinate of all samples: [N * offset groups, kernel, output
-/// positions, 1].
+/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions with
+/// their offsets: [N * offset groups, kernel positions, output positions, 1].
 static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
                          const Dim &size, int64_t axis) {
-  // The centre of pixel p is at (2 p + 1) / size - 1.
+  // GridSample places the centre of pixel p at (2 p + 1) / size - 1.
   Type f32 = node.builder.getF32Type();
   Value scale, from;
   if (size.known() && sizes.places.known()) {
@@ -103,8 +106,9 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
       {node.elementwise<MulOp>({node.cast(moved, f32), scale}), from});
 }
 
-/// Returns the kernel sizes; dynamic sizes are taken from kernel_shape. Returns
-/// nullopt with a diagnostic if the two contradict or neither fixes them.
+/// Returns the height and width of the kernel; dynamic sizes of the weights `w`
+/// are taken from kernel_shape. Returns nullopt with a diagnostic if weights
+/// and kernel_shape contradict each other, or neither fixes the sizes.
 static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
   SmallVector<int64_t> declared =
       node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
@@ -127,7 +131,8 @@ static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
   return std::nullopt;
 }
 
-/// Requires a tensor to have the sizes `perPlace`.
+/// Requires a tensor to have the sizes `perPlace`; fails with the diagnostic
+/// `what`.
 static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
                                    const Dims &perPlace, const Twine &what) {
   if (shapeOf(tensor).size() != perPlace.size())
@@ -138,7 +143,8 @@ static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
   return success();
 }
 
-/// Reads the sizes of the node and checks that they match.
+/// Reads the sizes of a DeformConv node and checks that the shapes of its
+/// inputs match.
 static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
   Value x = node.input(0), w = node.input(1), offset = node.input(2),
         mask = node.input(4);
@@ -159,7 +165,8 @@ static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
       !node.requireAtLeast(dimsOf(x)[3], 1))
     return node.invalid(
         "the input has a spatial axis of size 0, which cannot be sampled");
-  // Read again for each tensor: requiring equal sizes can replace symbols.
+  // The sizes are read again for each tensor, since requiring that two sizes
+  // are equal may replace one of them.
   auto perPlace = [&](int64_t each) -> FailureOr<Dims> {
     auto read = WindowGeometry::read(node, x, *kernel);
     if (failed(read))
@@ -217,8 +224,8 @@ static ImportResult importDeformConv(OnnxNode &node) {
     samples = node.elementwise<MulOp>(
         {samples,
          node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
-  // Collects all channels of each kernel position, then splits them into
-  // groups.
+  // Moves the samples of all channels of each kernel position next to each
+  // other, then splits the channels into groups.
   Dim inGroup = sizes.channels.floorDiv(sizes.groups),
       outGroup = sizes.outputs.floorDiv(sizes.groups);
   samples = node.reshape(

@@ -16,12 +16,13 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// A letter, or `ellipsis` + distance from the last axis of the ellipsis.
+/// The label of an axis: a letter or, for an axis under the ellipsis,
+/// `ellipsis` + its distance from the last axis under the ellipsis.
 using Label = int;
 using Labels = SmallVector<Label>;
 constexpr Label ellipsis = 256;
 
-/// One operand, with a label per axis.
+/// An operand of the Einsum node, with a label for each axis.
 struct Term {
   Value x;
   Labels labels;
@@ -106,8 +107,8 @@ LogicalResult Einsum::parse(StringRef equation) {
       return failure();
     result = *labels;
   } else {
-    // The axes of the ellipsis, then the labels that occur once, in
-    // alphabetical order.
+    // An equation without `->`: the result has the axes under the ellipsis,
+    // then the labels that occur once, in alphabetical order.
     for (int64_t i = ellipsisRank; i-- > 0;)
       result.push_back(ellipsis + i);
     for (auto [label, count] : uses)
@@ -121,13 +122,15 @@ LogicalResult Einsum::parse(StringRef equation) {
   return success();
 }
 
-/// Whether the run says which of two sizes under an ellipsis is 1. Letters name a size:
-/// where nothing shows that one is 1, the run needs them to be equal.
+/// Whether two sizes may broadcast at run time, because one of them may be 1.
+/// Only axes under the ellipsis do: axes of one letter must have equal sizes
+/// unless a size is known to be 1.
 static bool mayBroadcast(Label label, const Dim &x, const Dim &y) {
   return label >= ellipsis && (x.mayBe(1) || y.mayBe(1));
 }
 
-/// Requires axes with the same label to have equal sizes, unless they are 1.
+/// Requires axes with the same label to have equal sizes, except sizes of 1,
+/// which broadcast.
 LogicalResult Einsum::fitSizes() {
   std::map<Label, std::pair<Value, size_t>> longest;
   for (Term &term : terms)
@@ -149,8 +152,9 @@ LogicalResult Einsum::fitSizes() {
   return growEllipses();
 }
 
-/// Gives each operand the size that all have together along an axis of the ellipsis, where
-/// the run says which of them is 1.
+/// Expands the operands along the axes under the ellipsis to the broadcast size
+/// of all operands, which may be known only at run time. Sizes that are known
+/// to be 1 remain 1.
 LogicalResult Einsum::growEllipses() {
   std::map<Label, Dim> wholes;
   for (Label label = ellipsis; label < ellipsis + ellipsisRank; ++label) {
@@ -173,8 +177,8 @@ LogicalResult Einsum::growEllipses() {
   return success();
 }
 
-/// Merges axes `first` and `second` (of size n) into their diagonal: every (n +
-/// 1)-th element after flattening both.
+/// Replaces axes `first` and `second`, both of size n, by their diagonal: every
+/// (n + 1)-th element after flattening both to one axis.
 void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
   Labels order;
   SmallVector<int64_t> perm = {static_cast<int64_t>(first),
@@ -204,7 +208,8 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
           order};
 }
 
-/// Removes axes of size 1 whose label has a larger size in another operand.
+/// Removes axes of size 1 from a term whose label has a larger size in another
+/// operand.
 void Einsum::dropBroadcastAxes(Term &term) {
   Labels labels;
   Dims sizes;
@@ -302,7 +307,7 @@ ImportResult Einsum::import() {
         return node.unsupported("a label that repeats within one operand on "
                                 "axes of different sizes is not supported");
       takeDiagonal(term, i, second);
-      i = static_cast<size_t>(-1); // the axes moved: look again
+      i = static_cast<size_t>(-1); // the axes have moved: start again
     }
   }
   for (Term &term : terms)

@@ -1,4 +1,5 @@
-// Imports of the irregular elementwise operators.
+// Imports the elementwise operators whose operands or attributes differ between
+// ONNX and the graph dialect.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Strings.h"
@@ -8,7 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Combines the node's inputs pairwise from left to right, in the type `wide`.
+/// Combines all inputs of a node with the binary operator `OpT`, from left to
+/// right, in the element type `wide`.
 template <typename OpT> static Value chain(OnnxNode &node, Type wide) {
   Value result = node.cast(node.input(0), wide);
   for (unsigned i = 1; i < node.numInputs() && result; ++i)
@@ -71,7 +73,8 @@ static ImportResult importPRelu(OnnxNode &node) {
   int64_t rank = shapeOf(x).size();
   if (node.opset < 7 && rank > 1 && shapeOf(slope).size() == 1)
     slope = node.alignAt(slope, 1, rank);
-  // The slope broadcasts to x, but x does not broadcast to the slope.
+  // The slope broadcasts to x, but x does not broadcast to the slope: each
+  // dynamic size of the slope is expanded to the size of x.
   Dims own = dimsOf(slope), sizes = dimsOf(x);
   if (own.size() <= sizes.size() && hasDynamicSizes(slope.getType())) {
     for (auto [size, whole] :
@@ -88,8 +91,8 @@ static ImportResult importPRelu(OnnxNode &node) {
 static ImportResult importBinarizer(OnnxNode &node) {
   Value x = node.input(0);
   Type type = elementOf(x);
-  // An integer may have no exact equivalent of the threshold, so integers are
-  // compared as floats.
+  // The threshold is a float without an exact equivalent in an integer type, so
+  // integers are compared as floats.
   Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
   Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), real);
   Value above = node.elementwise<GreaterOp>({node.cast(x, real), threshold});
@@ -115,7 +118,8 @@ static ImportResult castTo(OnnxNode &node, Type type) {
                                 node.intAttr("saturate", 1), roundMode));
 }
 
-/// Until opset 5, the type is given by name.
+/// Returns the attribute `to` of Cast as a TensorProto.DataType. Until opset 5,
+/// the attribute is the name of the type.
 static int64_t typeToCastTo(OnnxNode &node) {
   if (node.opset >= 6)
     return node.intAttr("to", 0);
@@ -152,7 +156,7 @@ static ImportResult importBitCast(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("to", 0));
   if (!type)
     return node.unsupported("conversion to this element type is not supported");
-  // A bool occupies a byte.
+  // The width of an element in bits; a bool occupies a byte.
   auto width = [](Type t) {
     return t.isInteger(1) ? 8 : t.getIntOrFloatBitWidth();
   };
@@ -161,7 +165,8 @@ static ImportResult importBitCast(OnnxNode &node) {
   return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
 }
 
-/// Repeats each element `block` times along `axis`, up to `size` elements.
+/// Repeats each element of a scale or zero point `block` times along `axis`,
+/// and cuts the axis to `size` elements.
 static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
                            int64_t block, int64_t size) {
   SmallVector<int64_t> shape(shapeOf(parameter)), wide(shape);
@@ -176,8 +181,8 @@ static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
   return node.build<SliceOp>(parameter, starts, steps, shape);
 }
 
-/// Repeats each element of a scale `block_size` times, up to the size of the
-/// axis.
+/// Repeats each element of a scale or zero point `block_size` times along
+/// `axis`, up to the size of this axis of input 0, which may be dynamic.
 static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                                           int64_t axis) {
   int64_t block = node.intAttr("block_size", 0);
@@ -186,7 +191,8 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                             "only at run time needs `block_size`",
                             "set `block_size`, or fix the sizes with --dim");
   auto size = [&](int64_t i) { return dimsOf(node.input(0))[i]; };
-  // This number of blocks covers only a range of sizes of the axis.
+  // A fixed number of blocks limits the size of the axis: the last block must
+  // contain at least one element.
   if (auto blocks = dimsOf(parameter)[axis].known()) {
     (void)node.requireAtLeast(size(axis), (*blocks - 1) * block + 1);
     (void)node.requireAtMost(size(axis), *blocks * block);
@@ -210,8 +216,9 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                      ints.div(node.countTo(size(axis)), ints.number(block)));
 }
 
-/// Reshapes `parameter` (a scale or zero point) so that it broadcasts against
-/// `x`. `x` is reshaped too if one value applies to a block along `axis`.
+/// Reshapes `parameter`, a scale or zero point, so that it broadcasts to `x`.
+/// If one value applies to a block of elements, splits this axis of `x` into
+/// blocks, too.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -220,7 +227,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
     return node.reshape(parameter, {});
   bool atRunTime = hasDynamicSizes(parameter.getType()) ||
                    hasDynamicSizes(node.input(0).getType());
-  // If the axis does not exist, a vector parameter must have one element.
+  // If the input does not have the axis of the attribute `axis`, a parameter
+  // that is a vector must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
       !dimsOf(parameter)[0].known()) {
     if (failed(node.requireEqual(dimsOf(parameter)[0], 1,
@@ -232,8 +240,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
-    // A scale with several elements is not a per-tensor scale, so it must have
-    // the length of the axis.
+    // A vector with several elements has one for each position of the axis, so
+    // it must have the length of the axis.
     if (dimsOf(parameter)[0].least() > 1)
       (void)node.takeEqual(dimsOf(node.input(0))[*axis], dimsOf(parameter)[0]);
     Dims sizes(rank, 1);

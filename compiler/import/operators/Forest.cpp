@@ -5,7 +5,9 @@
 // using the adjacent threshold, by swapping the branches, or by two nodes
 // (before(v) is the largest number below v):
 //
-//   x < v   ->  x <= before(v)        x >= v, x > v  ->  the same, swapped
+//   x < v   ->  x <= before(v)
+//   x >= v  ->  x <= before(v), branches swapped
+//   x > v   ->  x <= v, branches swapped
 //   x == v  ->  x <= v, then not x <= before(v)
 
 #include "compiler/import/operators/ClassScores.h"
@@ -25,14 +27,15 @@ struct TreeNode {
   bool isLeaf = true, missingGoesLow = false;
   int64_t feature = 0, low = 0, high = 0;
   double threshold = 0;
-  SmallVector<std::pair<int64_t, double>, 1> contributions; // target, weight
+  SmallVector<std::pair<int64_t, double>, 1> contributions; // (target, weight)
 };
 
 class Forest {
 public:
   Forest(OnnxNode &node, bool isDouble) : node(node), isDouble(isDouble) {}
 
-  /// Makes node `at` a decision; if `missing`, NaN takes the branch `yes`.
+  /// Makes node `at` a decision: it compares a feature with `value` and goes to
+  /// node `yes` or `no`. If `missing` is set, NaN goes to `yes`.
   void decide(int64_t at, Compare compare, int64_t feature, double value,
               bool missing, int64_t yes, int64_t no);
   /// Checks that the nodes form trees and that features and targets are in
@@ -41,8 +44,8 @@ public:
   Value build(Value x, int64_t targets, StringRef aggregate,
               ArrayRef<double> base, Type type);
 
-  /// If the number of features is known only at run time, returns only those
-  /// features that nodes test.
+  /// Returns the input `x` [rows, features]. If the number of features is known
+  /// only at run time, cuts the rows after the last feature that a node tests.
   Value withFeatures(Value x);
 
   std::vector<TreeNode> nodes;
@@ -82,7 +85,7 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
   case Compare::Greater:
     return set(at, value, no, yes, !missing);
   case Compare::NotEqual:
-    // NaN is equal to nothing.
+    // `feature != value` is true for NaN, whatever `missing` says.
     missing = false;
     std::swap(yes, no);
     [[fallthrough]];
@@ -96,8 +99,8 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
 }
 
 LogicalResult Forest::check(int64_t features, int64_t targets) {
-  // Computes the distance to the farthest leaf, children first. A node that is
-  // its own descendant is an error.
+  // Computes for each node its distance to the farthest leaf, in depth-first
+  // order. A node that is its own descendant is an error.
   constexpr int64_t unknown = -1, onTheWay = -2;
   std::vector<int64_t> steps(nodes.size(), unknown);
   for (int64_t root : roots) {
@@ -179,7 +182,7 @@ Value Forest::build(Value x, int64_t targets, StringRef aggregate,
     }
   }
   first.push_back(static_cast<int32_t>(weight.size()));
-  if (weight.empty()) { // tables are never empty
+  if (weight.empty()) { // the tables must not be empty
     weight.push_back(0);
     target.push_back(0);
   }
@@ -222,8 +225,8 @@ static SmallVector<double> floatsOrTensor(OnnxNode &node,
   return values;
 }
 
-/// Reads the attributes nodes_* and the contributions `kind`_* (class or
-/// target).
+/// Reads the nodes from the attributes nodes_*, and the contributions of leaves
+/// from the attributes class_* or target_*, as `kind` says.
 static LogicalResult readForest(OnnxNode &node, Forest &forest,
                                 const std::string &kind) {
   SmallVector<int64_t> trees = node.intsAttr("nodes_treeids"),
@@ -247,7 +250,7 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
   for (size_t i = 0; i < count; ++i) {
     if (!places.emplace(std::pair(trees[i], ids[i]), i).second)
       return node.invalid("two nodes of a tree have the id " + Twine(ids[i]));
-    // The first node listed for a tree is its root.
+    // The first listed node of each tree is the root of the tree.
     if (begun.insert(trees[i]).second)
       forest.roots.push_back(i);
   }
@@ -330,14 +333,14 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
   std::string transform = node.stringAttr("post_transform", "NONE");
   auto labelAt = [&](Value index) { return labelsAt(node, *labels, index); };
 
-  // If there are two classes and all leaves contribute to the same one, its
-  // score decides.
+  // If there are two classes and all leaves contribute to only one of them, the
+  // score of this class decides.
   bool oneScore = classes == 2 && llvm::all_equal(ids);
   if (oneScore) {
     for (TreeNode &n : forest.nodes)
       for (auto &[target, weight] : n.contributions)
         target = 0;
-    // Of two base values, the one of that class is used.
+    // Of two base values, only the one of the class with contributions is used.
     if (base.size() == 2 && !ids.empty())
       base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);
@@ -405,7 +408,8 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   if (static_cast<int64_t>(weights.size()) != leaves || leaves == 0 ||
       (!missing.empty() && static_cast<int64_t>(missing.size()) != count))
     return node.invalid("the leaf_ attributes must all have the same length");
-  // Order of nodes: decisions, leaves, then extra nodes for comparisons.
+  // The nodes are ordered: first decisions, then leaves, then additional nodes
+  // for comparisons that need two nodes.
   forest.nodes.resize(count + leaves);
   for (int64_t i = 0; i < leaves; ++i)
     forest.nodes[count + i].contributions.push_back({targets[i], weights[i]});
@@ -430,7 +434,8 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
                     splits[i], nan, low, high);
       continue;
     }
-    // One comparison per member of the set; NaN terminates the set.
+    // BRANCH_MEMBER tests whether a feature is in a set: it becomes one
+    // comparison per member. NaN terminates the members of a set.
     SmallVector<double> set;
     while (nextMember < members.size() && !std::isnan(members[nextMember]))
       set.push_back(members[nextMember++]);

@@ -1,4 +1,5 @@
-// Additions fused with an activation, as written by ONNX Runtime's optimizer.
+// Imports additions that are fused with an activation, as written by ONNX
+// Runtime's optimizer.
 
 #include "compiler/import/operators/FusedActivation.h"
 
@@ -23,7 +24,7 @@ Value gelu(OnnxNode &node, Value x, bool approximately) {
                node.builder.getStringAttr(approximately ? "tanh" : "none")));
 }
 
-/// Clip stores its bounds in alpha and beta.
+/// Clips `x` to [alpha, beta], the bounds of a fused Clip.
 static Value clip(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
   Type type = elementOf(x);
   if (numbers.alpha)

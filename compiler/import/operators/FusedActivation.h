@@ -1,4 +1,4 @@
-// Activations that are fused into other operators.
+// Activations that ONNX Runtime's optimizer fuses into other operators.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_FUSEDACTIVATION_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_FUSEDACTIVATION_H
@@ -7,7 +7,8 @@
 
 namespace ingot::graph {
 
-/// The parameters of an activation; omitted ones have ONNX's defaults.
+/// The parameters of an activation; those that are nullopt have ONNX's
+/// defaults.
 struct ActivationNumbers {
   std::optional<double> alpha, beta, gamma;
 };
@@ -18,11 +19,11 @@ struct ActivationNumbers {
 mlir::Value activate(OnnxNode &node, mlir::Value x,
                      const ActivationNumbers &numbers);
 
-/// Returns Gelu, computed with erf or, if `approximately`, with its tanh
-/// approximation.
+/// Returns Gelu of `x`, computed with erf or, if `approximately` is set, with
+/// the tanh approximation of Gelu.
 mlir::Value gelu(OnnxNode &node, mlir::Value x, bool approximately);
 
-/// Returns the sum of the tensors that are not null.
+/// Returns the sum of those `terms` that are not null.
 mlir::Value sumOf(OnnxNode &node, llvm::ArrayRef<mlir::Value> terms);
 
 } // namespace ingot::graph

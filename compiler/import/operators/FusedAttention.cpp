@@ -1,5 +1,5 @@
-// Attention fused with projections, masks and key/value caches, as written by
-// ONNX Runtime's optimizer and its exporters for language models.
+// Imports attention that is fused with projections, masks and key/value caches,
+// as written by ONNX Runtime's optimizer and its exporters for language models.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -15,7 +15,8 @@ namespace ingot::graph {
 // Attention and QAttention: fused with the projections
 //===----------------------------------------------------------------------===//
 
-/// Returns the widths of the queries, keys and values of all heads.
+/// Returns the widths of queries, keys and values, each over all heads, in
+/// projections with `all` columns.
 static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
                                               int64_t heads) {
   SmallVector<int64_t> each = node.intsAttr("qkv_hidden_sizes");
@@ -41,8 +42,8 @@ static LogicalResult refuse(OnnxNode &node, StringRef flag, StringRef hint) {
   return node.unsupported("`" + Twine(flag) + "` is not supported", hint);
 }
 
-/// Returns the attention for projections [B, S, queries + keys + values].
-/// `mask`, `past` and `bias` may be null.
+/// Returns the attention for projections [B, S, widths of queries, keys and
+/// values]. `mask`, `past` (cached keys and values) and `bias` may be null.
 static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
                                     Value past, Value bias) {
   int64_t heads = node.intAttr("num_heads", 0);
@@ -116,7 +117,8 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   return results;
 }
 
-/// Adds the bias to the projected `product` and returns the attention for it.
+/// Adds the bias of the projections, input 2, to `product` (input times
+/// weights) and returns the attention for the sum.
 static ImportResult attendProduct(OnnxNode &node, FailureOr<Value> product,
                                   Value mask, Value past, Value bias) {
   if (failed(product))
@@ -143,8 +145,8 @@ static ImportResult importQAttention(OnnxNode &node) {
       node.input(5), node.input(8), Value());
 }
 
-/// Imports PackedAttention: restores the padding between sequences, and masks
-/// it.
+/// Imports PackedAttention: restores the padding between packed sequences, and
+/// hides the padding by a mask.
 static ImportResult importPackedAttention(OnnxNode &node) {
   FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
   if (failed(product))
@@ -166,7 +168,8 @@ static ImportResult importPackedAttention(OnnxNode &node) {
 // MultiHeadAttention: projections are separate nodes
 //===----------------------------------------------------------------------===//
 
-/// Returns part `i` of [B, S, N, count, H] as [B, N, S, H].
+/// Returns part `i` (queries, keys or values) of a packed tensor [B, S, N,
+/// parts, H] as [B, N, S, H].
 static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
   Dims sizes = dimsOf(packed);
   sizes[3] = 1;
@@ -179,16 +182,16 @@ static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
 }
 
 namespace {
-/// The inputs of MultiHeadAttention and of its decoder variant. If `pastLength`
-/// is set, the cache has room for further steps, and new ones are written at
-/// that position.
+/// The inputs of MultiHeadAttention and DecoderMaskedMultiHeadAttention. If
+/// `pastLength` is set, the cache has room for more steps than it contains, and
+/// new keys and values are written at position `pastLength`.
 struct HeadInputs {
   Value query, key, value, bias, mask, attentionBias, pastKey, pastValue,
       pastLength;
 };
 } // namespace
 
-/// Returns the heads of queries, keys and values, each [B, N, S, H].
+/// Returns the heads of queries, keys and values, each [B, N, length, H].
 static FailureOr<SmallVector<Value>>
 headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
   if (in.query && shapeOf(in.query).size() == 5)
@@ -209,8 +212,8 @@ headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
   return SmallVector<Value>{query, split(in.key), split(in.value)};
 }
 
-/// Adds the bias to queries, keys and values. Keys and values from a cache
-/// already contain it.
+/// Adds the bias of the projections to queries, keys and values. Keys and
+/// values from a cache already contain the bias.
 static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
                                SmallVectorImpl<Value> &parts) {
   if (!in.bias)
@@ -237,7 +240,8 @@ static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
   return success();
 }
 
-/// Writes the new keys and values into the cache, and masks what is after them.
+/// Writes the new keys and values into the cache, and masks the unused
+/// positions after them.
 static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
                                     AttentionOperands &o) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);

@@ -14,8 +14,9 @@ namespace ingot::graph {
 // Layer normalization
 //===----------------------------------------------------------------------===//
 
+/// Imports a layer normalization of the sum of inputs 0 and 1 and `addend`.
 /// Returns the normalized rows, the mean and the scale factor of each row, and
-/// the sum of the operands.
+/// the sum.
 static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
                              Value addend, bool center) {
   Value sum = sumOf(node, {node.input(0), node.input(1), addend});
@@ -48,12 +49,14 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
                   /*center=*/false);
 }
 
-/// Looks up rows of a table; the caller of the model must pass valid indices.
+/// Looks up rows of an embedding table; the caller of the model must pass valid
+/// indices.
 static Value lookUp(OnnxNode &node, Value table, Value indices) {
   return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
 }
 
-/// Returns the number of elements equal to 1 in each row of a mask: int32.
+/// Returns the number of elements equal to 1 in each row of a mask [rows,
+/// columns], as int32 [rows].
 static Value countOnes(OnnxNode &node, Value mask) {
   Type i32 = elementOf(mask);
   Value isOne = node.elementwise<EqualOp>({mask, node.scalarConstant(1, i32)});

@@ -15,9 +15,9 @@ namespace ingot::graph {
 // Matrix multiplications
 //===----------------------------------------------------------------------===//
 
-/// Converts an operand of FusedMatMul to one of MatMul. With `batch`, the first
-/// axis is moved before the last one; with `flip`, the last two axes are then
-/// swapped.
+/// Transposes an operand of FusedMatMul to the layout of MatMul. With `batch`,
+/// the first axis is moved to the position before the last one; with `flip`,
+/// the last two axes are then swapped.
 static Value arranged(OnnxNode &node, Value x, bool batch, bool flip) {
   int64_t rank = shapeOf(x).size();
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -41,8 +41,8 @@ static ImportResult importFusedMatMul(OnnxNode &node) {
   return one(y);
 }
 
-/// Returns the attributes `activation_alpha`, `activation_beta` and
-/// `activation_gamma`.
+/// Returns the parameters of the fused activation: the attributes
+/// `activation_alpha`, `activation_beta` and `activation_gamma`.
 static ActivationNumbers namedNumbers(OnnxNode &node) {
   auto number = [&](StringRef name) -> std::optional<double> {
     if (!node.hasAttr(name))
@@ -80,8 +80,8 @@ static ImportResult importGemmFastGelu(OnnxNode &node) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Returns the convolution of `x` and `w`, plus `addend` (null, or of the
-/// result's shape), with the activation applied.
+/// Returns the convolution of `x` and `w` plus `addend` (null, or a tensor of
+/// the result's shape), with the fused activation applied to the sum.
 static Value convolve(OnnxNode &node, Value x, Value w, Value addend) {
   Value y = node.valueAs("Conv", {x, w, node.input(2)});
   if (!y)
@@ -110,12 +110,13 @@ static ImportResult channelsLast(OnnxNode &node, Value w) {
   return one(y ? toChannelsLast(node, y) : Value());
 }
 
-/// Imports NhwcConv, whose weights have their channels last as well.
+/// Imports NhwcConv, whose input and weights are both channels-last.
 static ImportResult importNhwcConv(OnnxNode &node) {
   return channelsLast(node, toChannelsFirst(node, node.input(1)));
 }
 
-/// Imports NhwcFusedConv, whose weights have the layout of Conv.
+/// Imports NhwcFusedConv, whose input is channels-last, while its weights have
+/// the layout of Conv.
 static ImportResult importNhwcFusedConv(OnnxNode &node) {
   return channelsLast(node, node.input(1));
 }

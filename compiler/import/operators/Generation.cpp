@@ -1,4 +1,5 @@
-// Imports operators that generate tensors from few numbers.
+// Imports operators that generate tensors from shapes or a few numbers, and
+// operators whose result shapes depend on data.
 //
 // With static shapes most of the results are constants.
 
@@ -63,7 +64,7 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   for (size_t i = 0; i < sizes->size(); ++i)
     if ((*sizes)[i].least() < 0 && node.requireAtLeast((*sizes)[i], 0) &&
         node.isKnown(0))
-      sizes = node.requireSizes(0, "shape"); // bounds are others now
+      sizes = node.requireSizes(0, "shape"); // the bounds have changed
   if (failed(sizes))
     return failure();
   for (const Dim &size : *sizes) {
@@ -123,8 +124,8 @@ static ImportResult importEyeLike(OnnxNode &node) {
 // From numbers
 //===----------------------------------------------------------------------===//
 
-/// Returns a range whose operands are computed from sizes, so that its length
-/// is a size expression. Returns nullopt if the step is known only at run time.
+/// Imports Range if its operands are computed from sizes, so that its length is
+/// a size expression. Returns nullopt if the step is known only at run time.
 static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   auto start = node.requireSizes(0, "start"),
        limit = node.requireSizes(1, "limit"),
@@ -148,7 +149,7 @@ static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   return one(node.cast(numbers, elementOf(node.input(0))));
 }
 
-/// Returns a range whose operands are known only at run time.
+/// Imports Range if its operands are known only at run time.
 static ImportResult rangeByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Type type = elementOf(node.input(0));
@@ -164,7 +165,9 @@ static ImportResult rangeByInput(OnnxNode &node) {
         node.elementwise<CeilOp>(node.elementwise<DivOp>({distance, delta})),
         int64(node));
   } else {
-    // Division rounds up: adds the step minus one towards the step's sign.
+    // The number of elements is distance / step, rounded up: before the
+    // division, step - 1 is added for a positive step, step + 1 for a negative
+    // one.
     Value one = ints.where(ints.less(delta, ints.number(0)), ints.number(1),
                            ints.number(-1));
     count = ints.div(ints.add(distance, ints.add(delta, one)), delta);
@@ -192,7 +195,8 @@ static ImportResult importRange(OnnxNode &node) {
     auto range = rangeOfSizes(node);
     return range ? *range : rangeByInput(node);
   }
-  // A longer range would be neither a shape nor a table of positions.
+  // The longest range that becomes a constant: a longer one is neither a shape
+  // nor a table of positions.
   constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
       [&](int64_t count,
@@ -314,7 +318,7 @@ static ImportResult importTrilu(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Imports NonZero for run-time data: compacts the row-major indices of the
-/// elements that are not zero, and splits each into coordinates.
+/// elements that are not zero, and converts each index to coordinates.
 static ImportResult nonZeroByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -407,7 +411,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   };
   TopKOp sorted = sort(x);
   Value isFirst = differsFromLast(node, sorted.getValues(), all);
-  // The group of each sorted element, and the start of each group.
+  // Computes the group of equal elements that each sorted element belongs to,
+  // and the start of each group.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
   Value group = ints.sub(number, ints.number(1));
   auto filled = [&](const Dim &value) {
@@ -420,8 +425,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   Value firsts = node.build<ScatterElementsOp>(filled(all), group,
                                                sorted.getIndices(), "min", 0);
   if (!node.intAttr("sorted", 1)) {
-    // Orders the groups by first occurrence; unused entries of `firsts` sort
-    // last.
+    // With sorted=0, orders the groups of equal elements by their first
+    // occurrence; unused entries of `firsts` sort last.
     TopKOp order = sort(firsts);
     firsts = order.getValues();
     counts = ints.take(counts, order.getIndices());
@@ -454,14 +459,14 @@ static ImportResult importUnique(OnnxNode &node) {
   if (failed(along))
     return failure();
   int64_t axis = *along;
-  // Each subtensor as a row of its elements.
+  // Copies each subtensor along `axis` to a row of its elements.
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t count = shape[axis],
           inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
   std::vector<std::vector<double>> rows(count);
   for (auto [flat, value] : llvm::enumerate(*values))
     rows[static_cast<int64_t>(flat) / inner % count].push_back(value);
-  // Distinct rows, sorted by value or by first occurrence.
+  // Determines the distinct rows, sorted by value or by first occurrence.
   SmallVector<int64_t> order(count), firsts, inverse(count), counts;
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](int64_t i, int64_t j) {

@@ -1,5 +1,5 @@
-// Rotary position embeddings, and the attention of decoders with grouped query
-// heads and a key/value cache.
+// Imports rotary position embeddings, and the attention of decoders with
+// grouped query heads and a key/value cache.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -14,7 +14,8 @@ static Type int64(OnnxNode &node) {
   return node.builder.getIntegerType(64, /*isSigned=*/true);
 }
 
-/// Returns part of the last axis.
+/// Returns `count` elements along the last axis of `x`, from `start` on, at
+/// distance `step`.
 static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
                      int64_t step = 1) {
   Dims sizes = dimsOf(x);
@@ -30,10 +31,11 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Rotates pairs of elements of each head of `x` [B, N, S, H] by the angles at
-/// `places` [1 or B, S]. A pair consists of two adjacent elements if
-/// `interleaved`, else of an element of the first half and one of the second.
-/// Elements after the pairs are unchanged.
+/// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles:
+/// `places` [1 or B, S] are the rows of the angles in the tables `cosines` and
+/// `sines`. A pair consists of two adjacent elements if `interleaved`, else of
+/// an element of the first half and one of the second. Elements after the pairs
+/// are unchanged.
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
                     Value places, bool interleaved) {
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
@@ -78,8 +80,8 @@ static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
   return parts.size() == 1 ? parts[0] : node.build<ConcatOp>(parts, 3);
 }
 
-/// Returns position_ids as [1 or B, S]; a single number is the position of the
-/// first step.
+/// Returns the input position_ids, `ids`, as [1 or B, S]. If it is a single
+/// number, this is the position of the first of `steps` steps.
 static Value placesOf(OnnxNode &node, Value ids, const Dim &steps) {
   if (shapeOf(ids).size() == 2)
     return ids;
@@ -98,7 +100,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   bool isFlat = shapeOf(x).size() == 3;
   int64_t width = shapeOf(x).back(), heads = node.intAttr("num_heads", 0),
           rotary = node.intAttr("rotary_embedding_dim", 0);
-  // By default all elements of a head are rotated.
+  // Without rotary_embedding_dim, all elements of a head are rotated, so the
+  // head size is twice the number of columns of cos_cache.
   if (rotary == 0 && dimsOf(cosines)[1].known()) {
     int64_t turning = 2 * shapeOf(cosines)[1];
     if (!dimsOf(x).back().known() && (!isFlat || heads > 0))
@@ -109,7 +112,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (!isFlat && !dimsOf(x)[3].known())
     return refuseOpen(node, dimsOf(x)[3], "the size of a head");
   int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
-  // If only a part of each head is rotated, the number of heads is needed.
+  // If only a part of each head is rotated, the head size follows from
+  // num_heads.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
   if (isFlat && !dimsOf(x).back().known())
@@ -136,14 +140,15 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The queries, keys and values of a node, and their sizes.
+/// The queries, keys and values of a GroupQueryAttention node, and their sizes:
+/// `shared` is the number of key and value heads, `size` the head size.
 struct Grouped {
   int64_t heads, shared, size;
   Dim batch, steps, keys;
   Value query, key, value;
   /// The number of cached steps of each sequence: int64 [B].
   Value past;
-  /// Whether the cache is empty.
+  /// Whether no steps are cached.
   bool isFirst = false;
 };
 } // namespace
@@ -177,7 +182,8 @@ static LogicalResult checkGrouped(OnnxNode &node) {
   return success();
 }
 
-/// Splits the heads; input 0 may contain queries, keys and values.
+/// Splits queries, keys and values into heads. Input 0 has only the queries, or
+/// all three next to each other if there is no input 1.
 static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   Value query = node.input(0), key = node.input(1), value = node.input(2);
   g.heads = node.intAttr("num_heads", 0);
@@ -217,8 +223,8 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// Assumes that total_sequence_length is at least the number of steps, if
-/// either is dynamic.
+/// Assumes that total_sequence_length, `total`, is at least the number of steps
+/// (new keys per sequence), if either size is dynamic.
 static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
   Dim steps = dimsOf(g.query)[2];
   if ((total - steps).least() >= 0)
@@ -233,7 +239,8 @@ static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
     (void)node.takeEqual(total, dimsOf(node.input(3))[2] + steps);
 }
 
-/// "`total` in 1..8", "4".
+/// Returns a size with its bounds for diagnostics: "`total` in 1..8" for a
+/// dynamic size, "4" for a number.
 static std::string boundsText(const Dim &size) {
   if (size.known())
     return kernel::sizeText(size);
@@ -241,8 +248,8 @@ static std::string boundsText(const Dim &size) {
          ".." + std::to_string(size.most());
 }
 
-/// Determines the length of the new cache, and how much of it each sequence has
-/// filled.
+/// Determines the number of keys in the new cache, and the number of cached
+/// steps of each sequence.
 static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   Value cache = node.input(3);
   for (unsigned i : {3, 4})
@@ -260,7 +267,7 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   g.steps = dimsOf(g.query)[2];
   Dim held = cache ? dimsOf(cache)[2] : Dim(0);
   g.keys = total->front();
-  // A cache with spare room keeps its length.
+  // A cache that is longer than total_sequence_length keeps its length.
   if ((held - g.keys).least() >= 0)
     g.keys = held;
   if (g.keys.most() < g.steps.least())
@@ -276,7 +283,7 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   Type i64 = int64(node);
   Value last =
       node.reshape(node.cast(node.input(5), i64), ArrayRef<Dim>(g.batch));
-  // If nothing is cached, all steps are new.
+  // If total_sequence_length is the number of new steps, nothing is cached.
   g.isFirst = total->front() == g.steps;
   Value before =
       node.elementwise<AddOp>({last, sizeValue(node, Dim(1) - g.steps, i64)});
@@ -286,8 +293,8 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// Returns the cache `old` (or null) resized to the number of keys; elements
-/// after its valid part are never read.
+/// Returns the cache `old` (or zeros if it is null), resized to the number of
+/// keys. Elements after the cached steps are never read.
 static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
                         Type type) {
   Dims sizes{g.batch, g.shared, g.keys, g.size};
@@ -299,14 +306,15 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
     return old;
   Dim rest = g.keys - held;
   if (rest.least() < 0) {
-    // Makes sure that a possibly empty cache has an element to read.
+    // A cache that may be empty gets an element, so that the gather below is
+    // valid.
     if (held.least() < 1) {
       sizes[2] = 1;
       old = node.build<ConcatOp>(
           ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
     }
-    // It is known only at run time which size is larger, so indices after the
-    // end are clamped.
+    // It is known only at run time whether the cache or the number of keys is
+    // larger, so the gather clamps indices after the end of the cache.
     return node.build<GatherOp>(old, positions(node, g.keys, int64(node)),
                                 /*axis=*/2, /*in_range=*/false);
   }
@@ -315,8 +323,8 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
       ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
 }
 
-/// Returns the cache `old` (or null), resized to the number of keys, with `now`
-/// written from position `past` on.
+/// Returns the cache `old` (or null), resized to the number of keys, with the
+/// new keys or values `now` written after the cached steps of each sequence.
 static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
   if (g.keys == g.steps)
     return now;
@@ -325,7 +333,8 @@ static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
                                      /*circular=*/false);
 }
 
-/// Returns a boolean mask [B, 1, S, T]: which keys each query attends to.
+/// Returns a boolean mask [B, 1, S, T]: true where the query attends to the
+/// key.
 static Value visibleKeys(OnnxNode &node, const Grouped &g) {
   Type i64 = int64(node);
   Value key = node.reshape(positions(node, g.keys, i64),
@@ -356,7 +365,8 @@ static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
   if (!node.hasInput(7) || !node.hasInput(8))
     return node.invalid("do_rotary=1 requires cos_cache and sin_cache");
   Value ids = node.input(9), places = ids;
-  // For the first steps, ONNX Runtime reads only the first position id.
+  // If nothing is cached, ONNX Runtime reads only the first position id, as the
+  // position of the first step.
   if (ids && g.isFirst) {
     for (const Dim &size : dimsOf(ids))
       (void)node.requireAtLeast(size, 1);

@@ -16,9 +16,9 @@ static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// Whether all indices are known to be in [0, size), so that they need not be
-/// wrapped or clamped at run time. Fails if an index is known to be always out
-/// of range.
+/// Whether all indices in input `input` are known to be in [0, size), so that
+/// they need not be wrapped or clamped at run time. Fails if an index is known
+/// to be always out of range.
 static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
                                     const Dim &size) {
   DenseElementsAttr known = node.constantInput(input);
@@ -55,9 +55,9 @@ static ImportResult importGather(OnnxNode &node) {
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
 
-/// Rejects indices that are longer than the data along an axis other than
-/// `axis`. If that is known only at run time, it is checked there, and the
-/// indices get a size that implies it.
+/// Rejects indices that are longer than the data `x` along an axis other than
+/// `axis`. If this is known only at run time, the generated program checks it,
+/// and the type of the indices gets the minimum of both sizes.
 static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
                                   int64_t axis) {
   for (int64_t i = 0; i < int64_t(shapeOf(indices).size()); ++i) {
@@ -77,7 +77,8 @@ static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
   return success();
 }
 
-/// Requires the sizes of two shapes to be equal.
+/// Requires the sizes of two shapes to be equal. The shapes are read again for
+/// each axis, since requiring equal sizes may replace one of them.
 static LogicalResult requireAlike(OnnxNode &node,
                                   llvm::function_ref<Dims()> own,
                                   llvm::function_ref<Dims()> other,
@@ -103,9 +104,9 @@ static ImportResult importGatherElements(OnnxNode &node) {
   return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
 }
 
-/// Returns the length of the last axis of `indices`, the number of axes that
-/// they index. It must be known at compile time, since it determines the rank
-/// of results.
+/// Returns the length of the last axis of `indices`: the number of axes of the
+/// data that an index tuple addresses. This length must be known at compile
+/// time, since it determines the rank of results.
 static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
   if (auto known = dimsOf(indices).back().known())
     return *known;
@@ -151,7 +152,8 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
                                              shapeOf(x).size() - 1)};
 }
 
-/// Requires an axis to be at least as long as `size`.
+/// Requires an axis of `x` to have at least `size` elements; if this is known
+/// only at run time, the generated program checks it.
 static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
                                    const Dim &size) {
   Dim more = dimsOf(x)[axis] - size;
@@ -180,7 +182,7 @@ static ImportResult compressByInput(OnnxNode &node) {
   return one(gatherAlong(node, x, axis, *places));
 }
 
-/// Imports Compress: the elements for which a condition is true.
+/// Imports Compress: selects the elements for which a condition is true.
 static ImportResult importCompress(OnnxNode &node) {
   if (!node.isConstant(1))
     return compressByInput(node);
@@ -298,7 +300,8 @@ static ImportResult importScatterND(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).empty())
     return node.invalid("the indices must be integers of rank 1 or more");
-  // The ranks of the three operands determine the length of an index tuple.
+  // The ranks of data, indices and updates determine the length of an index
+  // tuple.
   int64_t length = int64_t(shapeOf(indices).size()) - 1 +
                    int64_t(shapeOf(x).size()) -
                    int64_t(shapeOf(updates).size());
@@ -324,7 +327,8 @@ static ImportResult importScatterND(OnnxNode &node) {
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
 }
 
-/// Pads `x` with zeros at the end, to the sizes given by input 2.
+/// Pads `x` with zeros at the end of each axis, to the sizes given by input 2,
+/// output_shape.
 static ImportResult padToInput(OnnxNode &node, Value x) {
   RunTimeInts ints(node);
   Dims from = dimsOf(x);
@@ -351,8 +355,8 @@ static ImportResult padToInput(OnnxNode &node, Value x) {
   return one(x);
 }
 
-/// Imports MaxUnpool: scatters into zeros of the size of the pool's input; a
-/// larger output_shape pads.
+/// Imports MaxUnpool: scatters the elements into zeros of the shape of the
+/// pool's input. If output_shape is larger, the result is padded with zeros.
 static ImportResult importMaxUnpool(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");

@@ -1,8 +1,8 @@
 // Encoders of ai.onnx.ml: each element is compared with a table of keys, which
 // are numbers or strings.
 //
-//   LabelEncoder    the value of the first key that is equal to x, else a default
-//   CategoryMapper  the same from strings to integers or vice versa
+//   LabelEncoder    the value of the first key equal to x, else a default
+//   CategoryMapper  maps strings to integers or integers to strings
 //   OneHotEncoder   x == key[k], along an additional axis
 
 #include "compiler/import/operators/OnnxImport.h"
@@ -28,8 +28,8 @@ static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
 
 static bool isOfStrings(Value x) { return isString(elementOf(x)); }
 
-/// Returns the keys or values of a LabelEncoder: strings, integers, floats or a
-/// tensor.
+/// Returns the keys or values (`what`) of a LabelEncoder as a vector; they are
+/// attributes of strings, integers or floats, or a tensor.
 static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   std::string prefix = what.str();
   Builder &b = node.builder;
@@ -55,7 +55,8 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   return node.invalid("the list of " + prefix + " is missing or empty");
 }
 
-/// Returns the result for elements that equal no key.
+/// Returns the result of LabelEncoder, of type `type`, for elements that equal
+/// no key.
 static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   bool ofStrings = isString(type);
   if (node.hasAttr("default_tensor")) {
@@ -76,7 +77,8 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   return node.scalarConstant(double(node.intAttr("default_int64", -1)), type);
 }
 
-/// Returns x [..., 1] == keys [k]. A NaN among the keys matches NaN.
+/// Returns booleans [..., k]: whether each element of `x` [...] equals each of
+/// the k keys. NaN equals a key that is NaN.
 static Value matches(OnnxNode &node, Value x, Value keys) {
   Dims apart = dimsOf(x);
   apart.push_back(1);
@@ -89,7 +91,8 @@ static Value matches(OnnxNode &node, Value x, Value keys) {
   return node.elementwise<OrOp>({same, bothMissing});
 }
 
-/// Returns the value of the key that each element equals, or the default.
+/// Returns for each element of input 0 the value of the first key that it
+/// equals, or the default.
 static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   Value x = node.input(0);
   int64_t count = shapeOf(keys)[0];
@@ -102,7 +105,8 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   if (failed(otherwise))
     return failure();
   Value found = matches(node, x, keys);
-  // ArgMax finds the first key that matches; the default comes after all keys.
+  // ArgMax finds the first key that matches. A column of ones after all keys
+  // selects the default.
   Type byte = node.builder.getIntegerType(8, /*isSigned=*/false);
   int64_t last = shapeOf(found).size() - 1;
   Dims column = dimsOf(found);
@@ -118,8 +122,8 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   return one(node.build<GatherOp>(table, place, 0, /*inRange=*/true));
 }
 
-/// Maps strings to integers or integers to strings; of equal keys the last one
-/// applies.
+/// Imports CategoryMapper: maps strings to integers or integers to strings. If
+/// two keys are equal, the last one applies.
 static ImportResult mappedToOther(OnnxNode &node,
                                   SmallVector<std::string> names,
                                   SmallVector<int64_t> numbers) {
@@ -161,7 +165,8 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
         "`zeros`=0, an error for unknown categories, is not supported",
         "export the model with zeros=1");
   Value keys = isString ? strings(node, names) : integers(node, categories);
-  // Numbers are truncated to integers.
+  // Floats are truncated to integers before they are compared with the
+  // categories.
   Value found = matches(node, isString ? x : node.cast(x, int64(node)), keys);
   return one(node.cast(found, node.builder.getF32Type()));
 }

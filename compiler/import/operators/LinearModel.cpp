@@ -18,8 +18,8 @@ static Dim featureCount(Value x) {
   return shapeOf(x).empty() ? Dim(1) : dimsOf(x).back();
 }
 
-/// Returns the numbers of an attribute, one for all features or one per
-/// feature.
+/// Returns the numbers of attribute `name`, one for all features or one per
+/// feature, as a constant that broadcasts to `x`.
 static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
@@ -83,8 +83,8 @@ static ImportResult importImputer(OnnxNode &node) {
   return one(node.elementwise<WhereOp>({isMissing, *given, x}));
 }
 
-/// Imports Normalizer: divides rows by their largest element, sum or Euclidean
-/// length, unless it is 0.
+/// Imports Normalizer: divides each row by its largest element, its sum or its
+/// Euclidean length, unless this divisor is 0.
 static ImportResult importNormalizer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
@@ -106,8 +106,8 @@ static ImportResult importNormalizer(OnnxNode &node) {
   return one(node.cast(y, f32));
 }
 
-/// Imports FeatureVectorizer: concatenates rows, each cut or padded with zeros
-/// to its declared size.
+/// Imports FeatureVectorizer: concatenates the rows of all inputs, each cut or
+/// padded with zeros to the input's size in `inputdimensions`.
 static ImportResult importFeatureVectorizer(OnnxNode &node) {
   SmallVector<int64_t> sizes = node.intsAttr("inputdimensions");
   if (sizes.size() != node.numInputs())
@@ -124,8 +124,9 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
                           " must be a matrix of samples and features, and its "
                           "entry in `inputdimensions` must be positive");
     x = node.cast(x, f32);
-    // If the number of features is known only at run time, pads for the
-    // smallest possible number; the slice then cuts to the declared size.
+    // If the number of features is known only at run time, pads the row by as
+    // much as the smallest number of features needs; a slice then cuts the row
+    // to the declared size.
     Dim has = dimsOf(x)[1];
     if (int64_t missing = sizes[i] - has.least(); missing > 0)
       x = node.builder.createOrFold<PadOp>(
@@ -183,8 +184,9 @@ static ImportResult importLinearRegressor(OnnxNode &node) {
       transformTargets(node, *y, node.stringAttr("post_transform", "NONE")));
 }
 
-/// Imports LinearClassifier: the label with the largest score, and all scores.
-/// A single score for two labels is that of the second.
+/// Imports LinearClassifier: returns the label with the largest score, and all
+/// scores. If there are two labels but only one score, it is that of the
+/// second.
 static ImportResult importLinearClassifier(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)

@@ -30,8 +30,8 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Returns `count` / `divisor`, rounded down if the divisor is a number; 0 if
-/// the quotient is not an expression of sizes.
+/// Returns the size count / divisor, rounded down if the divisor is a number; 0
+/// if the quotient is not an expression of sizes.
 static Dim quotient(const Dim &count, const Dim &divisor) {
   if (auto even = count.dividedBy(divisor))
     return *even;
@@ -39,13 +39,14 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
   return number > 0 ? count.floorDiv(number) : Dim(0);
 }
 
-/// If `count` is a multiple of one symbol and the number `divisor` may not
-/// divide it, assumes that the symbol is a suitable multiple. If there are
-/// several symbols, only their product must be a multiple, which the run
+/// Makes the number of elements `count` divisible by `divisor`, the product of
+/// the given sizes of a Reshape. If one symbol remains in `count` and a number
+/// in `divisor`, assumes that the symbol is a suitable multiple. With several
+/// symbols, only their product must be a multiple, which the generated program
 /// checks. Returns whether sizes have changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
-  // Cancels common factors.
+  // Cancels the symbols that are factors of both sizes.
   Dim rest = divisor, own = count;
   for (kernel::SymbolAttr symbol : count.symbols())
     if (auto less = rest.dividedBy(Dim(symbol)))
@@ -96,7 +97,8 @@ static ImportResult importReshape(OnnxNode &node) {
     to.push_back(isInferred ? Dim(1) : size);
   }
   if (inferred && makeDivisible(node, product(from), product(to))) {
-    // Reads the sizes again, since they have changed.
+    // Reads the sizes of the input and of `shape` again, since makeDivisible
+    // has changed them.
     from = dimsOf(node.input(0));
     shape = sizesFromAttrOrInput(node, "shape", 5, 1);
     if (failed(shape))
@@ -111,7 +113,7 @@ static ImportResult importReshape(OnnxNode &node) {
   Dim made = product(to);
   if (made == count)
     return reshaped(node, to);
-  // Whether the sizes match can be checked only at run time.
+  // Whether the numbers of elements match can be checked only at run time.
   if (inferred && !count.known() && to[*inferred].most() > 0)
     return one(reshapeAtRunTime(node, node.input(0), to));
   bool isKnown = count.known() && given.known();
@@ -128,8 +130,8 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
   return attrOrInput(node, "axes", 13, 1);
 }
 
-/// Rejects removing an axis whose size may or may not be 1: the rank of the
-/// result would be unknown.
+/// Reports that Squeeze without axes does not support an axis whose dynamic
+/// size may be 1: the rank of the result would be unknown.
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
                                    const Dim &size) {
   std::string text = kernel::sizeText(size), hint = "set a lower bound of 2";
@@ -174,7 +176,8 @@ static ImportResult importSqueeze(OnnxNode &node) {
     node.checkEqual(size, 1);
     isChecked = true;
   }
-  // Read again: requiring sizes can replace symbols.
+  // Reads the sizes of the remaining axes again, since requiring that the
+  // removed axes have size 1 may have replaced symbols.
   size_t next = 0;
   for (size_t axis = 0; axis < from.size() && given; ++axis)
     if (!llvm::is_contained(*normal, axis))
@@ -229,7 +232,8 @@ static ImportResult importTranspose(OnnxNode &node) {
 // Padding and tiling
 //===----------------------------------------------------------------------===//
 
-/// Pads by `low` and `high`; crops where they are negative.
+/// Pads each axis of `x` by `low` elements at the start and by `high` elements
+/// at the end; crops where these numbers are negative.
 static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
                                   SmallVector<int64_t> low,
                                   SmallVector<int64_t> high, StringRef mode) {
@@ -241,7 +245,8 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
     Dim size = cropped(axis);
     if (size.known() || node.requireAtLeast(size, 0))
       continue;
-    // Whether the axis is long enough to be cropped is known only at run time.
+    // Only the generated program knows whether the axis is long enough to be
+    // cropped.
     FailureOr<Dim> left = checkedSize(node, size);
     if (failed(left))
       return failure();
@@ -264,7 +269,8 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
   }
   x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
                                          ArrayRef(sizes));
-  // Which elements are repeated depends on the size.
+  // If the elements that padding repeats depend on a dynamic size, they are
+  // determined at run time.
   for (size_t axis = 0; axis < sizes.size() && mode != "constant"; ++axis)
     if ((low[axis] || high[axis]) &&
         !repeatsKnown(sizes[axis], low[axis], high[axis], mode)) {
@@ -276,7 +282,7 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
       node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode));
 }
 
-/// Returns the fill value of constant padding.
+/// Returns the fill value of a Pad node in mode `constant`, as a scalar.
 static Value paddingOf(OnnxNode &node) {
   if (node.opset >= 11 && node.hasInput(2))
     return node.reshape(node.input(2), {});
@@ -349,8 +355,8 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
     return node.invalid("shape must have one entry for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [axis, size] : llvm::zip(*axes, *target)) {
-    // An odd element is added or removed at the end; division rounds towards
-    // zero.
+    // If the number of elements to add or remove is odd, the additional one is
+    // at the end, since the division rounds towards zero.
     int64_t change = size - *dimsOf(x)[axis].known();
     low[axis] = change / 2;
     high[axis] = change - low[axis];
@@ -387,7 +393,7 @@ static ImportResult importExpand(OnnxNode &node) {
   return one(result);
 }
 
-/// Repeats `x` the given number of times along each axis.
+/// Repeats `x` along each axis, as often as `repeats` says.
 static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> others;
@@ -399,8 +405,8 @@ static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
       others.push_back(axis);
   }
   x = node.builder.createOrFold<TileOp>(node.loc, x, ArrayRef<Dim>(sizes));
-  // TileOp cannot represent a size that is not visibly a multiple; such axes
-  // are gathered.
+  // TileOp needs result sizes that are known to be multiples of the operand's
+  // sizes; along other axes, elements are gathered.
   RunTimeInts ints(node);
   for (int64_t axis : others) {
     Dim own = dimsOf(x)[axis];
@@ -420,7 +426,8 @@ static ImportResult importTile(OnnxNode &node) {
   if (failed(repeats))
     return failure();
   if (node.opset < 6) {
-    // Before opset 6, Tile has a single axis and a single number.
+    // Before opset 6, Tile repeats along a single axis: input 1 is the number
+    // of repetitions, input 2 the axis.
     auto axes = node.requireInts(2, "axis");
     if (failed(axes))
       return failure();

@@ -48,8 +48,8 @@ Value deviation(OnnxNode &node, Value variance, double epsilon) {
   return node.elementwise<SqrtOp>(sum);
 }
 
-/// Assumes that the dynamic sizes of a parameter equal those of `x` from `axis`
-/// on: a parameter does not broadcast `x`.
+/// Assumes that the dynamic sizes of a parameter (scale or bias) equal the
+/// sizes of `x` from `axis` on, since a parameter does not broadcast `x`.
 static void assumeSizes(OnnxNode &node, Value x, Value parameter,
                         int64_t axis) {
   for (size_t i = 0; parameter && axis >= 0 && i < shapeOf(parameter).size() &&
@@ -72,8 +72,8 @@ Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
   Dims rows(ArrayRef(shape).take_front(norm.axis));
   rows.push_back(length);
 
-  // Parameters with the shape and type of a row are operands of the kernel;
-  // others are applied by separate, broadcasting operators.
+  // If scale and bias have the shape and type of a row, they are operands of
+  // the normalization. Otherwise, separate operators that broadcast apply them.
   auto fits = [&](Value v) {
     return !v ||
            (dimsOf(v) == Dims(normalized) && elementOf(v) == elementOf(x));
@@ -136,7 +136,7 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
     if (!isa_and_nonnull<FloatType>(stash))
       return node.invalid("`stash_type` must be a floating-point type");
     auto [mean, inverse] = statisticsOfRows(node, x, norm, stash);
-    // RMS normalization has no mean.
+    // RMS normalization has no mean as an output.
     if (center)
       results.push_back(mean);
     results.push_back(inverse);
@@ -198,8 +198,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     mean = batchMean;
     variance = batchVariance;
   }
-  // The parameters may have a wider type than x. The per-channel constants are
-  // rounded once.
+  // Scale, bias, mean and variance may have a wider type than x. The factor and
+  // the addend per channel are computed in this type and rounded once.
   Type wide = elementOf(variance), exact = node.sumType(wide);
   Value scale = node.cast(node.input(1), exact),
         bias = node.cast(node.input(2), exact);
@@ -223,7 +223,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
 }
 
 /// Imports InstanceNormalization over the spatial axes of each channel. It is
-/// built from reductions, so that it can be computed in either layout.
+/// built from reductions, so that the layout can be channels-first or
+/// channels-last.
 static ImportResult importInstanceNorm(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
@@ -277,7 +278,8 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
 /// Imports GroupNormalization. Scale and bias are per group until opset 20, per
 /// channel later.
 static ImportResult importGroupNorm(OnnxNode &node) {
-  // A parameter of dynamic size gets the size that the opset requires.
+  // Until opset 20, scale and bias must have num_groups elements; a dynamic
+  // size is assumed to be that number.
   for (unsigned i : {1u, 2u})
     if (Value given = node.input(i);
         node.opset < 21 && hasDynamicSizes(given.getType()) &&
@@ -311,8 +313,8 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
                        elementOf(x)));
 }
 
-/// Imports LpNormalization: divides by the norm along the axis; zero vectors
-/// remain zero.
+/// Imports LpNormalization: divides vectors along the axis by their L1 or L2
+/// norm; zero vectors remain zero.
 static ImportResult importLpNormalization(OnnxNode &node) {
   Value x = node.input(0);
   FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());
@@ -322,7 +324,7 @@ static ImportResult importLpNormalization(OnnxNode &node) {
   if (p != 1 && p != 2)
     return node.invalid("`p` must be 1 or 2");
   Type type = elementOf(x);
-  // The norm may exceed the range of a narrow type.
+  // The norm may exceed the range of float types narrower than float32.
   x = node.cast(x, node.sumType(type));
   Value norm = p == 1 ? node.build<ReduceL1Op>(x, *axis)
                       : node.build<ReduceL2Op>(x, *axis);

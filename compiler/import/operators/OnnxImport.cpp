@@ -23,7 +23,8 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::countTo(const Dim &count) {
-  // For more elements, a table is larger than the code that counts.
+  // The largest number of elements for which a table of constants is used; a
+  // longer table is larger than the code that counts.
   constexpr int64_t mostNumbers = 4096;
   Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
   if (count.most() > mostNumbers) {
@@ -80,7 +81,7 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
     return {};
   if (axis + int64_t(shapeOf(value).size()) > rank) {
     (void)invalid("an operand has too many axes");
-    return value; // as in reshape
+    return value; // any value: the module is discarded
   }
   Dims sizes(rank, 1);
   llvm::copy(dimsOf(value), sizes.begin() + axis);
@@ -109,8 +110,8 @@ LogicalResult OnnxNode::fitAxis(Value &x, int64_t axis, Value y,
   return success();
 }
 
-/// Returns the sizes of the operands along one axis, counted from the last,
-/// except those that are always 1.
+/// Returns the sizes of the operands along the axis that is number `fromEnd`,
+/// counted from the last axis (1), except sizes that are always 1.
 static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   Dims sizes;
   for (Value operand : operands)
@@ -120,8 +121,8 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   return sizes;
 }
 
-/// Returns the broadcast size of `sizes` if it is determined by one that is
-/// never 1; nullopt if each may be 1.
+/// Returns the broadcast of `sizes` if one of them, which determines it, is
+/// never 1; nullopt if each of them may be 1.
 static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
     if (size.known() && !size.mayBe(1))
@@ -147,7 +148,8 @@ std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
   size_t rank = 0;
   for (Value operand : operands)
     rank = std::max(rank, shapeOf(operand).size());
-  // Read again for each operand: assuming equal sizes changes types.
+  // The sizes are read again for each operand, since assuming that two sizes
+  // are equal changes the types of operands.
   for (size_t axis = others + 1; axis <= rank; ++axis)
     for (size_t i = 0; i < sizesAlong(operands, axis).size(); ++i) {
       Dims sizes = sizesAlong(operands, axis);
@@ -208,13 +210,13 @@ OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
   SmallVector<Type> types;
   for (Value operand : operands) {
     if (!operand)
-      return {}; // building the operand has failed and said why
+      return {}; // building the operand has failed with a diagnostic
     types.push_back(elementOf(operand));
   }
   auto shape = broadcast(operands);
   if (!shape) {
     (void)invalid("the shapes of the inputs do not broadcast");
-    shape = dimsOf(operands.front()); // as in reshape
+    shape = dimsOf(operands.front()); // any shape: the module is discarded
   }
   return tensorOf(*shape, element(types));
 }
@@ -222,7 +224,7 @@ OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
 ImportResult OnnxNode::buildAs(StringRef name, ArrayRef<Value> operands,
                                int64_t asOpset) {
   SmallVector<Value> ownInputs(operands);
-  // Trailing absent inputs do not count as inputs.
+  // Absent inputs at the end of the list do not count as inputs.
   while (!ownInputs.empty() && !ownInputs.back())
     ownInputs.pop_back();
   std::swap(inputs, ownInputs);
@@ -328,8 +330,9 @@ ImportResult OnnxRegistry::importRegularNode(
   Operation *op = node.builder.create(state);
   for (StringRef name : attributes) {
     if (!node.hasAttr(name))
-      continue; // the record has ONNX's default
-    // Every attribute has a default value, from which its type is derived.
+      continue; // the operation has ONNX's default value
+    // The operation has a default value for each attribute, from which the type
+    // of the attribute is derived.
     Attribute byDefault = op->getAttr(name);
     if (auto number = dyn_cast<FloatAttr>(byDefault))
       op->setAttr(name,

@@ -27,7 +27,7 @@ public:
 
   unsigned numInputs() const { return inputs.size(); }
   unsigned numOutputs() const { return outputCount; }
-  /// Null if the optional input is absent.
+  /// Returns input `i`; null if it is optional and absent.
   mlir::Value input(unsigned i) const {
     return i < inputs.size() ? inputs[i] : mlir::Value();
   }
@@ -46,7 +46,8 @@ public:
   virtual llvm::SmallVector<double>
   floatsAttr(llvm::StringRef name,
              llvm::ArrayRef<double> otherwise = {}) const = 0;
-  /// Returns a list of strings, or the elements of a string tensor.
+  /// Returns attribute `name`: a list of strings, or the elements of a string
+  /// tensor.
   virtual llvm::SmallVector<std::string>
   stringsAttr(llvm::StringRef name) const = 0;
   virtual mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const = 0;
@@ -57,23 +58,27 @@ public:
   /// Returns the value of input `i` if it is known at compile time (constant
   /// subgraphs are evaluated), else null.
   virtual mlir::DenseElementsAttr constantInput(unsigned i) = 0;
-  /// The same, converted to integers or floats. Fails with a diagnostic that
-  /// `what` (for example "axes") must be known at compile time.
+  /// Returns the elements of input `i`, converted to integers (requireFloats:
+  /// to floats). Fails if they are unknown at compile time, with a diagnostic
+  /// that `what` (for example "axes") must be known.
   virtual mlir::FailureOr<llvm::SmallVector<int64_t>>
   requireInts(unsigned i, llvm::StringRef what) = 0;
-  /// Like requireInts, but returns expressions of dynamic sizes as well.
+  /// Returns the elements of integer input `i`, each a number or an expression
+  /// of dynamic sizes. Fails with a diagnostic if an element is neither.
   virtual mlir::FailureOr<Dims> requireSizes(unsigned i,
                                              llvm::StringRef what) = 0;
   virtual mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) = 0;
 
-  /// Assumes that two symbols of dynamic sizes are equal: the generated code
-  /// rejects other sizes. The types of values change.
+  /// Assumes that two dynamic sizes, each of which is a symbol, are equal: the
+  /// generated code rejects calls in which they differ. Replaces symbols in the
+  /// types of values. Returns false if the sizes cannot be assumed to be equal.
   virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
-  /// Like assumeEqual, for sizes that must be equal for the model to be valid:
-  /// one of them may also be a number or a product.
+  /// Assumes that two sizes are equal which the model requires to be equal.
+  /// Unlike with assumeEqual, one of them may be a number or an expression.
   virtual bool takeEqual(const Dim &x, const Dim &y) = 0;
-  /// Like takeEqual; fails with a diagnostic that mentions `what`.
+  /// Assumes that two sizes are equal, as takeEqual does; if that is
+  /// impossible, fails with a diagnostic that mentions `what`.
   virtual mlir::LogicalResult requireEqual(const Dim &x, const Dim &y,
                                            const llvm::Twine &what) = 0;
   /// Assume that a size is a multiple of `divisor`, at least `least`, or at
@@ -81,7 +86,8 @@ public:
   virtual bool requireMultiple(const Dim &x, int64_t divisor) = 0;
   virtual bool requireAtLeast(const Dim &x, int64_t least) = 0;
   virtual bool requireAtMost(const Dim &x, int64_t most) = 0;
-  /// Like requireEqual, for all sizes of two tensors and their ranks.
+  /// Requires two tensors to have the same rank and equal sizes; fails with a
+  /// diagnostic that mentions `what` otherwise.
   mlir::LogicalResult requireAlike(mlir::Value x, mlir::Value y,
                                    const llvm::Twine &what);
   /// Broadcasts the shapes of operands except their last `others` axes, and
@@ -92,44 +98,50 @@ public:
   /// not match.
   std::optional<Dims> broadcast(llvm::MutableArrayRef<mlir::Value> operands,
                                 size_t others = 0);
-  /// Makes the sizes of two operands along one axis of each equal: assumes it
-  /// or, if that fails, gives `x` the size of `y`, with a check at run time.
+  /// Makes the size of `x` along `axis` equal to the size of `y` along
+  /// `otherAxis`: assumes that both are equal or, if that is impossible, gives
+  /// `x` the size of `y`, with a check at run time.
   mlir::LogicalResult fitAxis(mlir::Value &x, int64_t axis, mlir::Value y,
                               int64_t otherAxis, const llvm::Twine &what);
-  /// Returns the broadcast of `sizes` along one axis.
+  /// Returns the broadcast of `sizes`, the sizes of several operands along one
+  /// axis.
   Dim wholeSize(llvm::ArrayRef<Dim> sizes);
-  /// Expands `x` to `sizes`: each of its own sizes must be equal to the new
-  /// one, be 1, or possibly be either (checked at run time). Returns null,
-  /// without a diagnostic, if one cannot.
+  /// Expands `x` to `sizes`. Each size of `x` must be equal to the new size, be
+  /// 1, or be a dynamic size that may be either (checked at run time). Returns
+  /// null, without a diagnostic, if a size of `x` is none of these.
   mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<Dim> sizes);
 
-  /// Whether the value of input `i` is known at compile time or computed from
-  /// sizes. (May bind inputs of the model to given data.)
+  /// Whether the elements of input `i` are numbers known at compile time or
+  /// expressions of dynamic sizes. (May bind inputs of the model to given
+  /// data.)
   virtual bool isKnown(unsigned i) = 0;
   /// Returns the elements of an integer tensor: numbers, expressions of sizes,
   /// or nullopt for elements that are neither.
   virtual llvm::SmallVector<std::optional<Dim>>
   elementsIn(mlir::Value value) = 0;
   /// Returns data-dependent sizes whose values are the elements of `counts`
-  /// (si64). The upper bound of each is the entry of `most` or, if that is
-  /// empty, given by the user. A run that exceeds a bound fails.
+  /// (si64). The upper bound of each is its entry in `most` or, if this entry
+  /// is nullopt, inferred or given by the user. A run that exceeds a bound
+  /// fails.
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
   /// Moves the builder out of the enclosing bodies if integers computed from
   /// `size` are available outside of them.
   virtual void leaveBodies(const Dim &size) = 0;
-  /// Emits a check that two data-dependent sizes are equal, else the run fails.
+  /// Emits a check that two dynamic sizes are equal, else the generated program
+  /// fails.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
-  /// Emits a check that `size` is 1 or equals `other`, else the run fails.
+  /// Emits a check that `size` is 1 or equals `other`, else the generated
+  /// program fails.
   virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
   /// Returns the broadcast of two sizes either of which may be 1. A run fails
   /// if they do not broadcast.
   virtual Dim wholeOf(const Dim &x, const Dim &y) = 0;
 
   /// Returns the key (a scalar, ui64) of the node's random numbers: derived
-  /// from `seed` or, without one, from the node's position in the model. It
-  /// differs for each iteration of a loop.
+  /// from `seed` or, without one, from the node's position in the model. The
+  /// key differs for each iteration of a loop.
   virtual mlir::Value randomKey(std::optional<uint64_t> seed) = 0;
 
   /// Report a diagnostic and return failure, for use as `return
@@ -142,8 +154,9 @@ public:
   /// ONNX's own tests.
   virtual void warnOfReadings(const llvm::Twine &difference,
                               const llvm::Twine &wayOut) = 0;
-  /// Like isKnown, but only for numbers that are the same in each run, as
-  /// requireInts needs.
+  /// Whether the value of input `i` consists of numbers that are known at
+  /// compile time, as requireInts needs. Expressions of dynamic sizes do not
+  /// count.
   virtual bool isConstant(unsigned i) = 0;
 
   /// Builds a constant, for example a default operand.
@@ -157,13 +170,14 @@ public:
   /// optional operands that default to zero: adding zeros changes only the sign
   /// of a zero result.
   static mlir::Value unlessZeros(mlir::Value value);
-  /// Converts the elements to another type; returns `value` if they have it
-  /// already.
+  /// Converts the elements of `value` to another type; returns `value` if it
+  /// has this element type already.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
   /// Returns the type in which sums of elements of `type` are accumulated if
   /// several operators share them: float32 for narrower floats, else `type`.
   mlir::Type sumType(mlir::Type type);
-  /// Reshapes `value`; returns `value` if it has the shape already.
+  /// Reshapes `value` to the given sizes; returns `value` if it has this shape
+  /// already.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<Dim> sizes);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
     return reshape(value, Dims(shape.begin(), shape.end()));
@@ -171,11 +185,11 @@ public:
   mlir::Value reshape(mlir::Value value, std::initializer_list<int64_t> shape) {
     return reshape(value, llvm::ArrayRef<int64_t>(shape));
   }
-  /// Returns `value` with axes of size 1 added before and after its own, which
-  /// start at `axis` of a tensor of rank `rank`, so that it broadcasts.
+  /// Returns `value` reshaped to rank `rank`, so that it broadcasts: its own
+  /// axes begin at `axis`, and all axes before and after them have size 1.
   mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
-  /// Returns attribute `name` as a non-negative axis of a tensor of rank
-  /// `rank`.
+  /// Returns attribute `name`, or `otherwise` if it is absent, as a
+  /// non-negative axis of a tensor of rank `rank`. Fails if it is out of range.
   mlir::FailureOr<int64_t> axisAttr(llvm::StringRef name, int64_t otherwise,
                                     int64_t rank);
   mlir::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
@@ -185,8 +199,8 @@ public:
   ImportResult buildAs(llvm::StringRef name,
                        llvm::ArrayRef<mlir::Value> operands,
                        int64_t asOpset = INT64_MAX);
-  /// The same for an operator with one result; null with a diagnostic on
-  /// failure.
+  /// Imports ONNX operator `name`, which has one result, as buildAs does, and
+  /// returns the result; null with a diagnostic on failure.
   mlir::Value valueAs(llvm::StringRef name,
                       llvm::ArrayRef<mlir::Value> operands,
                       int64_t asOpset = INT64_MAX);
@@ -208,7 +222,8 @@ public:
     return OpT::create(builder, loc, mlir::TypeRange{type}, operands, attrs)
         .getResult();
   }
-  /// Returns the result type; replaces operands by their expanded values.
+  /// Returns the result type of an elementwise operator; null with a diagnostic
+  /// on failure. Operands that must be expanded at run time are replaced.
   mlir::RankedTensorType elementwiseType(
       llvm::MutableArrayRef<mlir::Value> operands,
       llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
@@ -233,9 +248,10 @@ using ImportFunction = std::function<ImportResult(OnnxNode &)>;
 struct OnnxOperator {
   std::string domain, name;
   ImportFunction import;
-  /// The graph operator, if the node maps to it one to one; else empty.
+  /// The operator of the graph dialect to which a node maps one to one; empty
+  /// if there is none.
   std::string graphOperator;
-  /// The unsupported forms, in words; empty if there are none.
+  /// The unsupported forms of the operator, as text; empty if there are none.
   std::string limits;
 };
 
@@ -270,10 +286,11 @@ private:
       OnnxNode &node, llvm::StringRef graphName,
       llvm::ArrayRef<llvm::StringRef> attributes,
       llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
-  llvm::StringMap<OnnxOperator> operators; // "domain.Name"
+  llvm::StringMap<OnnxOperator> operators; // by "domain.Name"
 };
 
-// One function per family, defined in the file of its name.
+// Declares for each operator family the function that registers its imports. It
+// is defined in the file with the name of the family.
 #define INGOT_FAMILY(NAME) void register##NAME##Imports(OnnxRegistry &registry);
 #include "compiler/import/operators/Families.def"
 #undef INGOT_FAMILY

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Converts integers of any type to si64 [count].
+/// Converts a tensor of `count` integers of any type to a vector of type si64.
 static Value flatInts(OnnxNode &node, Value x, const Dim &count) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   return node.reshape(node.cast(x, i64), ArrayRef<Dim>(count));
@@ -77,7 +77,8 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   FailureOr<Value> tokens = positionsOf(node, isToken);
   if (failed(tokens))
     return failure();
-  // Tokens come first, in their order, then the padding.
+  // The offsets list the positions of all tokens, in their order, followed by
+  // the positions of the padding.
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   Value one = node.cast(isToken, i64);
   Value behind = ints.add(ints.sizes(dimsOf(*tokens)[0]),

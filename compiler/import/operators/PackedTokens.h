@@ -16,30 +16,32 @@ namespace ingot::graph {
 
 class PackedTokens {
 public:
-  /// `offsets` [B, S] has the positions of all tokens within [B * S], in order,
-  /// followed by those of the padding.
+  /// `offsets` [B, S] has the positions of all tokens in the flattened padded
+  /// batch [B * S], in order, followed by the positions of the padding.
   PackedTokens(OnnxNode &node, mlir::Value offsets);
 
   /// Converts [T, ...] to [B, S, ...]; the padding is undefined.
   mlir::Value padded(mlir::Value packed);
   /// Converts [T, ...] to [B, S, ...] with zeros in the padding.
   mlir::Value paddedByZeros(mlir::Value packed);
-  /// Converts [B, S, ...] to [count, ...].
+  /// Converts [B, S, ...] to [count, ...], where `count` is the number of
+  /// tokens.
   mlir::Value packed(mlir::Value padded, const Dim &count);
-  /// Returns the lengths [B] of sequences, given their cumulative ends `ends`
-  /// [B + 1], the first of which is 0. Null with a diagnostic if the size does
-  /// not match.
+  /// Returns the lengths [B] of the sequences, given 0 and the cumulative end
+  /// of each sequence, `ends` [B + 1]. Null with a diagnostic if `ends` has
+  /// another size.
   mlir::Value lengths(mlir::Value ends);
 
 private:
-  /// Read again at each use: requiring equal sizes can replace a size.
+  /// The sizes are read from the type at each use, since assuming that two
+  /// sizes are equal replaces one of them.
   Dim sequences() const { return dimsOf(given)[0]; }
   Dim places() const { return dimsOf(given)[1]; }
 
   OnnxNode &node;
   mlir::Value given;
-  /// The offsets [B * S], and the token index of each position (T or more for
-  /// padding).
+  /// The offsets, flattened to [B * S], and the index of the token at each
+  /// position (T or more for padding).
   mlir::Value offsets, tokens;
 };
 

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns `x` clamped to [low, high]; nullopt if the result depends on the
-/// value of a dynamic size.
+/// Returns the size `x` clamped to [low, high]; nullopt if it depends on the
+/// value of a dynamic size which of the three is the result.
 static std::optional<Dim> clamped(const Dim &x, const Dim &low,
                                   const Dim &high) {
   if ((x - low).most() <= 0)
@@ -28,12 +28,13 @@ struct SlicedAxis {
 };
 } // namespace
 
-/// Returns the elements selected by start, end and step along an axis of
-/// `size`; nullopt if that depends on the value of a dynamic size.
+/// Returns the elements that a slice from `start` to `end` takes along an axis
+/// of size `size`; nullopt if that depends on the value of a dynamic size.
 static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
                                              Dim end, int64_t step) {
-  // Exporters write the largest integer as the end. Any step that leaves the
-  // axis immediately is equivalent.
+  // Exporters write INT64_MAX for the end of the axis, so start and end are
+  // clamped to avoid overflow. All steps that are longer than the axis are
+  // equivalent, so the step is clamped, too.
   constexpr int64_t most = int64_t(1) << 40;
   auto fromFront = [&](const Dim &x) -> std::optional<Dim> {
     Dim near = x;
@@ -62,8 +63,8 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
   return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
 }
 
-/// Gathers the elements of `part` along an axis; its first position is known
-/// only at run time.
+/// Gathers the elements of the slice `part` along an axis. The position of its
+/// first element is known only at run time.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
   MLIRContext *context = node.builder.getContext();
@@ -117,7 +118,7 @@ static ImportResult importSlice(OnnxNode &node) {
     if (step == 0)
       return node.invalid("a step is 0, but must be positive or negative");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
-    // The number of elements is not a simple expression of the sizes.
+    // The elements of the slice depend on the values of dynamic sizes.
     if (!part)
       return sliceByInput(node);
     if (auto first = part->first.known()) {
@@ -133,8 +134,8 @@ static ImportResult importSlice(OnnxNode &node) {
       node.loc, x, from, by, ArrayRef(sizes))};
 }
 
-/// Returns the lengths of the parts if the node does not specify them: equal
-/// parts, where the last one may be smaller since opset 18.
+/// Returns the lengths of the parts of a Split without `split`: equal parts, of
+/// which the last one may be smaller since opset 18.
 static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   Dim size = dimsOf(node.input(0))[axis];
   if (!size.known() && size.divisor() % parts != 0 && node.opset >= 18) {
@@ -159,8 +160,9 @@ static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   return split;
 }
 
-/// Returns the lengths that the node specifies. Requires that they add up to
-/// the axis and that none is negative.
+/// Returns the lengths of the parts that `split` specifies; empty without it.
+/// Requires that the lengths are not negative and add up to the size of the
+/// axis.
 static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
   auto split = sizesFromAttrOrInput(node, "split", 0, 1);
   if (failed(split) || split->empty())
@@ -170,7 +172,8 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
     if (length.most() < 0)
       return node.invalid(
           "the entries of split do not add up to the size of the axis");
-    // Read again: requiring sizes can replace symbols.
+    // The lengths are read again, since requireAtLeast may have replaced
+    // symbols in them.
     if (length.least() < 0 && node.requireAtLeast(length, 0))
       split = sizesFromAttrOrInput(node, "split", 0, 1);
   }
@@ -227,12 +230,13 @@ static ImportResult importSplit(OnnxNode &node) {
   return results;
 }
 
-/// Returns `part` with the sizes of `first` along all axes except `axis`. Sizes
-/// that cannot be assumed to be equal are compared at run time.
+/// Returns `part`, an input of Concat, with the sizes of the input `first`
+/// along all axes except `axis`. Sizes that cannot be assumed to be equal are
+/// compared at run time.
 static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
   for (size_t i = 0; i < shapeOf(part).size(); ++i) {
     Dim own = dimsOf(part)[i], other = dimsOf(first)[i];
-    // Sizes that differ in every run are an error of the model.
+    // Sizes that differ in every run are an error, which the caller reports.
     if (i != axis && surelyDiffer(own, other))
       return part;
     if (i == axis || own == other || node.takeEqual(own, other))

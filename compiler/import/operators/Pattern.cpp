@@ -23,14 +23,16 @@ constexpr int mostRepeats = 1000, mostDepth = 200;
 
 using Bytes = std::bitset<256>;
 
-/// A nondeterministic automaton, with transitions on bytes and without input.
+/// A nondeterministic automaton whose transitions consume a byte (`moves`) or
+/// no input.
 struct Machine {
   struct Node {
     std::vector<std::pair<Bytes, int>> moves;
-    /// Transitions without input: unconditional, only at the start, and only at
-    /// the end of the string.
+    /// Transitions that consume no input: everywhere, only at the start of the
+    /// string, and only at its end.
     std::vector<int> jumps, atStart, atEnd;
-    /// Transitions without input at a word boundary (\b), and elsewhere (\B).
+    /// Transitions that consume no input: at word boundaries (\b), and at all
+    /// other positions (\B).
     std::vector<int> atEdge, inside;
   };
   std::vector<Node> nodes;
@@ -120,8 +122,8 @@ private:
     return all;
   }
 
-  /// Returns `atom` repeated as the following quantifiers require; `text` is
-  /// its source text.
+  /// Parses the quantifiers after an atom, such as `*` or `{2,3}`, and returns
+  /// the atom repeated accordingly; `text` is the source text of the atom.
   std::optional<Part> repeated(Part atom, StringRef text) {
     while (!rest.empty()) {
       int least, most = -1;
@@ -140,7 +142,8 @@ private:
       if (least > mostRepeats)
         return fail("more than " + std::to_string(mostRepeats) +
                     " repetitions");
-      // Greedy and lazy quantifiers match the same set of strings.
+      // Greedy and lazy quantifiers match the same set of strings, so the `?`
+      // of a lazy quantifier is skipped.
       rest.consume_front("?");
       auto all = times(atom, text, least, most);
       if (!all)
@@ -234,7 +237,8 @@ private:
     }
     rest = rest.drop_front();
     Part part = ofBytes(single(c));
-    // A quantifier applies to all bytes of a UTF-8 character.
+    // The bytes of a UTF-8 character form one atom, so that a quantifier
+    // applies to all of them.
     while (static_cast<uint8_t>(c) >= 0xc0 && !rest.empty() &&
            (static_cast<uint8_t>(rest.front()) & 0xc0) == 0x80) {
       part = join(part, ofBytes(single(rest.front())));
@@ -274,7 +278,8 @@ private:
     return bytes;
   }
 
-  /// Matches a set of ASCII characters and, if `beyond`, any other character.
+  /// Matches one of the ASCII characters in `ascii` or, if `beyond` is set, any
+  /// non-ASCII character.
   Part anyOf(const Bytes &ascii, bool beyond) {
     Part part = ofBytes(ascii);
     if (!beyond)
@@ -293,8 +298,8 @@ private:
     return part;
   }
 
-  /// Parses an escape such as `\d`; sets `beyond` if the set includes non-ASCII
-  /// characters.
+  /// Parses an escape such as `\d` to the set of its characters: the ASCII ones
+  /// in `bytes`; sets `beyond` if the set includes non-ASCII characters.
   bool escape(Bytes &bytes, bool &beyond) {
     if (rest.size() < 2) {
       fail("a `\\` at the end");
@@ -397,14 +402,17 @@ private:
   int depth = 0;
 };
 
-/// What is known about a position between two bytes.
+/// What is known about a position between two bytes of the string: which
+/// transitions without input are possible there.
 struct Place {
   bool atStart = false, atEnd = false;
-  /// Whether it is a word boundary; nullopt if the byte on one side is unknown.
+  /// Whether the position is a word boundary; nullopt if the byte on one side
+  /// of it is unknown.
   std::optional<bool> atEdge = std::nullopt;
 };
 
-/// Returns the epsilon closure of `states` at a position, sorted.
+/// Returns, sorted, all nodes that are reachable from `states` by transitions
+/// that consume no input at a position with the properties `place`.
 std::vector<int> closure(const Machine &machine, std::vector<int> states,
                          Place place) {
   std::vector<bool> seen(machine.nodes.size());
@@ -450,8 +458,8 @@ std::optional<Automaton> compilePattern(StringRef pattern, std::string &error,
     error = "an anchor or an edge of words";
     return std::nullopt;
   }
-  // An extra node distinguishes the initial set from sets that are reached by
-  // bytes.
+  // An additional first node distinguishes the initial set of nodes from an
+  // equal set that is reached by bytes.
   int start = machine.add();
   machine.nodes[start].jumps.push_back(whole->first);
   Automaton automaton;

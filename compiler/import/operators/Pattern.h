@@ -13,7 +13,7 @@ namespace ingot::graph {
 
 /// A deterministic automaton on bytes; state 0 is the start.
 struct Automaton {
-  /// The next state for each state and byte: [states * 256].
+  /// The next state for each state and byte, at index state * 256 + byte.
   std::vector<uint16_t> next;
   std::vector<bool> accepts;
 };

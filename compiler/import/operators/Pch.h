@@ -1,2 +1,3 @@
-// Precompiled header: what the files of this folder include from elsewhere.
+// Precompiled header: the headers of other folders that the files of this
+// folder need.
 #include "dialects/graph/GraphDialect.h"

@@ -12,23 +12,25 @@ namespace ingot::graph {
 mlir::FailureOr<mlir::Value> importMatMul(OnnxNode &node, mlir::Value a,
                                           mlir::Value b);
 
-/// The same for narrow integers, accumulated in si32. `zeros` are the zero
-/// points of a and b, or empty.
+/// Returns the matrix multiplication of narrow integers by NumPy's rules,
+/// accumulated in si32. `zeros` has the zero points of `a` and `b`, or is
+/// empty.
 mlir::FailureOr<mlir::Value> importIntegerMatMul(OnnxNode &node, mlir::Value a,
                                                  mlir::Value b,
                                                  mlir::ValueRange zeros);
 
-/// The same for integers with zero points for the rows of `a` and the columns
-/// of `b`. A zero point is null, has one element, has one element per row or
-/// column, or has a shape that broadcasts.
+/// Returns the matrix multiplication of narrow integers, accumulated in si32,
+/// with zero points for the rows of `a` and the columns of `b`. A zero point is
+/// null, has one element, has one element per row or column, or has a shape
+/// that broadcasts.
 mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
                                                   mlir::Value aZero,
                                                   mlir::Value b,
                                                   mlir::Value bZero);
 
-/// Reshapes `parameter`, a scale or zero point (or null), to broadcast to a
-/// tensor of `sizes`. It has one element, one per position on `axis` (-1:
-/// none), or a shape that broadcasts as it is.
+/// Reshapes `parameter`, a scale or zero point (or null), so that it broadcasts
+/// to `operand`. The parameter has one element, one element per position along
+/// `axis` (-1: there is no such axis), or a shape that broadcasts already.
 mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
                                             mlir::Value parameter, int64_t axis,
                                             mlir::Value operand);
@@ -38,8 +40,8 @@ struct ScaledMatrix {
   mlir::Value bytes, scale, zero;
 };
 
-/// Returns the matrix multiplication of two such matrices as floats. `a` has
-/// one scale, `b` has one or one per column.
+/// Returns the matrix multiplication of two quantized matrices as floats. `a`
+/// has one scale; `b` has one scale, or one per column.
 mlir::FailureOr<mlir::Value> importScaledProduct(OnnxNode &node,
                                                  const ScaledMatrix &a,
                                                  const ScaledMatrix &b);
@@ -51,7 +53,8 @@ mlir::FailureOr<mlir::Value> requantize(OnnxNode &node, mlir::Value sums,
                                         mlir::Value aScale, mlir::Value bScale,
                                         mlir::Value yScale, mlir::Value yZero);
 
-/// Returns a convolution with the attributes of `node`; `bias` may be null.
+/// Returns the convolution of `x` and `w` with the attributes of `node`; `bias`
+/// may be null.
 mlir::FailureOr<mlir::Value> importConv(OnnxNode &node, mlir::Value x,
                                         mlir::Value w, mlir::Value bias);
 

@@ -7,13 +7,13 @@
 
 namespace ingot::graph {
 
-/// Returns (x - zero) * scale in the type of the scale. Scale and zero point
-/// broadcast to `x`; a null zero point means 0.
+/// Returns (x - zero) * scale as floats of the scale's type. Scale and zero
+/// point broadcast to `x`; a null zero point means 0.
 mlir::Value dequantize(OnnxNode &node, mlir::Value x, mlir::Value scale,
                        mlir::Value zero);
 
-/// Returns round(y / scale) + zero in the type of the zero point; a null zero
-/// point means a 0 of `type`.
+/// Returns round(y / scale) + zero as integers of the zero point's type; a null
+/// zero point means a zero point 0 of type `type`.
 mlir::Value quantize(OnnxNode &node, mlir::Value y, mlir::Value scale,
                      mlir::Value zero, mlir::Type type);
 

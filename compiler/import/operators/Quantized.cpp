@@ -50,13 +50,15 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   }
   if (wide.size() > rank)
     return node.invalid(misfit);
-  // A parameter of dynamic size may turn out to have a single element.
+  // Where the parameter has several elements along an axis, a dynamic size of
+  // the operand along this axis must equal their number.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (auto count = wide.end()[-i].known(); count && *count != 1)
       if (Dim size = dimsOf(operand).end()[-i];
           !size.known() && !node.takeEqual(size, *count))
         return node.invalid(misfit);
-  // A parameter of dynamic size may turn out to have a single element.
+  // A parameter whose size along an axis is dynamic may turn out to have one
+  // element there, so it is expanded to the size of the operand.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (mayDiffer(wide.end()[-i], 1))
       wide.end()[-i] = dimsOf(operand).end()[-i];
@@ -66,8 +68,8 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   return grown;
 }
 
-/// Whether a zero point is a single number, or has one number per row (`steps`
-/// = 1: the last axis is the reduction axis) or per column (2).
+/// Whether a zero point is a scalar, or is constant along the reduction axis of
+/// its matrix: the last axis (`steps` = 1) or the one before it (`steps` = 2).
 static bool isByRow(Value zero, size_t steps) {
   ArrayRef<int64_t> shape = shapeOf(zero);
   return shape.empty() ||
@@ -108,8 +110,8 @@ static bool isPointwise(OnnxNode &node, Value x, Value w) {
          elementOf(w).getIntOrFloatBitWidth() <= 16;
 }
 
-/// Returns the matrix multiplication of channels-last inputs with weights [O,
-/// C, 1, ...].
+/// Imports a 1x1 convolution as the matrix multiplication of channels-last
+/// inputs [..., C] and weights [O, C, 1, ...].
 static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
                                   Value wZero, Value bias) {
   ArrayRef<int64_t> ws = shapeOf(w);
@@ -125,8 +127,8 @@ static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
   return toChannelsFirst(node, sums);
 }
 
-/// Returns the integer convolution. Zero points of the weights are per output
-/// channel.
+/// Returns the integer convolution, accumulated in si32. The weights have one
+/// zero point, or one per output channel.
 static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                                     Value w, Value wZero, Value bias) {
   auto isOneOr = [](Value zero, int64_t count) {
@@ -145,7 +147,8 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                     centered(node, w, *channels), bias);
 }
 
-/// The scales are multiplied in f32 before they are applied to the sums.
+/// The scales of operands and result are combined in f32 before they are
+/// applied to the accumulators.
 FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
                             Value bScale, Value yScale, Value yZero) {
   Type f32 = node.builder.getF32Type();
@@ -194,7 +197,8 @@ static ImportResult importQLinearMatMul(OnnxNode &node) {
   auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
   if (failed(acc))
     return failure();
-  // Scales by row or column broadcast like the product itself.
+  // Scales and zero points per row or column are aligned with the rows or
+  // columns of the product `acc`.
   int64_t rank = shapeOf(*acc).size();
   auto aScale = alignParameter(node, node.input(1), rank - 2, *acc),
        bScale = alignParameter(node, node.input(4), rank - 1, *acc),

@@ -1,5 +1,5 @@
 // Imports operators on 8-bit integers other than convolutions and matmuls. Each
-// becomes the operator on floats between a dequantization and a quantization.
+// becomes a dequantization, the operator on floats, and a quantization.
 
 #include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Reshapes a scale or zero point with one element to a scalar; returns others
-/// unchanged.
+/// Reshapes a scale or zero point with one element to a scalar; returns one
+/// with several elements unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
   if (parameter && tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
@@ -41,7 +41,7 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
   Type type = elementOf(x), byte = node.builder.getIntegerType(8, false);
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
   auto number = [&](double value) { return node.scalarConstant(value, type); };
-  // The range must include 0.
+  // The range of floats that uint8 represents must include 0.
   Value low = node.reshape(node.build<ReduceMinOp>(x, axes), {}),
         high = node.reshape(node.build<ReduceMaxOp>(x, axes), {});
   low = node.elementwise<MinimumOp>({low, number(0)});
@@ -57,10 +57,11 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
 }
 
 //===----------------------------------------------------------------------===//
-// One operand: x, its scale and zero point, those of the result
+// One operand. Inputs: x, its scale and zero point, and those of the result
 //===----------------------------------------------------------------------===//
 
-/// Quantizes the result of `compute` on the dequantized input.
+/// Imports an operator with one operand: dequantizes input 0, applies `compute`
+/// and quantizes the result.
 static ImportResult unary(OnnxNode &node,
                           llvm::function_ref<Value(Value)> compute) {
   Value x = node.input(0);
@@ -80,7 +81,8 @@ static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
       node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
 }
 
-/// The attribute `opset` selects the axis rule of Softmax.
+/// Imports QLinearSoftmax. Its attribute `opset` is the opset of Softmax whose
+/// rule for the normalized axes applies.
 static ImportResult importQLinearSoftmax(OnnxNode &node) {
   int64_t opset = node.intAttr("opset", 13);
   return unary(node,
@@ -88,12 +90,14 @@ static ImportResult importQLinearSoftmax(OnnxNode &node) {
 }
 
 static ImportResult importQLinearReduceMean(OnnxNode &node) {
-  // ReduceMean has its axes as an attribute until opset 17.
+  // Imports as ReduceMean of opset 17, the last opset in which the axes are an
+  // attribute, as they are here.
   return unary(node,
                [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
 
-/// Imports a pooling operator on floats; `channels_last` determines the layout.
+/// Imports a quantized pooling operator: applies ONNX's operator `name` to the
+/// dequantized input. The attribute `channels_last` determines the layout.
 static ImportResult pool(OnnxNode &node, StringRef name) {
   int64_t last = node.intAttr("channels_last", 0);
   if (last != 0 && last != 1)
@@ -114,8 +118,8 @@ static ImportResult importQLinearGlobalAveragePool(OnnxNode &node) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Inputs: A and B, each followed by its scale and zero point, then those of
-/// the result.
+/// Imports a quantized elementwise operator. Inputs: A and B, each followed by
+/// its scale and zero point, then scale and zero point of the result.
 template <typename OpT> static ImportResult importBinary(OnnxNode &node) {
   Value a = dequantize(node, node.input(0), node.input(1), node.input(2)),
         b = dequantize(node, node.input(3), node.input(4), node.input(5));
@@ -132,8 +136,8 @@ static ImportResult importQLinearWhere(OnnxNode &node) {
                       elementOf(node.input(1))));
 }
 
-/// Inputs: scale and zero point of the result, then tensor, scale and zero
-/// point of each part.
+/// Imports QLinearConcat. Inputs: scale and zero point of the result, then
+/// tensor, scale and zero point of each concatenated part.
 static ImportResult importQLinearConcat(OnnxNode &node) {
   constexpr unsigned first = 2, each = 3;
   if (node.numInputs() <= first || (node.numInputs() - first) % each != 0)
@@ -149,7 +153,8 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
       return node.invalid("part " + Twine((i - first) / each) +
                           " must be int8 or uint8, with one float32 scale and "
                           "one zero point of the same type as the part");
-    // Parts with the quantization of the result need no conversion.
+    // A part with the same scale and zero point as the result needs no
+    // conversion.
     bool isSame = s == scale && z == zero;
     parts.push_back(isSame ? x
                            : quantize(node, dequantize(node, x, s, z), scale,
@@ -158,7 +163,8 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
   return one(node.valueAs("Concat", parts));
 }
 
-/// Not expanded by ONNX's function body, since that gives zeros the scale 0.
+/// Imports DynamicQuantizeLinear. ONNX's function body is not used, since it
+/// computes the scale 0 for a tensor of zeros.
 static ImportResult importDynamicQuantizeLinear(OnnxNode &node) {
   auto [bytes, scale, zero] = quantizeDynamically(node, node.input(0));
   if (!bytes)

@@ -1,5 +1,5 @@
-// Matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands, whose
-// results are floats or 8-bit integers:
+// Imports matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands,
+// whose results are floats or 8-bit integers:
 //
 //   sums = sum of (a - a_zero) * (b - b_zero)     in si32
 //   y    = sums * (a_scale * b_scale) + bias      in floats, then quantized
@@ -52,8 +52,8 @@ static ImportResult importDynamicQuantizeMatMul(OnnxNode &node) {
   return one(sumOf(node, {*y, node.input(4)}));
 }
 
-/// Imports QGemm: alpha * (A * B + C), where C has integers at the scale of A *
-/// B. The result is float unless it has a scale.
+/// Imports QGemm: alpha * (A * B + C), where C has integers with the scale of A
+/// * B. The result is float unless the node has a scale for the result.
 static ImportResult importQGemm(OnnxNode &node) {
   auto matrix = [&](unsigned i, StringRef flag) {
     return node.intAttr(flag, 0)
@@ -95,8 +95,8 @@ static ImportResult importQGemm(OnnxNode &node) {
   return one(*y);
 }
 
-/// Imports QLinearConv of com.microsoft: like ONNX's operator, but also with
-/// channels last.
+/// Imports QLinearConv of com.microsoft, which differs from ONNX's operator by
+/// the attribute channels_last.
 static ImportResult importQLinearConv(OnnxNode &node) {
   int64_t last = node.intAttr("channels_last", 0);
   if (last != 0 && last != 1)
@@ -110,11 +110,13 @@ static ImportResult importQLinearConv(OnnxNode &node) {
   return one(y && last ? toChannelsLast(node, y) : y);
 }
 
-/// Dequantizes weights [directions, inputs, gates * hidden] and transposes them
-/// to the layout of LSTM.
+/// Dequantizes weights [directions, inputs, gates * hidden] of an LSTM and
+/// transposes them to [directions, gates * hidden, inputs], the layout of
+/// ONNX's LSTM.
 static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
   auto aligned = [&](Value parameter) {
-    // One parameter per direction, or one per direction and column.
+    // The weights have one scale and zero point per direction, or per direction
+    // and column.
     int64_t columns = shapeOf(parameter).size() == 2 ? shapeOf(bytes)[2] : 1;
     return node.reshape(parameter, {shapeOf(bytes)[0], 1, columns});
   };

@@ -1,9 +1,9 @@
 // Imports random number generators and Dropout.
 //
-// All of them use graph.random_bits, a function of a key and element positions.
-// A program has no state, so each run yields the same numbers. The key is
-// derived from the node's seed, or from its position in the model, and from the
-// iterations of the enclosing loops.
+// All of these operators use graph.random_bits, a function of a key and the
+// positions of elements. A program has no state, so each run yields the same
+// numbers. The key is derived from the node's seed, or from its position in the
+// model, and from the iterations of the enclosing loops.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
@@ -29,22 +29,22 @@ public:
     key = node.randomKey(seed);
   }
 
-  /// Returns numbers in [0, 1): multiples of 2^-24 in single precision; in
-  /// other types as many bits as their mantissa has.
+  /// Returns uniform numbers in [0, 1): multiples of 2^-b, where b is the
+  /// number of bits of the type's mantissa (24 for float32).
   Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
     int64_t bits = type.getFPMantissaWidth();
     return node.elementwise<MulOp>(
         {node.cast(raw(sizes, type, bits, stream), type),
          node.scalarConstant(std::ldexp(1, -static_cast<int>(bits)), type)});
   }
-  /// Returns numbers with mean 0 and variance 1 (Box and Muller, "A Note on the
-  /// Generation of Random Normal Deviates", 1958), in single or double
-  /// precision.
+  /// Returns normally distributed numbers with mean 0 and variance 1, in single
+  /// or double precision (Box and Muller, "A Note on the Generation of Random
+  /// Normal Deviates", 1958).
   Value normal(ArrayRef<Dim> sizes, FloatType type) {
     auto number = [&](double value) {
       return node.scalarConstant(value, type);
     };
-    // In (0, 1], since log(0) is not finite.
+    // `share` is a uniform number in (0, 1], since log(0) is not finite.
     int64_t bits = type.getWidth();
     Value share = node.cast(raw(sizes, type, bits, /*stream=*/1), type);
     share = node.elementwise<AddOp>({share, number(0.5)});
@@ -59,8 +59,8 @@ public:
 private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
 
-  /// Returns integers below 2^bits, as 32-bit or 64-bit words according to
-  /// `type`.
+  /// Returns random integers below 2^bits, as uint64 if `type` is double, else
+  /// as uint32.
   Value raw(ArrayRef<Dim> sizes, FloatType type, int64_t bits, int64_t stream) {
     Type word = node.builder.getIntegerType(type.isF64() ? 64 : 32,
                                             /*isSigned=*/false);
@@ -72,7 +72,8 @@ private:
 };
 } // namespace
 
-/// Returns the type in which numbers are computed.
+/// Returns the type in which random numbers of type `type` are computed: double
+/// or float32.
 static FloatType computedIn(OnnxNode &node, FloatType type) {
   return type.isF64() ? type : FloatType(node.builder.getF32Type());
 }
@@ -106,8 +107,8 @@ static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
                       node.floatAttr("scale", 1), node.floatAttr("mean", 0),
                       type));
   double low = node.floatAttr("low", 0), high = node.floatAttr("high", 1);
-  // Generated in the result type, since rounding from a wider type could yield
-  // 1.
+  // Numbers in [0, 1) are generated in the result type, since rounding from a
+  // wider type could yield 1.
   bool isUnit = low == 0 && high == 1;
   return one(scaled(node, numbers.uniform(sizes, isUnit ? type : computed),
                     high - low, low, type));
@@ -133,9 +134,9 @@ template <bool isNormal> static ImportResult importRandomLike(OnnxNode &node) {
                   isNormal);
 }
 
-/// Imports Bernoulli: 1 where a uniform number is below the probability.
-/// (ONNX's function body generates the numbers in the type of `x`; half
-/// precision has too few values.)
+/// Imports Bernoulli: 1 where a uniform random number is below the probability
+/// `x`. (ONNX's function body would generate the numbers in the type of `x`,
+/// but float16 has too few values.)
 static ImportResult importBernoulli(OnnxNode &node) {
   Value x = node.input(0);
   auto given = dyn_cast<FloatType>(elementOf(x));
@@ -163,7 +164,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
     return node.invalid("the number of classes is 0");
-  // Read again: the requirement above can replace sizes.
+  // Reads the sizes only now, since requireAtLeast may have replaced them.
   Value x = node.input(0);
   Dim batch = dimsOf(x)[0];
   classes = dimsOf(x)[1];
@@ -173,7 +174,8 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Value sums = node.build<CumSumOp>(
       node.build<ExpOp>(node.elementwise<SubOp>({x, most})), /*axis=*/1,
       /*exclusive=*/false, /*reverse=*/false);
-  // A number below 1 times the total is below the total, even after rounding.
+  // A random number below 1, multiplied by the total of the probabilities, is
+  // below the total, even after rounding.
   Value all = node.build<ReduceMaxOp>(sums, ArrayRef<int64_t>{1});
   Value at = node.elementwise<MulOp>(
       {RandomNumbers(node).uniform(Dims{batch, samples}, real), all});
@@ -190,7 +192,7 @@ static ImportResult importMultinomial(OnnxNode &node) {
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// Inference: returns the input, and a mask of ones.
+/// Imports Dropout for inference: returns the input, and a mask of ones.
 static ImportResult keepAll(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<Value> results{x};
@@ -210,9 +212,9 @@ static ImportResult keepAll(OnnxNode &node) {
   return results;
 }
 
-/// Training: elements whose random number is below the ratio become 0; the
-/// others are scaled up accordingly. `isTraining` is null if it is known to be
-/// true.
+/// Imports Dropout for training: elements whose random number is below the
+/// ratio become 0; the others are multiplied by 1 / (1 - ratio). `isTraining`
+/// is null if it is known to be true.
 static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
   Value x = node.input(0);
   Type type = elementOf(x);

@@ -20,7 +20,8 @@ struct Activation {
   double alpha, beta;
 };
 
-/// An activation with ONNX's defaults for attributes that the node omits.
+/// An activation of RNN, GRU and LSTM: whether it takes the parameters alpha
+/// and beta, and their defaults in ONNX.
 struct KnownActivation {
   const char *name;
   bool hasAlpha, hasBeta;
@@ -45,13 +46,13 @@ public:
   /// batch, gates * hidden]. It includes the recurrent biases of the gates
   /// before `recurrentBiases`; the caller adds the others.
   Value inputGates(int64_t direction, int64_t recurrentBiases);
-  /// Returns the slice of input `i` for one direction. Null if the input is
-  /// absent or all zeros.
+  /// Returns the slice of input `i` for one direction, without the axis of
+  /// directions. Null if the input is absent or all zeros.
   Value part(unsigned i, int64_t direction);
   Value initialState(unsigned i, int64_t direction);
   Value recurrentWeights(int64_t direction);
-  /// Returns Y [time, directions, batch, hidden], given [time, batch, hidden]
-  /// for each direction.
+  /// Returns the output Y [time, directions, batch, hidden], given the results
+  /// [time, batch, hidden] of each direction.
   Value joinSteps(ArrayRef<Value> ys);
   Value joinStates(ArrayRef<Value> states);
   bool isReverse(int64_t direction) const {
@@ -121,7 +122,8 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
     });
     if (known == std::end(knownActivations))
       return node.invalid("unknown activation `" + name + "`");
-    // The lists have entries only for activations that take the parameter.
+    // activation_alpha and activation_beta have entries only for activations
+    // that take this parameter.
     double alpha = known->hasAlpha && nextAlpha < alphas.size()
                        ? alphas[nextAlpha++]
                        : known->alpha;
@@ -178,8 +180,8 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   int64_t width = gateCount * hidden;
   Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
                                 ArrayRef<int64_t>{1, 0});
-  // Flattens all steps to rows of one matrix, unless dynamic sizes leave gaps
-  // between them.
+  // Flattens the inputs of all steps [time, batch, features] to one matrix,
+  // unless dynamic sizes leave gaps between the rows of the steps.
   Value rows = x;
   if (isCompact(dimsOf(x)))
     rows = node.reshape(x, ArrayRef<Dim>{time * batch, dimsOf(x)[2]});
@@ -225,8 +227,8 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
-/// Returns the results of a layer; `build` creates the operator of one
-/// direction.
+/// Returns the results of a recurrent layer; `build` creates the operator of
+/// one direction.
 template <typename Build>
 static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
   SmallVector<Value> ys, hs;

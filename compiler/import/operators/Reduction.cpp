@@ -32,7 +32,8 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
   return given;
 }
 
-/// Removes the reduced axes unless the node keeps them.
+/// Returns the result of a Reduce* node, given the reduced tensor `kept`, whose
+/// reduced axes have size 1: they are removed unless keepdims is set.
 static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))
@@ -50,7 +51,8 @@ static bool hasRunTimeAxes(OnnxNode &node, int64_t inputSince) {
          tensorType(node.input(1)).getNumElements() > 0 && !node.isConstant(1);
 }
 
-/// Maps the elements before they are combined.
+/// Applies to each element of `x` the function that the reduction `OpT` applies
+/// before it combines elements, such as |x| for ReduceL1.
 template <typename OpT> static Value mapped(OnnxNode &node, Value x) {
   if constexpr (std::is_same_v<OpT, ReduceL1Op>)
     return node.elementwise<AbsOp>(x);
@@ -70,7 +72,8 @@ template <typename OpT> static constexpr Combination combinationOf() {
   return {"add", 0};
 }
 
-/// Maps the combined elements to the result.
+/// Applies to combined elements the function that yields the result of the
+/// reduction `OpT`, such as the square root for ReduceL2.
 template <typename OpT>
 static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
   [[maybe_unused]] Type type = elementOf(x);
@@ -91,7 +94,7 @@ template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))
     return failure();
-  // Booleans are converted to uint8, for which min and max are defined.
+  // ReduceMin and ReduceMax of booleans are computed in uint8.
   Type given = elementOf(node.input(0));
   Value x = given.isInteger(1)
                 ? node.cast(node.input(0),
@@ -139,7 +142,7 @@ static ImportResult importLogSumExp(OnnxNode &node) {
   auto axes = reducedAxes(node, 18);
   if (failed(axes))
     return failure();
-  // Integers are computed in double precision.
+  // ReduceLogSumExp of integers is computed in double precision.
   Type given = elementOf(node.input(0));
   Value x = node.cast(node.input(0), isa<FloatType>(given)
                                          ? node.sumType(given)
@@ -202,8 +205,8 @@ static ImportResult importHardmax(OnnxNode &node) {
   return SmallVector<Value>{node.reshape(result, shape)};
 }
 
-/// Imports a cumulative operator whose axis is known only at run time: computes
-/// it along every axis and selects one result.
+/// Imports a cumulative operator, such as CumSum, whose axis is known only at
+/// run time: computes it along every axis and selects one result.
 template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), axis = ints.input(1), result;
@@ -241,7 +244,7 @@ template <typename OpT> static ImportResult importScan(OnnxNode &node) {
                                             node.intAttr("reverse", 0) != 0)};
 }
 
-/// Returns the spatial axes: all after the channels.
+/// Returns the spatial axes of `x` [N, C, spatial...].
 static SmallVector<int64_t> spatialAxes(Value x) {
   return llvm::to_vector(
       llvm::seq<int64_t>(2, std::max<int64_t>(2, shapeOf(x).size())));

@@ -30,12 +30,13 @@ ResizeMode ResizeMode::of(OnnxNode &node) {
 }
 
 namespace {
-/// How one axis is resized, and the input elements and weights of each result
-/// position.
+/// The parameters by which Resize changes one axis, and for each result
+/// position along it the input positions and their weights.
 struct ResizedAxis {
   int64_t axis, from, to;
   double scale, roiStart, roiEnd;
-  /// [to, taps], flattened.
+  /// For each of `to` result positions and each tap: the input position and its
+  /// weight, as [to, taps], flattened.
   SmallVector<int64_t> positions;
   SmallVector<double> weights;
   SmallVector<bool> extrapolated;
@@ -46,9 +47,8 @@ struct ResizedAxis {
   }
   int64_t taps() const { return to == 0 ? 0 : positions.size() / to; }
 
-  /// Returns the input coordinate of result position `i`. For mode nearest, it
-  /// is computed in single precision, so that ties are resolved as by ONNX
-  /// Runtime.
+  /// Returns the input coordinate of result position `i`. For mode nearest,
+  /// `Real` is float, so that ties are resolved as in ONNX Runtime.
   template <typename Real>
   Real coordinate(const ResizeMode &mode, Real i) const {
     Real by = static_cast<Real>(scale), last = static_cast<Real>(from - 1),
@@ -85,8 +85,8 @@ struct ResizedAxis {
                                        : std::ceil(x - 0.5);
   }
 
-  /// Returns the weight of an element at `distance`, in units of the coarser of
-  /// both grids.
+  /// Returns the weight of an input element at `distance` from the sampled
+  /// coordinate, in units of the coarser of the input and result grids.
   static double kernel(const ResizeMode &mode, double distance) {
     double d = std::abs(distance), a = mode.cubicA;
     if (mode.interpolation == "linear")
@@ -128,7 +128,7 @@ struct ResizedAxis {
         weights.push_back(weight);
         total += weight;
       }
-      // Without these two attributes, the weights add up to 1.
+      // Without antialias and exclude_outside, the weights add up to 1 already.
       if ((mode.antialias || mode.excludeOutside) && total != 0)
         for (double &weight :
              MutableArrayRef(weights).take_back(last - first + 1))
@@ -160,8 +160,8 @@ static Value resample(OnnxNode &node, Value x,
   return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
-/// Sets results to the extrapolation value where `axis` is sampled outside of
-/// the input.
+/// Sets elements of the result `x` to the extrapolation value where the
+/// coordinate along `axis` is outside of the input.
 static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
                          double value) {
   if (!llvm::is_contained(axis.extrapolated, true))
@@ -198,8 +198,8 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
     x = node.cast(x, node.builder.getF32Type());
-  // With few taps, all axes are computed in one pass; else one axis at a time,
-  // starting with the axis that shrinks most.
+  // With few taps per result element, all axes are resampled in one pass; else
+  // one axis at a time, starting with the axis that shrinks most.
   int64_t taps = 1;
   for (ResizedAxis *axis : changed)
     taps *= axis->taps();
@@ -221,8 +221,9 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   return x;
 }
 
-/// Resizes at run time by input `byInput`, scales or sizes. Returns nullopt if
-/// everything is known at compile time.
+/// Imports Resize if it is computed at run time: `byInput` is the input with
+/// scales or sizes. Returns nullopt if sizes and scales are known at compile
+/// time.
 static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
                                                    const ResizeMode &mode,
                                                    ArrayRef<int64_t> axes,
@@ -276,7 +277,8 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   Dims sizes = dimsOf(node.input(0));
   for (auto [axis, scale] : llvm::zip(axes, *scales)) {
     const Dim &size = sizes[axis];
-    // For a dynamic size, some lengths are not integers unless the scale is.
+    // The product of a dynamic size and the scale is an integer in each run
+    // only if the scale is an integer.
     double length =
         size.known() ? scale * static_cast<double>(*size.known()) : scale;
     if (length == std::floor(length) || size == 1)
@@ -292,7 +294,8 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   }
 }
 
-/// Inputs: X, scales in opset 10; X, roi, scales, sizes since opset 11.
+/// Imports Resize. Its inputs are X, scales in opset 10, and X, roi, scales,
+/// sizes since opset 11.
 static ImportResult importResize(OnnxNode &node) {
   Value x = node.input(0);
   ArrayRef<int64_t> shape = shapeOf(x);
@@ -362,7 +365,8 @@ static ImportResult importResize(OnnxNode &node) {
     }
     if (!scales.empty()) {
       r.scale = scales[i];
-      // In single precision, like ONNX's shape inference.
+      // Computes the result size in single precision, like ONNX's shape
+      // inference.
       r.to = static_cast<int64_t>(
           std::floor(static_cast<float>(r.from) * static_cast<float>(r.scale)));
     } else {
@@ -388,7 +392,7 @@ static ImportResult importResize(OnnxNode &node) {
   return SmallVector<Value>{resize(node, mode, resized)};
 }
 
-/// Imports Upsample, the earlier name of Resize of opset 10.
+/// Imports Upsample, the predecessor of Resize of opset 10.
 static ImportResult importUpsample(OnnxNode &node) {
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
   FailureOr<SmallVector<double>> scales = node.floatsAttr("scales");
@@ -512,8 +516,8 @@ static ImportResult importRoiAlign(OnnxNode &node) {
   return SmallVector<Value>{toChannelsFirst(node, result)};
 }
 
-/// Imports AffineGrid: the positions of an identity grid times theta,
-/// transposed.
+/// Imports AffineGrid: multiplies the positions of an identity grid, in [-1,
+/// 1], by the transposed theta.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
   if (hasDynamicSizes(theta.getType()) || !node.isConstant(1))

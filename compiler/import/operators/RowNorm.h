@@ -1,4 +1,5 @@
-// Layer and RMS normalization, for the operators that contain them.
+// Builds layer, RMS and group normalization for the import functions of
+// operators that contain them.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_ROWNORM_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_ROWNORM_H
@@ -7,8 +8,8 @@
 
 namespace ingot::graph {
 
-/// Parameters of a normalization. A row consists of all axes from `axis` on;
-/// with `center`, its mean is subtracted.
+/// Parameters of a layer or RMS normalization. A row consists of all axes from
+/// `axis` on; with `center`, the mean of the row is subtracted.
 struct RowNorm {
   int64_t axis;
   double epsilon;
@@ -16,8 +17,8 @@ struct RowNorm {
 };
 
 /// Returns `x` with its rows scaled to variance 1 (mean square 1 without
-/// centering), times `scale`, plus `bias`, which may be null. Null with a
-/// diagnostic if they do not broadcast.
+/// centering), times `scale`, plus `bias`, which may be null. Returns null with
+/// a diagnostic if scale or bias do not broadcast to `x`.
 mlir::Value normalizeRows(OnnxNode &node, mlir::Value x, mlir::Value scale,
                           mlir::Value bias, const RowNorm &norm);
 
@@ -29,16 +30,16 @@ struct RowStatistics {
 RowStatistics statisticsOfRows(OnnxNode &node, mlir::Value x,
                                const RowNorm &norm, mlir::Type stash);
 
-/// Mean, deviation from it, and variance over `axes`, which keep size 1.
-/// Computed in float32 if `x` has narrower floats, in which squares overflow
-/// and sums lose precision.
+/// The mean of `x` over `axes`, the deviation of `x` from the mean, and the
+/// variance; the axes keep size 1. Computed in float32 if `x` has narrower
+/// floats, in which squares overflow and sums lose precision.
 struct Moments {
   mlir::Value mean, centered, variance;
 };
 Moments momentsOver(OnnxNode &node, mlir::Value x,
                     llvm::ArrayRef<int64_t> axes);
 
-/// Returns sqrt(variance + epsilon).
+/// Returns sqrt(variance + epsilon) for each element of `variance`.
 mlir::Value deviation(OnnxNode &node, mlir::Value variance, double epsilon);
 
 /// Returns groups of channels (axis 1) scaled to variance 1, times `scale`,

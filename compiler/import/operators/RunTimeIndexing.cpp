@@ -1,5 +1,5 @@
-// Imports operators that scatter or compare slices whose positions are known
-// only at run time.
+// Imports Col2Im and Unique with shapes or positions that are known only at run
+// time.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
@@ -23,7 +23,8 @@ public:
 private:
   LogicalResult prepare();
   Value places();
-  /// Returns the attribute's entry for each axis of the image.
+  /// Returns the attribute `name` as a vector of `count` integers, all
+  /// `otherwise` if it is absent; null if its length differs.
   Value attribute(StringRef name, int64_t otherwise, int64_t count) {
     auto numbers = node.intsAttr(name, SmallVector<int64_t>(count, otherwise));
     return int64_t(numbers.size()) == count ? ints.numbers(numbers) : Value();
@@ -38,12 +39,14 @@ private:
   int64_t spatial = 0;
   Dims image;
   Dim channels;
-  /// Vectors with one element per axis of the image.
+  /// Vectors with one element per axis of the image: sizes of a block, numbers
+  /// of block positions, and the attributes of Col2Im.
   Value block, counts, strides, dilations, pads;
 };
 } // namespace
 
-/// Returns the sizes that are the elements of input `i`.
+/// Returns the elements of input `i` as sizes. `most` is the upper bound of
+/// data-dependent sizes, if it is known.
 static FailureOr<Dims> sizesOf(OnnxNode &node, unsigned i, StringRef what,
                                std::optional<int64_t> most) {
   if (node.isKnown(i))
@@ -78,8 +81,8 @@ LogicalResult BlocksOfRun::prepare() {
       return node.invalid("each stride must be positive");
   block = ints.sizes(*blocks);
   pads = ints.part(both, 0, spatial);
-  // The number of block positions along each axis; negative if the block is
-  // invalid, so that reading the size fails.
+  // Computes the number of block positions along each axis. If a block is
+  // invalid, the total number becomes -1, so that reading it as a size fails.
   Value one = ints.number(1), padded = ints.add(ints.sizes(image), pads);
   padded = ints.add(padded, ints.part(both, spatial, spatial));
   Value room = ints.sub(
@@ -103,9 +106,9 @@ LogicalResult BlocksOfRun::prepare() {
   return success();
 }
 
-/// Returns the target index of each element in the flattened image of all
-/// channels [rows, columns]. Elements outside of the image get an index after
-/// its end.
+/// Returns for each input element [rows, columns] its target index in the
+/// flattened image of all channels. Elements outside of the image get an index
+/// after its end.
 Value BlocksOfRun::places() {
   Value x = node.input(0);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
@@ -170,8 +173,8 @@ public:
     Dim width = dimsOf(rows)[1];
     Value mine = node.reshape(rows, Dims{count, 1, width}),
           other = node.reshape(rows, Dims{1, count, width});
-    // Encodes the first position where both differ as 2 * position, plus 1 if
-    // `mine` is larger there.
+    // Encodes the first position at which two slices differ as 2 * position,
+    // plus 1 if `mine` is larger there.
     Value isMore = ints.less(other, mine), isLess = ints.less(mine, other);
     Value place = ints.add(ints.mul(node.countTo(width), ints.number(2)),
                            asNumber(isMore));
@@ -199,12 +202,14 @@ public:
   OnnxNode &node;
   RunTimeInts ints;
   Dim count;
-  /// [slice, other slice].
+  /// Booleans [slice, other slice]: whether both are equal, and whether the
+  /// slice is larger than the other one in lexicographic order.
   Value alike, isLarger;
 };
 } // namespace
 
-/// Compares all pairs of slices: general, but slow.
+/// Imports Unique along an axis of run-time data by comparing all pairs of
+/// slices, which is general, but slow.
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -223,7 +228,8 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   Value number = node.countTo(count);
   Value row = node.reshape(number, Dims{count, 1}),
         column = node.reshape(number, Dims{1, count});
-  // The first of several equal slices represents all of them.
+  // Determines the first one of each group of equal slices, which represents
+  // the group in the result.
   Value before = parts.both(parts.alike, ints.less(column, row));
   Value isFirst = ints.equal(parts.howMany(before), ints.number(0));
   Value firsts = node.reshape(isFirst, Dims{1, count});
@@ -244,7 +250,8 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   auto zeros = [&](const Dim &size) {
     return node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(size));
   };
-  // Slices that are not first are scattered to a position after all others.
+  // Slices that equal an earlier slice are scattered to an index after those of
+  // all distinct slices.
   Value last = node.reshape(ints.sizes(count), {});
   Value places = node.build<ScatterElementsOp>(
       zeros(count + 1), ints.where(isFirst, group, last), number, "none", 0);

@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the sizes in `counts`; each is bounded by the largest of `from`.
+/// Returns data-dependent sizes with the values `counts`. The upper bound of
+/// each is the largest upper bound of the sizes in `from`.
 static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
                                    ArrayRef<Dim> from) {
   int64_t most = 1;
@@ -18,7 +19,8 @@ static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
       counts, SmallVector<std::optional<int64_t>>(shapeOf(counts)[0], most));
 }
 
-/// Returns a vector of `rank` elements: 1 for the axes in `axes`, else 0.
+/// Returns a vector with an element for each of `rank` axes: 1 for the axes in
+/// `axes`, else 0.
 static Value maskOf(RunTimeInts &ints, Value axes, int64_t rank) {
   SmallVector<int64_t> zeros(rank, 0),
       ones(tensorType(axes).getNumElements(), 1);
@@ -82,7 +84,8 @@ ImportResult squeezeByInput(OnnxNode &node) {
     return node.invalid("more axes are squeezed than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
-  // Axes that stay move to the front, the others to the end.
+  // Moves the sizes of the axes that stay to the front, in their order, and
+  // those of removed axes to the end, where they are cut off.
   Value gone = maskOf(ints, axes, rank);
   Value stay = ints.sub(ints.number(1), gone);
   Value to = ints.where(ints.equal(gone, ints.number(1)), ints.number(left),
@@ -113,7 +116,8 @@ ImportResult expandByInput(OnnxNode &node) {
           rank = std::max<int64_t>(given, shapeOf(x).size());
   Dims from(rank - shapeOf(x).size(), 1), to;
   llvm::append_range(from, dimsOf(x));
-  // Dynamic sizes may be 1.
+  // Whether Expand may enlarge an axis: its size is 1, or is dynamic and may be
+  // 1.
   auto mayGrow = [&](int64_t axis) {
     return axis >= rank - given && from[axis].mayBe(1);
   };
@@ -162,8 +166,9 @@ ImportResult tileByInput(OnnxNode &node) {
   return one(x);
 }
 
-/// Returns elements first, first + step, ... along each axis; `first` and
-/// `step` are vectors.
+/// Returns elements first, first + step, ... along each axis. `first` and
+/// `step` are vectors with one element per axis; without `step`, all steps are
+/// 1.
 static Value strided(OnnxNode &node, Value x, ArrayRef<Dim> sizes, Value first,
                      Value step) {
   RunTimeInts ints(node);
@@ -204,13 +209,14 @@ ImportResult sliceByInput(OnnxNode &node) {
   };
   Value step = node.hasInput(4) ? everywhere(1, ints.input(4))
                                 : ints.numbers(SmallVector<int64_t>(rank, 1));
-  // Any step that leaves the axis immediately is equivalent.
+  // All steps that are longer than the axis are equivalent, so steps are
+  // clamped to avoid overflow.
   Value most = ints.add(size, one);
   step = ints.max(ints.min(step, most), ints.sub(zero, most));
   Value start = everywhere(0, starts), end = ints.put(size, axes, ends);
   Value backwards = ints.less(step, zero);
-  // Converts to non-negative positions and clamps them to [0, size], or to [-1,
-  // size - 1] for a negative step.
+  // Converts start and end to non-negative positions and clamps them to [0,
+  // size], or to [-1, size - 1] for a negative step.
   Value low = ints.where(backwards, ints.number(-1), zero),
         high = ints.add(size, low);
   auto limited = [&](Value at, Value least) {
@@ -280,7 +286,8 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   return node.elementwise<WhereOp>({inside, y, value});
 }
 
-/// Returns the padded sizes, if they can be computed from sizes.
+/// Returns the sizes `from` plus the pads in input 1, which are numbers or
+/// expressions of sizes.
 static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
   auto pads = node.requireSizes(1, "pads");
   if (failed(pads))
@@ -326,7 +333,8 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
   for (auto [axis, size] : llvm::enumerate(*to)) {
     auto first = before[axis] ? before[axis]->known() : std::nullopt;
     if (mode == "constant" && first && *first >= 0) {
-      // Pads by the maximal amount; only the part that is used is computed.
+      // Pads the end of the axis by the maximal amount; the slice at the end
+      // selects the part that is used, and only this part is computed.
       known[axis] = *first;
       behind[axis] =
           std::max<int64_t>(0, size.most() - from[axis].least() - *first);
@@ -349,8 +357,8 @@ ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
     return failure();
   Value zero = node.scalarConstant(0, elementOf(x));
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    // An odd element is added or removed at the end; division rounds towards
-    // zero.
+    // If the number of elements to add or remove is odd, the additional one is
+    // at the end, since the division rounds towards zero.
     Value change = ints.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
     x = padAlong(node, x, axis, ints.div(change, ints.number(2)), (*to)[i],
                  "constant", zero);

@@ -1,8 +1,8 @@
 // Reductions along axes that are known only at run time.
 //
-// Each element is scattered to the position that it has when its coordinates
-// along the reduced axes are 0, and is combined there with the other elements.
-// This works for any axes.
+// Each element is scattered to the position that it would have if its
+// coordinates along the reduced axes were 0, and is combined there with the
+// other elements scattered to this position. This works for any axes.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 
@@ -24,7 +24,8 @@ LogicalResult RunTimeReduction::prepare() {
   kept = ints.where(isReduced, ints.number(1), size);
   Value strides =
       ints.where(isReduced, ints.number(0), ints.productsBehind(kept));
-  // The position of an element is a sum over its coordinates.
+  // The target position of an element is the sum over all axes of coordinate
+  // times stride, where the strides of reduced axes are 0.
   Value place;
   for (int64_t axis = 0; axis < rank; ++axis) {
     Value along = ints.mul(node.countTo(from[axis]), ints.part(strides, axis));
@@ -39,7 +40,8 @@ LogicalResult RunTimeReduction::prepare() {
   for (const Dim &each : from)
     bounds.push_back(std::max<int64_t>(each.most(), 1));
   if (!node.intAttr("keepdims", 1)) {
-    // Axes that stay move to the front, the others to the end.
+    // Moves the sizes of the axes that stay to the front, in their order, and
+    // those of reduced axes to the end, where they are cut off.
     int64_t left = rank - count, largest = 1;
     for (std::optional<int64_t> bound : bounds)
       largest = std::max(largest, *bound);
@@ -84,8 +86,8 @@ Value RunTimeReduction::combineFlat(Value x, const Combination &by) {
 Value RunTimeReduction::combine(Value x, const Combination &by) {
   Value all = combineFlat(x, by);
   Dim count = product(ArrayRef(to));
-  // The number of results never exceeds the number of positions, even if the
-  // upper bounds of the sizes allow it.
+  // The number of results never exceeds the number of target positions in
+  // `all`, but the upper bound of `count` may.
   Value first = resizedFlat(node, all, count);
   return node.reshape(first, ArrayRef<Dim>(to));
 }

@@ -17,13 +17,15 @@ public:
   AxisOfRun(OnnxNode &node, const ResizeMode &mode, int64_t axis,
             const Dim &from, const Dim &to)
       : node(node), mode(mode), ints(node), axis(axis), from(from), to(to) {
-    // Mode nearest is computed in single precision, as in Resample.cpp.
+    // Coordinates of mode nearest are computed in single precision, so that
+    // ties are resolved as in ONNX Runtime.
     Builder &b = node.builder;
     real = mode.interpolation == "nearest" ? b.getF32Type() : b.getF64Type();
     last = sizeOf(from - 1);
   }
 
-  /// Set the scale of the axis and the part of it that is cropped.
+  /// Set the scale of the axis, and the part of the axis (the roi) that is
+  /// sampled.
   void scaleBy(Value factor) { scale = node.cast(factor, real); }
   void scaleTo(const Dim &size) { scale = div(sizeOf(size), sizeOf(from)); }
   void crop(Value first, Value end) {
@@ -41,9 +43,9 @@ private:
   Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
   Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
-  /// Returns the quotient rounded to single precision. It is computed in double
-  /// precision, since a division by a constant may become a multiplication by
-  /// the reciprocal, which differs in single precision.
+  /// Returns x / y, rounded to the type `real`. The quotient is computed in
+  /// double precision, since a division by a constant may become a
+  /// multiplication by the reciprocal, which differs in single precision.
   Value div(Value x, Value y) {
     Type f64 = node.builder.getF64Type();
     return node.cast(
@@ -109,8 +111,8 @@ Value AxisOfRun::nearestTo(Value x) {
                                              : ceil(sub(x, number(0.5)));
 }
 
-/// Returns the weight of elements at a distance, in units of the coarser of
-/// both grids.
+/// Returns the weights of input elements at the given distances from the
+/// sampled coordinates, in units of the coarser of the input and result grids.
 Value AxisOfRun::kernel(Value distance) {
   Value d = node.build<AbsOp>(distance);
   if (mode.interpolation == "linear")
@@ -127,12 +129,13 @@ Value AxisOfRun::kernel(Value distance) {
   return ints.where(isOuter, ints.where(isIn, outer, number(0)), inner);
 }
 
-/// Returns weighted sums of the elements around the positions `at`.
+/// Returns weighted sums of the elements of `x` around the coordinates `at`
+/// along the resized axis.
 Value AxisOfRun::resampled(Value x, Value at) {
   int64_t radius = mode.interpolation == "cubic" ? 2 : 1;
   Value squeeze;
   // With antialiasing, the kernel is widened to the spacing of the result
-  // elements: at most to the input's size.
+  // elements, which is at most the size of the input.
   if (mode.antialias) {
     squeeze = ints.min(scale, number(1));
     radius *= std::max<int64_t>(from.most(), 1);
@@ -178,8 +181,8 @@ Value AxisOfRun::apply(Value x) {
                     node.scalarConstant(mode.extrapolation, elementOf(y)), y);
 }
 
-/// Returns the size of an axis times a scale, rounded down; nullopt if that is
-/// not an expression of sizes.
+/// Returns `size` times `scale`, rounded down; nullopt if this product is not
+/// an expression of sizes.
 static std::optional<Dim> scaled(const Dim &size, double scale) {
   constexpr int64_t mostDivisor = 64;
   if (auto number = size.known())
@@ -192,7 +195,8 @@ static std::optional<Dim> scaled(const Dim &size, double scale) {
   return std::nullopt;
 }
 
-/// Returns the sizes of the result.
+/// Returns the sizes of the resized axes. If a policy requires one scale for
+/// all axes, computes it and stores it in `scales`.
 static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
                                      const ResizeInputs &in, Dims from,
                                      Value &scales) {
@@ -214,7 +218,9 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
   if (mode.policy == "stretch")
     return in.knownSizes.empty() ? readBoundedSizes(node, in.sizes)
                                  : FailureOr<Dims>(in.knownSizes);
-  // One scale for all axes: the largest that fits, or the smallest that covers.
+  // With the policies not_larger and not_smaller, all axes have one scale: the
+  // largest with which the result fits into the given sizes, or the smallest
+  // with which it covers them.
   Type f64 = node.builder.getF64Type();
   Value own = node.cast(ints.sizes(from), f64);
   Value ratios = node.elementwise<DivOp>({node.cast(in.sizes, f64), own});
@@ -275,8 +281,8 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
   return one(x);
 }
 
-/// Returns the coordinates in [-1, 1] of the centres, or with `corners` the
-/// ends, of `count` elements.
+/// Returns `count` equidistant coordinates in [-1, 1]: the centres of the
+/// elements or, with `corners`, from -1 to 1 inclusive.
 static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   RunTimeInts ints(node);
   Type f64 = node.builder.getF64Type();
@@ -285,7 +291,7 @@ static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   if (!corners)
     twice = ints.add(twice, ints.number(1));
   Dim steps = corners ? count - 1 : count;
-  // A single corner is at -1.
+  // With `corners`, a single element is at -1.
   Value length = ints.max(node.reshape(ints.sizes(steps), {}), ints.number(1));
   return node.elementwise<SubOp>(
       {node.elementwise<DivOp>({node.cast(twice, f64), node.cast(length, f64)}),
@@ -323,7 +329,8 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
     node.checkEqual((*sizes)[0], batch);
     theta = resizedAlong(node, theta, 0, (*sizes)[0]);
   }
-  // Read again: requiring sizes can replace symbols.
+  // Reads input 1 again, since requiring that sizes are equal may have replaced
+  // symbols.
   if (node.isKnown(1))
     sizes = node.requireSizes(1, "size");
   if (failed(sizes))
@@ -338,7 +345,7 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
   };
   Value sum;
   for (int64_t k = 0; k < spatial; ++k) {
-    // The innermost axis comes first.
+    // The coordinates of a position begin with that along the innermost axis.
     Dim count = (*sizes)[1 + spatial - k];
     Value at = node.cast(gridPositions(node, count, corners), elementOf(theta));
     Value part = node.elementwise<MulOp>(

@@ -24,7 +24,8 @@ struct ResizeMode {
 struct ResizeInputs {
   llvm::SmallVector<int64_t> axes;
   mlir::Value scales, sizes, roi;
-  /// The same numbers, if the input is known at compile time; else empty.
+  /// The elements of `scales` or `sizes`, if they are known at compile time;
+  /// else empty.
   llvm::SmallVector<double> knownScales;
   Dims knownSizes;
 };

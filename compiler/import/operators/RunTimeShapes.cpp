@@ -39,7 +39,8 @@ Value RunTimeInts::vector(Value value) {
 
 Value RunTimeInts::input(unsigned i) {
   Value value = node.input(i);
-  // No tensor has that many axes, and no node that many outputs.
+  // Longer lists are rejected: no tensor has that many axes, and no node that
+  // many outputs.
   constexpr int64_t mostListed = 4096;
   int64_t count = tensorType(value).getNumElements();
   if (!hasDynamicSizes(value.getType()) && count <= mostListed)
@@ -79,8 +80,8 @@ Value RunTimeInts::sub(Value x, Value y) {
 Value RunTimeInts::mul(Value x, Value y) {
   return node.elementwise<MulOp>({x, y});
 }
-/// Division by 0 is treated as division by 1; such operands are rejected
-/// elsewhere.
+/// Treats division by 0 as division by 1. A run with such operands fails in a
+/// check of the sizes.
 Value RunTimeInts::div(Value x, Value y) {
   return node.elementwise<DivOp>({x, where(equal(y, number(0)), number(1), y)});
 }
@@ -131,7 +132,7 @@ Value RunTimeInts::take(Value vector, Value at) {
   return gatherAlong(node, vector, 0, at);
 }
 
-/// Returns the element for undefined positions: 0 or the empty string.
+/// Returns the element that fills extended axes: 0, or the empty string.
 static Value fillerOf(OnnxNode &node, Type type) {
   return isString(type)
              ? buildStrings(node.builder, node.loc, {}, {std::string()})
@@ -139,8 +140,8 @@ static Value fillerOf(OnnxNode &node, Type type) {
 }
 
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
-  // If the axis is always empty, nothing is gathered, but the number of
-  // positions may be dynamic: one padding element keeps the gather valid.
+  // If the axis is always empty, no position is read, but the number of
+  // positions may be dynamic. A padding element keeps the gather valid.
   if (dimsOf(x)[axis].most() == 0) {
     SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
     high[axis] = 1;
@@ -154,8 +155,8 @@ Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
   Dims sizes = dimsOf(x);
   if (sizes[axis] == size)
     return x;
-  // It is not known at compile time that nothing reads the elements after the
-  // end, so they are set to zero.
+  // Operators may read the elements after the old end of the axis, so these
+  // elements are set to 0 or the empty string.
   SmallVector<int64_t> low(sizes.size(), 0), high(low), steps(sizes.size(), 1);
   high[axis] = std::max<int64_t>(0, size.most() - sizes[axis].least());
   if (high[axis] > 0)
@@ -188,8 +189,8 @@ FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size) {
 }
 
 FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
-  // Expressions with more sizes take long to compute, and no network needs
-  // them.
+  // Expressions with more data-dependent sizes take long to compute, and no
+  // network needs them.
   constexpr int64_t mostAxes = 64;
   int64_t count = shapeOf(counts)[0];
   if (count > mostAxes)
@@ -205,8 +206,8 @@ FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   Dim all = dimsOf(truths)[0];
   if (all == 0)
     return ints.numbers({});
-  // The k-th true element is scattered to position k, the others after all of
-  // them.
+  // Scatters the position of the k-th true element to index k, and the
+  // positions of false elements to the index after all others.
   Value holds = ints.vector(truths);
   Value number = ints.sums(holds, /*exclusive=*/false);
   Value last = ints.sizes(all);

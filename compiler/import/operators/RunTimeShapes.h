@@ -13,14 +13,14 @@
 
 namespace ingot::graph {
 
-/// Builds arithmetic on 64-bit integers; a vector and a scalar broadcast.
+/// Builds operators on scalars and vectors of 64-bit integers, which broadcast.
 class RunTimeInts {
 public:
   explicit RunTimeInts(OnnxNode &node) : node(node) {}
 
   mlir::Value number(int64_t value);
   mlir::Value numbers(llvm::ArrayRef<int64_t> values);
-  /// Returns sizes as a vector.
+  /// Returns sizes as an si64 vector.
   mlir::Value sizes(llvm::ArrayRef<Dim> sizes);
   mlir::Value sizes(const Dim &size) {
     return sizes(llvm::ArrayRef<Dim>(size));
@@ -55,7 +55,8 @@ public:
   /// Returns `vector` with element at[i] replaced by values[i]; negative
   /// positions count from the end.
   mlir::Value put(mlir::Value vector, mlir::Value at, mlir::Value values);
-  /// Returns the elements of `vector` at these positions.
+  /// Returns the elements of `vector` at the positions `at`; positions out of
+  /// range are clamped.
   mlir::Value take(mlir::Value vector, mlir::Value at);
 
 private:
@@ -66,22 +67,23 @@ private:
 /// Positions out of range are clamped.
 mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                         mlir::Value positions);
-/// Cuts an axis to `size` elements or extends it with zeros.
+/// Cuts an axis of `x` to `size` elements, or extends it with zeros.
 mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                          const Dim &size);
-/// The same for a vector.
+/// Cuts a vector to `count` elements or extends it with zeros.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
-/// Reshapes `x`. The run fails unless the numbers of elements are equal.
+/// Reshapes `x` to `sizes`. A run fails unless the numbers of elements are
+/// equal.
 mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
                              llvm::ArrayRef<Dim> sizes);
 /// Returns the positions of the true elements of a boolean vector: a vector
 /// whose length is data-dependent.
 mlir::FailureOr<mlir::Value> positionsOf(OnnxNode &node, mlir::Value truths);
-/// Returns a size that is never negative: a run in which it would be negative
-/// fails.
+/// Returns a data-dependent size with the value of `size` that is never
+/// negative: a run in which `size` is negative fails.
 mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
-/// Returns data-dependent sizes, one per element of `counts`, with the bounds
-/// that the user gave.
+/// Returns data-dependent sizes, one per element of `counts`, with upper bounds
+/// that are inferred or that the user has given.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
 
 // RunTimeReduction.cpp: reductions along axes that are known only at run time.
@@ -94,14 +96,16 @@ struct Combination {
 };
 class RunTimeReduction {
 public:
-  /// Reduces along the axes in input 1.
+  /// Builds the reduction of input 0 along the axes in input 1.
   explicit RunTimeReduction(OnnxNode &node) : node(node) {}
-  /// Reads the sizes of the result.
+  /// Computes the sizes of the result; must be called before the functions
+  /// below.
   mlir::LogicalResult prepare();
-  /// Returns the combined elements, in the shape of the result.
+  /// Combines the elements of `x` along the reduced axes; returns the result in
+  /// the shape of the node's result.
   mlir::Value combine(mlir::Value x, const Combination &by);
-  /// Returns, for each element of the operand, the corresponding element of
-  /// `reduced`.
+  /// Returns `reduced`, the result of a reduction, expanded to the shape of the
+  /// operand.
   mlir::Value spread(mlir::Value reduced);
   /// Returns the number of elements combined into each result element, as a
   /// scalar.
@@ -112,7 +116,8 @@ private:
 
   OnnxNode &node;
   Dims from, to;
-  /// The target position of each element, and the sizes of the axes that stay.
+  /// The target position of each element, and the sizes of all axes after the
+  /// reduction: 1 for reduced axes.
   mlir::Value places, kept;
   int64_t most = 1;
 };
@@ -120,8 +125,9 @@ private:
 // RunTimeMovement.cpp: operators whose shapes or positions are known only at
 // run time.
 ImportResult reshapeByInput(OnnxNode &node);
-/// Reshapes to `to`, whose number of elements is checked at run time; the size
-/// `inferred` may be computed from the others.
+/// Imports Reshape to the sizes `to`, whose number of elements is checked at
+/// run time. If `inferred` is given, the size of this axis is computed from the
+/// others.
 ImportResult reshapeInferring(OnnxNode &node, Dims to,
                               std::optional<size_t> inferred);
 ImportResult squeezeByInput(OnnxNode &node);
@@ -130,7 +136,8 @@ ImportResult expandByInput(OnnxNode &node);
 ImportResult tileByInput(OnnxNode &node);
 ImportResult sliceByInput(OnnxNode &node);
 ImportResult splitByInput(OnnxNode &node, int64_t axis);
-/// Like splitByInput, if the number of parts is known: the length of input 1.
+/// Imports Split of input 0 along `axis` into `parts` parts, whose lengths are
+/// the elements of input 1.
 ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 /// Pads the start of an axis by `low` elements (crops if negative), and extends
 /// or cuts it to `size` elements in total.
@@ -141,7 +148,8 @@ ImportResult padByInput(OnnxNode &node, llvm::StringRef mode,
                         mlir::Value value);
 ImportResult centerCropPadByInput(OnnxNode &node, llvm::ArrayRef<int64_t> axes);
 
-// RunTimeIndexing.cpp: operators that scatter and sort, in the same way.
+// RunTimeIndexing.cpp: Col2Im and Unique with shapes or positions that are
+// known only at run time.
 ImportResult col2ImByInput(OnnxNode &node);
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
 

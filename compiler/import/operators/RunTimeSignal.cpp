@@ -1,6 +1,6 @@
-// Fourier transforms whose lengths or axes are known only at run time: matrix
-// multiplications with sine and cosine matrices that the generated program
-// computes.
+// Imports Fourier transforms whose lengths or axes are known only at run time
+// as matrix multiplications with sine and cosine matrices, which the generated
+// program computes.
 
 #include "compiler/import/operators/RunTimeSignal.h"
 
@@ -13,14 +13,15 @@ namespace ingot::graph {
 
 namespace {
 
-/// Transforms x [outer, samples, inner, parts] to [outer, bins, inner, parts].
+/// Builds the Fourier transform of x [outer, samples, inner, parts] to [outer,
+/// bins, inner, parts], where parts are real and imaginary.
 class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
       : node(node), ints(node), length(length), inverse(inverse),
         onesided(onesided), real(node.builder.getF64Type()) {}
 
-  /// Returns the number of results along the axis.
+  /// Returns the number of results along the transformed axis.
   Dim bins() const {
     return onesided && !inverse ? length.floorDiv(2) + 1 : length;
   }
@@ -32,24 +33,26 @@ private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
   Value sizeOf(const Dim &size) { return node.reshape(ints.sizes(size), {}); }
   Value part(Value x, int64_t which);
-  /// Computes the angles [samples, bins] for each sample and bin.
+  /// Computes `cosines` and `sines` [samples, bins]: the matrices by which
+  /// samples are multiplied.
   void prepare(const Dim &samples);
-  /// Returns `x` [outer, inner, samples] times a matrix.
+  /// Returns `x` [outer, inner, samples] times a matrix [samples, bins].
   Value times(Value x, Value matrix) { return node.build<MatMulOp>(x, matrix); }
 
   OnnxNode &node;
   RunTimeInts ints;
   Dim length;
   bool inverse, onesided;
-  /// Double precision, so that sums that cancel become zero after rounding.
+  /// The type of the computation: double, so that sums that cancel become zero
+  /// after rounding.
   Type real;
   Value cosines, sines;
 };
 
 } // namespace
 
-/// Returns the real or the imaginary parts as [outer, inner, samples];
-/// imaginary parts of real data are 0.
+/// Returns the real parts (`which` = 0) or the imaginary parts (1) of x as
+/// [outer, inner, samples]; imaginary parts of real data are 0.
 Value TransformOfRun::part(Value x, int64_t which) {
   Dims sizes = dimsOf(x);
   Value y = node.cast(gatherAlong(node, x, 3, ints.numbers({which})), real);
@@ -72,8 +75,9 @@ void TransformOfRun::prepare(const Dim &samples) {
       {number((inverse ? 2 : -2) * 3.14159265358979323846),
        node.cast(whole, real)});
   Value angles = mul(node.cast(turns, real), unit);
-  // Samples after `length` are ignored; bins between the first and the middle
-  // one also represent their mirror images.
+  // Samples after `length` are ignored. In the inverse of a one-sided
+  // transform, rows are bins, and those between the first and the middle one
+  // also represent their mirror images, so that they count twice.
   bool isHalf = onesided && inverse;
   Value limit = isHalf ? sizeOf(length.floorDiv(2) + 1) : whole;
   Value weight =
@@ -113,7 +117,8 @@ Value TransformOfRun::apply(Value x) {
              : node.builder.createOrFold<ConcatOp>(node.loc, results, 3);
 }
 
-/// Requires real or complex numbers in the last axis.
+/// Requires the last axis of `x` to have size 1 (real numbers) or 2 (real and
+/// imaginary parts).
 static LogicalResult checkParts(OnnxNode &node, Value x) {
   Dim parts = dimsOf(x).back();
   if (!isa<FloatType>(elementOf(x)) || shapeOf(x).size() < 2 ||
@@ -143,8 +148,9 @@ FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
   return node.reshape(y, sizes);
 }
 
-/// Returns the length of the signal: `length` if given, else derived from the
-/// number of samples. If half a spectrum is empty, the run fails.
+/// Returns the length of the transform: `length` if given, else computed from
+/// the number of samples. With `isHalf`, the samples are half of a spectrum,
+/// and a run in which they are empty fails.
 static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
                                    const Dim &samples, bool isHalf) {
   if (length || !isHalf)
@@ -153,7 +159,7 @@ static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
   return whole.least() < 0 ? checkedSize(node, whole) : whole;
 }
 
-/// Transforms along the axis that input 2 specifies.
+/// Imports DFT along an axis, input 2, that is known only at run time.
 static ImportResult transformAlongInput(OnnxNode &node,
                                         std::optional<Dim> length, bool inverse,
                                         bool onesided) {
@@ -195,7 +201,7 @@ static ImportResult transformAlongInput(OnnxNode &node,
   return one(reshapeAtRunTime(node, y, sizes));
 }
 
-/// Returns the single integer of an input as a size.
+/// Returns input `i`, a single integer, as a size.
 static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
   auto size = node.isKnown(i)
                   ? node.requireSizes(i, what)
@@ -213,8 +219,9 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
     return failure();
   bool inverse = node.intAttr("inverse", 0) != 0,
        onesided = node.intAttr("onesided", 0) != 0;
-  // ONNX's tests compare sums that cancel, in an inverse transform, with the
-  // rounding error of an FFT at an absolute tolerance of 1e-7: see Signal.cpp.
+  // Where sums cancel, ONNX's tests of inverse transforms expect the rounding
+  // error of an FFT, with an absolute tolerance of 1e-7. Only the transforms of
+  // Signal.cpp, which have static lengths, come close enough.
   if (inverse && !onesided)
     return node.unsupported(
         "an inverse transform whose length or axis is known only at run time "
@@ -255,7 +262,8 @@ ImportResult stftAtRunTime(OnnxNode &node) {
   Value room = ints.sub(node.reshape(ints.sizes(samples), {}),
                         node.reshape(ints.sizes(length), {}));
   Value count = ints.add(ints.div(room, step), ints.number(1));
-  // The frame is longer than the signal, or the step is not positive.
+  // If the frame is longer than the signal, or the step is not positive, the
+  // number of frames becomes -1, so that reading it as a size fails.
   Value isWrong = node.elementwise<OrOp>(
       {ints.less(room, ints.number(0)), ints.less(step, ints.number(1))});
   count = ints.where(isWrong, ints.number(-1), count);
@@ -304,7 +312,8 @@ struct Doubles {
 };
 } // namespace
 
-/// Returns the bins [count + 2] at which bands begin, peak and end.
+/// Returns the bins of the spectrum [count + 2] at which the `count` mel bands
+/// begin, peak and end.
 static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
   RunTimeInts ints(node);
   Doubles d{node};
@@ -335,7 +344,7 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
   Value edges = melEdges(node, count, length);
-  // A run fails if an edge is outside of the spectrum.
+  // A run fails if the edge of a mel band is outside of the spectrum.
   Value isWrong =
       node.elementwise<OrOp>({ints.less(edges, ints.number(0)),
                               ints.less(ints.sizes(bins - 1), edges)});
@@ -352,7 +361,7 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
   Value left = edgesFrom(0), centre = edgesFrom(1), right = edgesFrom(2);
   Value bin = node.reshape(node.countTo(bins), ArrayRef<Dim>{bins, 1});
   auto share = [&](Value part, Value whole) {
-    // If the whole is 0, another case applies.
+    // If `whole` is 0, the quotient is not used.
     return d.div(d.of(part), d.of(ints.max(whole, one)));
   };
   Value rising = ints.where(ints.equal(left, centre), d.number(1),

@@ -1,5 +1,5 @@
-// Transforms with lengths, axes or frames that are known only at run time, or
-// of tensors with dynamic sizes.
+// Fourier transforms and mel weights with lengths, axes or frames that are
+// known only at run time, or of tensors with dynamic sizes.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESIGNAL_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESIGNAL_H
@@ -13,7 +13,8 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis);
 ImportResult stftAtRunTime(OnnxNode &node);
 /// Imports MelWeightMatrix with elements of `type`.
 ImportResult melWeightsAtRunTime(OnnxNode &node, mlir::FloatType type);
-/// Transforms `axis` of x [..., parts] to a given length.
+/// Returns the Fourier transform of length `length` along `axis` of x [...,
+/// parts], where parts are real and imaginary.
 mlir::FailureOr<mlir::Value> transformAtRunTime(OnnxNode &node, mlir::Value x,
                                                 int64_t axis, const Dim &length,
                                                 bool inverse, bool onesided);

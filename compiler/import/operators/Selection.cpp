@@ -11,7 +11,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// A box with ordered corners.
+/// A box with top <= bottom and left <= right.
 struct Box {
   float top, left, bottom, right;
 
@@ -37,7 +37,8 @@ struct Box {
 };
 } // namespace
 
-/// Returns the selected boxes of one class, best first.
+/// Returns the indices of at most `most` selected boxes of one class, in the
+/// order of decreasing scores.
 static SmallVector<int64_t> select(ArrayRef<Box> boxes, ArrayRef<double> scores,
                                    int64_t most, float share,
                                    std::optional<double> least) {
@@ -121,7 +122,7 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
        scores = node.requireFloats(1, "scores");
   if (failed(boxes) || failed(scores))
     return failure();
-  // Optional operands with one element each.
+  // Reads input `i`, an optional operand with one element, into `value`.
   auto number = [&](unsigned i, StringRef what,
                     std::optional<double> &value) -> LogicalResult {
     if (!node.hasInput(i))

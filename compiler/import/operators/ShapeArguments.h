@@ -8,21 +8,23 @@
 
 namespace ingot::graph {
 
-/// Returns integers from attribute `name` in opsets before `sinceInput`, from
-/// input `i` later; `otherwise` if absent.
+/// Returns the integers in attribute `name` in opsets before `sinceInput`,
+/// those in input `i` later; `otherwise` if this attribute or input is absent.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 attrOrInput(OnnxNode &node, llvm::StringRef name, int64_t sinceInput,
             unsigned i, llvm::ArrayRef<int64_t> otherwise = {});
-/// The same, but returns expressions of dynamic sizes as well.
+/// Returns sizes, which may be expressions of dynamic sizes, from attribute
+/// `name` in opsets before `sinceInput`, from input `i` later.
 mlir::FailureOr<Dims> sizesFromAttrOrInput(OnnxNode &node, llvm::StringRef name,
                                            int64_t sinceInput, unsigned i);
-/// Returns non-negative axes; fails with a diagnostic if one is repeated or out
-/// of range.
+/// Returns `axes`, of a tensor of rank `rank`, as non-negative numbers; fails
+/// with a diagnostic if an axis is repeated or out of range.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 normalizeAxes(OnnxNode &node, llvm::ArrayRef<int64_t> axes, int64_t rank);
-/// Returns the attribute `axis`; without one, flattens `x` to a vector.
+/// Returns the attribute `axis` as a non-negative axis; without it, flattens
+/// `x` to a vector and returns 0.
 mlir::FailureOr<int64_t> axisOrFlat(OnnxNode &node, mlir::Value &x);
-/// Returns 0, 1, ..., count - 1.
+/// Returns the numbers 0, 1, ..., count - 1.
 llvm::SmallVector<int64_t> iota(int64_t count);
 
 } // namespace ingot::graph

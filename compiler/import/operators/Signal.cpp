@@ -40,7 +40,8 @@ static Value transpose(OnnxNode &node, Value x, ArrayRef<int64_t> perm) {
   return node.builder.createOrFold<TransposeOp>(node.loc, x, perm);
 }
 
-/// Writes the 2 x 2 (or 1 x 2) block that multiplies by a complex number.
+/// Writes the block of a transform matrix that multiplies a sample by a complex
+/// number: 2 x 2, or 1 x 2 for real samples (`parts` = 1).
 static void putBlock(MutableArrayRef<double> matrix, int64_t columns,
                      int64_t row, int64_t column, int64_t parts,
                      std::pair<double, double> factor) {
@@ -52,7 +53,8 @@ static void putBlock(MutableArrayRef<double> matrix, int64_t columns,
   matrix[(row + 1) * columns + column + 1] = factor.first;
 }
 
-/// Transforms x [batch, samples, parts] -> [batch, bins, 2] with one matrix.
+/// Transforms x [batch, samples, parts] to [batch, bins, 2] by multiplication
+/// with one matrix.
 Value Transform::direct(Value x) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t samples = shape[1], parts = shape[2],
@@ -72,8 +74,9 @@ Value Transform::direct(Value x) const {
   return node.reshape(y, {shape[0], bins, 2});
 }
 
-/// Splits the transform: even bins are the transform of the sum of both halves,
-/// odd bins that of their difference times the twiddle factors.
+/// Computes a transform of even length as two transforms of half the length:
+/// even bins are the transform of the sum of both halves of the samples, odd
+/// bins that of their difference times the twiddle factors.
 Value Transform::halved(Value x) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], half = length / 2;
   Type type = elementOf(x);
@@ -114,8 +117,9 @@ Value Transform::halved(Value x) const {
       {y, node.scalarConstant(1.0 / static_cast<double>(length), type)});
 }
 
-/// Maps sample N2 * n1 + n2 to bin k1 + N1 * k2: first over n1, then over n2,
-/// with a different matrix for each k1.
+/// Computes a transform of length N1 * N2 in two steps. Sample N2 * n1 + n2
+/// contributes to bin k1 + N1 * k2: the first step sums over n1, the second one
+/// over n2, with a different matrix for each k1.
 Value Transform::inTwoSteps(Value x, int64_t n1) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], n2 = length / n1;
   double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
@@ -144,8 +148,8 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
   return onesided ? slice(node.builder, node.loc, x, 1, 0, length / 2 + 1) : x;
 }
 
-/// Returns the inverse of a one-sided transform: x [batch, bins, 2] -> [batch,
-/// length, 1].
+/// Computes the inverse of a one-sided transform: converts x [batch, bins, 2]
+/// to [batch, length, 1].
 Value Transform::toReal(Value x) const {
   int64_t batch = shapeOf(x)[0], bins = std::min(shapeOf(x)[1], length / 2 + 1);
   x = slice(node.builder, node.loc, x, 1, 0, bins);
@@ -153,7 +157,7 @@ Value Transform::toReal(Value x) const {
   for (int64_t k = 0; k < bins; ++k)
     for (int64_t t = 0; t < length; ++t) {
       // Bins between the first and the middle one also represent their mirror
-      // images.
+      // images, so they count twice.
       double weight =
           (k == 0 || 2 * k == length ? 1.0 : 2.0) / static_cast<double>(length);
       auto [re, im] = rotation(k * t, length);
@@ -167,8 +171,9 @@ Value Transform::toReal(Value x) const {
       {batch, length, 1});
 }
 
-/// Transforms x [batch, samples, parts]; samples after `length` are ignored,
-/// missing ones are zeros. Null if the matrix would be too large.
+/// Transforms x [batch, samples, parts] with one matrix or in two steps.
+/// Samples after `length` are ignored, missing samples are zeros. Returns null
+/// if a matrix would be too large.
 Value Transform::along(Value x) const {
   if (shapeOf(x)[1] > length)
     x = slice(node.builder, node.loc, x, 1, 0, length);
@@ -182,9 +187,10 @@ Value Transform::along(Value x) const {
     if (length % divisor == 0)
       n1 = divisor;
   int64_t twoSteps = 4 * (n1 * n1 + length * (length / n1));
-  // A single matrix has the smallest rounding error. But ONNX's tests compare
-  // sums that cancel, in an inverse transform, with the rounding error of an
-  // FFT, at an absolute tolerance of 1e-7.
+  // A single matrix has the smallest rounding error. But where sums cancel,
+  // ONNX's tests of inverse transforms expect the rounding error of an FFT,
+  // with an absolute tolerance of 1e-7. Splitting the transform comes close
+  // enough.
   if (inverse && elements <= large && samples == length && length % 2 == 0)
     return halved(x);
   if (elements <= large || twoSteps * 2 > elements)
@@ -200,7 +206,8 @@ Value Transform::along(Value x) const {
   return inTwoSteps(x, n1);
 }
 
-/// Transforms `axis` of x [..., parts].
+/// Imports a Fourier transform of constant length along `axis` of x [...,
+/// parts], where parts are real and imaginary.
 static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                                   int64_t length, bool inverse, bool onesided) {
   int64_t rank = shapeOf(x).size(), parts = shapeOf(x).back();
@@ -229,7 +236,8 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back(2));
   Transform transform{node, length, inverse, onesided};
   // Short transforms are computed in double precision, so that sums that cancel
-  // become zero after rounding; except inverse ones, see `along`.
+  // become zero after rounding; inverse transforms are not, see
+  // Transform::along.
   Type type = elementOf(x);
   Type wide = type.isF32() && !inverse && length <= 64
                   ? node.builder.getF64Type()
@@ -247,7 +255,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
       transpose(node, node.reshape(y, shape), inversePermutation(perm))};
 }
 
-/// Whether an input is absent or known at compile time.
+/// Whether input `i` is absent, or consists of numbers known at compile time.
 static bool isNumber(OnnxNode &node, unsigned i) {
   return !node.hasInput(i) || node.isConstant(i);
 }
@@ -338,8 +346,8 @@ static ImportResult importSTFT(OnnxNode &node) {
                        node.intAttr("onesided", 1) != 0);
 }
 
-/// Imports MelWeightMatrix: triangular filters in the spectrum, of equal width
-/// in mel.
+/// Imports MelWeightMatrix: the weights of triangular filters over the bins of
+/// a spectrum; all filters have equal width on the mel scale.
 static ImportResult importMelWeightMatrix(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("output_datatype", 1));
   if (!isa_and_nonnull<FloatType>(type))

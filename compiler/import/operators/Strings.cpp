@@ -2,8 +2,8 @@
 // RegexFullMatch and Tokenizer.
 //
 // All except RegexFullMatch create strings: characters in the arena, their
-// start positions, and the number of bytes needed, which the run compares with
-// the space available.
+// start positions, and the number of bytes needed, which the generated program
+// compares with the space available.
 
 #include "dialects/graph/ops/Strings.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -15,7 +15,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The default space for characters, in bytes per string.
+/// The space in the arena for the characters of created strings, in bytes per
+/// string.
 static constexpr int64_t bytesPerString = 256;
 
 static Type integer(OnnxNode &node, unsigned bits, bool isSigned) {
@@ -31,7 +32,8 @@ static int64_t roomFor(Value x) {
   return bytesPerString * std::max<int64_t>(tensorType(x).getNumElements(), 1);
 }
 
-/// Returns the strings that `OpT` writes, one per element of `x`.
+/// Builds the operator `OpT`, which writes a string for each element of `x`,
+/// and returns the strings.
 template <typename OpT, typename... Operands>
 static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
   Type i64 = integer(node, 64, /*isSigned=*/true);
@@ -118,8 +120,8 @@ static ImportResult importStringConcat(OnnxNode &node) {
   return one(written<JoinStringsOp>(node, operands[0], ValueRange(operands)));
 }
 
-/// Marks the elements of x [n] that are not stop words, followed by whether all
-/// are stop words.
+/// Returns booleans [n + 1]: for each element of x [n], whether it is not a
+/// stop word; then, whether all elements are stop words.
 static Value keptAndNone(OnnxNode &node, Value x, ArrayRef<std::string> words) {
   Dim count = dimsOf(x)[0];
   Type byte = integer(node, 8, /*isSigned=*/false);
@@ -177,13 +179,13 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
   return one(x);
 }
 
-/// The default for the maximal number of parts of a string: about the words in
-/// a line of text.
+/// The largest number of parts into which a string is split: about the number
+/// of words in a line of text.
 static constexpr int64_t mostPieces = 64;
 
-/// Returns the parts that `op` finds; `op` has space for `pieces` parts and
-/// `room` bytes. The length of the last axis is the largest number of parts
-/// found in a string.
+/// Returns the parts that `op` finds in its strings; `op` has space for
+/// `pieces` parts per string and `room` bytes. The length of the last axis is
+/// the largest number of parts found in a string.
 template <typename OP>
 static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
                                    int64_t room) {
@@ -233,7 +235,8 @@ static ImportResult importStringSplit(OnnxNode &node) {
   return SmallVector<Value>{*found, split.getCounts()};
 }
 
-/// Returns the transition table of an automaton, and its accepting states.
+/// Returns the transition table of an automaton [states, 256], and a boolean
+/// for each state: whether it accepts.
 static std::pair<Value, Value> tablesOf(OnnxNode &node,
                                         const Automaton &automaton) {
   int64_t states = automaton.accepts.size();

@@ -1,7 +1,8 @@
 // Imports TfIdfVectorizer.
 //
-// The n-grams of a pool are counted by comparing shifted rows with the pool's
-// columns, with one sum per length and distance:
+// The n-grams of a pool are counted by comparing shifted rows x of the input
+// with the pool's columns, with one sum per length of n-grams and distance d
+// between their items:
 //
 //   count[p] = sum over i of (x[i] == pool[p][0] and x[i + d] == pool[p][1]
 //                             and ...)
@@ -22,8 +23,8 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
                         int64_t distance) {
   int64_t grams = int64_t(pool.size()) / n, reach = (n - 1) * distance;
   Dim rows = dimsOf(x)[0], length = dimsOf(x)[1];
-  // If the row length is dynamic, positions whose n-grams would extend beyond
-  // the end are masked below.
+  // If the row length is dynamic, all positions are compared, and those whose
+  // n-grams would extend beyond the end of the row are masked below.
   Dim places = length.known() ? length - reach : length;
   Type type = elementOf(x);
   if (!length.known() && reach > 0) {
@@ -114,7 +115,8 @@ static ImportResult importTfIdf(OnnxNode &node) {
   Dim length = dimsOf(x).back(), rows = shape.size() == 2 ? dimsOf(x)[0] : 1;
   x = node.reshape(x, Dims{rows, length});
   Type f32 = node.builder.getF32Type();
-  // The column of each output in the concatenated counts; column 0 is always 0.
+  // For each output: its column in the concatenated counts of n-grams. Column 0
+  // is always 0.
   SmallVector<int64_t> place(outputs, 0);
   SmallVector<Value> counts;
   if (auto known = rows.known())
@@ -139,7 +141,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
     if (grams == 0 || n < shortest || n > longest)
       continue;
     Value sum;
-    // For 1-grams the distance is irrelevant.
+    // 1-grams have no distance between items, so they are counted once.
     for (int64_t distance = 1; distance <= (n == 1 ? 1 : skips + 1);
          ++distance) {
       if ((length - (n - 1) * distance).most() < 1)

@@ -13,7 +13,7 @@ namespace ingot::graph {
 
 namespace {
 
-/// The operands of one node, and arithmetic on them.
+/// The operands of an optimizer node, and arithmetic on them.
 class Optimizer {
 public:
   /// `kinds` is the number of inputs per tensor: the tensor, its gradient, its
@@ -45,7 +45,7 @@ public:
   double attr(StringRef name, double otherwise) const {
     return node.floatAttr(name, otherwise);
   }
-  /// Returns a scalar of the type of `like`.
+  /// Returns `value` as a scalar constant of the element type of `like`.
   Value number(double value, Value like) {
     return node.scalarConstant(value, elementOf(like));
   }
@@ -63,7 +63,8 @@ public:
     return add(scaled(attr("norm_coefficient", 0), x(i)),
                node.input(2 + count + i));
   }
-  /// The learning rate and the step number, in the tensor's type.
+  /// Return the learning rate (input 0) and the step number (input 1), in the
+  /// element type of `like`.
   Value rate(Value like) { return node.cast(node.input(0), elementOf(like)); }
   Value step(Value like) { return node.cast(node.input(1), elementOf(like)); }
   /// Returns `first` in the first step, `later` in all others.
@@ -79,7 +80,8 @@ public:
 
 } // namespace
 
-/// Returns all new tensors, then all new states, grouped by kind.
+/// Returns the results of an optimizer node: all new tensors, then all new
+/// states, grouped by kind of state.
 static ImportResult results(ArrayRef<SmallVector<Value>> kinds) {
   SmallVector<Value> all;
   for (const SmallVector<Value> &kind : kinds)

@@ -14,8 +14,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// What SVMClassifier and SVMRegressor share: their attributes, and the kernel
-/// functions of a support vector machine.
+/// Shared by SVMClassifier and SVMRegressor: their common attributes, and the
+/// kernel functions of a support vector machine.
 class VectorMachine {
 public:
   explicit VectorMachine(OnnxNode &node)
@@ -25,9 +25,9 @@ public:
         rho(node.floatsAttr("rho")) {}
 
   LogicalResult read();
-  /// Returns the kernel function of each row of x with each of `count` vectors;
-  /// null with a diagnostic if their number does not match. Coefficients
-  /// without support vectors use the linear kernel.
+  /// Returns the kernel function of each row of x with each of `count` vectors,
+  /// [rows, count]; null with a diagnostic if the vectors have another number
+  /// of features than x. With `isLinear`, uses the linear kernel.
   Value kernels(ArrayRef<double> of, int64_t count, bool isLinear = false);
   Value number(double value) { return node.scalarConstant(value, f32); }
   Value matrix(ArrayRef<double> values, int64_t rows, int64_t columns) {
@@ -37,7 +37,7 @@ public:
   OnnxNode &node;
   Type f32;
   SmallVector<double> vectors, coefficients, rho;
-  /// [rows, features].
+  /// The input as floats [rows, features].
   Value x;
 
 private:
@@ -113,7 +113,8 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
   if (failed(machine.read()))
     return failure();
   int64_t count = node.intAttr("n_supports", 0);
-  // Without support vectors, the coefficients form a single vector.
+  // Without support vectors, the model is linear: the coefficients are one
+  // vector with a weight per feature.
   ArrayRef<double> coefficients = machine.coefficients;
   Value kernels = count > 0
                       ? machine.kernels(machine.vectors, count)
@@ -137,7 +138,7 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
     y = node.elementwise<WhereOp>(
         {isPositive, machine.number(1), machine.number(-1)});
   }
-  // Like ONNX Runtime, ignores `post_transform`.
+  // Like ONNX Runtime, SVMRegressor ignores the attribute `post_transform`.
   return one(y);
 }
 
@@ -145,9 +146,9 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
 // SVMClassifier
 //===----------------------------------------------------------------------===//
 
-/// Returns the scores of all pairs of classes i < j: the vectors of i with
-/// their coefficients against j, plus those of j with their coefficients
-/// against i.
+/// Returns the scores [rows, pairs] of all pairs of classes i < j: the kernels
+/// of i's support vectors times their coefficients against j, plus those of j's
+/// support vectors times their coefficients against i, plus rho.
 static FailureOr<Value> pairScores(VectorMachine &machine,
                                    ArrayRef<int64_t> perClass) {
   OnnxNode &node = machine.node;
@@ -186,8 +187,8 @@ static FailureOr<Value> pairScores(VectorMachine &machine,
       {*sums, floatConstant(node, {pairs}, machine.rho, machine.f32)});
 }
 
-/// Returns the number of pairs that each class wins [rows, classes]: class i
-/// wins if the score is positive.
+/// Returns the number of pairs that each class wins [rows, classes]: of the
+/// pair i < j, class i wins if the score of the pair is positive, else class j.
 static FailureOr<Value> votes(VectorMachine &machine, Value scores,
                               int64_t classes) {
   int64_t pairs = classes * (classes - 1) / 2, pair = 0;
@@ -275,8 +276,9 @@ static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   return node.elementwise<DivOp>({solution, sum});
 }
 
-/// Returns the probabilities of the classes. In a pair, the probability of the
-/// first class is 1 / (1 + exp(a * score + b)).
+/// Returns the probabilities of the classes [rows, classes], given the scores
+/// of pairs of classes. In a pair, the probability of the first class is 1 / (1
+/// + exp(a * score + b)).
 static Value probabilities(VectorMachine &machine, Value scores,
                            ArrayRef<double> a, ArrayRef<double> b,
                            int64_t classes) {
@@ -304,7 +306,8 @@ static Value probabilities(VectorMachine &machine, Value scores,
                   classes);
 }
 
-/// The elimination is unrolled, one step per class.
+/// The largest number of classes for probabilities: the Gaussian elimination in
+/// fitPairs is unrolled, one step per class.
 constexpr int64_t mostWithProbabilities = 64;
 
 static ImportResult importSVMClassifier(OnnxNode &node) {
@@ -324,7 +327,8 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
     return node.unsupported("a single class is not supported",
                             "remove the node: its label is always the same");
   if (perClass.empty()) {
-    // One vector of coefficients per class.
+    // Without support vectors, the model is linear: each class has one vector
+    // of coefficients with a weight per feature.
     Value scores =
         machine.kernels(machine.coefficients, classes, /*isLinear=*/true);
     if (!scores)

@@ -9,9 +9,9 @@ namespace ingot::graph {
 using BuildPool = llvm::function_ref<Value(Value x, const WindowGeometry &,
                                            RankedTensorType)>;
 
-/// Imports a pooling operator. `build` gets the channels-last input, the
-/// geometry and the result type. With `fill`, padding whose amount is known
-/// only at run time has this value.
+/// Imports a pooling operator. `build` builds it from the channels-last input,
+/// the geometry and the result type. Padding whose amount is known only at run
+/// time has the value `fill`; without `fill`, it is not supported.
 static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
                                    BuildPool build, Value x = {}) {
   if (!x)

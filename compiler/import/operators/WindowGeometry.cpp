@@ -23,25 +23,28 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
   return *kind;
 }
 
-/// Returns the number of windows of `extent` in a padded axis of `size`;
-/// nullopt if it is not a simple expression of the size.
+/// Returns the number of windows of `extent` elements in an axis of `size`
+/// elements, padded by `low` and `high`; nullopt if it is not a simple
+/// expression of the size.
 static std::optional<Dim> countWindows(const Dim &size, int64_t low,
                                        int64_t high, const Dim &extent,
                                        int64_t stride, bool ceil) {
   Dim room = size + (low + high) - extent;
   if (!ceil || stride == 1)
     return room.floorDiv(stride) + 1;
-  // A window that would start in the padding at the high end is dropped.
+  // With ceil_mode, the number is rounded up, but a window that would start in
+  // the padding at the end of the axis is dropped.
   Dim count = (room + (stride - 1)).floorDiv(stride) + 1;
   if (count.known())
     return *((count - 1) * stride - size - low).known() >= 0 ? count - 1
                                                              : count;
-  // At most the last `stride - 1` elements need an additional window. It starts
-  // inside the input if the kernel is sufficiently longer than the padding at
-  // the end.
+  // Rounding up adds at most one window, for the last `stride - 1` elements. It
+  // starts inside the input if the kernel exceeds the padding at the end by at
+  // least the stride.
   if ((extent - high).least() >= stride)
     return count;
-  // Otherwise, counts the windows that start inside the input.
+  // Otherwise, counts only the windows that start inside the input or in the
+  // padding before it.
   return extent.known() ? std::optional((size + (low - 1)).floorDiv(stride) + 1)
                         : std::nullopt;
 }
@@ -63,7 +66,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   Dim count;
   if (autoPad == AutoPad::SameUpper || autoPad == AutoPad::SameLower) {
     count = (size() + (stride - 1)).floorDiv(stride);
-    // With a stride of 1 the padding does not depend on the size.
+    // With a stride of 1, the padding that auto_pad requires does not depend on
+    // the size of the axis.
     bool isUpper = autoPad == AutoPad::SameUpper;
     auto missing = ((count - 1) * stride + extent - size()).known();
     if (!missing && !pads)
@@ -82,8 +86,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   } else {
     if (autoPad == AutoPad::Valid)
       ahead = behind = 0;
-    // If the size cannot be assumed to be large enough, the run checks the
-    // number of windows.
+    // If the axis cannot be assumed to be long enough for a window, the
+    // generated program checks that the number of windows is not negative.
     if (auto known = extent.known())
       (void)node.requireAtLeast(size(), *known - ahead - behind);
     if ((size() + (ahead + behind) - extent).most() < 0)
@@ -105,8 +109,9 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
       count = *checked;
     }
   }
-  // If both are given, ONNX's shape rule uses pads, but its specification
-  // auto_pad.
+  // If a node has both pads and auto_pad, ONNX's shape rule uses pads, but
+  // ONNX's specification auto_pad. The node is accepted if both give the same
+  // size.
   Dim given = size() + (before + after) - extent;
   if (autoPad != AutoPad::No && node.hasAttr("pads") &&
       (given.least() < 0 || !(given.floorDiv(stride) + 1 == count)))
@@ -152,8 +157,8 @@ Value WindowGeometry::pad(OnnxNode &node, Value x, double fill) const {
     Value missing =
         ints.max(ints.number(0), ints.sub(ints.sizes(each.size),
                                           ints.sizes(dimsOf(x)[each.axis])));
-    // An odd element is padded at the end (SAME_UPPER) or at the start
-    // (SAME_LOWER).
+    // If the number of padding elements is odd, the additional one is at the
+    // end (SAME_UPPER) or at the start (SAME_LOWER) of the axis.
     Value before = ints.div(
         ints.add(missing, ints.number(each.isUpper ? 0 : 1)), ints.number(2));
     x = padAlong(node, x, each.axis, before, each.size, "constant",

@@ -1,5 +1,5 @@
-// The geometry shared by convolutions and pools: ONNX's attributes for strides,
-// pads and dilations, read into one struct.
+// The geometry of the windows of convolutions and pools: ONNX's attributes for
+// strides, pads and dilations, read into one struct.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_WINDOWGEOMETRY_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_WINDOWGEOMETRY_H
@@ -33,7 +33,7 @@ struct WindowGeometry {
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<Dim> kernel,
                                               bool pads = false);
-  /// The same for a kernel with static sizes.
+  /// Reads the geometry of a node whose kernel has static sizes.
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<int64_t> kernel,
                                               bool pads = false) {
@@ -43,11 +43,11 @@ struct WindowGeometry {
   /// Returns `x`, channels first, with run-time padding of `fill` for the axes
   /// in `padded`.
   mlir::Value pad(OnnxNode &node, mlir::Value x, double fill) const;
-  /// Returns the kernel, whose sizes must be static.
+  /// Returns the sizes of the kernel, which must be static.
   llvm::SmallVector<int64_t> knownKernel() const {
     return llvm::map_to_vector(kernel, [](const Dim &n) { return *n.known(); });
   }
-  /// Returns the type of the operator's result, channels last.
+  /// Returns the type of the result of a convolution or pool, channels last.
   mlir::RankedTensorType resultType(mlir::Value x, const Dim &channels) const {
     return tensorOf(windowShape(dimsOf(x), output, channels), elementOf(x));
   }
