@@ -1,5 +1,6 @@
-// The strategy for depthwise convolutions, and those with several groups of
-// channels per vector (DepthwiseLoops.h), and its plans.
+// The strategy for depthwise convolutions and for convolutions whose groups of
+// channels are so small that a vector holds several of them (DepthwiseLoops.h),
+// and its plans.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -61,8 +62,8 @@ public:
 
   bool takesDynamicSizes() const override { return true; }
 
-  /// If flash is scarce, loading narrow weights with a conversion saves three
-  /// quarters of them.
+  /// If flash memory is scarce, weights that are whole numbers are stored in 8
+  /// or 16 bits instead of 32 and converted when they are loaded.
   void pack(GroupOp group, const Plan &,
             const TargetDescription &target) const override {
     if (!target.smallCode)
