@@ -17,8 +17,9 @@ static bool isMatrix(ConvOp conv) {
   return anchor.isMatrix();
 }
 
-/// Returns the form for operands of these types; it must have the group size of
-/// the target's vector dot products.
+/// Returns the form for operands of types `left` and `right`. Its groups must
+/// have the size of the target's vector dot products (`dots`), since both read
+/// the same packed weights.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
                                       const TargetDescription &target) {

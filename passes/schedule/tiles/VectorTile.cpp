@@ -39,12 +39,13 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
 
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       Type type, const CursorTileChoice &tile) {
-  // The addresses of rows are in core registers.
+  // The most rows of a tile, whose addresses are in core registers.
   constexpr int64_t mostRows = 6;
   int64_t lanes = target.maxLanes(type);
   int64_t vectors = llvm::divideCeil(tile.columns, lanes),
           columnVectors = llvm::divideCeil(work.columns, lanes);
-  // Sums and the weights of a step; one of the latter may be loaded late.
+  // Registers hold the sums and the weights of a step; a second vector of
+  // weights and later ones may be loaded late.
   bool fits = tile.rows * vectors + std::min<int64_t>(vectors, 2) <=
               target.vectorRegisters;
   if (!fits || tile.rows > std::min(work.positions, mostRows) ||
