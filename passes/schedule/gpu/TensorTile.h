@@ -44,8 +44,8 @@ struct TensorTile {
 /// precision.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
                           const TargetDescription &target);
-/// Estimate the time of the best tile: of whole tiles, of stream-K shares, and
-/// of either.
+/// Estimate the seconds of the best tile: of whole tiles, of stream-K shares,
+/// and of either.
 double leastWholeTileSeconds(const BlockOperands &operands,
                              const TargetDescription &target);
 double leastShareSeconds(const BlockOperands &operands,

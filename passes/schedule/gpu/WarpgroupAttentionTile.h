@@ -85,8 +85,8 @@ struct MappedMatrices {
   bool hasMap(mlir::Value buffer) const;
 };
 
-/// Emits the kernel; returns false and emits nothing if the buffers do not
-/// allow it.
+/// Emits the kernel. Returns false and emits nothing if TMA descriptors cannot
+/// describe the buffers of the operands.
 bool emitWarpgroupAttention(KernelBuilder &b, const AttentionAnchor &anchor,
                             const WarpgroupAttentionTile &tile);
 

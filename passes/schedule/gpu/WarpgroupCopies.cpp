@@ -187,7 +187,8 @@ Expr WarpgroupCopies::firstOf(Expr number, int64_t size, int64_t count) const {
 Value WarpgroupCopies::blocksOfRow(const Place &place) const {
   if (tile.beside == 1)
     return {};
-  // The bits of the second row of blocks follow those of the first.
+  // In a multicast mask, the bits of the second row of a cluster's blocks
+  // follow those of the first.
   int64_t bits = (int64_t(1) << tile.beside) - 1;
   if (tile.below == 1)
     return b.index(bits).value;
