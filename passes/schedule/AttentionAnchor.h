@@ -25,7 +25,7 @@ struct AttentionAnchor {
   mlir::Operation *rounding = nullptr;
 
   explicit operator bool() const { return product != nullptr; }
-  /// Whether everything except the operands of the products is f32.
+  /// Whether everything except the operands of both matrix products is f32.
   bool isOfF32() const {
     return graph::elementOf(softmax.getInput()).isF32() &&
            graph::elementOf(product.getResult()).isF32();
@@ -35,7 +35,7 @@ struct AttentionAnchor {
   /// is not one or if a tensor between the products has other users.
   static AttentionAnchor of(graph::MatMulOp product);
   /// Returns the attention that a group computes, if only elementwise operators
-  /// and transposes that keep the last axis follow it.
+  /// and transposes that keep the last axis follow the second product.
   static AttentionAnchor of(GroupView group);
 
   /// The sizes of one head's matrices, and the batch sizes.

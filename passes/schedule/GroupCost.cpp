@@ -13,8 +13,8 @@ int64_t multiplyAddsOf(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return multiplyAddsOf(GroupView{&group.getBody().front()});
   auto elements = [](Value v) { return tensorType(v).getNumElements(); };
-  // Products without elements have no multiply-adds, and some divisors below
-  // would be 0.
+  // An operator without result elements has no multiply-adds, and its sizes
+  // would lead to divisions by 0 below.
   if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
     return 0;
   if (auto conv = dyn_cast<ConvOp>(op))
@@ -97,7 +97,7 @@ static int64_t bytesMoved(GroupView group) {
   return bytes;
 }
 
-/// Returns the f32 elements that vector instructions process per cycle.
+/// Returns how many f32 elements vector instructions process per cycle.
 static double vectorRate(GroupView group, const TargetDescription &target) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
   return target.rates.multiplyAdds * double(target.maxLanes(single));
@@ -128,8 +128,8 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
 }
 
 double elementCyclesOf(GroupView group, const TargetDescription &target) {
-  // Instructions per element or vector: arithmetic, the maximum over a window,
-  // selects around arithmetic, norms, and functions such as exp.
+  // Instructions for each vector of elements: arithmetic, the maximum over a
+  // window, selects around arithmetic, norms, and functions such as exp.
   constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
   int64_t instructions = 0;
   double ofOthers = 0;
@@ -186,7 +186,8 @@ bool paysToFork(GroupView group, const TargetDescription &target) {
   // A single thread of a device is slow, so all device kernels are divided.
   if (target.isDevice())
     return true;
-  // A second thread saves at most half of the time.
+  // A second thread saves at most half of the time, which must exceed the cost
+  // of forking.
   return !target.freestanding &&
          cyclesOf(group, target) / 2 > target.forkCycles;
 }

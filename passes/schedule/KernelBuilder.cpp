@@ -104,8 +104,8 @@ void KernelBuilder::forColumns(ArrayRef<Dim> trips,
 
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
-  // Four warps for each warp scheduler of an SM, as its instructions have a
-  // latency of four cycles.
+  // Enough threads are four warps for each warp scheduler of each SM, since
+  // arithmetic instructions have a latency of four cycles.
   const int64_t enough = 512 * int64_t(device.multiprocessors);
   constexpr int64_t most = 512;
   int64_t count = product(rows).most(), threads = device.warp;

@@ -25,7 +25,7 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
     if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
         &op != anchor && !isRead)
       return false;
-    // Nothing may be computed on the anchor's input.
+    // No elementwise operator may compute the convolution's input.
     if (isa<ElementwiseOpInterface>(op) &&
         llvm::is_contained(op.getUsers(), anchor))
       return false;

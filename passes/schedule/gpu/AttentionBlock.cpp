@@ -213,7 +213,7 @@ Expr AttentionBlock::rounded(Expr weight) const {
 }
 
 Expr AttentionBlock::shiftOf(Expr largest) const {
-  // If a query has seen no key yet, -inf - -inf would be NaN.
+  // For a query that has seen no unmasked key yet, avoid -inf - -inf = NaN.
   return named(select(largest > lowest(),
                       hasPowers() ? largest * powersOfScore : largest, 0.0),
                "shift");
@@ -382,7 +382,7 @@ AttentionStrategyOnDevice::refuseBlock(int64_t threads, int64_t bytes,
     return "a block uses " + std::to_string(bytes) +
            " bytes of shared memory, but can use at most " +
            std::to_string(mostShared);
-  // The most registers a thread should use.
+  // The most registers that a thread should use.
   constexpr int64_t most = 240;
   if (registers > most)
     return "each thread uses about " + std::to_string(registers) +
@@ -414,7 +414,7 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
       std::min(1.0, together * double(work.threads) / double(work.enough));
   double computing =
       waves * std::max(together * work.cycles / busy, work.latency) / clock;
-  // All blocks of a head read its keys and values from L2.
+  // Each thread block reads all keys and values of its head from L2.
   double moved = blocks * double(anchor.keys().most()) *
                  double(anchor.depth() + anchor.width()) *
                  double(bytesOf(elementOf(anchor.product.getB())));

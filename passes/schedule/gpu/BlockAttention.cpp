@@ -427,8 +427,8 @@ private:
                      5 * double(anchor.depth() + tile.sliceKeys());
     double blocks = double(llvm::divideCeil(anchor.keys().most(), tile.keys));
     double merging = 400 * std::log2(double(tile.slices));
-    // Four warps for each warp scheduler of an SM, as its instructions have a
-    // latency of four cycles.
+    // Enough threads are four warps for each warp scheduler of each SM, since
+    // arithmetic instructions have a latency of four cycles.
     return AttentionStrategyOnDevice::seconds(
         anchor,
         {tile.queries, tile.threads(), tile.sharedBytes(anchor),

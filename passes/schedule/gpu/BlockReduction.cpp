@@ -275,8 +275,8 @@ private:
   /// Type in which totals are stored.
   Type stored;
   Value totals;
-  /// The buffers that are read, viewed with a single axis of steps and one of
-  /// columns.
+  /// The stored tensors that the reduction reads, each with its buffer viewed
+  /// with a single axis of steps and one of columns.
   SmallVector<std::pair<Value, Value>> stretches;
   Expr inBlock, part, slice, place, row, column;
 };

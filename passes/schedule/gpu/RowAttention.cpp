@@ -147,7 +147,7 @@ private:
   }
 
   void addKeys(AttentionState &state, ArrayRef<Expr> keys) {
-    // This thread's part of the dot products, for each key and query.
+    // This thread's part of each dot product of a key and a query.
     Exprs scores;
     for (Expr key : keys) {
       Exprs products(tile.queries, block.zero());

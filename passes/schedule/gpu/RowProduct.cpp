@@ -42,7 +42,7 @@ int64_t elementsPerVector(const BlockOperands &operands) {
   return vectorAccessBytes / bytesOf(operands.rightType());
 }
 
-/// Returns the product of a group, or the first of several.
+/// Returns the product of a group, or the first one of several products.
 Operation *productOf(GroupView group) {
   SmallVector<Operation *, 2> products = ProductsOfRows::of(group).products;
   return products.empty() ? nullptr : products.front();
@@ -472,7 +472,7 @@ private:
             plan.number("parts")};
   }
 
-  /// Whether the right operand is packed, or will be.
+  /// Whether the right operand is packed, or will be packed.
   static bool isPacked(const BlockOperands &operands, GroupView group) {
     Value right = operands.rightTensor;
     if (operands.isUnpacked())

@@ -152,7 +152,7 @@ private:
   /// Returns the number of iterations over all K tiles; each slice multiplies
   /// one K tile per iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
-  /// Threads of a slice, and sums per thread.
+  /// Return the threads of a slice, and the sums per thread.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
   int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
   Type sumType() const {
@@ -227,7 +227,7 @@ private:
     b.barrier();
   }
 
-  /// A range of iterations of a tile.
+  /// A range [from, to) of the iterations over the K tiles of an output tile.
   struct Part {
     Expr from, to;
   };

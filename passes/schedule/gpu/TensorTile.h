@@ -68,7 +68,8 @@ KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
 /// memory.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 
-/// Emits the kernel. Packed weights have contiguous steps in each column.
+/// Emits the kernel of a product on tensor cores. Packed weights have
+/// contiguous steps in each column.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
 

@@ -27,7 +27,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The channels and positions of a thread.
+/// How many channels and positions one thread computes.
 struct DepthwiseTile {
   int64_t channels, columns;
 };

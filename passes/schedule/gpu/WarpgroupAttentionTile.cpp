@@ -83,7 +83,8 @@ MappedMatrices MappedMatrices::valuesOf(const AttentionAnchor &anchor) {
 bool MappedMatrices::mayHaveMap() const {
   auto rank = int64_t(place.axes.size());
   int64_t elementAxis = 2 * rank - 3 - rowAxis;
-  // Rows must be contiguous in order, and so must elements in a row.
+  // Rows must not be strided or repeated, and the elements of a row must be
+  // contiguous.
   return isa<BlockArgument>(place.tensor) && place.isCopied && rank <= 5 &&
          place.liesAlong(elementAxis) && place.times.back() == 1 &&
          llvm::all_of(llvm::seq<int64_t>(0, rank),
@@ -180,8 +181,8 @@ private:
     SmallVector<int64_t> box(sizes.size(), 1);
     for (size_t axis = 0; axis < sizes.size(); ++axis)
       if (place.axes[axis] == matrices.rowAxis) {
-        // Elements after the last row or element of a row are excluded, so that
-        // copies yield zeros for them.
+        // Elements after the last row, or after the last element of a row, are
+        // excluded, so that copies yield zeros for them.
         sizes[axis] = matrices.rows + place.starts[axis];
         box[axis] = rows;
       }
@@ -199,7 +200,8 @@ private:
   // Fetching
   //===--------------------------------------------------------------------===//
 
-  /// The additional mbarriers: for the queries, and for merging slices.
+  /// The additional mbarriers of the ring: one for the queries, one for merging
+  /// slices.
   Expr ofQueries() { return ring->further(0); }
   Expr meeting() { return ring->further(1); }
 

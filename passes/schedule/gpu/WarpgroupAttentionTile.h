@@ -78,10 +78,11 @@ struct MappedMatrices {
   static MappedMatrices keysOf(const AttentionAnchor &anchor);
   static MappedMatrices valuesOf(const AttentionAnchor &anchor);
 
-  /// Whether the tensor is suitable, as far as is known before its buffer has
-  /// an address.
+  /// Whether a TMA descriptor can describe the tensor, as far as is known
+  /// before its buffer has an address.
   bool mayHaveMap() const;
-  /// Whether the tensor is suitable with this buffer, which may be null.
+  /// Whether a TMA descriptor can describe the tensor in this buffer, which may
+  /// be null.
   bool hasMap(mlir::Value buffer) const;
 };
 

@@ -207,8 +207,9 @@ Value WarpgroupCopies::blocksOfColumn(const Place &place) const {
   return select(place.beside > 0.0, b.index(bits << 1), b.index(bits)).value;
 }
 
-/// Returns the index of a tile in the descriptor: of the batch, and a row and
-/// column.
+/// Returns the index of a tile in the tensor of a TMA descriptor: (`first`,
+/// `second`), preceded by the batch indices of `inOperand` if matrices are
+/// batched.
 Exprs WarpgroupCopies::placeIn(const Stored &stored, Exprs inOperand,
                                Expr first, Expr second) const {
   if (!isBatched)

@@ -131,7 +131,8 @@ TileOrder rightOrderOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
   if (operands.rightTensor.getDefiningOp<UnpackPanelsOp>())
     return isInColumns(operands) ? TileOrder::Packed : TileOrder::None;
-  // Batched matrices keep their layout.
+  // Batched right operands keep their layout; other constant weights are
+  // packed.
   auto product = dyn_cast<MatMulOp>(anchor);
   if (mayBeInPanels(operands.rightTensor, group.packs) &&
       (!product || shapeOf(product.getB()).size() == 2))

@@ -251,7 +251,8 @@ private:
     if (tile.threads() > 1024)
       return "a block has " + std::to_string(tile.threads()) +
              " threads, but can have at most 1024";
-    // Besides the sums: addresses and the epilogue, as in nvcc 13.
+    // Besides the sums, a thread needs registers for addresses and the epilogue
+    // (48 with nvcc 13).
     if (int64_t registers = tile.sums() + 48;
         registers > tile.registersOfSums(device))
       return "each thread uses about " + std::to_string(registers) +

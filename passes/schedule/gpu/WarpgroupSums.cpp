@@ -182,7 +182,8 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
   int64_t width = vectors.columnsOfGroup(), count = tile.sums() / tile.behind;
-  // Sums are numbered by product, half of its rows, and group.
+  // Sums are numbered by MMA (64 rows), half of its rows, column group and
+  // column.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
     return b

@@ -46,8 +46,8 @@ public:
 
 private:
   mlir::Type sumType() const;
-  /// Runs `body` for `count` numbers in an unrolled loop, so that they can
-  /// index sums in registers.
+  /// Runs `body` for the numbers [0, `count`) in an unrolled loop, so that
+  /// these numbers can index sums in registers.
   void unrolled(int64_t count, const llvm::Twine &name,
                 llvm::function_ref<void(graph::Expr)> body);
   graph::Expr rowOf(int64_t i, int64_t half);

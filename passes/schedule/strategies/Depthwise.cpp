@@ -20,8 +20,9 @@ public:
                const TargetDescription &target) const override {
     if (depthwiseOf(group))
       return true;
-    // With --strict, sums keep their order: at each kernel column, the inputs
-    // of a group are added in order.
+    // With --strict, sums must keep the operator's order: at each kernel
+    // column, the inputs of a group are added in order. These loops do so only
+    // for groups with one input channel.
     ConvOp conv = filtersOf(group);
     return conv && hasGroupsInLanes(conv, target) &&
            (!group.isStrict() || inputsOfGroup(conv) == 1);

@@ -3,9 +3,9 @@
 // Each element is computed on demand through the group. The last axis is
 // vectorized if every operator supports vectors. If tensors are concatenated
 // along that axis, each of them gets a loop of its own, so that no element
-// needs a select and vectors apply. If the last operator is a refill into one
-// axis, the loops run over the axes of its operand, and each element is stored
-// at its linear index.
+// needs a select and vectors apply. If the last operator is a refill (a move of
+// all elements into another shape) into one axis, the loops run over the axes
+// of its operand, and each element is stored at its linear index.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"

@@ -1,9 +1,9 @@
 // The strategy for convolutions with too few output channels to fill vectors,
 // with positions in lanes (PositionTiles.h), and its plans.
 //
-// `channels` and `vectors` are those of a tile, `lines` the result rows whose
-// input rows are copied together, and `parts` the number of threads that can
-// have a copy.
+// In a plan, `channels` and `vectors` are those of a tile, `lines` the result
+// rows whose input rows are copied together, and `parts` the number of threads
+// that can have a copy.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/GroupCost.h"

@@ -419,7 +419,7 @@ private:
       top = larger(before, top);
       b.store(largest, top, {row});
     }
-    // If a query has seen no key yet, -inf - -inf would be NaN.
+    // For a query that has seen no unmasked key yet, avoid -inf - -inf = NaN.
     Expr shift = named(select(top > lowest(b, type), top, 0.0), "shift");
     Expr total = b.reduceLanes(
         padded, b.constant(0, type),

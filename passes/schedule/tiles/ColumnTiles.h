@@ -59,7 +59,7 @@ struct WindowAxis {
   graph::Dim inner() const {
     return (input + (low - reach() - 1 + stride)).floorDiv(stride);
   }
-  /// Returns how many windows end after the input, at most.
+  /// Returns the most windows that can end after the input.
   int64_t trailing() const {
     return std::max<int64_t>(0, (output - inner()).most());
   }

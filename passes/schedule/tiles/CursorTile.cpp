@@ -36,8 +36,8 @@ public:
       : work(work), target(target), costs(target.costs), terms(terms),
         type(terms.w) {}
 
-  /// Returns the cycles of all the work in tiles of this shape; infinite if the
-  /// shape does not fit.
+  /// Returns the cycles of all work in tiles of shape `t`; infinite if the
+  /// shape does not fit the registers.
   double of(const CursorTileChoice &t) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     int64_t sums = t.rows * t.columns;

@@ -94,7 +94,7 @@ graph::Expr loadNext(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
 /// `first` on.
 graph::Exprs loadSeveral(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                          int64_t count, int64_t first);
-/// Whether the target can load `count` elements at once.
+/// Whether one instruction of the target can load `count` elements.
 bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
                     int64_t count);
 

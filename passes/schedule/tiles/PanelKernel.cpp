@@ -148,10 +148,11 @@ double TileModel::cycles(const TileChoice &tile) const {
 }
 
 int64_t TileModel::mostRows(int64_t vectors) const {
-  // Sums, the weights of a step, a left element, and one spare vector: with 16
-  // registers, clang 22 spills a sum of a 4 x 3 tile. If the target multiplies
-  // by lane, also registers of left elements and the weights of the next step,
-  // which compilers load early. Scalar code has at least this many registers.
+  // Registers hold the sums, the weights of a step, a left element, and one
+  // spare vector: with 16 registers, clang 22 spills a sum of a 4 x 3 tile. If
+  // the target multiplies by lane, they also hold registers of left elements
+  // and the weights of the next step, which compilers load early. Scalar code
+  // has at least this many registers.
   constexpr int64_t scalarRegisters = 16;
   int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
   int64_t others = isScalar ? 1 : 2;
@@ -219,8 +220,8 @@ std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict) {
     return "sums in " + std::to_string(tile.splits) +
            " parts change the order of the terms, which strict mode does not "
            "allow";
-  // Each sum is at least one line of generated code, and registers are far
-  // fewer.
+  // The most sums of a tile: each is at least one line of generated code, and
+  // registers are far fewer.
   constexpr int64_t mostSums = 512;
   int64_t sums = tile.rows * tile.vectors * tile.splits;
   if (sums > mostSums)

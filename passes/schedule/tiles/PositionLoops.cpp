@@ -190,7 +190,8 @@ private:
   void overRow(Expr row, Expr channel, int64_t count) {
     ArrayRef<int64_t> all = tiles.vectors;
     auto width = int64_t(all.front());
-    // Tiles of whole vectors inside of the row.
+    // Tiles of whole vectors come first; one more tile has the remaining
+    // columns.
     int64_t whole = copied.resultColumns / width / ofRow,
             ofFull = ofRow * width;
     auto full = [&](Expr first) {

@@ -107,7 +107,8 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
                                     const TargetDescription &target) const {
   auto product = cast<MatMulOp>(group.anchor());
   int64_t columns = plan.number("columns");
-  // A right operand that is read in place is read in vectors that fit exactly.
+  // A right operand that is not packed is read in place, in vectors that fit
+  // its columns exactly.
   bool inPanels = mayBeInPanels(product.getB(), group.packs) &&
                   shapeOf(product.getB()).size() == 2;
   std::string why =

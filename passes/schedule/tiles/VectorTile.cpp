@@ -22,7 +22,8 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
     // Low-overhead loops still take one instruction per iteration.
     double trips = static_cast<double>(work.steps) /
                    static_cast<double>(together) * costs.takenBranch;
-    // Address computations, and a comparison for each row that may be padding.
+    // A stretch also takes address computations, and a comparison for each row
+    // that may be padding.
     double stretch = static_cast<double>(work.steps) * step + trips +
                      5.0 * static_cast<double>(rows) + 6;
     return static_cast<double>(work.stretches) * stretch +
@@ -55,7 +56,7 @@ double vectorTileCost(const TileWork &work, const TargetDescription &target,
     return INFINITY;
   double cost = costOf(work, target.costs, tile.rows, vectors, columnVectors,
                        tile.together);
-  // A second shape of panel is more code.
+  // A narrower last panel is more code: add a small penalty.
   return columnVectors % vectors ? cost * 1.02 : cost;
 }
 
