@@ -147,9 +147,9 @@ bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
       hasDynamicSizes(conv.getW().getType()))
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
-  // Tiles of one group with packed weights, where possible, are as fast for
-  // groups of half a vector (groups of 8 in vectors of 16, eight images: 1.1
-  // times as fast).
+  // If multipliesInGroups holds, tiles of a single group with packed weights
+  // are as fast as several groups per vector once a group fills half a vector
+  // (8 channels in vectors of 16, eight images: 1.1 times as fast).
   int64_t most =
       target.maxLanes(type) / (multipliesInGroups(conv, target) ? 4 : 2);
   return llvm::isPowerOf2_64(inputs) && llvm::isPowerOf2_64(outputs) &&
@@ -180,7 +180,8 @@ bool takesChannels(SliceOp slice) {
 }
 
 bool readsByParts(ConcatOp concat) {
-  // The kernel has separate loops for each input of the concatenation.
+  // The convolution kernel gets a separate loop over the channels of each input
+  // of the concatenation, so the number of inputs is limited.
   constexpr size_t mostParts = 4;
   int64_t axis = concat.getAxis();
   Dims sizes = dimsOf(concat.getResult());
@@ -261,8 +262,9 @@ bool joinsConvolution(Operation *pool, const TargetDescription &target) {
   // compute a tile of int8 results in vectors and pool it from memory.
   if (isa<IntegerType>(elementOf(pool->getOperand(0))) && !target.coreRegisters)
     return false;
-  // With small code a global pool stays separate: it is little work, and the
-  // convolution can then share its kernel function with others.
+  // If the target prefers small code, a global pool stays separate: it is
+  // little work, and the convolution can then share its kernel function with
+  // others.
   ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
   return !target.smallCode ||
          ShapedType::getNumElements(y.drop_front().drop_back()) != 1;

@@ -12,7 +12,8 @@ struct TargetDescription;
 namespace ingot::schedule {
 
 /// Whether a strategy can read the weights `w` as packed panels: `w` is packed
-/// already, or is a constant defined outside of its group that can be packed.
+/// already or, if `packs`, is a constant outside of its group that can be
+/// packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
 
 /// A convolution and the pool that is fused with it, if there is one.
@@ -20,15 +21,15 @@ struct ConvolutionAnchor {
   graph::ConvOp conv;
   mlir::Operation *pool = nullptr;
 
-  /// Returns the convolution that a group computes besides cheap operators,
-  /// whatever the layout of its weights; without `conv` if the group computes
-  /// anything else.
+  /// Returns the only convolution of a group (and the pool after it) if all its
+  /// other operators are cheap, whatever the layout of the weights. `conv` of
+  /// the returned anchor is null if the group computes anything else.
   static ConvolutionAnchor onlyOf(GroupView group);
   /// Returns the convolution as onlyOf does, but only if its weights are packed
   /// in panels or can be.
   static ConvolutionAnchor of(GroupView group);
 
-  /// Element type of the operands; integer sums are wider.
+  /// Element type of the operands. Sums of integer products have a wider type.
   mlir::Type type() { return graph::elementOf(conv.getX()); }
   /// The unpacking of the packed weights; null while the weights are not
   /// packed.
@@ -39,13 +40,13 @@ struct ConvolutionAnchor {
   mlir::Value result() {
     return (pool ? pool : conv.getOperation())->getResult(0);
   }
-  /// Returns how many columns of the convolution the result needs, and
-  /// (`across`) how many of them one window of the pool covers; 1 without a
-  /// pool.
+  /// Returns how many columns of the convolution's result the pool reads (all
+  /// columns without a pool). `across` returns how many columns one window of
+  /// the pool covers; 1 without a pool.
   int64_t columns() { return graph::shapeOf(result()).end()[-2] * across(); }
   int64_t across();
-  /// Returns the number of output channels, and (`steps`) the multiply-adds per
-  /// output element.
+  /// Returns the number of output channels. `steps` returns the multiply-adds
+  /// per output element.
   int64_t channels() { return graph::shapeOf(result()).back(); }
   int64_t steps();
   int64_t weightBytes();
@@ -68,8 +69,9 @@ struct ConvolutionAnchor {
 /// Returns the depthwise convolution of a group; null if the group computes
 /// something else.
 graph::ConvOp depthwiseOf(GroupView group);
-/// Returns the convolution of a group that reads its operands as stored or
-/// widens them on load; null if the group computes something else.
+/// Returns the convolution of a group whose input and weights are arguments of
+/// the group, possibly widened by a cast (done on load); null if the group
+/// computes something else.
 graph::ConvOp filtersOf(GroupView group);
 /// Returns the integer convolution of a group that strategies may build:
 /// weights packed or packable, input an argument of the group without zero
@@ -90,11 +92,11 @@ bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
 bool hasGroupsInLanes(graph::ConvOp conv, const TargetDescription &target);
 /// Returns the number of input channels per group of a convolution.
 int64_t inputsOfGroup(graph::ConvOp conv);
-/// Whether the operator only widens its operand's elements, so that a load can
-/// do it.
+/// Whether the operator only widens its operand's elements, so that the kernel
+/// can widen them when it loads the operand.
 bool isWidening(mlir::Operation *op);
-/// Whether the operator only narrows its operand's elements, so that a store
-/// can do it.
+/// Whether the operator only narrows its operand's elements, so that the kernel
+/// can narrow them when it stores the result.
 bool isNarrowing(mlir::Operation *op);
 
 /// Whether a slice takes a contiguous range of channels at all positions.

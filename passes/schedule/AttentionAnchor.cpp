@@ -103,7 +103,8 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
     if (!isPart && !isa<ConstantOp>(op) && !(element && element.isCheap()))
       return {};
   }
-  // Follow the single users from the product to the result.
+  // Follow the single users from the second matrix product to the result of the
+  // group.
   Operation *op = found.product;
   while (op->getResult(0) != group.results()[0]) {
     Operation *reader = *op->user_begin();
@@ -132,11 +133,11 @@ static bool endsInPlace(Operation *product,
   return true;
 }
 
-/// Appends to `taken` the single-use operators that compute an operand of a
-/// product: transposes; with `scales` also multiplications by a scalar. With
-/// `rounds` also rounding casts, and the last elementwise operator that
-/// computes the operand from stored tensors, such as a rotary embedding; the
-/// other operators of that expression follow it into the group.
+/// Appends to `taken` the single-use operators that compute `operand` of a
+/// matrix product: transposes; with `scales` also multiplications by a scalar;
+/// with `rounds` also rounding casts and the last operator of an elementwise
+/// expression of stored tensors, such as a rotary embedding (the other
+/// operators of that expression join the group later).
 static void addInFront(Value operand, bool scales, bool rounds,
                        llvm::function_ref<bool(Operation *)> isFree,
                        SmallVectorImpl<Operation *> &taken) {
@@ -199,8 +200,9 @@ std::optional<RepeatedMatrices> RepeatedMatrices::of(Value repeated) {
   return isRepeated ? std::optional(found) : std::nullopt;
 }
 
-/// Appends the transposes, slices, repetitions and rounding casts that read an
-/// operand in its stored layout.
+/// Appends to `taken` the transposes, slices, repetitions and rounding casts
+/// between a stored tensor and `operand`, which the kernel reads in its stored
+/// layout.
 static void addMoves(Value operand,
                      llvm::function_ref<bool(Operation *)> isFree,
                      SmallVectorImpl<Operation *> &taken) {
@@ -224,8 +226,8 @@ takeAttention(Operation *producer,
               llvm::function_ref<bool(Operation *)> isMember,
               llvm::function_ref<bool(Operation *)> isFree, bool inStoredLayout,
               llvm::function_ref<bool(const AttentionAnchor &)> suits) {
-  // Start from the product itself, also if `producer` is its softmax or
-  // rounding cast.
+  // Start from the second matrix product, also if `producer` is the softmax or
+  // the rounding cast before that product.
   Operation *last = producer;
   while (isa<SoftmaxOp, CastOp, RoundToTf32Op>(last) && last->hasOneUse())
     last = *last->user_begin();

@@ -25,7 +25,7 @@ struct AttentionAnchor {
   mlir::Operation *rounding = nullptr;
 
   explicit operator bool() const { return product != nullptr; }
-  /// Whether everything except the operands of the products is f32.
+  /// Whether everything except the operands of both matrix products is f32.
   bool isOfF32() const {
     return graph::elementOf(softmax.getInput()).isF32() &&
            graph::elementOf(product.getResult()).isF32();
@@ -35,7 +35,7 @@ struct AttentionAnchor {
   /// is not one or if a tensor between the products has other users.
   static AttentionAnchor of(graph::MatMulOp product);
   /// Returns the attention that a group computes, if only elementwise operators
-  /// and transposes that keep the last axis follow it.
+  /// and transposes that keep the last axis follow the second product.
   static AttentionAnchor of(GroupView group);
 
   /// The sizes of one head's matrices, and the batch sizes.
@@ -59,7 +59,7 @@ struct AttentionAnchor {
   graph::Exprs atKeyRows(llvm::ArrayRef<graph::Expr> place) const;
 
   /// Returns, for each axis of the group's `result`, the corresponding axis of
-  /// the product.
+  /// the result of `product`.
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };
 
@@ -79,13 +79,13 @@ struct RepeatedMatrices {
   static std::optional<RepeatedMatrices> of(mlir::Value repeated);
 };
 
-/// Returns the operators that join a group around `producer` (the second
-/// product, its softmax or the rounding cast of that) if `suits` accepts the
-/// attention that they form: both products, the softmax, what lies between
-/// them, and the transposes and scales of queries and values. With `inStoredLayout`,
-/// the moves and roundings of the keys as well, which are then read in their
-/// stored layout. Empty if `suits` rejects the attention, or if the group would
-/// compute something else.
+/// Returns the operators that join a group around `producer` (the second matrix
+/// product, its softmax or the rounding cast of the softmax) if `suits` accepts
+/// the attention that they form: both products, the softmax, the operators
+/// between them, and the transposes and scales of queries and values. With
+/// `inStoredLayout`, also the moves and rounding casts of keys and values,
+/// which the kernel then reads in their stored layout. Empty if `suits` rejects
+/// the attention, or if the group would compute something else.
 llvm::SmallVector<mlir::Operation *>
 takeAttention(mlir::Operation *producer,
               llvm::function_ref<bool(mlir::Operation *)> isMember,
@@ -93,8 +93,8 @@ takeAttention(mlir::Operation *producer,
               bool inStoredLayout,
               llvm::function_ref<bool(const AttentionAnchor &)> suits);
 
-/// Whether the only user of an operator's result is elementwise on the same
-/// shape, or a transpose that keeps the last axis.
+/// Whether `reader` is the only user of the result of `op`, and is either
+/// elementwise on the same shape or a transpose that keeps the last axis.
 bool isReadInPlace(mlir::Operation *op, mlir::Operation *reader);
 
 } // namespace ingot::schedule

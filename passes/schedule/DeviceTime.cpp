@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace ingot::schedule {
 
-/// L2 bandwidth of one SM, in bytes per second, however few others read: 64
+/// L2 bandwidth of one SM, in bytes per second, even if no other SM reads: 64
 /// bytes a cycle at 1.9 GHz (H100 SXM, November 2026: 48 K tiles of 16 KB by 24
 /// blocks).
 static constexpr double multiprocessorBytesPerSecond = 1.2e11;
@@ -24,8 +24,9 @@ double l2Bandwidth(const Device &device) {
                                      : 3 * device.bytesPerSecond;
 }
 
-/// Returns the L2 bandwidth for a K loop: with few K tiles, most of them come
-/// from memory.
+/// Returns the L2 bandwidth for the loads of a K loop, in bytes per second. The
+/// rate of TMA copies applies only to many K tiles: the first ones come from
+/// device memory.
 static double l2Bandwidth(const KTileLoop &loop, const Device &device) {
   constexpr double many = 8;
   return loop.areTiles && loop.kTiles >= many
@@ -50,7 +51,7 @@ double secondsOf(const KTileLoop &loop, double tiles, double resident,
          (rounds - 1) * (again + loop.closing / together);
 }
 
-/// Bytes of all pipeline stages of a tile in shared memory.
+/// Returns the bytes of all pipeline stages of a tile in shared memory.
 static double bytesOfTile(Value tile) {
   auto type = cast<MemRefType>(tile.getType());
   return double(type.getNumElements() *
@@ -65,15 +66,17 @@ static double tripsAround(Operation *op) {
   return trips ? double(trips->getZExtValue()) : 0;
 }
 
-/// Finds K tiles that are loaded by TMA copies of whole tiles.
+/// Finds K tiles that are loaded by TMA copies of whole tiles, and describes
+/// their loop in `work`.
 static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
   kernel.walk([&](kernel::CopyTileOp copy) {
     work.loop.kTiles = tripsAround(copy);
     work.loop.goesOn = true;
     work.loop.areTiles = true;
   });
-  // Bytes that the kernel fetches into each K tile, counted in one block of the
-  // kernel only (other blocks repeat the same copies).
+  // Bytes that the kernel fetches into each K tile. Only the copies in the
+  // first MLIR block that fills the tile count; other blocks repeat the same
+  // copies.
   llvm::MapVector<Value, std::pair<Block *, double>> fetched;
   kernel.walk([&](kernel::CopyTileOp copy) {
     auto &[block, bytes] =
@@ -208,7 +211,7 @@ static int64_t blocksOfMultiprocessor(const Device &device,
 /// Rates of the host and of the bus between host and device. PCIe 3.0 x16 has
 /// 15.8 GB/s, of which about 12 are reached. A small copy with its wait takes
 /// about 10 us (NVIDIA's blog on data transfers, 2012). A launch in a stream
-/// takes 3.8 us, in a graph 3.4 us (the one on launch graphs, 2019); 2 us
+/// takes 3.8 us, in a graph 3.4 us (NVIDIA's blog on launch graphs, 2019); 2 us
 /// allows for slower hosts. Sequential host code takes about 4 ns per 4-byte
 /// element.
 static constexpr double hostBytesPerSecond = 1e9, busBytesPerSecond = 12e9,

@@ -16,8 +16,8 @@ struct KTileLoop {
   /// Bytes of a K tile that the block itself fetches if other blocks of its
   /// cluster fetch the rest; else 0.
   double fetched = 0;
-  /// Seconds that a K tile keeps its SM busy, and the latency of one block per
-  /// K tile that is already in shared memory.
+  /// Seconds for which one K tile keeps its SM busy, and the latency that a
+  /// block has per K tile even if the K tile is already in shared memory.
   double busy = 0, waiting = 0;
   /// Seconds of the epilogue after the last K tile of a block.
   double closing = 0;
@@ -40,17 +40,17 @@ double secondsOf(const KTileLoop &loop, double tiles, double resident,
 /// with two K tiles in flight each, 0.7 to 0.9 us).
 inline constexpr double arrivalSeconds = 0.85e-6;
 /// Returns the seconds of a block's epilogue: every sum of a thread is stored
-/// by instructions that run once and miss the instruction cache (same machine,
-/// 32 to 128 sums per thread: 0.03 to 0.08 us each).
+/// by instructions that run once and miss the instruction cache (H100 SXM,
+/// November 2026, 32 to 128 sums per thread: 0.03 to 0.08 us each).
 inline double closingSeconds(double sumsOfThread) {
   return 0.3e-6 + 0.04e-6 * sumsOfThread;
 }
-/// Latency of each launch in a graph until its first loads arrive (same
-/// machine, networks of 55 to 136 kernels).
+/// Latency of each launch in a graph until its first loads arrive (H100 SXM,
+/// November 2026, networks of 55 to 136 kernels).
 inline constexpr double launchSeconds = 2.2e-6;
 
-/// Returns the L2 bandwidth in bytes per second: three times the memory
-/// bandwidth if the target has no better figure (data sheet of the A100).
+/// Returns the L2 bandwidth in bytes per second. If the target does not state
+/// it, assumes three times the memory bandwidth (data sheet of the A100).
 double l2Bandwidth(const Device &device);
 
 /// The properties of a kernel that determine its duration.
@@ -64,9 +64,10 @@ struct DeviceWork {
   /// use them; and whether the elements are 8-bit floats.
   int64_t matrixElement = 0;
   bool areFloat8 = false;
-  /// The K loop of a block, without seconds: `bytes` is 0 if there is none,
-  /// `kTiles` is 0 if the number of K tiles is unknown. `macsPerKTile` are the
-  /// multiply-adds per K tile if blocks may process several tiles.
+  /// The K loop of a block, with its times still 0. `bytes` is 0 if there is no
+  /// K loop, `kTiles` is 0 if the number of K tiles is unknown. `macsPerKTile`
+  /// is the number of multiply-adds per K tile if blocks may process several
+  /// tiles.
   KTileLoop loop;
   double macsPerKTile = 0;
   /// Whether the kernel counts blocks (kernel.count).
@@ -86,7 +87,8 @@ int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
 /// The least duration of a launch on a device, and what limits it.
 struct DeviceTime {
   double seconds = 0;
-  /// The fraction of the device's throughput that the launch can use.
+  /// The fraction of the device's throughput that the launch can use, and
+  /// (`bound`) the name of what limits it.
   double busy = 0;
   llvm::StringRef bound;
   /// Resident threads as a fraction of the most that an SM can hold.

@@ -13,8 +13,8 @@ int64_t multiplyAddsOf(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return multiplyAddsOf(GroupView{&group.getBody().front()});
   auto elements = [](Value v) { return tensorType(v).getNumElements(); };
-  // Products without elements have no multiply-adds, and some divisors below
-  // would be 0.
+  // An operator without result elements has no multiply-adds, and its sizes
+  // would lead to divisions by 0 below.
   if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
     return 0;
   if (auto conv = dyn_cast<ConvOp>(op))
@@ -63,9 +63,9 @@ static int64_t bytesOf(Value value) {
   return tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
 }
 
-/// Returns the bytes read of a tensor. If the tensor is only rearranged, counts
-/// the reads of the rearranged tensor (an embedding table may be stored in the
-/// layout of the final product).
+/// Returns how many bytes of a tensor are read. If the tensor is only
+/// rearranged, counts the reads of the rearranged tensor (an embedding table
+/// may be stored in the layout of the final matrix product).
 static int64_t bytesReadOf(Value tensor) {
   int64_t stored = bytesOf(tensor), parts = 0;
   for (OpOperand &use : tensor.getUses()) {
@@ -97,7 +97,7 @@ static int64_t bytesMoved(GroupView group) {
   return bytes;
 }
 
-/// Returns the f32 elements that vector instructions process per cycle.
+/// Returns how many f32 elements vector instructions process per cycle.
 static double vectorRate(GroupView group, const TargetDescription &target) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
   return target.rates.multiplyAdds * double(target.maxLanes(single));
@@ -117,8 +117,9 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
             ForestCycles::ofTree * (count(masks.getWordsOf()) - 1));
   }
   if (auto forest = dyn_cast<ForestOp>(op)) {
-    // The tables of the forest are not known here, so neither are the depths:
-    // assume that all paths of a tree are equally long.
+    // The nodes of the forest are not available here, so the depths of its
+    // trees are unknown: assume balanced trees, whose depth is the logarithm of
+    // their number of nodes.
     double trees = count(forest.getRoots());
     return ForestCycles::ofStep * double(rowsOf(forest.getResult())) * trees *
            std::log2(count(forest.getFeature()) / trees + 1);
@@ -127,8 +128,8 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
 }
 
 double elementCyclesOf(GroupView group, const TargetDescription &target) {
-  // Instructions per element or vector: arithmetic, the maximum over a window,
-  // selects around arithmetic, norms, and functions such as exp.
+  // Instructions for each vector of elements: arithmetic, the maximum over a
+  // window, selects around arithmetic, norms, and functions such as exp.
   constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
   int64_t instructions = 0;
   double ofOthers = 0;
@@ -141,7 +142,8 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
         multiplyAddsOf(&op) > 0)
       continue;
-    // The strategy's own estimate includes a softmax between products.
+    // A softmax in a group with matrix products is part of an attention, whose
+    // strategy includes the softmax in its own estimate.
     if (isa<SoftmaxOp>(op) && hasProducts)
       continue;
     if (double ofForest = forestCyclesOf(&op, target)) {
@@ -181,10 +183,11 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
 }
 
 bool paysToFork(GroupView group, const TargetDescription &target) {
-  // A single device thread is slow.
+  // A single thread of a device is slow, so all device kernels are divided.
   if (target.isDevice())
     return true;
-  // A second thread saves at most half of the time.
+  // A second thread saves at most half of the time, which must exceed the cost
+  // of forking.
   return !target.freestanding &&
          cyclesOf(group, target) / 2 > target.forkCycles;
 }

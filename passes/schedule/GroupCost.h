@@ -8,13 +8,14 @@
 
 namespace ingot::schedule {
 
-/// Returns the multiply-adds of contractions: for each element of the result,
-/// the size of the contracted part of the weights. 0 for other operators.
+/// Returns the multiply-adds of a contraction (convolution or matrix product):
+/// for each element of the result, one for each weight that contributes to it.
+/// 0 for other operators.
 int64_t multiplyAddsOf(mlir::Operation *op);
 int64_t multiplyAddsOf(GroupView group);
 
-/// Returns the multiply-adds plus one for each element of any operator's
-/// result.
+/// Returns the work of a group: its multiply-adds, plus one unit for each
+/// result element of each of its operators.
 int64_t workOf(GroupView group);
 /// Returns the f32 multiply-adds that a core starts per cycle; each is one unit
 /// of workOf.
@@ -25,11 +26,12 @@ double workPerCycle(const TargetDescription &target);
 int64_t bytesRead(mlir::BlockArgument operand);
 
 /// Cycles of decision trees, fitted to eight forests on Zen 4 (within 15 %,
-/// November 2026). A step of one of several interleaved walks waits for two
-/// loads, a comparison and another load. In the form in which all rows test
-/// every node, a node takes four loads for a vector of rows; a word of the leaf
-/// masks takes finding the first bit in each row; a tree takes adding the leaf
-/// of each row.
+/// November 2026). If each row walks from the root to a leaf, several walks are
+/// interleaved, and a step down takes `ofStep`: two loads, a comparison and
+/// another load. If all rows test every node (forest masks), a vector of rows
+/// takes `ofNode` per node for four loads, `ofWord` per word of the leaf masks
+/// to find the first bit of each row, and `ofTree` per tree to add the leaf of
+/// each row.
 struct ForestCycles {
   static constexpr double ofStep = 7, ofNode = 2, ofWord = 30, ofTree = 30;
 };
@@ -43,9 +45,9 @@ double elementCyclesOf(GroupView group, const TargetDescription &target);
 /// have left it.
 int64_t cyclesOf(GroupView group, const TargetDescription &target);
 
-/// Bytes of one tensor that stay in the shared last-level cache (Zen 5 with 32
-/// MB, November 2026: products of Swin, EdgeNeXt and ALBERT lose 0 to 3 % by
-/// reading up to 4 MB in blocks, and gain 4 to 25 % from 8 MB on).
+/// Bytes of a tensor up to which it stays in the shared last-level cache (Zen 5
+/// with 32 MB, November 2026: matrix products of Swin, EdgeNeXt and ALBERT lose
+/// 0 to 3 % by reading up to 4 MB in blocks, and gain 4 to 25 % from 8 MB on).
 inline constexpr int64_t cachedBytes = 6 << 20;
 
 /// Whether a kernel takes long enough to divide it among threads.

@@ -45,8 +45,8 @@ void KernelBuilder::forIndependent(
   });
 }
 
-/// Returns how many threads share each row (a warp or a block), and how many
-/// adjacent elements each thread visits at a time.
+/// Returns how many threads (a warp or a block) share each row of a reduction,
+/// and how many adjacent elements of the row each thread visits at a time.
 static std::pair<int64_t, int64_t>
 shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
   int64_t wanted = b.threadsOfRow(rows, length.most());
@@ -56,9 +56,10 @@ shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
           lanes = lanesOfAccess(b.group);
   while (count % lanes)
     lanes /= 2;
-  // A thread's part of a row stays in registers: at most 32 elements if a warp
-  // shares the row, 16 if a block does and the row is short enough. This needs
-  // fewer than 128 registers.
+  // Choose threads so that each thread can keep its elements of the row in
+  // registers: at most 32 elements if a warp shares the row, 16 if a block does
+  // and the row is short enough. This needs fewer than 128 registers per
+  // thread.
   constexpr int64_t mostThreads = 512, mostHeld = 32;
   int64_t best = 0;
   for (int64_t threads = warp; threads <= mostThreads; threads += warp) {
@@ -71,7 +72,8 @@ shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
   }
   if (best)
     return {best, lanes};
-  // At least half of the threads get some elements of the row.
+  // Narrow the accesses until at least half of the threads get elements of the
+  // row.
   while (lanes > 1 && 2 * count / lanes < wanted)
     lanes /= 2;
   return {wanted, lanes};
@@ -102,8 +104,8 @@ void KernelBuilder::forColumns(ArrayRef<Dim> trips,
 
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
-  // Four warps for each warp scheduler of an SM, as its instructions have a
-  // latency of four cycles.
+  // Enough threads are four warps for each warp scheduler of each SM, since
+  // arithmetic instructions have a latency of four cycles.
   const int64_t enough = 512 * int64_t(device.multiprocessors);
   constexpr int64_t most = 512;
   int64_t count = product(rows).most(), threads = device.warp;
@@ -236,7 +238,8 @@ void KernelBuilder::parallelFor(const Dim &extent,
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
     llvm::function_ref<void(Expr, const Part &)> body) {
-  // Splitting the steps of an item further costs a few instructions per part.
+  // Enough iterations for a few cores to share evenly. More parts would cost a
+  // few instructions each.
   constexpr int64_t enoughIterations = 12;
   int64_t parts = 1;
   if (!target.isDevice() && paysToFork(group, target))
@@ -396,8 +399,8 @@ Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
   if (type.getLayout().isIdentity())
     return ViewOp::create(
         builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
-  // From the innermost axis outwards: each new axis covers old axes that are
-  // contiguous with each other.
+  // Go from the innermost axis outwards: each axis of `shape` covers axes of
+  // the buffer that are contiguous with each other.
   auto [strides, offset] = type.getStridesAndOffset();
   SmallVector<std::pair<int64_t, int64_t>>
       axes; // (size, stride), innermost first

@@ -51,7 +51,7 @@ public:
   /// and the kernel takes long enough. Once per kernel, as the outermost loop.
   void parallelFor(const graph::Dim &extent,
                    llvm::function_ref<void(graph::Expr)> body);
-  /// One of `count` equal parts of the steps for one iteration.
+  /// One of `count` equal parts of the steps of an iteration of parallelFor.
   struct Part {
     graph::Expr number;
     int64_t count;
@@ -62,7 +62,7 @@ public:
   void parallelFor(const graph::Dim &extent, int64_t steps,
                    llvm::function_ref<void(graph::Expr, const Part &)> body);
   /// Emits a loop whose iterations threads divide if `sharesSteps`. A kernel
-  /// has either any number of these loops or a single one of those above.
+  /// has either any number of these loops or a single parallelFor.
   void
   forShared(int64_t trips,
             llvm::function_ref<void(graph::Expr, graph::Expr)> body) override;
@@ -73,17 +73,19 @@ public:
   void
   forPart(const graph::Dim &extent,
           llvm::function_ref<void(graph::Expr begin, graph::Expr end)> body);
-  /// Like parallelFor over all of `trips`; leading axes are merged if the first
-  /// has few iterations.
+  /// Emits a loop nest over all of `trips`, whose outermost loop is divided
+  /// among threads as by parallelFor. If the first axis has few iterations, it
+  /// is merged with the next ones.
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device, `threadsOfRow` threads share a row that has enough elements.
+  /// On a device, a row with enough elements is shared by the number of threads
+  /// that `threadsOfRow` returns.
   void
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
           llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device, each thread processes one column.
+  /// On a device, each thread processes one index of `trips` without vectors.
   void forColumns(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
@@ -94,15 +96,15 @@ public:
   /// the outermost loop.
   void onBlocks(const graph::Dim &blocks, int64_t threads,
                 llvm::function_ref<void(graph::Expr, graph::Expr)> body);
-  /// Allocates shared memory of a block, at most what the target has.
+  /// Allocates shared memory of a block.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
   /// Returns how many device threads share each row: a warp, or a larger block
   /// if there are few rows and each thread gets at least two elements.
   int64_t threadsOfRow(llvm::ArrayRef<graph::Dim> rows, int64_t length) const;
   /// Runs `body` for each index in `trips` on `threads` threads of the device
-  /// (a warp or a block), with the thread's number among them. Once per kernel,
-  /// as the outermost loop.
+  /// (a warp or a block). `body` gets the index and the thread's number among
+  /// these threads. Once per kernel, as the outermost loop.
   void forSharedRows(
       llvm::ArrayRef<graph::Dim> trips, int64_t threads,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
@@ -149,8 +151,8 @@ public:
   mlir::Value counts(int64_t size);
 
 private:
-  /// Runs `body` for each index in `trips` on `each` threads of the device,
-  /// with the thread's number among them.
+  /// Runs `body` for each index in `trips` on `each` threads of the device.
+  /// `body` gets the index and the thread's number among these threads.
   void forPlaces(
       llvm::ArrayRef<graph::Dim> trips, int64_t each,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);

@@ -40,14 +40,16 @@ public:
   /// Returns the number of an optional entry; nothing if the plan lacks it.
   std::optional<int64_t> optionalNumber(llvm::StringRef key) const;
   llvm::StringRef word(llvm::StringRef key) const;
-  /// Null if the strategy has nothing to choose.
+  /// Returns the plan as an attribute of a group; null if the strategy has
+  /// nothing to choose.
   mlir::DictionaryAttr attribute() const { return entries; }
 
 private:
   mlir::DictionaryAttr entries;
 };
 
-/// Makes plans of the best choices (at most mostPlans) by calling `planOf`.
+/// Returns the plans that `planOf` makes of the first mostPlans elements of
+/// `ranked`, which is sorted from best to worst.
 template <typename Choices, typename PlanOf>
 llvm::SmallVector<Plan> plansOf(const Choices &ranked, PlanOf planOf) {
   llvm::SmallVector<Plan> plans;

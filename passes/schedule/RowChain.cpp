@@ -25,7 +25,7 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
     if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
         &op != anchor && !isRead)
       return false;
-    // Nothing may be computed on the anchor's input.
+    // No elementwise operator may compute the convolution's input.
     if (isa<ElementwiseOpInterface>(op) &&
         llvm::is_contained(op.getUsers(), anchor))
       return false;
@@ -85,7 +85,8 @@ std::optional<RowChain> RowChain::around(GroupOp depthwise) {
     return std::nullopt;
   Value x = inputOf(depthwise, filter);
   ArrayRef<int64_t> w = shapeOf(filter.getW());
-  // Every input row must be used, and window rows must not skip any.
+  // Each input row must lie in some window, and the rows of a window must be
+  // adjacent.
   if (!x || w[0] < filter.getStrides()[0] || filter.getDilations()[0] != 1 ||
       filter.getResult().getType() != depthwise.getResult(0).getType())
     return std::nullopt;
@@ -167,9 +168,10 @@ int64_t RowChain::parts(const TargetDescription &target) const {
   int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
   int64_t rows = rowsOf(group.getResult(0));
   auto fits = [&](int64_t parts) {
-    // The scratch memory of each part should stay in its thread's cache. If one
-    // thread takes all parts in turn, it fetches memory for each and writes
-    // back that of the previous part.
+    // The scratch memory of each part should stay in its thread's cache.
+    // Otherwise, a thread that computes several parts one after the other
+    // fetches the scratch memory of each part and writes back that of the part
+    // before.
     bool stay = parts * ofPart <= target.l2Bytes;
     if (!stay && (parts > enoughParts || ofPart > target.l2Bytes / 2))
       return false;

@@ -101,7 +101,8 @@ private:
         return false;
       bytes += spanBytes(buffer);
     }
-    // The target's intrinsics are device functions, except for conversions.
+    // A host function can use neither operations of the GPU nor, except for
+    // conversions, the target's intrinsics, which are device functions.
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
@@ -176,7 +177,8 @@ private:
         StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
   }
 
-  /// Returns the name of packed weights by their role in the kernel's anchor.
+  /// Returns the argument name of packed weights: their role in the kernel's
+  /// main operator, for example "scales".
   static StringRef roleOfPanels(OpOperand &use) {
     if (auto product = dyn_cast<NarrowMatMulOp>(use.getOwner())) {
       if (use.get() == product.getScales())
@@ -187,7 +189,8 @@ private:
     return "weights";
   }
 
-  /// Returns the name of an input by its role in the kernel's anchor.
+  /// Returns the argument name of an input: its role in the kernel's main
+  /// operator.
   static StringRef roleOf(BlockArgument input) {
     for (OpOperand &use : input.getUses()) {
       if (auto stage = dyn_cast<GroupOp>(use.getOwner()))

@@ -29,7 +29,8 @@ public:
   virtual bool matches(GroupView group,
                        const TargetDescription &target) const = 0;
 
-  /// Describes the entries of its plans; empty if there is nothing to choose.
+  /// Describes the entries of the strategy's plans; empty if there is nothing
+  /// to choose.
   virtual llvm::ArrayRef<PlanKey> planKeys() const { return {}; }
   /// Returns the plans for a group that matches, at least one: the preferred
   /// plan first, the others by estimated cost.
@@ -56,8 +57,9 @@ public:
              const TargetDescription &target) const {
     return std::nullopt;
   }
-  /// Returns how many result rows are computed together. Kernels for row ranges
-  /// that begin and end at multiples of this round their sums identically.
+  /// Returns how many result rows are computed together. A kernel that computes
+  /// only some rows rounds their sums identically if its rows begin and end at
+  /// multiples of this number.
   virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
     return 1;
   }
@@ -68,9 +70,10 @@ public:
     return "";
   }
 
-  /// Returns the operators from `producer` back, read only by members of a
-  /// group, that a kernel of this strategy computes besides the group's anchor;
-  /// empty if there are none. `isFree` tells whether an operator is in no other
+  /// Returns the operators that a kernel of this strategy computes besides the
+  /// group's anchor: those that lead up to `producer` and whose results only
+  /// operators of the group read. Empty if there are none. `isMember` tells
+  /// whether an operator is in the group, `isFree` whether it is in no other
   /// group.
   virtual llvm::SmallVector<mlir::Operation *>
   takes(mlir::Operation *producer,
@@ -85,7 +88,7 @@ public:
   virtual void pack(graph::GroupOp group, const Plan &plan,
                     const TargetDescription &target) const {}
 
-  /// Whether the kernel reads an operand of its group in vectors. Left operands
+  /// Whether the kernel reads `operand` of its group in vectors. Left operands
   /// of matrix products are read as words or as scalars that are broadcast.
   virtual bool readsVectors(GroupView group, mlir::BlockArgument operand,
                             const TargetDescription &target) const {
@@ -94,9 +97,9 @@ public:
 
   /// Emits the loops according to `b.plan`.
   virtual void emit(KernelBuilder &b) const = 0;
-  /// Whether it supports dynamic sizes.
+  /// Whether the strategy supports dynamic sizes.
   virtual bool takesDynamicSizes() const { return false; }
-  /// Whether it builds kernels for device threads.
+  /// Whether the strategy builds kernels for device threads.
   virtual bool takesDevices() const { return false; }
 };
 
@@ -106,8 +109,8 @@ const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target);
 const Strategy *lookupStrategy(llvm::StringRef name);
 
-/// Returns the operators of the first strategy whose Strategy::takes is not
-/// empty.
+/// Returns the result of Strategy::takes of the first strategy that takes
+/// operators around `producer`; empty if none does.
 llvm::SmallVector<mlir::Operation *>
 furtherAnchors(mlir::Operation *producer,
                llvm::function_ref<bool(mlir::Operation *)> isMember,

@@ -98,8 +98,8 @@ Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Returns the positive factor that scales the scores, if nothing else happens
-/// to them before the softmax.
+/// Returns the positive constant by which the scores are multiplied before the
+/// softmax; nothing if other operators change the scores.
 static std::optional<double> factorOfScores(const AttentionAnchor &anchor) {
   if (!elementOf(anchor.scores.getResult()).isF32() ||
       !elementOf(anchor.softmax.getInput()).isF32())
@@ -160,8 +160,8 @@ Expr AttentionBlock::operand(Value operand, Expr row, Expr column) const {
     x.type = type;
     return x;
   }
-  // Read the source tensor directly: the compiler cannot simplify the index
-  // arithmetic of the reshapes.
+  // If matrices are repeated, read the source tensor directly: the compiler
+  // cannot simplify the index arithmetic of the reshapes.
   Expr x = b.load(place.tensor, place.at(b, at));
   x = convert(place.isRounded ? roundToTf32(x) : x, elementOf(operand));
   x.type = type;
@@ -198,7 +198,8 @@ Expr AttentionBlock::scoreInside(Expr sum, Expr query, Expr key,
 Expr AttentionBlock::weight(Expr score, Expr shift) const {
   if (!hasPowers())
     return expOrZero(score - shift);
-  // A single fma; all scores of a query are shifted by exactly the same number.
+  // The exponent is a single fma; all scores of a query are shifted by exactly
+  // the same number.
   Expr power = fma(score, b.constant(powersOfScore, type), -shift);
   return b.wrap(kernel::Exp2Op::create(b.builder, b.loc, type, power.value),
                 type);
@@ -212,7 +213,7 @@ Expr AttentionBlock::rounded(Expr weight) const {
 }
 
 Expr AttentionBlock::shiftOf(Expr largest) const {
-  // If a query has seen no key yet, -inf - -inf would be NaN.
+  // For a query that has seen no unmasked key yet, avoid -inf - -inf = NaN.
   return named(select(largest > lowest(),
                       hasPowers() ? largest * powersOfScore : largest, 0.0),
                "shift");
@@ -253,8 +254,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
                                  Expr slice, Expr inSlice, Value parts,
                                  llvm::function_ref<int64_t(int64_t)> of) {
   for (int64_t left = slices / 2; left > 0; left /= 2) {
-    // The data of the previous round must have been read before it is
-    // overwritten.
+    // In each round, half of the remaining slices store their states for the
+    // other half. The states of the previous round must have been read before.
     if (2 * left < slices)
       b.barrier();
     b.when((slice >= double(left)) & (slice < double(2 * left)), [&] {
@@ -262,7 +263,7 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
         b.store(parts, value, {slice - double(left), b.index(n), inSlice});
     });
     b.barrier();
-    // Slices that have been merged already do redundant work.
+    // Slices whose states have been merged already do redundant work here.
     Expr from = named(slice % double(left), "other_slice");
     Exprs loaded;
     for (size_t n = 0; n < state.carried().size(); ++n)
@@ -290,7 +291,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
 
 Expr AttentionBlock::result(Expr sum, Expr factor, Expr query, Expr column) {
   Expr y = named(sum * factor, "attention");
-  // The total is 0 or NaN if all keys are masked or a score is NaN.
+  // The total of the weights is 0 if all keys are masked, and NaN if a score is
+  // NaN; the result is 0 in both cases.
   if (anchor.softmax.getZeroNan())
     y = select(factor < highest(b, type), y, 0.0);
   Value product = anchor.product.getResult();
@@ -380,7 +382,7 @@ AttentionStrategyOnDevice::refuseBlock(int64_t threads, int64_t bytes,
     return "a block uses " + std::to_string(bytes) +
            " bytes of shared memory, but can use at most " +
            std::to_string(mostShared);
-  // The most registers a thread should use.
+  // The most registers that a thread should use.
   constexpr int64_t most = 240;
   if (registers > most)
     return "each thread uses about " + std::to_string(registers) +
@@ -412,7 +414,7 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
       std::min(1.0, together * double(work.threads) / double(work.enough));
   double computing =
       waves * std::max(together * work.cycles / busy, work.latency) / clock;
-  // All blocks of a head read its keys and values from L2.
+  // Each thread block reads all keys and values of its head from L2.
   double moved = blocks * double(anchor.keys().most()) *
                  double(anchor.depth() + anchor.width()) *
                  double(bytesOf(elementOf(anchor.product.getB())));

@@ -65,10 +65,12 @@ public:
   mlir::Value queryOperand() const { return anchor.scores.getA(); }
   mlir::Value keyOperand() const { return anchor.scores.getB(); }
   mlir::Value valueOperand() const { return anchor.product.getB(); }
-  /// Returns the index of element (row, column) of this head in an operand.
+  /// Returns the index, in tensor `operand`, of element (row, column) of the
+  /// current head's matrix.
   graph::Exprs operandAt(mlir::Value operand, graph::Expr row,
                          graph::Expr column) const;
-  /// Loads that element, in f32.
+  /// Loads element (row, column) of the current head's matrix in `operand`, as
+  /// f32.
   graph::Expr operand(mlir::Value operand, graph::Expr row,
                       graph::Expr column) const;
 
@@ -79,8 +81,9 @@ public:
   /// Returns a score, or -inf if `key` is out of range.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
-  /// Returns e^(score - shift) for a `shift` from shiftOf (0 for a score of
-  /// -inf); and `rounded` to the operand type of the second product.
+  /// `weight` returns e^(score - shift), for a `shift` from shiftOf; 0 for a
+  /// score of -inf. `rounded` rounds a weight to the operand type of the second
+  /// matrix product.
   graph::Expr weight(graph::Expr score, graph::Expr shift) const;
   graph::Expr rounded(graph::Expr weight) const;
   /// Returns the shift of scores with this maximum; 0 if the maximum is -inf.
@@ -93,10 +96,11 @@ public:
   across(int64_t threads, graph::Expr value,
          llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge);
 
-  /// Returns the initial state of a thread, for so many queries and values.
+  /// Returns the initial state of a thread for `queries` queries, with `values`
+  /// weighted sums.
   AttentionState firstState(int64_t queries, int64_t values) const;
-  /// Multiplies the weighted sum number n by the correction of its query
-  /// `of(n)`.
+  /// Multiplies each weighted sum by the correction of its query: sum number n
+  /// by `by[of(n)]`.
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
   /// Merges the states of a block's slices into the first slice. Each slice has
@@ -112,9 +116,9 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// Applies the group's epilogue to a weighted sum of values. The store
-  /// functions also store the result, for one column or for a pair of adjacent
-  /// ones (the first one even and in range).
+  /// `result` applies the group's epilogue to a weighted sum of values. The
+  /// store functions also store the result, for one column or for a pair of
+  /// adjacent columns (the first one even and in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -136,15 +140,15 @@ private:
   bool hasPowers() const { return powersOfScore > 0; }
 
   /// Factor that turns a score into an exponent of 2: log2(e), times the scale
-  /// of the scores if that is all that happens to them. 0 without exp2.
+  /// of the scores if a scale is all that is applied to them. 0 without exp2.
   double powersOfScore = 0;
   bool areScoresProducts = false;
 
   llvm::SmallVector<int64_t> axes;
 };
 
-/// Returns the larger number and ignores NaN, which the total will contain
-/// anyway.
+/// Returns the larger of two scores. A NaN among them may be lost, but then the
+/// total of the weights is NaN.
 graph::Expr largerOf(graph::Expr x, graph::Expr y);
 graph::Expr sumOf(graph::Expr x, graph::Expr y);
 
@@ -161,8 +165,8 @@ public:
         const TargetDescription &target, bool packs) const override;
 
 protected:
-  /// Static shared memory that a kernel may use without asking the driver for
-  /// more.
+  /// Bytes of static shared memory that a kernel may use without requesting
+  /// more from the driver.
   static constexpr int64_t mostShared = 48 << 10;
   virtual bool suits(const AttentionAnchor &anchor,
                      const TargetDescription &target) const = 0;

@@ -3,8 +3,9 @@
 //   softmax(f(Q x K)) x V, f elementwise
 //
 // A block processes some queries of one head. Each thread has a few of these
-// queries, and either every so many keys or some columns of the values.
-// Operands of both products are in shared memory:
+// queries, with some adjacent keys of each block of keys for the scores, and
+// some columns of the values for the weighted sums. The operands of both matrix
+// products are in shared memory:
 //
 //   query_tile <- queries, transposed: [step][query]
 //   largest = -inf, total = 0, sums = 0
@@ -32,8 +33,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The tile of a block: `across` threads share each group of `threadQueries`
-/// queries.
+/// The tile of a thread block: `across` threads share each group of
+/// `threadQueries` queries.
 struct BlockAttentionTile {
   int64_t queries, keys, across, threadQueries, slices = 1;
 
@@ -126,8 +127,9 @@ private:
   // Tiles
   //===--------------------------------------------------------------------===//
 
-  /// Loads `rows` x `columns` elements into shared memory; adjacent threads
-  /// access adjacent elements along the operand's contiguous axis.
+  /// Calls `one` for the elements of a `rows` x `columns` tile, which the
+  /// threads of the block divide so that adjacent threads access adjacent
+  /// elements along the operand's contiguous axis.
   void fill(Value operand, int64_t rows, int64_t columns,
             llvm::function_ref<void(Expr row, Expr column)> one) {
     OperandPlace place = OperandPlace::of(operand);
@@ -191,7 +193,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Steps
+  // Steps of the algorithm
   //===--------------------------------------------------------------------===//
 
   /// Returns the query, among those of this thread, that sum `n` belongs to.
@@ -223,8 +225,9 @@ private:
     return AttentionState(after, queries);
   }
 
-  /// Adds the products of this thread's queries and `count` columns of a tile,
-  /// over `steps` steps from `first` on.
+  /// Adds to `sums` the products of this thread's queries (rows of `left`) with
+  /// `count` columns of `right` from `column` on, over `steps` steps from
+  /// `first` on.
   Exprs multiply(Value left, Value right, Expr first, Expr column,
                  int64_t count, int64_t steps, StringRef name, StringRef step,
                  const Exprs &sums) {
@@ -252,8 +255,8 @@ private:
         });
   }
 
-  /// Turns scores into weights and stores them where all threads of the block
-  /// can read them.
+  /// Turns scores into weights and stores them in shared memory, where all
+  /// threads of the block can read them.
   void weigh(AttentionState &state, Exprs scores, Expr firstKey) {
     int64_t count = tile.threadKeys();
     Exprs corrections;
@@ -362,8 +365,8 @@ public:
 protected:
   bool suits(const AttentionAnchor &anchor,
              const TargetDescription &target) const override {
-    // With fewer queries, the products are bound by memory, as matrix-vector
-    // products are.
+    // With fewer queries, the matrix products are bound by memory bandwidth, as
+    // matrix-vector products are.
     constexpr int64_t fewest = 8;
     return anchor.queries().most() >= fewest &&
            refuse(anchor, smallest, target).empty();
@@ -424,8 +427,8 @@ private:
                      5 * double(anchor.depth() + tile.sliceKeys());
     double blocks = double(llvm::divideCeil(anchor.keys().most(), tile.keys));
     double merging = 400 * std::log2(double(tile.slices));
-    // Four warps for each warp scheduler of an SM, as its instructions have a
-    // latency of four cycles.
+    // Enough threads are four warps for each warp scheduler of each SM, since
+    // arithmetic instructions have a latency of four cycles.
     return AttentionStrategyOnDevice::seconds(
         anchor,
         {tile.queries, tile.threads(), tile.sharedBytes(anchor),

@@ -168,7 +168,8 @@ public:
     rightTensor = product.getW();
     leftRun = steps;
     rightRun = columns;
-    // Some bytes of weights, so that they share the load of a scale.
+    // Weights of up to four bytes are processed together, so that they share
+    // the load of a scale.
     together =
         std::gcd<int64_t, int64_t>(product.getBlock(), 4 * product.perByte());
     rightBytes = double(product.getBits()) / 8;
@@ -286,7 +287,8 @@ double BlockOperands::elementSeconds(const Device &device) const {
       double(rows.most()) * double(columns) * double(batches.most());
   double used = std::min(
       1.0, elements / (double(device.busyThreads) * device.multiprocessors));
-  // While a thread waits for a load, it has few other loads in flight.
+  // Seconds of a step of one thread, which waits for its loads with few other
+  // loads in flight.
   constexpr double stepSeconds = 0.1e-6;
   return std::max(double(steps) * stepSeconds,
                   elements * double(steps) * 2 /
@@ -368,7 +370,7 @@ SmallVector<Value> valuesOf(ArrayRef<Expr> exprs) {
 void copyAhead(KernelBuilder &b, Value from, ArrayRef<Expr> at, Value to,
                ArrayRef<Expr> place, std::optional<Expr> inside) {
   SmallVector<Value> indices = valuesOf(at);
-  // An axis of size one has only index 0.
+  // Use index 0 on axes of size 1, whatever expression was given for the index.
   for (auto [index, size] :
        llvm::zip_equal(indices, cast<MemRefType>(from.getType()).getShape()))
     if (size == 1)

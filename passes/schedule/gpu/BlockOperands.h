@@ -5,8 +5,7 @@
 
 namespace ingot::schedule {
 
-/// Bytes of a vector access of one thread. A "piece" is the data of one 16-byte
-/// access.
+/// Bytes of a vector access of one thread.
 inline constexpr int64_t vectorAccessBytes = 16;
 
 inline int64_t bytesOf(mlir::Type element) {
@@ -22,13 +21,14 @@ inline int64_t bytesOf(mlir::Type element) {
 class BlockOperands {
 public:
   virtual ~BlockOperands() = default;
-  /// Returns the product of a group's anchor; null if unsupported. Supported
-  /// are floats of one type, int8 with int32 sums, and floats times narrow
-  /// weights.
+  /// Returns the product that a group's anchor computes: of floats of one type,
+  /// of int8 with int32 sums, or of floats and narrow weights. Null if the
+  /// anchor computes anything else.
   static std::unique_ptr<BlockOperands> of(GroupView group) {
     return of(group, group.anchor());
   }
-  /// Returns the product of one of several anchors of a group.
+  /// Returns the product that `anchor`, one of several anchors of a group,
+  /// computes.
   static std::unique_ptr<BlockOperands> of(GroupView group,
                                            mlir::Operation *anchor);
 
@@ -50,7 +50,7 @@ public:
   /// the load.
   virtual bool isUnpacked() const { return false; }
   /// The type in which the operands are multiplied if it has fewer bits than
-  /// theirs (for example tf32).
+  /// their own type (for example tf32).
   mlir::Type multiplied;
   /// Whether batches are groups of channels of a convolution.
   bool areGroups = false;
@@ -75,7 +75,8 @@ public:
                           graph::Expr step) const = 0;
   virtual Place rightPlace(KernelBuilder &b, graph::Expr batch,
                            graph::Expr step, graph::Expr column) const = 0;
-  /// Loads elements of the operands, for indices within the product.
+  /// Load the element of the left or right operand at indices within the
+  /// product.
   graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
                    graph::Expr step) const;
   virtual graph::Expr right(KernelBuilder &b, graph::Expr batch,
@@ -114,7 +115,8 @@ void copyAhead(KernelBuilder &b, mlir::Value from,
                llvm::ArrayRef<graph::Expr> place,
                std::optional<graph::Expr> inside);
 
-/// With fewer rows, columns or steps, most of a block's work would be wasted.
+/// The fewest rows, columns and steps of a product that blocks compute. With
+/// fewer, most of a block's work would be wasted.
 inline constexpr int64_t fewestOfBlock = 8;
 
 /// Base class of the strategies that compute BlockOperands products by thread

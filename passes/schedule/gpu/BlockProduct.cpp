@@ -32,7 +32,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// K extent of a K tile in shared memory.
+/// Steps (K) of a K tile in shared memory.
 constexpr int64_t kTile = 16;
 
 /// The tile of a block and the tile of each thread. Each of `slices` slices of
@@ -140,7 +140,8 @@ private:
   bool fitsSteps() const { return operands.steps % round() == 0; }
   /// Steps that all slices multiply in one iteration.
   int64_t round() const { return kTile * tile.slices; }
-  /// Sums of narrow floats are kept in f32 until they are complete.
+  /// Returns the type of sums: f32 for narrow floats, which are rounded when
+  /// the sums are complete.
   Type sumType() const {
     return isa<FloatType>(type) ? b.builder.getF32Type() : type;
   }
@@ -178,7 +179,7 @@ private:
                     named(step, "first_step");
                     kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
                     // After the barrier, no thread still reads the other
-                    // buffer.
+                    // buffer, which the next copies fill.
                     b.barrier();
                     Expr parity = named(step / double(round()) % 2.0, "parity");
                     double slices = double(tile.slices);
@@ -264,8 +265,9 @@ private:
     return b.ifElse(all, load, [&] { return b.constant(0, type); });
   }
 
-  /// Loads both K tiles into shared memory. Adjacent threads load adjacent
-  /// steps of the left operand and adjacent columns of the right one.
+  /// Loads the K tiles of both operands into shared memory, element by element.
+  /// Adjacent threads load adjacent steps of the left operand and adjacent
+  /// columns of the right one.
   void fill(Expr step) {
     int64_t threads = tile.threads();
     share(b, thread, threads, tile.rows * round(), [&](Expr element) {
@@ -453,7 +455,8 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
-    // For a kernel function the strategy has been decided already.
+    // If the group is a kernel function already, this strategy has been chosen
+    // for it before.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||

@@ -2,10 +2,10 @@
 // few rows.
 //
 // Reduced elements are "steps" (say, all positions of an image); the kept
-// trailing axes are contiguous "columns" (its channels), of which there is one
-// if the last axis is reduced. A block has some adjacent columns. Its threads
-// divide the steps of these columns so that a warp reads contiguous memory, and
-// combine their totals in shared memory by a tree:
+// trailing axes are contiguous "columns" (its channels). If the last axis is
+// reduced, there is a single column. A block has some adjacent columns. Its
+// threads divide the steps of these columns so that a warp reads contiguous
+// memory, and combine their totals in shared memory by a tree:
 //
 //   total = init
 //   for every so many steps: total = combine(total, x[row, step, column])
@@ -159,7 +159,8 @@ private:
     stretches = std::move(found);
   }
 
-  /// Returns the indices of a row and a column.
+  /// Returns the index of an input element in the given row and column, at step
+  /// 0.
   Exprs placeOf(Expr row, Expr column) {
     Exprs at(axes.sizes.size(), b.index(0));
     auto set = [&](ArrayRef<int64_t> which, Expr position) {
@@ -174,7 +175,8 @@ private:
 
   Expr overSteps() {
     bool fits = columns % block.columns == 0;
-    // Columns beyond the last one read the last one again; nobody stores them.
+    // Threads of columns beyond the last one read the last column again; their
+    // results are not stored.
     Expr readable =
         fits ? column
              : named(min(column, double(columns - 1)), "readable_column");
@@ -224,7 +226,8 @@ private:
     return x;
   }
 
-  /// Reduces the totals of a column's parts; the first part gets the result.
+  /// Reduces the totals of the threads that share a column; the thread of the
+  /// first part gets the result.
   Expr acrossParts(Expr mine) {
     if (block.parts == 1)
       return mine;
@@ -272,8 +275,8 @@ private:
   /// Type in which totals are stored.
   Type stored;
   Value totals;
-  /// The buffers that are read, viewed with a single axis of steps and one of
-  /// columns.
+  /// The stored tensors that the reduction reads, each with its buffer viewed
+  /// with a single axis of steps and one of columns.
   SmallVector<std::pair<Value, Value>> stretches;
   Expr inBlock, part, slice, place, row, column;
 };
@@ -293,10 +296,10 @@ public:
                const TargetDescription &target) const override {
     if (!target.isDevice() || !isOfColumns(group))
       return false;
-    // For a kernel function the strategy has been decided already. A group uses
-    // this strategy if it is faster than one thread per column, or clearly
-    // faster than one block per row (strategies/Reduction.cpp), as latency
-    // estimates are rough.
+    // If the group is a kernel function already, this strategy has been chosen
+    // for it before. Otherwise, the group uses this strategy if it is faster
+    // than one thread per column, or clearly faster than one block per row
+    // (strategies/Reduction.cpp), as latency estimates are rough.
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     if (isa<kernel::FuncOp>(group.block->getParentOp()))
       return true;
@@ -346,7 +349,8 @@ private:
         group.results().size() != 1 ||
         dimsOf(group.results()[0]) != dimsOf(reduction->getResult(0)))
       return false;
-    // Maxima and integer sums do not depend on the order.
+    // In strict mode, float sums must keep the order of their terms. Maxima,
+    // minima and integer reductions do not depend on the order.
     Type type = elementOf(reduction.getInput());
     if (group.isStrict() && isa<FloatType>(type) &&
         !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()))
@@ -375,7 +379,8 @@ private:
     int64_t warp = target.device.warp,
             all = llvm::PowerOf2Ceil(uint64_t(axes.columnCount())),
             steps = llvm::PowerOf2Ceil(uint64_t(axes.stepCount().most()));
-    // Memory is read in sectors of 32 bytes.
+    // Memory is read in sectors of 32 bytes, so a block has at least the
+    // columns of a sector.
     int64_t sector = 32 * 8 / type.getIntOrFloatBitWidth();
     Ranking<ReductionBlock> ranking;
     for (int64_t columns = std::min(all, sector);

@@ -41,8 +41,8 @@ static bool areNumbers(GroupView group) {
          });
 }
 
-/// Makes plans with `least` elements times a power of two, starting with
-/// `most`, for which `fits` holds.
+/// Returns plans with `most`, `most` / 2, ... elements per thread, more than
+/// `least`, for which `fits` holds, and a plan without entries.
 static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
                                       int64_t most,
                                       llvm::function_ref<bool(int64_t)> fits) {

@@ -41,14 +41,16 @@ llvm::SmallVector<Plan> plansByRows(GroupView group,
                                     int64_t enough,
                                     const TargetDescription &target);
 
-/// Like forIndependent, with vectors along the last of `trips` of as many lanes
-/// as divide both `elements` and the axis.
+/// Emits a loop nest over `trips`, divided among threads, with vectors along
+/// the last axis. A vector has as many lanes as divide both `elements` and the
+/// axis.
 void forNeighbours(KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips,
                    int64_t elements,
                    llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);
-/// Like forIndependent, for whole rows of the last of `trips`, all of which are
-/// computed before the first is stored. Returns false and emits nothing unless
-/// `elements` is the size of several rows.
+/// Emits a loop nest over `trips`, divided among threads, in which each thread
+/// computes several whole rows along the last axis before it stores the first
+/// element. Returns false and emits nothing unless `elements` is the size of
+/// several rows.
 bool forNeighbourRows(
     KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips, int64_t elements,
     llvm::function_ref<graph::Expr(llvm::ArrayRef<graph::Expr>)> element,

@@ -44,7 +44,8 @@ static Operation *readerInPlace(Value v) {
              : nullptr;
 }
 
-/// Returns the product of which `v` is an elementwise function, if any.
+/// Returns the matrix product from whose result `v` is computed elementwise;
+/// null if there is none.
 static MatMulOp productBehind(Value v, const Dims &sizes) {
   constexpr int mostBetween = 4;
   for (int i = 0; i < mostBetween; ++i) {
@@ -68,8 +69,8 @@ static bool areAlike(MatMulOp x, MatMulOp y) {
          x.getB().getType() == y.getB().getType();
 }
 
-/// Returns the other product that is combined elementwise with this one, as in
-/// a gated MLP.
+/// Returns the other product whose result is combined elementwise with the
+/// result of `product`, as in a gated MLP; null if there is none.
 static MatMulOp partnerOf(MatMulOp product) {
   Dims sizes = dimsOf(product.getResult());
   Value v = product.getResult();

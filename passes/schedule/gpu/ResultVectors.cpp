@@ -5,8 +5,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the wide value of a number that was rounded and widened again, as it
-/// is about to be rounded anyway.
+/// Returns the value before rounding if `x` was rounded and widened again,
+/// since the store rounds it anyway; else `x`.
 static Value unrounded(Expr x) {
   auto wide = x.value.getDefiningOp<arith::ExtFOp>();
   auto narrow = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
@@ -32,7 +32,8 @@ ResultVectors::ResultVectors(KernelBuilder &b, const BlockOperands &operands,
       fitsRows(operands.rows.known() && *operands.rows.known() % rows == 0),
       fitsColumns(operands.columns % columns == 0) {
   constexpr int64_t unit = 8;
-  // Two columns of each MMA make up 16 bytes, or 8 columns.
+  // Interleave the columns of as many MMAs as give a thread, with two columns
+  // of each, 16 bytes of results or 8 columns.
   int64_t units = 1;
   if (mayDeal)
     units = bytesOf(typeOf(b).getElementType()) <= 2 ? 4 : 2;

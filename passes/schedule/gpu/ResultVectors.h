@@ -44,8 +44,8 @@ public:
   void whenRow(graph::Expr row, llvm::function_ref<void()> body) const;
   void whenColumn(graph::Expr column, llvm::function_ref<void()> body) const;
 
-  /// Elements of another operand that are already loaded, for the columns of a
-  /// store.
+  /// Elements of an operand of the epilogue that are already loaded, for the
+  /// columns of a store.
   struct Loaded {
     mlir::Value tensor;
     graph::Exprs elements;
@@ -72,7 +72,8 @@ private:
   int64_t unitsOfGroup = 1, columnsPerVector = 1;
 };
 
-/// Rounds numbers and stores them contiguously.
+/// Rounds numbers to the element type of `to` and stores them contiguously from
+/// index `place` on.
 void storeRounded(KernelBuilder &b, llvm::ArrayRef<graph::Expr> numbers,
                   mlir::Value to, llvm::ArrayRef<graph::Expr> place);
 

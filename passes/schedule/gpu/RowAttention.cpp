@@ -1,9 +1,9 @@
 // Attention with few queries on a device, reading each key and value once.
 //
-// The time is that of loading keys and values, as in a decoder with one query
-// and a KV cache. A block processes one head, and its threads divide the keys.
-// A group of adjacent threads shares a key: each thread reads 16-byte vectors
-// of the key's row, and of the rows of values:
+// The kernel takes the time of loading keys and values, as in a decoder with
+// one query and a KV cache. A block processes one head, and its threads divide
+// the keys. A group of adjacent threads shares a key: each thread reads 16-byte
+// vectors of the key's row, and of the rows of values:
 //
 //   largest = -inf, total = 0, sums = 0                    per group
 //   for the group's keys, some at a time:
@@ -147,7 +147,7 @@ private:
   }
 
   void addKeys(AttentionState &state, ArrayRef<Expr> keys) {
-    // This thread's part of the dot products, for each key and query.
+    // This thread's part of each dot product of a key and a query.
     Exprs scores;
     for (Expr key : keys) {
       Exprs products(tile.queries, block.zero());

@@ -1,8 +1,8 @@
 // Matrix products of few rows on a device, reading each weight once.
 //
-// The time is that of loading the right operand, so as many loads as possible
-// must be in flight. Warps divide the columns and the steps (K); partial sums
-// meet in shared memory:
+// The kernel takes the time of loading the right operand, so as many loads as
+// possible must be in flight. Warps divide the columns and the steps (K);
+// partial sums meet in shared memory:
 //
 //   sums[row][column] <- products of this thread's steps
 //   parts[part][row, column] <- sums, reduced over the warp
@@ -42,7 +42,7 @@ int64_t elementsPerVector(const BlockOperands &operands) {
   return vectorAccessBytes / bytesOf(operands.rightType());
 }
 
-/// Returns the product of a group, or the first of several.
+/// Returns the product of a group, or the first one of several products.
 Operation *productOf(GroupView group) {
   SmallVector<Operation *, 2> products = ProductsOfRows::of(group).products;
   return products.empty() ? nullptr : products.front();
@@ -103,7 +103,7 @@ private:
   }
   int64_t products() const { return int64_t(together.products.size()); }
   int64_t threads() const { return tile.warps() * b.target.device.warp; }
-  /// Returns the number of columns of which a thread has sums.
+  /// Returns of how many columns of each product a thread has sums.
   int64_t ownColumns() const {
     return packed ? tile.warpColumns : tile.warpColumns / b.target.device.warp;
   }
@@ -122,7 +122,8 @@ private:
   Exprs overOwn(Expr first, int64_t by, int64_t count, Exprs sums,
                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
     int64_t trips = count / by;
-    // As many vectors of weights in flight as there are registers for.
+    // Unroll the loop if as many vectors of weights can be in flight at once as
+    // there are registers for.
     constexpr int64_t mostVectorLoads = 8;
     if (packed && trips * allColumns() <= mostVectorLoads)
       for (int64_t trip = 0; trip < trips; ++trip)
@@ -142,15 +143,15 @@ private:
     return sums;
   }
 
-  /// Returns the number of columns of all products together of which a thread
-  /// has sums.
+  /// Returns of how many columns, in all products together, a thread has sums.
   int64_t allColumns() const { return products() * ownColumns(); }
   /// Returns the initial sums of the products, and of the squares if there is a
   /// norm.
   Exprs zeros() {
     return Exprs(rows * (allColumns() + (norm ? 1 : 0)), b.constant(0, type));
   }
-  /// Adds the products of one step to the sums.
+  /// Adds the products of one step to the sums, and the squares of the left
+  /// operand if there is a norm.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
     for (int64_t row = 0; row < rows && norm; ++row) {
@@ -227,8 +228,8 @@ private:
         zeros(), [&](Expr at, ArrayRef<Expr> carried) {
           Exprs sums(carried);
           Expr step = named(at * double(vectorElements), "step");
-          // Weights can be loaded before the preceding kernel has
-          // ended.
+          // Load the weights first: they can be loaded before the preceding
+          // kernel has ended.
           SmallVector<Exprs> weights(vectorElements);
           for (Value buffer : buffers)
             for (int64_t j = 0; j < tile.warpColumns; ++j)
@@ -251,7 +252,8 @@ private:
       sum = b.acrossWarp(sum, [](Expr x, Expr y) { return x + y; });
     b.when(equal(lane, 0.0), [&] {
       keep(sums, warpColumn);
-      // Warps of other columns have computed the same squares.
+      // A single warp stores the sums of squares, since warps of other columns
+      // have computed the same ones.
       auto keepSquares = [&] {
         for (int64_t row = 0; row < rows; ++row)
           b.store(squares, sums[rows * allColumns() + row],
@@ -292,7 +294,8 @@ private:
     keep(sums, own);
   }
 
-  /// Stores the partial sums of the block's columns from `column` on.
+  /// Stores the partial sums of the block's columns from `column` on in shared
+  /// memory.
   void keep(ArrayRef<Expr> sums, Expr column) {
     for (int64_t product = 0; product < products(); ++product)
       for (int64_t row = 0; row < rows; ++row)
@@ -339,7 +342,7 @@ private:
     fitsColumns() ? one() : b.when(column < double(operands.columns), one);
   }
 
-  /// Returns the norm's factor of a row.
+  /// Returns the factor by which the norm scales a row.
   Expr factor(Expr row) {
     Expr square = b.constant(0, type);
     for (int64_t p = 0; p < tile.parts; ++p)
@@ -370,7 +373,8 @@ class RowProductStrategy : public BlockStrategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Warps add steps in another order than the operator does.
+    // Strict mode does not allow that warps add steps in another order than the
+    // operator does.
     if (!target.isDevice() || group.isStrict())
       return false;
     auto operands = operandsOf(group);
@@ -468,7 +472,7 @@ private:
             plan.number("parts")};
   }
 
-  /// Whether the right operand is packed, or will be.
+  /// Whether the right operand is packed, or will be packed.
   static bool isPacked(const BlockOperands &operands, GroupView group) {
     Value right = operands.rightTensor;
     if (operands.isUnpacked())

@@ -99,8 +99,8 @@ private:
       early.try_emplace(keyOf(index), index.value);
   }
 
-  /// Moves a load before the first shuffle, if it does not read a result and
-  /// other loads with the same indices are there.
+  /// Moves a load before the first shuffle if it does not read a result and if
+  /// its indices are computed before that shuffle.
   void loadAhead(Operation &op, Access access, ArrayRef<Expr> at) {
     SmallVector<Value> indices;
     for (const Expr &index : at)
@@ -126,7 +126,8 @@ private:
         .wasInterrupted();
   }
 
-  /// After a loop it is unknown what the loop stored.
+  /// Forgets all known elements after an operation, such as a loop, whose
+  /// regions access tensors: it is unknown what it stored.
   void forget() {
     held.clear();
     stores.clear();

@@ -7,8 +7,9 @@
 
 namespace ingot::schedule {
 
-/// Calls `body` for the items of this thread among `count` items: its own
-/// number, and every `threads` further. Unrolled, so only for few iterations.
+/// Calls `body` for this thread's share of `count` items: item number `thread`,
+/// and every `threads`-th item after that. Unrolled, so only for few
+/// iterations.
 void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
            llvm::function_ref<void(graph::Expr)> body);
 

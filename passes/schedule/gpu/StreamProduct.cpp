@@ -79,14 +79,16 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
-    // The number of K tiles must be known when compiling.
+    // Stream-K divides all K tiles, so their number must be known when
+    // compiling.
     if (!operands.rows.known() || !operands.batches.known() ||
         operands.areGroups || operands.steps < 2 * fewest ||
         !areMultipliedByUnits(operands, group, target) ||
         !isInColumns(operands))
       return false;
-    // For a kernel function the strategy has been decided already. A group uses
-    // stream-K if that is clearly faster, as latency estimates are rough.
+    // If the group is a kernel function already, this strategy has been chosen
+    // for it before. Otherwise, the group uses stream-K if that is clearly
+    // faster, as latency estimates are rough.
     constexpr double clearly = 0.9;
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, target).leastCost() <
@@ -112,10 +114,11 @@ private:
                             kTileRowVectors * vectorAccessBytes);
   }
 
-  /// Estimates the time of a product: the K tiles of one share, and the fix-up.
-  /// Partial sums of up to two tiles are written to L2, blocks are counted, and
-  /// the block that completes a tile reads its parts one after the other (H100
-  /// SXM, November 2026: 17 parts of 64 x 64 sums in about 10 us).
+  /// Estimates the time of a product: the K tiles of one share, and the
+  /// completion of tiles that several blocks share. Partial sums of up to two
+  /// tiles are written to L2, blocks are counted, and the block that completes
+  /// a tile reads its parts one after the other (H100 SXM, November 2026: 17
+  /// parts of 64 x 64 sums in about 10 us).
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     int64_t all = kTilesOf(operands, tile),

@@ -111,7 +111,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Registers as units take them
+  // Registers of MMA operands
   //===--------------------------------------------------------------------===//
 
   /// Returns the row (0 or 1) of this thread that sum `n` belongs to.
@@ -145,8 +145,9 @@ private:
                                        high.value, multiplied());
   }
 
-  /// Returns this thread's query rows: one per group of four threads, and the
-  /// row eight further.
+  /// Returns one of the two query rows of this thread: with `half` = 0 the row
+  /// that its group of four threads shares, with `half` = 1 the row eight rows
+  /// further.
   Expr queryAt(int64_t half) {
     return named(firstQuery + lane / 4.0 + double(8 * half), "query");
   }
@@ -190,7 +191,8 @@ private:
     return SmallVector<Value, 4>(load.getParts());
   }
 
-  /// Adds the product of a left operand and 8 columns (one MMA).
+  /// Adds the product of a left operand and 8 columns of a right operand (one
+  /// MMA) to four sums of this thread.
   void multiply(ArrayRef<Value> left, ArrayRef<Value> right,
                 MutableArrayRef<Expr> sums, const Twine &name) {
     auto product = kernel::WarpProductOp::create(
@@ -272,7 +274,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Steps
+  // Steps of the algorithm
   //===--------------------------------------------------------------------===//
 
   AttentionState overKeys() {
@@ -337,8 +339,8 @@ private:
     return scores;
   }
 
-  /// Turns the scores of a row into weights; returns the correction factor of
-  /// the previous sums.
+  /// Turns this thread's scores of query row `half` into weights; returns the
+  /// correction factor of that row's previous sums.
   Expr weigh(AttentionState &state, MutableArrayRef<Expr> scores,
              int64_t half) {
     auto each = [&](llvm::function_ref<void(Expr &)> body) {

@@ -8,7 +8,8 @@
 
 namespace ingot::schedule {
 
-/// The tile of a block.
+/// The tile of a thread block: its queries, the keys that it processes at a
+/// time, and the slices that divide these keys.
 struct TensorAttentionTile {
   int64_t queries, keys, slices;
   /// Lengths of a key row and a value row, padded to whole MMAs.
@@ -46,11 +47,11 @@ struct TensorAttentionTile {
   }
 };
 
-/// Returns the estimated time of the fastest tile.
+/// Returns the estimated seconds of the fastest tile.
 double leastTensorAttentionSeconds(const AttentionAnchor &anchor,
                                    const TargetDescription &target);
 
-/// Emits the kernel.
+/// Emits an attention kernel for tensor cores with this tile.
 void emitTensorAttention(KernelBuilder &b, const AttentionAnchor &anchor,
                          const TensorAttentionTile &tile);
 

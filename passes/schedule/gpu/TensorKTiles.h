@@ -21,7 +21,7 @@ protected:
   /// Loads the K tiles from `firstStep` on, one for each slice, into the
   /// buffers of a stage.
   void fill(graph::Expr firstStep, graph::Expr stage);
-  /// Load the K tiles of one operand.
+  /// Load the K tiles of the left or of the right operand, like `fill`.
   void fillLeft(graph::Expr firstStep, graph::Expr stage);
   void fillRight(graph::Expr firstStep, graph::Expr stage);
   /// Load the MMA operands of a warp for one half of a K tile: all rows of the

@@ -84,8 +84,8 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
-    // An MMA has 16 steps. For a kernel function the strategy has been decided
-    // already.
+    // An MMA has 16 steps. If the group is a kernel function already, this
+    // strategy has been chosen for it before.
     return operands.steps >= 2 * fewest &&
            areMultipliedByUnits(operands, group, target) &&
            isInColumns(operands) &&
@@ -99,8 +99,8 @@ protected:
   }
 
 private:
-  /// Differences below this are within the error of the estimates; then the
-  /// larger tile with fewer stages is preferred.
+  /// Relative differences of time below this are within the error of the
+  /// estimates; then the larger tile with fewer stages is preferred.
   static constexpr double closeEnough = 0.02;
   static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
 

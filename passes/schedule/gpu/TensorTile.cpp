@@ -107,7 +107,8 @@ private:
           });
     });
   }
-  /// A share has at most two partial tiles: its first and its last one.
+  /// Returns the index of a partial tile in `parts`: each share has at most
+  /// two, its first and its last tile.
   Expr placeOfPart(Expr share, Expr firstOfTile, Expr begin) {
     return named(share * 2.0 +
                      select(firstOfTile > begin, b.index(1), b.index(0)),
@@ -148,10 +149,10 @@ private:
     return totals;
   }
 
-  /// Iterations over all K tiles; each slice multiplies one K tile per
-  /// iteration.
+  /// Returns the number of iterations over all K tiles; each slice multiplies
+  /// one K tile per iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
-  /// Threads of a slice, and sums per thread.
+  /// Return the threads of a slice, and the sums per thread.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
   int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
   Type sumType() const {
@@ -226,15 +227,16 @@ private:
     b.barrier();
   }
 
-  /// A range of iterations of a tile.
+  /// A range [from, to) of the iterations over the K tiles of an output tile.
   struct Part {
     Expr from, to;
   };
-  /// Adds the products of all iterations, or of a share's range.
+  /// Adds the products of all K tiles, or of a share's range of iterations.
   Exprs overKTiles(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
-    // Weights first: they can be loaded before the preceding kernel has ended.
+    // Load weights first: they can be loaded before the preceding kernel has
+    // ended.
     for (int64_t s = 0; !part && s < std::min(ahead, rounds()); ++s)
       fillRight(b.index(s * round()), b.index(s * tile.slices));
     for (int64_t s = 0; s < ahead; ++s) {
@@ -324,7 +326,9 @@ private:
     });
   }
 
-  /// Loads all operands of the epilogue before the first store.
+  /// Computes and stores the results. All operands of the epilogue are loaded
+  /// before the first store, since stores between loads would serialize the
+  /// loads.
   void store(const Exprs &sums) {
     struct ResultVector {
       Expr column;

@@ -44,8 +44,8 @@ struct TensorTile {
 /// precision.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
                           const TargetDescription &target);
-/// Estimate the time of the best tile: of whole tiles, of stream-K shares, and
-/// of either.
+/// Estimate the seconds of the best tile: of whole tiles, of stream-K shares,
+/// and of either.
 double leastWholeTileSeconds(const BlockOperands &operands,
                              const TargetDescription &target);
 double leastShareSeconds(const BlockOperands &operands,
@@ -68,7 +68,8 @@ KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
 /// memory.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 
-/// Emits the kernel. Packed weights have contiguous steps in each column.
+/// Emits the kernel of a product on tensor cores. Packed weights have
+/// contiguous steps in each column.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
 

@@ -27,7 +27,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The channels and positions of a thread.
+/// How many channels and positions one thread computes.
 struct DepthwiseTile {
   int64_t channels, columns;
 };
@@ -159,8 +159,8 @@ private:
     return x;
   }
 
-  /// All channels are computed before the first is stored, so that the compiler
-  /// merges their stores.
+  /// Stores the results. All channels of a position are computed before the
+  /// first one is stored, so that the compiler merges the stores.
   void store(ArrayRef<Expr> sums) {
     for (int64_t p = 0; p < tile.columns; ++p) {
       Expr column = named(firstColumn + double(p), "column_" + Twine(p));

@@ -50,15 +50,15 @@ public:
         !MappedMatrices::keysOf(anchor).mayHaveMap() ||
         !MappedMatrices::valuesOf(anchor).mayHaveMap())
       return false;
-    // For a kernel function the strategy has been decided already; a group uses
-    // the faster strategy.
+    // If the group is a kernel function already, this strategy has been chosen
+    // for it before. Otherwise, the group uses the faster strategy.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(anchor, target).leastCost() <
                leastTensorAttentionSeconds(anchor, target);
   }
 
-  /// Groups are formed for tensor-attention, which also takes cases that this
-  /// strategy does not support.
+  /// Takes no operators: the strategy "tensor-attention" forms the groups, also
+  /// in cases that this strategy does not support.
   SmallVector<Operation *> takes(Operation *,
                                  llvm::function_ref<bool(Operation *)>,
                                  llvm::function_ref<bool(Operation *)>,
@@ -69,8 +69,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     AttentionAnchor anchor = AttentionAnchor::of(b.group);
-    // The offset and strides of a part of a larger tensor may not fit a TMA
-    // descriptor.
+    // If an operand is part of a larger tensor, its offset and strides may not
+    // fit a TMA descriptor. Then single warps multiply.
     if (!emitWarpgroupAttention(b, anchor, tileOf(anchor, b.plan)))
       emitTensorAttention(b, anchor, {anchor, 64, 32, 1});
   }
@@ -79,8 +79,8 @@ protected:
   bool suits(const AttentionAnchor &anchor,
              const TargetDescription &target) const override {
     Type stored = elementOf(anchor.product.getB());
-    // With other row sizes, some bytes of a 16-byte unit would belong to the
-    // next row.
+    // Rows of keys and values must be whole 16-byte units. Otherwise, some
+    // bytes of a unit would belong to the next row.
     constexpr int64_t most = 128, vectorElements = 8;
     return target.device.multipliesByWarpgroups() &&
            (stored.isF16() || stored.isBF16()) && anchor.depth() <= most &&

@@ -83,7 +83,8 @@ MappedMatrices MappedMatrices::valuesOf(const AttentionAnchor &anchor) {
 bool MappedMatrices::mayHaveMap() const {
   auto rank = int64_t(place.axes.size());
   int64_t elementAxis = 2 * rank - 3 - rowAxis;
-  // Rows must be contiguous in order, and so must elements in a row.
+  // Rows must not be strided or repeated, and the elements of a row must be
+  // contiguous.
   return isa<BlockArgument>(place.tensor) && place.isCopied && rank <= 5 &&
          place.liesAlong(elementAxis) && place.times.back() == 1 &&
          llvm::all_of(llvm::seq<int64_t>(0, rank),
@@ -180,8 +181,8 @@ private:
     SmallVector<int64_t> box(sizes.size(), 1);
     for (size_t axis = 0; axis < sizes.size(); ++axis)
       if (place.axes[axis] == matrices.rowAxis) {
-        // Elements after the last row or element of a row are excluded, so that
-        // copies yield zeros for them.
+        // Elements after the last row, or after the last element of a row, are
+        // excluded, so that copies yield zeros for them.
         sizes[axis] = matrices.rows + place.starts[axis];
         box[axis] = rows;
       }
@@ -199,7 +200,8 @@ private:
   // Fetching
   //===--------------------------------------------------------------------===//
 
-  /// The additional mbarriers: for the queries, and for merging slices.
+  /// The additional mbarriers of the ring: one for the queries, one for merging
+  /// slices.
   Expr ofQueries() { return ring->further(0); }
   Expr meeting() { return ring->further(1); }
 
@@ -360,8 +362,8 @@ private:
     kernel::AwaitProductsOp::create(b.builder, b.loc, arrays, newest);
   }
 
-  /// Starts the products of all queries of the warpgroup and the keys of a
-  /// stage.
+  /// Starts the MMAs that multiply all queries of the warpgroup by the keys of
+  /// a stage.
   void multiplyKeys(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit,
                       kTile = WarpgroupAttentionTile::kTile;
@@ -377,7 +379,8 @@ private:
     }
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
-  /// Starts to add the products of the weights and the values of a stage.
+  /// Starts the MMAs that add the products of the weights and the values of a
+  /// stage to the sums.
   void multiplyValues(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit;
     Value zero = b.index(0).value;
@@ -390,8 +393,8 @@ private:
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
 
-  /// Runs `body` for `count` numbers in an unrolled loop, so that they can
-  /// index arrays in registers.
+  /// Runs `body` for the numbers [0, `count`) in an unrolled loop, so that
+  /// these numbers can index arrays in registers.
   Exprs forUnits(int64_t count, const Exprs &first,
                  llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
     return b.loop(b.index(0), b.index(count), 1, first,
@@ -411,8 +414,9 @@ private:
       return Exprs();
     });
   }
-  /// Returns the index of element `n` of an 8-column unit: two elements of this
-  /// thread's first row, then two of its second.
+  /// Returns the index, in an array of sums or scores, of element `n` of an
+  /// 8-column unit: two elements of this thread's first row, then two of its
+  /// second.
   static Expr placeOf(Expr unit, int64_t n) { return unit * 4.0 + double(n); }
   Expr load(Value array, Expr unit, int64_t n) {
     return b.loadFrom(array, block.type, {placeOf(unit, n)});
@@ -486,8 +490,8 @@ private:
     return corrections;
   }
 
-  /// Rounds the weights of each two adjacent keys into one register, as the
-  /// second product expects them.
+  /// Rounds the weights of every two adjacent keys into one 32-bit register, as
+  /// the second matrix product expects them.
   void packWeights() {
     forUnits(tile.scores() / 2, [&](Expr pair) {
       Type i32 = b.builder.getI32Type();

@@ -78,15 +78,16 @@ struct MappedMatrices {
   static MappedMatrices keysOf(const AttentionAnchor &anchor);
   static MappedMatrices valuesOf(const AttentionAnchor &anchor);
 
-  /// Whether the tensor is suitable, as far as is known before its buffer has
-  /// an address.
+  /// Whether a TMA descriptor can describe the tensor, as far as is known
+  /// before its buffer has an address.
   bool mayHaveMap() const;
-  /// Whether the tensor is suitable with this buffer, which may be null.
+  /// Whether a TMA descriptor can describe the tensor in this buffer, which may
+  /// be null.
   bool hasMap(mlir::Value buffer) const;
 };
 
-/// Emits the kernel; returns false and emits nothing if the buffers do not
-/// allow it.
+/// Emits the kernel. Returns false and emits nothing if TMA descriptors cannot
+/// describe the buffers of the operands.
 bool emitWarpgroupAttention(KernelBuilder &b, const AttentionAnchor &anchor,
                             const WarpgroupAttentionTile &tile);
 

@@ -187,7 +187,8 @@ Expr WarpgroupCopies::firstOf(Expr number, int64_t size, int64_t count) const {
 Value WarpgroupCopies::blocksOfRow(const Place &place) const {
   if (tile.beside == 1)
     return {};
-  // The bits of the second row of blocks follow those of the first.
+  // In a multicast mask, the bits of the second row of a cluster's blocks
+  // follow those of the first.
   int64_t bits = (int64_t(1) << tile.beside) - 1;
   if (tile.below == 1)
     return b.index(bits).value;
@@ -206,8 +207,9 @@ Value WarpgroupCopies::blocksOfColumn(const Place &place) const {
   return select(place.beside > 0.0, b.index(bits << 1), b.index(bits)).value;
 }
 
-/// Returns the index of a tile in the descriptor: of the batch, and a row and
-/// column.
+/// Returns the index of a tile in the tensor of a TMA descriptor: (`first`,
+/// `second`), preceded by the batch indices of `inOperand` if matrices are
+/// batched.
 Exprs WarpgroupCopies::placeIn(const Stored &stored, Exprs inOperand,
                                Expr first, Expr second) const {
   if (!isBatched)

@@ -31,7 +31,8 @@ public:
     graph::Expr batch, firstRow, firstColumn, below, beside;
     graph::Exprs window;
   };
-  /// Computes the window's position; called before the K tiles of a tile.
+  /// Sets `place.window` by the first row of the tile; called before the K
+  /// tiles of a tile.
   void findWindow(Place &place) const;
   /// Start the copy of a K tile of one operand to a stage.
   void copyLeft(const Place &place, graph::Expr kTile, graph::Expr stage,
@@ -67,8 +68,8 @@ private:
             mlir::Value to, llvm::ArrayRef<graph::Expr> place,
             mlir::Value mbarriers, graph::Expr mbarrier,
             mlir::Value blocks) const;
-  /// Returns the first row or column that the block fetches of a tile of `size`
-  /// of which `count` blocks fetch equal parts.
+  /// Returns the first row or column that this block fetches, of a tile of
+  /// `size` rows or columns that `count` blocks fetch in equal parts.
   graph::Expr firstOf(graph::Expr number, int64_t size, int64_t count) const;
   /// Return the multicast mask: a bit for each block that receives what this
   /// one fetches; null if only this block does.

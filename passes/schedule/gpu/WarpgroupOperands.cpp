@@ -85,8 +85,8 @@ StoredMatrix storedMatrix(Value operand) {
   return {transpose.getX(), true};
 }
 
-/// Returns the order of tiles of a matrix. `haveSteps`: whether steps are the
-/// last axis of the operand.
+/// Returns the order in which the tiles of a matrix are copied. `haveSteps`:
+/// whether steps are the last axis of the operand.
 static TileOrder orderOf(const BlockOperands &operands, Value tensor,
                          bool haveSteps) {
   StoredMatrix stored = storedMatrix(tensor);
@@ -106,7 +106,7 @@ static TileOrder orderOf(const BlockOperands &operands, Value tensor,
 
 TileOrder leftOrderOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
-  // Descriptors describe whole tensors.
+  // TMA descriptors describe whole tensors, not slices of them.
   if (operands.leftTensor != anchor->getOperand(0))
     return TileOrder::None;
   auto conv = dyn_cast<ConvOp>(anchor);
@@ -131,7 +131,8 @@ TileOrder rightOrderOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
   if (operands.rightTensor.getDefiningOp<UnpackPanelsOp>())
     return isInColumns(operands) ? TileOrder::Packed : TileOrder::None;
-  // Batched matrices keep their layout.
+  // Batched right operands keep their layout; other constant weights are
+  // packed.
   auto product = dyn_cast<MatMulOp>(anchor);
   if (mayBeInPanels(operands.rightTensor, group.packs) &&
       (!product || shapeOf(product.getB()).size() == 2))

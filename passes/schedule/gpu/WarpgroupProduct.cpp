@@ -61,8 +61,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
-    // The offset and strides of a part of a larger tensor may not fit a TMA
-    // descriptor.
+    // If an operand is part of a larger tensor, its offset and strides may not
+    // fit a TMA descriptor. Then single warps multiply.
     if (!emitWarpgroupProduct(b, *operands, tileOf(b.plan)))
       emitTensorProduct(b, *operands, {64, 64, 32, 32, 4});
   }
@@ -75,8 +75,8 @@ protected:
         !areMultipliedByUnits(operands, group, target) ||
         kTilesOf(operands, group) == 0)
       return false;
-    // For a kernel function the strategy has been decided already; a group uses
-    // the fastest strategy.
+    // If the group is a kernel function already, this strategy has been chosen
+    // for it before. Otherwise, the group uses the fastest strategy.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group, target).leastCost() <
                leastTensorSeconds(operands, target);
@@ -173,7 +173,7 @@ private:
                clearly * seconds(operands, tile, kTiles, device,
                                  /*areTiles=*/false);
   }
-  /// The factor on a product's time with multicast.
+  /// The factor that multicast within a cluster applies to a product's time.
   static constexpr double sharedPart = 0.93;
 
   /// Returns why blocks with this tile cannot form a cluster; empty if they
@@ -210,7 +210,8 @@ private:
       return std::to_string(kTiles) +
              " K tiles cannot be divided evenly among " +
              std::to_string(tile.behind) + " blocks";
-    // Groups of 8 columns per thread, for 16-bit results.
+    // The blocks divide a thread's sums in groups of 8 columns (for 16-bit
+    // results).
     if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
       return "a thread has too few accumulators to be divided among " +
              std::to_string(tile.behind) + " blocks";
@@ -250,13 +251,15 @@ private:
     if (tile.threads() > 1024)
       return "a block has " + std::to_string(tile.threads()) +
              " threads, but can have at most 1024";
-    // Besides the sums: addresses and the epilogue, as in nvcc 13.
+    // Besides the sums, a thread needs registers for addresses and the epilogue
+    // (48 with nvcc 13).
     if (int64_t registers = tile.sums() + 48;
         registers > tile.registersOfSums(device))
       return "each thread uses about " + std::to_string(registers) +
              " registers, but can use at most " +
              std::to_string(tile.registersOfSums(device));
-    // For 128 sums, nvcc 13 needs 154 registers at the start of the kernel.
+    // For the 128 sums of an MMA with 256 columns, nvcc 13 needs 154 registers
+    // at the start of the kernel.
     if (int64_t registers = tile.sumsOfProduct() + 26;
         registers > tile.registersAtStart(device))
       return "a product of " + std::to_string(tile.columns) + " columns uses " +
@@ -317,9 +320,9 @@ private:
   /// 3.3 TB/s for all 132 SMs (Luo et al., "Benchmarking and Dissecting the
   /// Nvidia Hopper GPU Architecture", 2024).
   static constexpr double betweenBlocksBytesPerSecond = 2.5e10;
-  /// Seconds per sum of a thread (H100 SXM, November 2026: products of 1024,
-  /// 2048 and 4096, and convolutions of 98 blocks, within 5 %); less than in
-  /// kernels with a tile per warp.
+  /// Seconds that storing takes per sum of a thread (H100 SXM, November 2026:
+  /// products of 1024, 2048 and 4096, and convolutions of 98 blocks, within 5
+  /// %); less than in kernels with a tile per warp.
   static constexpr double storingSeconds = 0.016e-6;
   /// Clock rate at which the rate of the data sheet holds (H100 SXM: 4096 f16
   /// operations per cycle and SM).

@@ -3,7 +3,7 @@
 //
 // If there are few tiles for the device, either slices of a block compute a
 // tile, each for every so many K tiles, and leave their sums in shared memory
-// for the first slice. Or the blocks of a cluster ("behind" each other) split
+// for the first slice; or the blocks of a cluster ("behind" each other) split
 // K, and each completes a part of the tile:
 //
 //   for each block of the cluster:
@@ -182,7 +182,8 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
   int64_t width = vectors.columnsOfGroup(), count = tile.sums() / tile.behind;
-  // Sums are numbered by product, half of its rows, and group.
+  // Sums are numbered by MMA (64 rows), half of its rows, column group and
+  // column.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
     return b
@@ -257,7 +258,8 @@ void WarpgroupSums::declareOperands() {
   GroupView group = b.group;
   if (!hasFlatEpilogue(group, group.anchor()))
     return;
-  // nvcc 13 limits itself to the registers that a thread has at the start.
+  // nvcc 13 uses at most the registers that a thread has at the start of the
+  // kernel.
   constexpr int64_t others = 28;
   int64_t left = tile.registersAtStart(b.target.device) - tile.sums() - others;
   for (Value tensor : group.block->getArguments()) {

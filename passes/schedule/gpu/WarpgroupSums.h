@@ -46,14 +46,15 @@ public:
 
 private:
   mlir::Type sumType() const;
-  /// Runs `body` for `count` numbers in an unrolled loop, so that they can
-  /// index sums in registers.
+  /// Runs `body` for the numbers [0, `count`) in an unrolled loop, so that
+  /// these numbers can index sums in registers.
   void unrolled(int64_t count, const llvm::Twine &name,
                 llvm::function_ref<void(graph::Expr)> body);
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// Returns the index of the sum of a column of the thread in a group.
+  /// Returns the index, in an array of a thread's sums, of the thread's column
+  /// number `offset` of column group `group`, in half `half` of the rows.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
@@ -84,7 +85,7 @@ private:
   };
   graph::Expr elementAt(const Operand &operand, int64_t i, int64_t half,
                         graph::Expr group, int64_t offset);
-  /// Loads the elements of a row.
+  /// Loads an operand's elements for one row.
   void load(const Operand &operand, int64_t i, int64_t half, graph::Expr row);
   void loadVector(const Operand &operand, graph::Expr row, graph::Expr group,
                   int64_t first, graph::Expr to);

@@ -111,8 +111,8 @@ private:
     for (int64_t i = 1; i < tile.below; ++i)
       at((place.below + double(i)) % double(tile.below), place.beside);
   }
-  /// Runs `body` for each tile of this block, with the number of K tiles before
-  /// it.
+  /// Runs `body` for each output tile of this block, with the number of K tiles
+  /// that the block fetches before that tile.
   void forTiles(llvm::function_ref<void(Expr)> body) {
     Dim tiles = rowTiles * columnTiles * operands.batches;
     if (blocks == tiles * tile.behind) {
@@ -171,7 +171,7 @@ private:
   int64_t bandOfRows() const {
     if (!rowTiles.known() || !blocks.known())
       return 1;
-    // A band as high as the square that the tiles computed at once form.
+    // A band is as high as the square that the tiles computed at once form.
     double square =
         std::sqrt(double(*blocks.known() / tile.behind * tile.columns) /
                   double(tile.rows));
@@ -213,7 +213,8 @@ private:
     copies.copyRight(place, inProduct(at), stage, ring->mbarriers,
                      ring->full(stage));
   }
-  /// Returns the number of this block's K tile `at` among those of the tile.
+  /// Returns the number, among all K tiles of the output tile, of this block's
+  /// K tile `at`.
   Expr inProduct(Expr at) {
     return tile.behind == 1 ? at : inCluster * double(kTiles) + at;
   }
@@ -253,7 +254,8 @@ private:
     });
   }
 
-  /// Returns the number of a K tile among all that the block fetches.
+  /// Returns the number, among all K tiles that the block fetches, of this
+  /// slice's K tile `at`; `before` K tiles belong to earlier output tiles.
   Expr countOf(Expr at, Expr before) {
     return tile.slices == 1 ? before + at
                             : before + at * double(tile.slices) + slice;

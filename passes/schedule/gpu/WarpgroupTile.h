@@ -57,8 +57,8 @@ struct WarpgroupTile {
   static constexpr int64_t ofFetching = 56;
 };
 
-/// The layout of an operand whose tiles are copied (WarpgroupCopies.cpp); None
-/// if they cannot be.
+/// The layout of an operand whose tiles TMA copies (WarpgroupCopies.cpp); None
+/// if TMA cannot copy them.
 enum class TileOrder { None, Packed, Steps, Windows, Turned };
 TileOrder leftOrderOf(const BlockOperands &operands, GroupView group);
 TileOrder rightOrderOf(const BlockOperands &operands, GroupView group);
@@ -88,8 +88,8 @@ int64_t kTilesOf(const BlockOperands &operands, GroupView group);
 graph::Dim warpgroupBlocks(const BlockOperands &operands,
                            const WarpgroupTile &tile, const Device &device);
 
-/// Emits the kernel; returns false and emits nothing if the buffers do not
-/// allow it.
+/// Emits the kernel. Returns false and emits nothing if TMA descriptors cannot
+/// describe the buffers of the operands.
 bool emitWarpgroupProduct(KernelBuilder &b, const BlockOperands &operands,
                           const WarpgroupTile &tile);
 

@@ -10,21 +10,19 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-//===----------------------------------------------------------------------===//
-// The strategy
-//===----------------------------------------------------------------------===//
-
-/// The most stack memory for the arrays of one work item: what a thread can
-/// spare and the L2 cache holds beside keys and values.
+/// The most bytes of stack memory for the arrays of one work item, a block of
+/// queries of one head: what a thread can spare and the L2 cache holds beside
+/// keys and values.
 constexpr int64_t mostStackBytes = 64 << 10;
-/// With fewer queries, the products are matrix-vector products, which are bound
-/// by memory.
+/// The fewest queries per head. With fewer, the matrix products are in effect
+/// matrix-vector products, which are bound by memory bandwidth.
 constexpr int64_t leastQueries = 4;
-/// With larger heads (keys and values together), a block of queries does not
-/// fit.
+/// The most elements of a key and a value together. With more, the arrays of a
+/// block of queries do not fit the stack memory.
 constexpr int64_t widestHeads = 1024;
 
-/// Returns the dot-product form of bf16 or f16 operands; nothing for f32.
+/// Returns how the target computes dot products of bf16 or f16 operands;
+/// nothing for f32 operands.
 std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
                                  const TargetDescription &target) {
   return dotForm(anchor.scores, target);
@@ -62,8 +60,8 @@ public:
                           const TargetDescription &target) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Ranking<Plan> ranking;
-    // Each block reads all keys and values; with few queries it would wait for
-    // outer caches.
+    // Each block of queries reads all keys and values. Small blocks would wait
+    // for the outer caches, so try blocks of at least 24 queries first.
     for (int64_t least = 24; least > 0 && std::isinf(ranking.leastCost());
          least /= 2)
       for (int64_t keys : keysOf(anchor))
@@ -91,8 +89,8 @@ public:
         return cyclesOfBlock(anchor, plan, rows, count, target);
       });
     });
-    // Remaining queries need a second copy of the code, which costs compile
-    // time.
+    // Queries that remain after the last whole block need a second copy of the
+    // code, which costs compile time.
     constexpr double moreCode = 1.04;
     if (anchor.queries().divisor() % block != 0)
       head *= moreCode;
@@ -138,8 +136,8 @@ private:
     return {64, 96, 128};
   }
 
-  /// Returns candidate numbers of queries per block: whole tiles, or divisors
-  /// of the number of queries.
+  /// Returns candidate numbers of queries per block: multiples of common tile
+  /// heights (6 and 8), and divisors of the number of queries.
   static SmallVector<int64_t> queriesOf(AttentionAnchor anchor, int64_t least) {
     SmallVector<int64_t> counts;
     int64_t all = anchor.queries().most(), most = std::min<int64_t>(all, 64);
@@ -157,7 +155,8 @@ private:
             int64_t(llvm::divideCeil(plan.number(what + "_columns"), lanes))};
   }
 
-  /// Calls `body` with the cost model of a product of these sizes.
+  /// Calls `body` with the cost model of a matrix product [rows, steps] x
+  /// [steps, columns] in the types of the attention.
   template <typename BodyT>
   static auto withModel(AttentionAnchor anchor, int64_t rows, int64_t columns,
                         int64_t steps, const TargetDescription &target,

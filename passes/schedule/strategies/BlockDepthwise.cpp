@@ -1,10 +1,11 @@
-// Depthwise convolutions of int8, with shuffles within 128-bit blocks.
+// Depthwise convolutions of int8 on targets that interleave vectors only within
+// 128-bit blocks.
 //
-// If a dot-product instruction sums groups of four adjacent int8 products
-// (kernel.dot), each group consists of four kernel columns, as in
-// IntegerDepthwise.cpp, but this target interleaves within blocks of 16 bytes
-// only. A permutation of 32-bit words first moves the channels so that they are
-// in order after four columns have been interleaved:
+// A dot-product instruction sums groups of four adjacent int8 products
+// (kernel.dot). Each group consists of four kernel columns, as in
+// IntegerDepthwise.cpp. A permutation of 32-bit words first moves the channels
+// so that they are in order after four columns have been interleaved block by
+// block:
 //
 //   x at column 0, a word of 4 channels each  0 1 2 3 | 4 5 6 7 | .. (64 bytes)
 //   its words permuted                        0 4 8 12 | 1 5 9 13 | ..
@@ -12,13 +13,14 @@
 //     interleaved                             0 | 1 | 2 | 3   16 sums in order
 //   the next ones                             4 | 5 | 6 | 7
 //
-// Positions whose windows lie in the same four columns share the interleaved
-// vectors: their weights are shifted instead.
+// Output positions whose windows lie in the same four columns share the
+// interleaved vectors: the weights of each position are shifted instead.
 //
 //   position 0: w0 w1 w2 0     position 1: 0 w0 w1 w2
 //
-// Columns outside of the input are zero. Channels that do not fill the widest
-// registers use narrower ones; the last of these may recompute some channels.
+// Columns outside of the input are zero. Channels that remain after the widest
+// registers are computed in narrower ones; the last of these may recompute some
+// channels.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Anchors.h"
@@ -37,7 +39,7 @@ namespace {
 
 constexpr int64_t group = 4, blockBytes = 16;
 
-/// Emits the loops of one group.
+/// Emits the loops of a group's depthwise convolution.
 class DepthwiseInBlocks {
 public:
   DepthwiseInBlocks(KernelBuilder &b, ConvOp conv)
@@ -80,7 +82,8 @@ private:
              });
   }
 
-  /// Emits `count` positions from `column` on, for `bytes` channels.
+  /// Emits `count` output positions of a row from `column` on, for `bytes`
+  /// channels from `channel` on.
   void tileOf(ArrayRef<Expr> position, Expr column, const TilePlace &place,
               int64_t count, Expr channel, int64_t bytes) {
     int64_t lanes = bytes / group;
@@ -117,8 +120,8 @@ private:
   void addKernelRow(Expr kernelRow, ArrayRef<Expr> at, Expr column,
                     const TilePlace &place, int64_t count, Expr channel,
                     int64_t bytes, Exprs &sums) {
-    // Which columns are read, counted from the first column of the first
-    // window.
+    // For each input column, counted from the first column of the tile's first
+    // window: whether some window reads that column inside of the input.
     SmallVector<bool> isRead;
     for (int64_t k = 0; k < columns.kernel; ++k) {
       auto [lo, hi] = columns.inside(k, place, count);
@@ -152,8 +155,9 @@ private:
     }
   }
 
-  /// Returns the index of a position's kernel column among the interleaved
-  /// columns.
+  /// Returns which input column, counted from the first column of the tile's
+  /// first window, kernel column `k` of output position number `position`
+  /// reads.
   int64_t indexOf(int64_t position, int64_t k) const {
     return position * columns.stride + k;
   }
@@ -180,8 +184,8 @@ private:
                   vector.type);
   }
 
-  /// Permutes words so that all first words of the blocks come first, then all
-  /// second words: word w of block k moves to block w.
+  /// Permutes the 32-bit words of a vector of n 16-byte blocks: block b of the
+  /// result has the words b, b + n, b + 2n and b + 3n of `x`.
   Expr wordsInTurn(Expr x) {
     int64_t bytes = cast<VectorType>(x.value.getType()).getNumElements(),
             blocks = bytes / blockBytes;
@@ -198,8 +202,8 @@ private:
                  kernel::nameOf(x.value) + "_in_turn");
   }
 
-  /// Interleaves the lanes (of `bits` bits) of two vectors, from the upper or
-  /// lower half of each block.
+  /// Interleaves the lanes (of `bits` bits) of two vectors: those of the upper
+  /// or of the lower half of each 16-byte block.
   Expr zipped(Expr x, Expr y, int64_t bits, bool isUpper) {
     Value a = inLanes(x, bits).value, c = inLanes(y, bits).value;
     Value both =
@@ -210,7 +214,8 @@ private:
     return inLanes(b.wrap(both, x.type), 8);
   }
 
-  /// Interleaves four vectors of channels; returns four vectors of groups.
+  /// Interleaves the inputs at four columns, a vector of channels each. Returns
+  /// four vectors of groups; a group is one channel at the four columns.
   Exprs interleaved(ArrayRef<Expr> taps) {
     Exprs parts;
     for (bool isUpper : {false, true}) {
@@ -223,9 +228,10 @@ private:
     return parts;
   }
 
-  /// Returns the weights of `position` for group `g` of interleaved columns:
-  /// those of its kernel columns, shifted by its distance from the first
-  /// position. Nothing if all are zero.
+  /// Returns the weights by which output position number `position` of a tile
+  /// multiplies group `g` of interleaved columns: its packed weights, shifted
+  /// by the distance of its window from the first window. Nothing if all are
+  /// zero.
   std::optional<Expr> weightsOf(Expr kernelRow, int64_t position, int64_t g,
                                 Expr channel, int64_t offset, int64_t bytes) {
     int64_t distance = position * columns.stride, own = g - distance / group,
@@ -259,7 +265,8 @@ private:
     return result;
   }
 
-  /// Loads a vector of packed weights.
+  /// Loads the packed weights of one kernel row for group number `index` of
+  /// kernel columns, for `bytes` / 4 channels from `channel` + `offset` on.
   Expr packed(Expr kernelRow, int64_t index, Expr channel, int64_t offset,
               int64_t bytes) {
     Expr step = kernelRow * double(groups) + double(index);
@@ -311,8 +318,9 @@ public:
   }
 
 private:
-  /// Returns the most positions whose windows lie in whole groups of columns
-  /// and whose sums fit the registers beside the interleaved vectors.
+  /// Returns the columns of a tile: the most output positions whose windows
+  /// together read no more groups of four columns than one window, and whose
+  /// sums fit the registers beside the interleaved vectors.
   static int64_t columnsOf(const WindowAxis &axis,
                            const TargetDescription &target) {
     int64_t room = llvm::alignTo(axis.kernel, group) - axis.kernel,

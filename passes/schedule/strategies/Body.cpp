@@ -22,19 +22,21 @@ public:
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
-    // The widest compute type determines the lanes of all.
+    // The widest compute type of the operands and results determines the number
+    // of lanes of all vectors.
     Type widest;
     auto consider = [&](Value v) {
       Type type = computeType(elementOf(v));
       widest = widest ? b.decidingLanes(widest, type) : type;
       b.vectorLanes = b.target.maxLanes(widest);
     };
-    // Vector lanes would change the order of sums.
+    // In strict mode nothing is vectorized, as lanes would change the order of
+    // the terms of sums.
     if (!b.group.isStrict()) {
       llvm::for_each(anchor->getOperands(), consider);
       llvm::for_each(anchor->getResults(), consider);
     }
-    // The result overwrites the state in place.
+    // The result of an append overwrites its state operand in place.
     if (auto append = dyn_cast<AppendOp>(anchor))
       b.allowInPlace(0, cast<BlockArgument>(append.getState()).getArgNumber());
     cast<BodyOpInterface>(anchor).emitBody(b);

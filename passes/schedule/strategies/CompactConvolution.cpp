@@ -1,13 +1,14 @@
-// Convolutions in little code: a single tile loop, borders included.
+// Convolutions for cores with little code memory: a single tile loop, borders
+// included.
 //
-// For cores with little code memory: shapes appear only as trip counts and
-// strides, and one tile computes all output positions. If tiles do not divide a
-// row, its last tile begins earlier and recomputes some positions. Loop bounds
-// skip kernel rows in the padding; columns in the padding are read from
-// elsewhere:
+// Shapes appear only as trip counts and strides, and one tile computes all
+// output positions. If tiles do not divide a row, the last tile of the row
+// begins earlier and recomputes some positions. Loop bounds skip kernel rows in
+// the padding. How the kernel reads columns in the padding depends on the
+// operands:
 //
-//   - integers: the windows of a tile are copied to scratch memory, each with
-//     its steps contiguous and padded to whole groups of dot products;
+//   - integers: the windows of a tile are copied to scratch memory, each window
+//     contiguous and padded to whole groups of dot products;
 //   - many channels: for each kernel position, each row of the tile has a
 //     cursor to the input's channels or, in the padding, to a row of padding;
 //   - few channels: the input rows for one row of results are copied to
@@ -30,25 +31,30 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// With few channels, a copy costs less than cursors at each kernel position.
+/// Whether the input is copied to scratch memory: if the group computes the
+/// input, or if it has few channels, so that a copy costs less than setting
+/// cursors for each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
 }
 
-/// Whether all positions are rows of one matrix.
+/// Whether the convolution is one matrix product whose rows are all positions,
+/// with a matching epilogue.
 bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
   return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
          hasFlatEpilogue(group, anchor.conv);
 }
 
-/// Returns the steps of a window, rounded up to whole groups of dot products.
+/// Returns the number of products per output of an integer convolution, rounded
+/// up to whole groups of dot products.
 int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
   return llvm::alignTo(anchor.steps(), terms.form->group);
 }
 
-/// Whether windows are copied: for integers, unless the input can be read as a
-/// matrix whose rows are whole groups.
+/// Whether the windows of each tile are copied to scratch memory: in integer
+/// convolutions, unless the input can be read as a matrix whose rows are whole
+/// groups of dot products.
 bool areWindowsCopied(GroupView group, ConvolutionAnchor anchor,
                       const TargetDescription &target) {
   return copiesWindows(anchor.conv, target) &&
@@ -57,8 +63,9 @@ bool areWindowsCopied(GroupView group, ConvolutionAnchor anchor,
                0);
 }
 
-/// Returns the work of tiles: the positions of a row, one kernel column or one
-/// kernel row at a time.
+/// Returns the work of the tiles of one result row. Each tile reads the input
+/// in contiguous stretches: whole kernel rows if the input is copied, else the
+/// channels of one kernel column.
 TileWork windowWork(ConvolutionAnchor anchor, bool isCopied) {
   ArrayRef<int64_t> w = shapeOf(anchor.conv.getW());
   int64_t stretch = w[w.size() - 2] * (isCopied ? w[w.size() - 3] : 1);
@@ -108,7 +115,8 @@ public:
                          });
                        });
     };
-    // All rows share the scratch memory, so they are computed sequentially.
+    // All result rows use the same scratch memory, so they are computed
+    // sequentially.
     if (isBand || hasPatch)
       b.forRange(b.index(0), b.index(outer), row);
     else
@@ -122,7 +130,8 @@ private:
   // Windows
   //===--------------------------------------------------------------------===//
 
-  /// Returns the number of input rows, with padding, for one row of results.
+  /// Returns how many input rows, with padding, one row of the pool's or the
+  /// convolution's result reads.
   int64_t bandRows() const {
     if (axes.size() == 1)
       return 1;
@@ -147,8 +156,9 @@ private:
     if (hasPatch) {
       int64_t steps = panels.steps();
       patch = b.scratch({rows, steps}, type);
-      // The weights after the last step are zero; the elements that they
-      // multiply are cleared once and never written again.
+      // Windows are padded to whole groups of dot products, and the weights of
+      // the padding are zero. The elements that these weights multiply are
+      // cleared once and never written again.
       b.forEach({rows, steps}, [&](ArrayRef<Expr> at) {
         named(at[0], "position");
         named(at[1], "step");
@@ -175,8 +185,9 @@ private:
                                  position.value, b.index(size).value);
   }
 
-  /// Copies the input rows, in whatever order their layout has, into the band.
-  /// The columns in the padding keep their initial value.
+  /// Copies the input rows for one row of results into the band, channels last
+  /// whatever the layout of the input. The columns in the padding keep their
+  /// initial value.
   void fillBand(ArrayRef<Expr> position) {
     int64_t width = bandColumns() * channels;
     int64_t count = std::min(columns.input.most(), bandColumns() - columns.low);
@@ -210,8 +221,9 @@ private:
     });
   }
 
-  /// Copies `count` contiguous elements in vectors; the last vector may overlap
-  /// the previous one.
+  /// Copies `count` contiguous elements of `from`, from `start` on, into the
+  /// window of `position` in the scratch memory, from `step` on. Copies
+  /// vectors; the last one may overlap the previous one.
   void copyRun(Value from, Expr start, Expr position, Expr step,
                int64_t count) {
     constexpr int64_t word = 4;
@@ -226,8 +238,9 @@ private:
         return vector;
       });
     };
-    // Copy several vectors per iteration: the loop overhead equals two copies,
-    // and compilers would replace a loop of single copies by a call of memcpy.
+    // Copy several vectors per iteration: the loop overhead costs as much as
+    // two copies, and compilers would replace a loop of single copies by a call
+    // of memcpy.
     int64_t vectors = count / lanes,
             together =
                 b.target.smallestCode ? 1 : std::min<int64_t>(vectors, 4);
@@ -257,8 +270,9 @@ private:
     });
   }
 
-  /// Copies a window from its axis `i` on. `at` is the index of the outer axes
-  /// in the input, in units of axis `i`; it is valid only if `inside` holds.
+  /// Copies the part of a window that lies at index `at` of the outer spatial
+  /// axes of the input (linearized), with loops over axis `i` and the axes
+  /// after it. `at` is valid only if `inside` holds.
   void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
                   size_t i, Expr kernel, Expr at, Expr inside) {
     if (i + 1 == axes.size())
@@ -321,7 +335,8 @@ private:
                    panels.weightsFrom(panel, b.index(0)));
   }
 
-  /// Returns the positions of a tile, or of the tiles that share a pool window.
+  /// Returns the number of positions of a tile, or of the tiles that share a
+  /// window of the pool.
   int64_t positionsTogether() const { return std::max(rows, window.back()); }
 
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
@@ -417,9 +432,9 @@ private:
   }
 
   /// Returns how many stretches of a kernel row are read separately, and the
-  /// trips of each, for the tile whose first input column is `start`: one
-  /// stretch per kernel column, or one for the whole kernel row if none of it
-  /// is padding, since its columns are contiguous.
+  /// trips of the inner loop for each stretch, for the tile whose first input
+  /// column is `start`. A stretch is one kernel column, or the whole kernel row
+  /// if none of it is padding, since its columns are contiguous.
   std::pair<Expr, Expr> stretches(Expr start) {
     int64_t trips = channels / choice.stepsOfTrip();
     std::pair<Expr, Expr> one{b.index(1), b.index(columns.kernel * trips)},
@@ -447,9 +462,10 @@ private:
   Type type;
   CompactPanels panels;
   SmallVector<WindowAxis> axes;
-  WindowAxis columns; // the last axis, as far as the pool reads
+  /// The last spatial axis, with only the output columns that the pool reads.
+  WindowAxis columns;
   int64_t channels;
-  Value buffer; // the input's buffer, null if it is computed
+  Value buffer; // of the input; null if the group computes it
   SmallVector<int64_t> window;
   CursorTileChoice choice;
   int64_t rows;

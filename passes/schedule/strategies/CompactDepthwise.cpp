@@ -25,11 +25,11 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Scratch memory for a channel; larger channels are processed in blocks of
-/// rows ("bands").
+/// The most bytes of scratch memory for the copy of a channel. Larger channels
+/// are processed in bands of rows.
 constexpr int64_t mostScratchBytes = 4096;
 
-/// Computes the properties and costs of the convolution before code is built.
+/// The properties and costs of a depthwise convolution, before code is built.
 class DepthwiseShape {
 public:
   DepthwiseShape(ConvOp conv, const TargetDescription &target)
@@ -42,8 +42,9 @@ public:
            (axes[1].output.most() >= fewColumns || conv.getX().getDefiningOp());
   }
 
-  /// Estimates the cycles per position in tiles of `width` positions, with a
-  /// penalty for code size; infinite if they do not fit the registers.
+  /// Estimates the cycles per output position in tiles of `width` positions,
+  /// with a penalty for code size; infinite if a tile does not fit the
+  /// registers.
   double cost(int64_t width) const {
     const InstructionCosts &costs = target.costs;
     auto load = [&](int64_t count) {
@@ -75,7 +76,7 @@ public:
            static_cast<double>(sizes);
   }
 
-  /// Returns the widths of tiles, best first.
+  /// Returns the widths of tiles, in positions of a row, best first.
   std::vector<int64_t> rankedWidths() const {
     Ranking<int64_t> ranking;
     int64_t widest = target.smallestCode ? 1 : axes[1].output.most();
@@ -85,8 +86,8 @@ public:
     return std::move(ranking).ranked(1);
   }
 
-  /// Returns the most rows that divide the result's rows and whose input fits
-  /// the scratch memory.
+  /// Returns the rows of a band: the largest divisor of the number of result
+  /// rows for which the input rows of one channel fit the scratch memory.
   int64_t rowsPerBand() const {
     int64_t rows = axes[0].output.most();
     int64_t bytes = type.getIntOrFloatBitWidth() / 8;
@@ -115,10 +116,11 @@ public:
   ArrayRef<int64_t> y;
 
 private:
-  /// Shorter rows are a single tile anyway and need no copy, unless the copy
-  /// widens the elements.
+  /// The fewest columns of a result. Shorter rows are a single tile anyway and
+  /// need no copy of the input, unless the copy widens the elements.
   static constexpr int64_t fewColumns = 6;
-  /// The filter must fit into registers beside the tile.
+  /// The most elements of a filter, which must fit into registers beside the
+  /// tile.
   static constexpr int64_t mostTaps = 12;
   /// Relative gain that each additional position of a tile must bring to
   /// justify its code.
@@ -133,13 +135,15 @@ public:
 
   void emit() {
     plane = b.scratch({planeRows(rows), planeColumns()}, type);
-    // The columns in the padding stay zero for all channels.
+    // Clear the copy once: its columns in the padding stay zero for all
+    // channels.
     b.forEach({planeRows(rows), planeColumns()}, [&](ArrayRef<Expr> at) {
       named(at[0], "plane_row");
       named(at[1], "plane_column");
       b.store(plane, b.constant(0, type), at);
     });
-    // Emit the same loops for every shape, so that kernels can be shared.
+    // Emit these loops even for a single trip, so that kernels of different
+    // shapes can share code.
     b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
       named(batch[0], "batch");
       forAlways(b, axes[0].output.most() / rows, [&](Expr band) {
@@ -156,7 +160,8 @@ public:
   void copyChannel(Expr batch, Expr top, Expr channel) {
     int64_t low = axes[0].low, left = axes[1].low;
     int64_t count = std::min(axes[1].input.most(), planeColumns() - left);
-    // Copy several columns per iteration: the loop overhead exceeds the copy.
+    // Copy several columns per iteration: a loop costs more overhead per
+    // iteration than the copy of one column.
     int64_t together = 6;
     while (count % together != 0)
       --together;
@@ -281,8 +286,9 @@ public:
            std::to_string(plan.number("columns")) + " columns";
   }
 
-  /// Weights are read once per channel, so they can be stored in a narrower
-  /// type.
+  /// Weights are read once per channel, so they are stored in a narrower
+  /// integer type if they are whole numbers, and converted when they are
+  /// loaded.
   void pack(GroupOp group, const Plan &,
             const TargetDescription &) const override {
     ConvOp conv = depthwiseOf(GroupView{&group.getBody().front()});

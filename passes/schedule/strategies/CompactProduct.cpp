@@ -1,5 +1,6 @@
-// Matrix products in little code: a packed right operand, and rows of one
-// matrix read through cursors, in tiles that cover all rows in a single loop
+// Matrix products for cores with little code memory: the right operand is
+// packed in panels, the rows of the left operand are read through cursors
+// (pointers that advance), and tiles cover all rows in a single loop
 // (CompactPanels.h).
 
 #include "passes/schedule/Strategy.h"

@@ -53,7 +53,8 @@ public:
         fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
     if (anchor.pool && hasOneRow(anchor.pool) && paysToFork(group, target))
       preferPanelsToShare(tiles, anchor.channels(), model);
-    // Large weights are read once; otherwise the input is.
+    // Choose the order that reads the weights once if they are large, else the
+    // order that reads the input once.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
                         anchor.weightBytes() > target.residentBytes();
     SmallVector<Plan> plans;
@@ -104,8 +105,8 @@ public:
                       group.isStrict());
   }
 
-  /// Takes a convolution and the elementwise operators between it and a pool
-  /// with disjoint windows.
+  /// Takes into the group of a pool with disjoint windows the convolution
+  /// before it and the elementwise operators between them.
   SmallVector<Operation *> takes(Operation *producer,
                                  llvm::function_ref<bool(Operation *)> isMember,
                                  llvm::function_ref<bool(Operation *)> isFree,
@@ -143,15 +144,16 @@ public:
   }
 
 private:
-  /// Whether the pool's result has one position, so that threads can only
+  /// Whether the pool's result has a single row, so that threads can only
   /// divide its channels.
   static bool hasOneRow(Operation *pool) {
     ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
     return ShapedType::getNumElements(y.drop_back(2)) == 1;
   }
 
-  /// Moves a tile that leaves more than one panel to the front if it is nearly
-  /// as fast.
+  /// Moves the best tile that divides the output channels into two or more
+  /// panels, which threads can share, to the front of `tiles`, if it is nearly
+  /// as fast as the best one.
   static void preferPanelsToShare(std::vector<TileChoice> &tiles,
                                   int64_t channels, ConvolutionTiles &model) {
     constexpr double nearly = 1.1;

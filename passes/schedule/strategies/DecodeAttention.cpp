@@ -1,6 +1,7 @@
 // Attention with few queries on CPUs, reading each key and value once: see
 // AttentionLoops.h. A decoder has one query per head and a cache of keys and
-// values; if heads share these, their queries count as queries of one head.
+// values. If several heads share keys and values, the queries of these heads
+// count as queries of one head.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/AttentionLoops.h"
@@ -12,11 +13,14 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// With more queries, tiles of queries and keys are better.
+/// The most queries per head. With more, tiles of queries and keys are faster
+/// (strategy "attention").
 constexpr int64_t mostQueries = 8;
-/// The dot product with a key is unrolled over all of its elements.
+/// The most elements of a key, since the dot product of a query and a key is
+/// unrolled over all of them.
 constexpr int64_t mostDepth = 256;
-/// A block of scores stays in the L1 cache while keys stream through it.
+/// The keys of a block, whose scores stay in the L1 cache while the keys stream
+/// through it.
 constexpr int64_t keysOfBlock = 128;
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {

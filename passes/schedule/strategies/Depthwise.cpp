@@ -1,5 +1,6 @@
-// The strategy for depthwise convolutions, and those with several groups of
-// channels per vector (DepthwiseLoops.h), and its plans.
+// The strategy for depthwise convolutions and for convolutions whose groups of
+// channels are so small that a vector holds several of them (DepthwiseLoops.h),
+// and its plans.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -19,8 +20,9 @@ public:
                const TargetDescription &target) const override {
     if (depthwiseOf(group))
       return true;
-    // With --strict, sums keep their order: at each kernel column, the inputs
-    // of a group are added in order.
+    // With --strict, sums must keep the operator's order: at each kernel
+    // column, the inputs of a group are added in order. These loops do so only
+    // for groups with one input channel.
     ConvOp conv = filtersOf(group);
     return conv && hasGroupsInLanes(conv, target) &&
            (!group.isStrict() || inputsOfGroup(conv) == 1);
@@ -61,8 +63,8 @@ public:
 
   bool takesDynamicSizes() const override { return true; }
 
-  /// If flash is scarce, loading narrow weights with a conversion saves three
-  /// quarters of them.
+  /// If flash memory is scarce, weights that are whole numbers are stored in 8
+  /// or 16 bits instead of 32 and converted when they are loaded.
   void pack(GroupOp group, const Plan &,
             const TargetDescription &target) const override {
     if (!target.smallCode)

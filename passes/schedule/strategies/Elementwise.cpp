@@ -65,7 +65,8 @@ public:
       Exprs zeros(shape.size(), b.index(0));
       b.store(output, b.load(result, zeros), idx);
     };
-    // The rows of a part of a larger tensor may not be contiguous.
+    // If a buffer is part of a larger tensor, its rows may not be contiguous;
+    // then elements are accessed one by one.
     bool isDense =
         hasContiguousRows(output) && llvm::all_of(buffers, hasContiguousRows);
     Type type = widestType(b);
@@ -100,17 +101,18 @@ public:
   }
 
 private:
-  /// The sizes of merged axes: of the result, as loop trip counts, and of each
-  /// input.
+  /// The sizes of the merged axes: of the result, of the result as loop trip
+  /// counts (which may be dynamic), and of each input.
   struct MergedAxes {
     SmallVector<int64_t> sizes;
     Dims trips;
     SmallVector<SmallVector<int64_t>> inputs;
   };
 
-  /// Merges an axis into the one outside of it if all operands allow it and
-  /// `continues` holds, which means that both are contiguous in the result's
-  /// memory. An axis with a dynamic size is never merged.
+  /// Merges each axis of the result into the axis outside of it if all operands
+  /// allow it and `continues` holds, which tells whether both axes are
+  /// contiguous with each other in the result's memory. An axis with a dynamic
+  /// size is never merged.
   static MergedAxes
   mergeAxes(GroupView group,
             llvm::function_ref<bool(size_t outside, size_t axis)> continues) {
@@ -163,8 +165,8 @@ private:
     return size;
   }
 
-  /// Returns the element type that determines the number of lanes, which is the
-  /// one with the fewest.
+  /// Returns the element type, among all values of the group, that determines
+  /// the number of lanes (KernelBuilder::decidingLanes).
   static Type widestType(KernelBuilder &b) {
     Type widest = elementOf(b.result());
     auto consider = [&](Type type) { widest = b.decidingLanes(widest, type); };

@@ -20,7 +20,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The columns of a panel and the rows of a tile.
+/// The output channels of a panel and the positions of a tile.
 struct Choice {
   int64_t columns, rows;
 };
@@ -137,7 +137,8 @@ private:
     return vectorsOf(anchor, columns, target).width() == columns;
   }
 
-  /// The tiles of a panel, and the cost of all panels.
+  /// The cost model for panels of `columns` output channels: `model` describes
+  /// the tiles of one panel, and `cycles` returns the cost of all panels.
   struct GroupTiles {
     int64_t vectors, panels;
     TileModel model;
@@ -146,7 +147,8 @@ private:
                const TargetDescription &target)
         : vectors(vectorsOf(anchor, columns, target).lanes.size()),
           panels(anchor.channels() / columns),
-          // Narrow vectors take as long as wide ones.
+          // Narrow vectors take as long as wide ones, so count each as a full
+          // one.
           model(anchor.positions().most(),
                 vectors * target.maxLanes(anchor.type()), anchor.steps(),
                 target, anchor.type(),

@@ -34,7 +34,7 @@ public:
            reachesInside(conv, target);
   }
 
-  /// Whether the input contains the elements that are loaded beyond the last
+  /// Whether the input contains the elements that vectors load beyond the last
   /// window of a row.
   static bool reachesInside(ConvOp conv, const TargetDescription &target) {
     WindowAxis columns = windowAxes(conv).back();
@@ -48,8 +48,8 @@ public:
     static const PlanKey keys[] = {{"columns", 1, 1 << 16}, {"rows", 1, 2}};
     return keys;
   }
-  /// With two rows, loaded weights serve both, and the rows share half of the
-  /// interleaved vectors.
+  /// A tile of two result rows loads its weights once for both rows, and the
+  /// rows share half of the interleaved input vectors.
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto conv = cast<ConvOp>(group.anchor());
@@ -83,7 +83,8 @@ public:
     if (!stream.crossesPositions())
       return;
     addBiasBehind(conv);
-    // Other operands that are read per channel need the same layout.
+    // Per-channel operands of the epilogue need the layout of the weights, with
+    // the first channels repeated at the end.
     SmallVector<OpOperand *> uses;
     for (BlockArgument argument : group.getBody().getArguments())
       if (tensorType(argument).getNumElements() == stream.channels &&
@@ -101,9 +102,10 @@ public:
   }
 
 private:
-  /// Packs the operand of `use` with its first channels repeated at the end, as
-  /// vectors wrap around to the next position. In the group, the packing
-  /// appears as a last panel that is wider than its channels.
+  /// Packs the operand of `use` with its first channels repeated at the end,
+  /// since a vector may begin at any channel and continue with the first
+  /// channels of the next position. In the group, the packing appears as a last
+  /// panel that is wider than its channels.
   static void packWithMore(GroupOp group, OpOperand &use,
                            const ChannelStream &stream, int64_t together,
                            int64_t axes) {
@@ -133,8 +135,8 @@ private:
                                    together, axes));
   }
 
-  /// Replaces the bias by a separate AddOp, so that it is read like other
-  /// per-channel operands.
+  /// Replaces the bias of the convolution by a separate AddOp, so that the bias
+  /// is read like other per-channel operands.
   static void addBiasBehind(ConvOp conv) {
     Value bias = conv.getBias();
     auto argument = dyn_cast_or_null<BlockArgument>(bias);

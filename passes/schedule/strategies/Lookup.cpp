@@ -36,7 +36,8 @@ public:
             lanes = b.target.maxLanes(from);
     Value x = b.view(b.bufferOf(bytes), {count}),
           y = b.view(b.outputs[0], {count});
-    // A part of a larger tensor is processed element by element.
+    // If the input or the result is part of a larger tensor, process elements
+    // one by one.
     if (!hasContiguousRows(x) || !hasContiguousRows(y))
       return b.forIndependent(dimsOf(b.result()), [&](ArrayRef<Expr> at) {
         b.store(0u, b.load(b.result(), at), at);
@@ -66,8 +67,8 @@ public:
   }
 
 private:
-  /// Returns the gather of a group that consists of it and possibly a bitcast
-  /// of the indices to an unsigned type; null otherwise.
+  /// Returns the gather of a group that consists of only this gather and
+  /// possibly a bitcast of its indices to an unsigned type; null otherwise.
   static GatherOp tableOf(GroupView group) {
     Operation *op = group.block->getTerminator()->getPrevNode();
     if (!op || !isByteTable(op) || group.results()[0] != op->getResult(0) ||

@@ -3,9 +3,9 @@
 // Each element is computed on demand through the group. The last axis is
 // vectorized if every operator supports vectors. If tensors are concatenated
 // along that axis, each of them gets a loop of its own, so that no element
-// needs a select and vectors apply. If the last operator is a refill into one
-// axis, the loops run over the axes of its operand, and each element is stored
-// at its linear index.
+// needs a select and vectors apply. If the last operator is a refill (a move of
+// all elements into another shape) into one axis, the loops run over the axes
+// of its operand, and each element is stored at its linear index.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
@@ -35,8 +35,8 @@ public:
     if (refill)
       result = refill.getX();
     Dims trips = dimsOf(result);
-    // One warp per scheduler is enough if elements are only moved, without
-    // inner loops.
+    // Threads per SM that are enough: one warp per scheduler if the group only
+    // moves elements or computes them elementwise, more if it has inner loops.
     bool moves = isCheap(group);
     int64_t enough = moves ? 4 * target.device.warp : target.device.busyThreads;
     if (moves && !refill)
@@ -62,8 +62,8 @@ public:
     SmallVector<ConcatOp> joins = joinsToCut(b, result);
     if (passLanes(b.group, refill, joins)) {
       widest = 0;
-      // All operators are vectorized: the element types together determine the
-      // number of lanes.
+      // All operators are vectorized. Together, the element types of their
+      // operands and results determine the number of lanes.
       for (Operation &op : b.group.block->without_terminator())
         for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults()))
           type = b.decidingLanes(type, elementOf(v));
@@ -73,8 +73,8 @@ public:
     if (b.target.isDevice())
       return emitForDevice(b, result, refill);
     Dim last = shape.empty() ? Dim(1) : shape.back();
-    // The boundaries of the concatenated parts. Vectors are used only if the
-    // parts fill them.
+    // The boundaries between the operands of concatenations along the last
+    // axis. Vectors are used only if the parts between boundaries fill them.
     SmallVector<int64_t> cuts = cutsOf(joins);
     if (!joins.empty() &&
         partCount(cuts) * b.target.maxLanes(type) > cuts.back())
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  /// Whether all operators are elementwise or move elements.
+  /// Whether all operators of the group are elementwise or move elements.
   static bool isCheap(GroupView group) {
     return llvm::all_of(group.block->without_terminator(), [](Operation &op) {
       auto element = dyn_cast<ElementOpInterface>(op);
@@ -134,7 +134,8 @@ private:
     forNeighbours(b, shape, elements, [&](ArrayRef<Expr> at) {
       for (auto [axis, i] : llvm::enumerate(at))
         named(i, nameOf(b, axis));
-      // All elements of a thread belong to the same operand of a concatenation.
+      // All elements that one thread computes come from the same operand of
+      // each concatenation, so no element needs a select.
       for (ConcatOp join : joins)
         b.bindElement(join.getResult(), join.emitElement(b, at));
       b.store(0u, b.load(result, at), place(at));
@@ -143,8 +144,9 @@ private:
     });
   }
 
-  /// Returns how many adjacent elements along the last axis, from multiples of
-  /// that number on, certainly belong to the same operands of `joins`.
+  /// Returns the largest n for which elements [i * n, (i + 1) * n) of the last
+  /// axis come from the same operand of each concatenation in `joins`, for
+  /// every i.
   static Dim runOf(ArrayRef<Dim> shape, ArrayRef<ConcatOp> joins) {
     if (shape.empty() || !shape.back().known())
       return 1;
@@ -154,8 +156,9 @@ private:
     return run;
   }
 
-  /// Returns joinsInPlace if the last axis is split for them. Empty if the
-  /// target uses whole registers only, which parts rarely fill.
+  /// Returns the concatenations at whose boundaries the loop over the last axis
+  /// is split. None on a device, and none if the target uses whole registers
+  /// only, which the parts rarely fill.
   static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
     return b.target.isDevice() || b.target.wholeRegisters
                ? SmallVector<ConcatOp>()
@@ -230,9 +233,10 @@ private:
     }
   }
 
-  /// Whether the group only moves int8 elements, or takes their maximum, on a
-  /// target that computes in whole registers: narrower copies use other
-  /// registers, and half a register loads and stores well.
+  /// Whether vectors narrower than a register pay off although the target
+  /// computes in whole registers: if the group only moves int8 elements or
+  /// takes their maximum. Narrower copies use other registers than computation,
+  /// and half a register loads and stores well.
   static bool takesNarrowerVectors(KernelBuilder &b) {
     return b.target.wholeRegisters &&
            llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
@@ -247,7 +251,8 @@ private:
   }
 
   /// Calls `body` for [0, size) in vectors of int8, each half as wide as the
-  /// previous one; vectors that are computed with only down to half a register.
+  /// previous one. If the group computes with them, only down to half a
+  /// register; the remaining elements then follow one by one.
   static void forNarrowerVectors(KernelBuilder &b, int64_t size,
                                  llvm::function_ref<void(Expr, int64_t)> body) {
     int64_t at = 0, widest = b.target.vectorBytes.front();
@@ -275,7 +280,9 @@ private:
     }
   }
 
-  /// Results of convolutions and pools are images with channels last.
+  /// Returns the name of an axis of the result in the generated code. Results
+  /// of convolutions and pools are images with channels last, whose axes are
+  /// named accordingly ("batch", "row", "column", "channel").
   static std::string nameOf(KernelBuilder &b, size_t axis) {
     size_t rank = shapeOf(b.result()).size();
     bool isImage =
@@ -284,8 +291,8 @@ private:
     return isImage ? imageAxisName(axis, rank) : axisName(axis, rank);
   }
 
-  /// Returns the refill into one axis that yields the result; null if another
-  /// operator does.
+  /// Returns the refill (a move of all elements into another shape) that yields
+  /// a one-dimensional result; null if another operator yields the result.
   static RefillOp refilled(Value result) {
     auto refill = result.getDefiningOp<RefillOp>();
     return refill && shapeOf(result).size() == 1 ? refill : RefillOp();

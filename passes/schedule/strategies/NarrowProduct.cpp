@@ -102,7 +102,8 @@ private:
     return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
                      target, elementOf(product.getA()));
   }
-  /// Includes the dequantization of each weight, once for all rows of a tile.
+  /// Estimates the cycles of a matrix product in tiles of this shape, including
+  /// the dequantization of each weight once for all rows of a tile.
   static double cycles(const TileModel &model, const TileChoice &tile) {
     constexpr double perWeight = 2;
     return model.cycles(tile) * (1 + perWeight / double(tile.rows));
@@ -111,9 +112,9 @@ private:
                                         const TargetDescription &target) {
     TileModel floats = model(product, target);
     std::vector<TileChoice> tiles = floats.ranked();
-    // Each vector of sums needs two more registers, for scales and for zero
-    // points (or the sums of a block); others hold weights during
-    // dequantization.
+    // Each vector of sums needs two more registers: one for its scales, and one
+    // for its zero points or its partial sums of a block of steps. `onTheWay`
+    // registers hold weights during dequantization.
     constexpr int64_t onTheWay = 6;
     auto fits = [&](const TileChoice &tile) {
       return tile.vectors * (tile.rows + 2) + onTheWay <=
@@ -140,7 +141,7 @@ private:
             int64_t(llvm::divideCeil(plan.number("columns"), lanes)), 1};
   }
 
-  /// Emits one tile.
+  /// Emits the code of one tile.
   struct Emitter {
     KernelBuilder &b;
     NarrowMatMulOp product;
@@ -184,7 +185,8 @@ private:
       loops.store(tile, product.getResult(), place, firstColumn);
     }
 
-    /// Loads the scales or zero points of a block; a scalar if all are equal.
+    /// Loads the scales or zero points of a block of steps for the columns of
+    /// vector `v`; a scalar if all columns have the same one.
     Expr parameter(const std::optional<PackedPanels> &panels, Value from,
                    Expr block, size_t v, StringRef name) {
       Expr loaded = panels ? panels->load(b, place.panel, block, offsets[v],
@@ -193,8 +195,8 @@ private:
       return named(convert(loaded, type), name + "_" + Twine(v));
     }
 
-    /// Calls `use` for each step of a block, with the left operand's elements
-    /// of all rows and the unpacked weights.
+    /// Calls `use` for each step of a block of steps, with the left operand's
+    /// elements of all rows of the tile and with the unpacked weights.
     Exprs overSteps(
         Expr block, ArrayRef<Expr> carried,
         llvm::function_ref<void(Exprs &, ArrayRef<Expr>, ArrayRef<Expr>)> use) {
@@ -229,8 +231,8 @@ private:
       });
     }
 
-    /// Adds a block to the sum of a single row, applying the scale after the
-    /// products.
+    /// Adds a block of steps to the sums of a tile with a single row, applying
+    /// the block's scale to the sum of its products.
     void addBlock(Expr block, Exprs &sums) {
       size_t count = sums.size();
       Exprs parts;
@@ -259,7 +261,8 @@ private:
       }
     }
 
-    /// Adds a block to the sums of several rows, with dequantized weights.
+    /// Adds a block of steps to the sums of a tile with several rows, which
+    /// share the dequantized weights.
     void addFloats(Expr block, Exprs &sums) {
       size_t count = vectors.lanes.size();
       Exprs factors, terms;

@@ -53,16 +53,17 @@ class PaddingStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Shorter runs do not pay for their loops, nor does their code with small
-    // code.
+    // Shorter runs do not make up for the overhead of their loops. If the
+    // target prefers small code, the code of these loops is too large.
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
     return runs && runs->inside() >= leastRun && !target.isDevice() &&
            !target.smallCode && !fillsRegisters(*runs, target);
   }
 
-  /// On targets with slow partial registers: whether a position fills at least
-  /// half a register, so that copies need no runs (LoopNest.cpp).
+  /// Whether one position of the padded axis fills at least half a register on
+  /// a target with slow partial registers. Then the loop nest copies positions
+  /// well without runs (LoopNest.cpp).
   static bool fillsRegisters(Runs &runs, const TargetDescription &target) {
     return target.wholeRegisters &&
            2 * runs.inner >= target.maxLanes(elementOf(runs.pad.getResult()));
@@ -81,7 +82,7 @@ public:
     rowsOfY.push_back(runs.all());
     x = b.view(x, rowsOfX);
     y = b.view(y, rowsOfY);
-    // The rows of a part of a larger tensor may not be contiguous.
+    // If a buffer is part of a larger tensor, its rows may not be contiguous.
     if (!hasContiguousRows(x) || !hasContiguousRows(y))
       return elementByElement(b);
     Type type = elementOf(pad.getResult());

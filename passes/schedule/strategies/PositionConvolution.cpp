@@ -1,9 +1,9 @@
 // The strategy for convolutions with too few output channels to fill vectors,
 // with positions in lanes (PositionTiles.h), and its plans.
 //
-// `channels` and `vectors` are those of a tile, `lines` the result rows whose
-// input rows are copied together, and `parts` the number of threads that can
-// have a copy.
+// In a plan, `channels` and `vectors` are those of a tile, `lines` the result
+// rows whose input rows are copied together, and `parts` the number of threads
+// that can have a copy.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/GroupCost.h"
@@ -18,7 +18,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The most kernel columns, which are unrolled.
+/// The most kernel columns of a convolution, since the code for them is
+/// unrolled.
 constexpr int64_t mostKernelColumns = 16;
 
 class PositionConvolutionStrategy : public Strategy {
@@ -29,14 +30,15 @@ public:
     if (!anchor.conv || group.savesMemory ||
         windowAxes(anchor.conv).back().kernel > mostKernelColumns)
       return false;
-    // Channels that fill a vector stay in lanes, as estimates are least
-    // reliable for short vectors (armv7-a: 0.93 instructions per multiply-add
-    // for 8 channels, 0.37 with channels in lanes, November 2026).
+    // Output channels that fill a vector stay in lanes (strategy
+    // "convolution"), as the estimates below are least reliable for short
+    // vectors (armv7-a: 0.93 instructions per multiply-add for 8 channels, 0.37
+    // with channels in lanes, November 2026).
     if (shapeOf(anchor.conv.getResult()).back() >=
         target.maxLanes(anchor.type()))
       return false;
-    // The cost with channels in lanes, less a margin for the error of the
-    // estimates.
+    // Positions in lanes must cost less than this fraction of the estimate for
+    // channels in lanes, as both estimates have errors.
     constexpr double surely = 0.9;
     PositionTiles tiles(anchor, target);
     ConvolutionTiles channels(anchor, target);

@@ -24,7 +24,8 @@ public:
         group.results() != anchor->getResults())
       return false;
     Value weights = weightsOf(anchor).get();
-    // The last gate of a GRU is summed separately.
+    // The last gate of a GRU is summed separately from the others, so each
+    // single gate must consist of whole panels.
     int64_t width =
         isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
     return isa<Float32Type>(elementOf(weights)) &&
@@ -54,7 +55,8 @@ public:
       std::swap(plans[0], plans[1]);
     return plans;
   }
-  /// One load of weights per vector of products, in each step of each sequence.
+  /// Estimates one load of weights per vector multiply-add, in each time step
+  /// of each sequence.
   double cost(GroupView group, const Plan &,
               const TargetDescription &target) const override {
     Operation *anchor = group.anchor();
@@ -98,8 +100,8 @@ public:
   }
 
 private:
-  /// Whether the products of one step of one sequence take long enough to
-  /// divide them among threads.
+  /// Whether the matrix-vector product of one time step of one sequence takes
+  /// long enough to divide it among threads.
   static bool paysToShareSteps(Operation *anchor,
                                const TargetDescription &target) {
     Value weights = weightsOf(anchor).get();

@@ -25,7 +25,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Emits the loops of one group.
+/// Emits the loops of a group around its reduction.
 class RowReduction {
 public:
   explicit RowReduction(KernelBuilder &b)
@@ -50,7 +50,8 @@ public:
     };
     if (takesWarp()) {
       threads = b.threadsOfRow(rows, length());
-      // At least half of the threads get some elements of the row.
+      // Narrow the accesses until they divide the row and at least half of the
+      // threads get elements of it.
       lanes = lanesOfAccess();
       while (length() % lanes || (lanes > 1 && 2 * length() / lanes < threads))
         lanes /= 2;
@@ -106,8 +107,9 @@ private:
     return x;
   }
 
-  /// Whether a row is long enough for each thread of a warp to get some
-  /// elements: adjacent threads read adjacent elements in one transaction.
+  /// Whether several threads of a device share a row: if each thread of a warp
+  /// gets at least two elements. Adjacent threads read adjacent elements in one
+  /// transaction.
   bool takesWarp() {
     Type type = computeType(elementOf(reduction.getInput()));
     return b.target.isDevice() && length() >= 2 * b.target.device.warp &&
@@ -115,7 +117,7 @@ private:
   }
 
   /// Returns how many elements a device thread reads at once: 16 bytes of the
-  /// widest tensor.
+  /// group's input with the widest elements.
   int64_t lanesOfAccess() {
     constexpr int64_t access = 16;
     int64_t elements = access;
@@ -160,8 +162,8 @@ private:
     b.when(equal(lane, 0.0), [&] { finish(at, total, count); });
   }
 
-  /// Returns the reduced axes outside of the merged ones, which become outer
-  /// loops.
+  /// Returns the reduced axes that are not among the merged trailing axes; each
+  /// of them becomes an outer loop.
   SmallVector<size_t> outerAxes() const {
     SmallVector<size_t> outer;
     for (size_t axis = 0; axis < merged; ++axis)
@@ -211,7 +213,7 @@ private:
     finish(at, total, count);
   }
 
-  /// Stores the result of a row.
+  /// Applies the epilogue to the reduced value of a row and stores the result.
   void finish(ArrayRef<Expr> at, Expr total, int64_t count) {
     Value anchor = reduction->getResult(0);
     Expr result = named(reduction.finish(b, total, count),
@@ -222,7 +224,8 @@ private:
     b.unbindElement(anchor);
   }
 
-  /// Emits one pass over the merged axis.
+  /// Emits a loop over the merged axis that combines its elements at the outer
+  /// indices `at` into the accumulators `acc`.
   Exprs inner(ArrayRef<Expr> at, int64_t lanes, int64_t unroll, Exprs acc) {
     auto step = [&](Expr k, MutableArrayRef<Expr> to) {
       named(k, "element");
@@ -268,8 +271,8 @@ private:
     for (int64_t half = lanes / 2; half > 0; half /= 2) {
       Expr low, high;
       if (b.target.wholeRegisters && half < b.target.maxLanes(acc.type)) {
-        // Partial registers are slow on this target: combine all lanes with
-        // those at distance `half`.
+        // Partial registers are slow on targets that use whole registers:
+        // combine all lanes with the lanes at distance `half`.
         int64_t all = std::min(lanes, b.target.maxLanes(acc.type));
         auto places = llvm::to_vector(llvm::map_range(
             llvm::seq(all), [&](int64_t i) { return (i + half) % all; }));
@@ -295,8 +298,8 @@ private:
     return acc;
   }
 
-  /// Returns the lanes of the widest type up to the reduction, at most the
-  /// number of elements.
+  /// Returns the lanes for the widest operand of the reduction and of the
+  /// operators before it, at most `length`.
   int64_t lanesFor(int64_t length) {
     Type widest = computeType(elementOf(reduction.getInput()));
     for (Operation &op : llvm::make_range(b.group.block->begin(),
@@ -315,12 +318,13 @@ private:
   ReductionOpInterface reduction;
   ArrayRef<int64_t> shape;
   SmallVector<bool> reduced;
-  /// Axes from this one on are merged into one.
+  /// The first of the trailing axes of `shape` that are merged into one.
   size_t merged;
   /// Device threads that share a row, and adjacent elements that each reads at
   /// a time.
   int64_t threads = 1, lanes = 1;
-  /// The buffers that are read, viewed with the merged axis.
+  /// The stored tensors that the reduction reads, each with its buffer viewed
+  /// with the merged axis.
   SmallVector<std::pair<Value, Value>> operands;
 };
 
@@ -331,7 +335,8 @@ public:
     if (!reduction || group.results().size() != 1 ||
         shapeOf(group.results()[0]) != shapeOf(reduction->getResult(0)))
       return false;
-    // Maxima and integer sums do not depend on the order.
+    // In strict mode, float sums must keep the order of their terms. Maxima,
+    // minima and integer reductions do not depend on the order.
     if (group.isStrict() && !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()) &&
         isa<FloatType>(elementOf(reduction.getInput())))
       return false;

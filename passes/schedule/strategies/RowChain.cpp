@@ -27,7 +27,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Emits the stages of a chain.
+/// Emits the loops of a chain of convolutions.
 class RowChainLoops {
 public:
   explicit RowChainLoops(KernelBuilder &b)
@@ -61,8 +61,9 @@ private:
     return GroupView{&group.getBody().front()};
   }
 
-  /// Emits the work of one thread: the rows [first, end) of all images, with
-  /// scratch buffer number `memory`.
+  /// Emits the work of one thread: rows [first, end) of the result, with the
+  /// rows of all images numbered consecutively. `memory` is the number of its
+  /// scratch buffer.
   void part(Expr memory, Expr first, Expr end) {
     if (images == 1)
       return imageRows(b.index(0), memory, first, end);
@@ -97,8 +98,9 @@ private:
            });
   }
 
-  /// Computes the rows of the first result from `made` on that the window of
-  /// `row` reads; returns the row after the last of them.
+  /// Computes those rows of the first convolution's result that the depthwise
+  /// window of result row `row` reads, from row `made` on, which is the first
+  /// one that is not computed yet. Returns the row after the last computed one.
   Expr throughWindowOf(Expr image, Expr row, Expr made, Expr memory) {
     Expr behind = named(row * double(axis.stride) +
                             double(axis.reach() + 1 - axis.low),
@@ -129,7 +131,8 @@ private:
               });
   }
 
-  /// Emits a stage, which reads `input` as the result of the previous stage.
+  /// Emits one convolution of the chain, which reads the result of the previous
+  /// convolution from `input`.
   void emitStage(GroupOp group, Value input, Value output,
                  llvm::function_ref<void(KernelBuilder &, ConvOp)> body) {
     KernelBuilder stage(b.builder, b.function, viewOf(group), b.target, output);
@@ -171,7 +174,7 @@ public:
                  {{"parts", RowChain::of(group)->parts(target)}})};
   }
 
-  /// The sum over the stages.
+  /// Returns the sum of the costs of the chain's convolutions.
   double cost(GroupView group, const Plan &,
               const TargetDescription &target) const override {
     double cycles = 0;

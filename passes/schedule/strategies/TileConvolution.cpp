@@ -1,11 +1,11 @@
 // The strategy for convolutions of narrow types in registers that hold matrix
 // tiles (TileWindows.h), and its plans.
 //
-// `lines` is the number of result rows that are computed together from a copy
-// of their input rows; 0 if the convolution is a plain matrix product. `parts`
-// is the number of threads that can have a copy. Weights are packed as for
-// vector dot products (Convolution.cpp), which remain the choice for few
-// positions or channels.
+// In a plan, `lines` is the number of result rows that are computed together
+// from a copy of their input rows; 0 if the convolution is a plain matrix
+// product. `parts` is the number of threads that can have such a copy. Weights
+// are packed as for vector dot products (Convolution.cpp), which remain the
+// choice for few positions or channels.
 
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
@@ -58,7 +58,8 @@ public:
       if (choices.empty())
         choices.push_back({{1, vectors, 1}, anchor.isMatrix() ? 0 : 1});
     }
-    // Large weights are read once; otherwise the input is.
+    // Choose the order that reads the weights once if they are large, else the
+    // order that reads the input once.
     bool weightsFirst =
         anchor.isMatrix() && anchor.weightBytes() > target.residentBytes();
     bool divides = !anchor.isMatrix() && paysToFork(group, target);

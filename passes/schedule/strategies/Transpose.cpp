@@ -5,13 +5,15 @@
 // element. Instead, as many rows as a vector has lanes are loaded, transposed
 // in registers (LaneShuffles.h), and stored as rows.
 //
-// A work item is a panel: either the input rows that a cache line of the result
-// has elements of, with all columns, or the columns of a cache line of the
-// input, with all rows. Thus the cache lines of one tensor are written or read
-// once, wherever they are, and those of the other are sequential. The former
-// tensor is the one whose rows map to more sets of the L1 cache, or else whose
-// rows are closer together. Panels are one tile wide if their lines would not
-// stay in that cache. If sizes are not whole vectors, the last tile overlaps
+// A work item is a panel of the input. It has either as many rows as a cache
+// line of the result has elements, and all columns, or as many columns as a
+// cache line of the input has elements, and all rows. With the former, each
+// cache line of the result is written once as a whole, and input rows are read
+// sequentially; with the latter, each cache line of the input is read once, and
+// result rows are written sequentially. The former is chosen if rows of the
+// result map to more sets of the L1 cache than rows of the input, or to as many
+// and are closer together. Panels are one tile wide if their lines would not
+// stay in the L1 cache. If sizes are not whole vectors, the last tile overlaps
 // the previous one, in the same work item.
 //
 // If there are few rows, as for the color planes of an image, and their columns
@@ -65,15 +67,17 @@ TransposeOp transposeOf(GroupView group) {
 
 constexpr int64_t mostFewRows = 4;
 
-/// Whether the rows are few enough to be interleaved.
+/// Whether the input has so few rows, whose columns become the second-to-last
+/// axis of the result, that the rows are interleaved.
 bool hasFewRows(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   return shapeOf(op.getX())[perm.back()] <= mostFewRows &&
          perm.end()[-2] == int64_t(perm.size()) - 1;
 }
 
-/// Returns the lanes of a tile. Larger squares would take more code and hardly
-/// be faster.
+/// Returns the lanes of the vectors of a tile; 0 if they cannot hold some
+/// element type of the group. Larger square tiles would take more code and
+/// hardly be faster.
 int64_t lanesOf(GroupView group, const TargetDescription &target) {
   int64_t lanes = hasFewRows(transposeOf(group)) ? 16 : 8;
   for (Operation &op : group.block->without_terminator())
@@ -105,7 +109,8 @@ public:
   }
 
   void emit() {
-    // The other axes, in the order of the result.
+    // The axes other than the input's rows and columns, in the order of the
+    // result.
     SmallVector<std::pair<int64_t, std::string>> axes;
     Dims parts;
     for (auto [place, axis] : llvm::enumerate(perm))
@@ -145,10 +150,12 @@ public:
 private:
   static constexpr int64_t lineBytes = 64;
 
-  /// Emits all columns of few rows, for number `part` of the result.
+  /// Interleaves all columns of a matrix with few rows. `at` has the index of
+  /// the matrix on the outer axes; `part` is its number in the result.
   void overColumns(Exprs &at, Expr part) {
     int64_t count = x[rowAxis], columns = x[columnAxis];
-    // In a part of a larger tensor, rows of the result are not contiguous.
+    // If the result is part of a larger tensor, its rows are not contiguous:
+    // move elements one by one.
     if (!b.isContiguous(0)) {
       forCoveringTiles(b, columns, 1, "column", [&](Expr column) {
         at[columnAxis] = column;
@@ -169,7 +176,8 @@ private:
     b.outputs[0] = saved;
   }
 
-  /// Interleaves a vector of columns of each of few rows and stores it.
+  /// Interleaves one vector of each of the few rows, from `column` on, and
+  /// stores the result.
   void interleave(Exprs &at, Expr column, Expr part) {
     int64_t count = x[rowAxis];
     SmallVector<Value> rows;
@@ -208,10 +216,10 @@ private:
     return bytes;
   }
 
-  /// Returns the rows or columns of a panel whose cache lines are `pitch` bytes
-  /// apart: as many as a cache line has elements if these lines stay in the L1
-  /// cache (for lines written tile by tile, beside as many lines that are
-  /// read).
+  /// Returns how many rows or columns a panel has if their cache lines are
+  /// `pitch` bytes apart: as many as a cache line has elements if these lines
+  /// stay in the L1 cache (beside as many other lines that are read, if these
+  /// lines are written tile by tile).
   int64_t widthOfPanel(int64_t pitch) const {
     int64_t ofLine = lineBytes / elementBytes, way = b.target.l1WayBytes;
     if (way == 0 || ofLine % lanes != 0 || ofLine > x[outerAxis])
@@ -226,8 +234,8 @@ private:
     return way ? std::min(way / std::gcd(pitch, way), way / lineBytes) : 1;
   }
 
-  /// Emits the panel of `ofPanel` rows or columns from `first` on, along the
-  /// other axis.
+  /// Emits a panel: `ofPanel` input rows from `first` on with all columns, or
+  /// `ofPanel` columns from `first` on with all rows.
   void overPanel(Exprs &at, Expr first, int64_t ofPanel) {
     int64_t along = overColumnsFirst ? columnAxis : rowAxis;
     StringRef name = overColumnsFirst ? "column" : "row",
@@ -244,8 +252,8 @@ private:
     });
   }
 
-  /// Emits the tile at (row, column) of the input; `at` holds the other
-  /// indices.
+  /// Emits the tile at (row, column) of the input; `at` holds the indices on
+  /// the other axes.
   void tile(Exprs &at, Expr row, Expr column) {
     Type type = elementOf(op.getX());
     SmallVector<Value> rows;
@@ -255,8 +263,8 @@ private:
       at[columnAxis] = column;
       Value v = b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value;
       computed = v.getType();
-      // Elements that are computed in a wider type are moved in their stored
-      // type.
+      // Narrow floats are widened for computation: move them in their stored
+      // type, and widen them after the move.
       auto widened = v.getDefiningOp<arith::ExtFOp>();
       rows.push_back(widened ? widened.getIn() : v);
     }

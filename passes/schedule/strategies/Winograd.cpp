@@ -15,9 +15,10 @@
 // reads them in panels, and the convolution in the group reads the result of
 // restore_kernel.
 //
-// Rounding errors exceed those of another order of terms. The compiler
-// estimates them for each layer from its weights, and does not use Winograd
-// where they would be too large (winogradError), or with --strict.
+// The rounding errors of Winograd's algorithm exceed those of a direct sum in
+// another order. The compiler estimates them for each layer from its weights,
+// and does not use the algorithm where they would be too large (winogradError),
+// or with --strict.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/Anchors.h"
@@ -44,8 +45,8 @@ ConvolutionAnchor sampledConvolution(GroupView group) {
   return isSampled ? found : ConvolutionAnchor();
 }
 
-/// Returns the convolution of a group with untransformed weights that could be
-/// transformed.
+/// Returns the convolution of a group with untransformed weights if Winograd's
+/// algorithm can compute it; null otherwise.
 ConvolutionAnchor plainConvolution(GroupView group) {
   ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
   bool isPlain =
@@ -67,7 +68,8 @@ bool dividesTiles(Operation *pool, int64_t size) {
   });
 }
 
-/// Returns the values of the weights; null if they are not available here.
+/// Returns the values of the weights; null unless the group's operand is a
+/// constant with data.
 ElementsAttr valuesOf(ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getW());
   auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp())
@@ -83,7 +85,8 @@ class WinogradStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Weights that are already transformed must be used by this strategy.
+    // No other strategy can compute a convolution whose weights are already
+    // transformed.
     if (ConvolutionAnchor sampled = sampledConvolution(group); sampled.conv)
       return dividesTiles(sampled.pool, sampledWeights(sampled.conv).getSize());
     ConvolutionAnchor plain = plainConvolution(group);
@@ -128,8 +131,8 @@ public:
     return std::nullopt;
   }
 
-  /// Like the costs of other strategies, this excludes the first read of the
-  /// weights, which serves to compare tile sizes only.
+  /// Estimates the cycles without the first read of the weights, like the costs
+  /// of other strategies; that read counts only in comparisons of tile sizes.
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     ConvOp conv = convolutionOf(group).conv;
@@ -152,7 +155,8 @@ public:
                                         shapeOf(conv.getResult()).back());
     int64_t tiles = plan.number("parts") * points * points *
                     plan.number("block") * bytesPerElement(elementOf(conv));
-    // The transformed input, and the products of a panel.
+    // The transformed inputs of a block of tiles, and their products with one
+    // panel of weights.
     return {tiles * shapeOf(conv.getX()).back(),
             tiles * cover(conv, columns, target).width()};
   }
@@ -215,7 +219,8 @@ public:
   }
 
 private:
-  /// Returns the choices for packed weights, cheapest first.
+  /// Returns the parameters (tile, block, parts) that fit the width of the
+  /// packed weights, cheapest first.
   static std::vector<WinogradChoice>
   sampledChoices(GroupView group, ConvOp conv,
                  const TargetDescription &target) {
@@ -249,12 +254,13 @@ private:
                                 /*padded=*/true);
   }
 
-  /// Returns the choices that are cheaper than a direct convolution and exact
-  /// enough, cheapest first.
+  /// Returns the parameters (tile size, register tile, block, parts) that are
+  /// cheaper than a direct convolution and exact enough, cheapest first.
   static std::vector<WinogradChoice> choices(GroupView group,
                                              ConvolutionAnchor anchor,
                                              const TargetDescription &target) {
-    // Winograd cannot keep the order of the terms.
+    // Winograd's algorithm cannot keep the order of the terms, as strict mode
+    // requires, and takes scratch memory.
     ConvOp conv = anchor.conv;
     if (group.isStrict() || group.savesMemory || !suitsWinograd(conv, target))
       return {};

@@ -11,8 +11,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Returns the larger number and ignores NaN, which the total will contain
-/// anyway.
+/// Returns the larger of two scores. A NaN among them may be lost, but then the
+/// total of the weights is NaN.
 Expr larger(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
 Expr plus(Expr x, Expr y) { return named(x + y, "total"); }
 
@@ -74,7 +74,8 @@ public:
   }
 
 private:
-  /// Returns the number of queries in the block if it is dynamic.
+  /// Returns the number of queries in the current block, if the number of all
+  /// queries is dynamic.
   Expr queriesHere() {
     Dim all = anchor.queries();
     return all.most() <= block
@@ -82,7 +83,7 @@ private:
                : named(min(b.size(all) - firstQuery, double(block)), "count");
   }
 
-  /// Emits all computation for the queries of a block.
+  /// Emits all computation for a block of queries, which has `rows` queries.
   void overKeys(const Rows &rows) {
     overElements(rows, anchor.depth(), [&](Expr row, Expr k) {
       Value q = anchor.scores.getA();
@@ -95,7 +96,7 @@ private:
     finish(rows);
   }
 
-  /// Emits all blocks of keys, for the first `rows` queries.
+  /// Emits the loop over blocks of keys, for the `rows` queries of a block.
   void overBlocks(const Rows &rows) {
     Dim blocks = anchor.keys().floorDiv(keys),
         left = anchor.keys() - blocks * keys;
@@ -115,7 +116,8 @@ private:
       b.when(named(b.size(left), "keys_left") > 0.0, overLeft);
   }
 
-  /// Emits a block of `count` keys, for the first `rows` queries.
+  /// Emits one block of `count` keys from `firstKey` on, for the `rows` queries
+  /// of a block: scores, weights, and weighted values.
   void overBlock(const Rows &rows, Expr firstKey, const Dim &count) {
     hideBehind(rows, count);
     if (byElements)
@@ -132,7 +134,8 @@ private:
               });
   }
 
-  /// Fills the lanes after the last of `count` keys with scores of -inf.
+  /// Stores scores of -inf in the lanes after the last of `count` keys, so that
+  /// these lanes get the weight 0.
   void hideBehind(const Rows &rows, const Dim &count) {
     Dim whole = wholeVectors(count);
     if (whole == count)
@@ -153,10 +156,10 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Loops and places
+  // Loops and indices
   //===--------------------------------------------------------------------===//
 
-  /// Returns the part of `count` elements that fills whole vectors.
+  /// Returns `count` rounded down to whole vectors.
   Dim wholeVectors(const Dim &count) { return count.floorDiv(lanes) * lanes; }
 
   void overRange(const Dim &count, StringRef name,
@@ -174,7 +177,8 @@ private:
                [&](Expr row) { body(named(row, "row")); });
   }
 
-  /// Runs `body` for the elements of `rows` rows of `columns`, vectorized.
+  /// Runs `body` for the elements of a `rows` x `columns` array, in vectors
+  /// along the columns.
   void overElements(const Rows &rows, int64_t columns,
                     llvm::function_ref<void(Expr, Expr)> body) {
     overRows(rows, [&](Expr row) {
@@ -184,8 +188,8 @@ private:
     });
   }
 
-  /// Covers `rows` x `columns` with the plan's tiles for `what`, panel by
-  /// panel.
+  /// Covers the `rows` x `columns` results of matrix product `what` ("score" or
+  /// "value") with the plan's tiles, panel by panel.
   void overTiles(const Rows &rows, const Dim &columns, const std::string &what,
                  llvm::function_ref<void(Expr, int64_t, Expr, int64_t)> tile) {
     int64_t width = b.plan.number(what + "_columns");
@@ -229,7 +233,8 @@ private:
 
   Expr queryAt(Expr row) { return named(firstQuery + row, "query"); }
 
-  /// Returns the index in an operand of element (row, column) of this head.
+  /// Returns the index, in tensor `operand`, of element (row, column) of the
+  /// current head's matrix.
   Exprs operandAt(Value operand, Expr row, Expr column) {
     Exprs at;
     for (auto [size, i] : llvm::zip(shapeOf(operand), batch))
@@ -239,7 +244,8 @@ private:
     return at;
   }
 
-  /// Calls `body` for each vector of a tile, with its position and its sum.
+  /// Calls `body` for each vector of a tile's sums, with the row and the column
+  /// of its first lane.
   void overVectors(Tile &tile, Expr row, Expr column,
                    llvm::function_ref<void(Expr, Expr, Expr &)> body) {
     for (int64_t i = 0; i < tile.rows; ++i) {
@@ -257,7 +263,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Steps
+  // Steps of the algorithm
   //===--------------------------------------------------------------------===//
 
   void begin(const Rows &rows) {
@@ -290,8 +296,8 @@ private:
   /// Emits the scores of all queries of a block and `count` keys from
   /// `firstKey` on, for keys with contiguous elements.
   void scoreKeys(const Rows &rows, Expr firstKey, const Dim &count) {
-    // As many sums as hide the latency of one, and few enough to stay in
-    // registers.
+    // Multiply so many keys at a time that their sums hide the latency of a
+    // multiply-add, but stay in registers.
     int64_t together =
         std::max<int64_t>(1, BodyBuilder::sumsAtOnce / *rows.known);
     Dim groups = count.floorDiv(together), left = count - groups * together;
@@ -320,8 +326,8 @@ private:
     b.unbindElement(product);
   }
 
-  /// Stores the dot products of `rows` queries and `count` keys from `column`
-  /// of the block on.
+  /// Stores the dot products of `rows` queries with `count` keys, from key
+  /// `column` of the current block on.
   void multiplyKeys(int64_t rows, Expr firstKey, Expr column, int64_t count) {
     Value keyRows = anchor.keyRows();
     SmallVector<Exprs> places;
@@ -359,8 +365,9 @@ private:
                 {b.index(row), column + double(u)});
   }
 
-  /// Adds the product of `left`, from `row` on, and `steps` rows of `right`
-  /// from `first` on, at the columns from `column` on.
+  /// Adds to a tile the matrix product of `left` (its rows from `row` on) and
+  /// `steps` rows of `right` (from `first` on, at the columns from `column`
+  /// on).
   void addProducts(Tile &tile, Value left, Expr row, Value right, Expr first,
                    const Dim &steps, Expr column, StringRef step) {
     auto ofRow = [&](int64_t i, Expr at) {
@@ -396,7 +403,8 @@ private:
          operandType, operandType});
   }
 
-  /// Turns the scores of a query and `count` keys into weights.
+  /// Turns the scores of a query with `count` keys into softmax weights, and
+  /// updates the total of the query's weights.
   void weigh(Expr row, const Dim &count) {
     Dim padded = wholeVectors(count + (lanes - 1));
     auto score = [&](Expr i) {
@@ -411,7 +419,7 @@ private:
       top = larger(before, top);
       b.store(largest, top, {row});
     }
-    // If a query has seen no key yet, -inf - -inf would be NaN.
+    // For a query that has seen no unmasked key yet, avoid -inf - -inf = NaN.
     Expr shift = named(select(top > lowest(b, type), top, 0.0), "shift");
     Expr total = b.reduceLanes(
         padded, b.constant(0, type),
@@ -467,7 +475,8 @@ private:
   /// result.
   void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
     Expr y = named(sum * factor, "attention");
-    // The total is 0 or NaN if all keys are masked or a score is NaN.
+    // The total of the weights is 0 if all keys are masked, and NaN if a score
+    // is NaN; the result is 0 in both cases.
     if (anchor.softmax.getZeroNan())
       y = select(b.broadcast(factor < highest(b, type), b.lanes()), y, 0.0);
     Value product = anchor.product.getResult();
@@ -498,9 +507,10 @@ private:
   std::optional<DotForm> dots;
   int64_t lanes, block, keys;
   bool isOnline;
-  /// For each query of a block: the query; its scores and its weights (f32
-  /// weights replace the scores in place); the sum of its weights, at the end
-  /// inverted; the largest score and the weighted values so far.
+  /// Arrays with a row for each query of a block: the query; its scores; its
+  /// weights (f32 weights replace the scores in place); the sum of its weights,
+  /// at the end inverted; its largest score so far; and its weighted values so
+  /// far.
   Value queries, scores, weights, totals, largest, sums;
   Exprs batch;
   Expr firstQuery;

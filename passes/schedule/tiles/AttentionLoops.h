@@ -21,7 +21,7 @@
 //
 // With a dynamic number of keys, the last vector of scores in a block overlaps
 // the previous one. Fewer keys than lanes are scored one by one.
-
+//
 // With few queries, memory bandwidth for keys and values is the limit. Then a
 // block has all queries of a head, and keys are read in the layout of a KV
 // cache, along their own elements: a score is a horizontal sum of products.

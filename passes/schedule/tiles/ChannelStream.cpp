@@ -46,8 +46,9 @@ ChannelStream::Source ChannelStream::source() const {
 
 int64_t ChannelStream::step() const {
   int64_t whole = lanes / channels * channels;
-  // With three or more parts, the merges and weights would need too many
-  // registers otherwise.
+  // A register that begins at any channel and has two or more whole positions
+  // would be merged from three or more parts, whose masks and weights need too
+  // many registers. Such registers begin at whole positions instead.
   return source() == Source::Merged && whole >= 2 * channels ? whole : lanes;
 }
 

@@ -12,9 +12,9 @@
 // one overlaps the previous one.
 //
 // With a stride above 1, a register with several positions is merged from one
-// register for each. With few channels these would be too many: registers then
-// contain whole positions, as many as fit, and unused lanes that the next
-// register overwrites.
+// input register for each position. If there are few channels, these would be
+// too many registers: a register of results then contains whole positions, as
+// many as fit, and unused lanes that the next register overwrites.
 //
 //   registers     0 p0 .. p0 p1 .. p1 ...... | 1 p2 .. p2 p3 .. p3 ......
 
@@ -28,8 +28,9 @@ namespace ingot::schedule {
 /// The rows of a depthwise convolution, computed in groups of kernel columns by
 /// dot products of two vectors. Its input may be padded already or not yet.
 struct ChannelStream {
-  /// Returns nothing for other convolutions, and if rows are shorter than a
-  /// vector of sums.
+  /// Returns the stream of `conv`; nothing if `conv` is not an integer
+  /// depthwise convolution that the target can multiply in this way, or if its
+  /// rows are shorter than a vector of sums.
   static std::optional<ChannelStream> of(graph::ConvOp conv,
                                          const TargetDescription &target);
 
@@ -37,15 +38,17 @@ struct ChannelStream {
   int64_t channels;
   /// Sizes along the row.
   int64_t positions, kernel, stride, dilation;
-  /// Results that are computed together: a register of int8 elements, or half
-  /// of one in short rows; and bytes in a register of the input.
+  /// The number of results that are computed together: as many as a register
+  /// has int8 elements, fewer in short rows; and the bytes in a register of the
+  /// input.
   int64_t lanes, loaded;
 
   int64_t length() const { return positions * channels; }
   /// Returns the number of results from one register to the next.
   int64_t step() const;
-  /// The number of registers at multiples of step(); whether one more ends with
-  /// the row, and where that one begins.
+  /// Return the number of registers that begin at multiples of step() in a row
+  /// of results; whether one more register, at the end of the row, is needed;
+  /// and where that last register begins.
   int64_t registers() const;
   bool hasLast() const { return (registers() - 1) * step() < lastStart(); }
   int64_t lastStart() const { return length() - lanes; }
@@ -66,8 +69,9 @@ struct ChannelStream {
     Merged
   };
   Source source() const;
-  /// The number of positions that a register has parts of: if it begins at
-  /// `channel`; at most; and if it begins at a multiple of step().
+  /// Return of how many positions a register has channels: a register that
+  /// begins at `channel`; any register, at most; and any register that begins
+  /// at a multiple of step(), at most.
   int64_t partsFrom(int64_t channel) const {
     return 1 + (channel + lanes - 1) / channels;
   }

@@ -26,8 +26,8 @@ WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
 
 std::pair<int64_t, int64_t> WindowAxis::partlyInside(const TilePlace &place,
                                                      int64_t count) const {
-  // At the start, the last window is the first to be inside; at the end, the
-  // last window is the first to leave.
+  // With growing k, the windows of a tile enter the input at its start, or
+  // leave it at its end. The last window does so first.
   int64_t last = (count - 1) * stride;
   if (place.fromStart)
     return {llvm::divideCeilSigned(-*place.fromStart - last, dilation),
@@ -62,7 +62,8 @@ public:
         excess(axis.output * axis.stride - axis.low - axis.input) {}
 
   void emit(TileBody body) {
-    // Special case: the row has its largest size and is one tile.
+    // If one tile can cover the longest row, emit a special case for rows of
+    // that size.
     int64_t most = axis.output.most();
     if (width < most)
       return overRow(body);
@@ -84,8 +85,9 @@ public:
 
 private:
   void overRow(TileBody body) {
-    // Each end is one tile, built for every position relative to the input's
-    // end that it can have.
+    // At each end of the row, a single tile covers all windows that reach into
+    // the padding. The tile at the right end is built for each position
+    // relative to the input's end that it can have.
     if (leading > width || trailing > width ||
         excess.most() - excess.least() >= axis.stride)
       return overPositions(body);
@@ -112,7 +114,8 @@ private:
              return {};
            });
     Expr last = named(b.size(axis.output) - double(width), "last_column_tile");
-    // The gap between the whole tiles and the last one.
+    // Another tile fills the gap, if there is one, between the whole tiles and
+    // the last tile.
     if (trailing > 1)
       b.when(covered < last,
              [&] { body(named(end - double(width), "column"), {}, width); });
@@ -142,14 +145,15 @@ private:
   KernelBuilder &b;
   const WindowAxis &axis;
   int64_t width, leading, trailing;
-  /// The position of the first window after the last one, relative to the
-  /// input's end.
+  /// Where the window after the last one of the row would begin, relative to
+  /// the end of the input.
   Dim excess;
 };
 
-/// The tiles of `width` at one end of the input, from `first` on, that can
-/// share a loop: the kernel has all their partly inside positions, so that they
-/// differ only in a shift of kernel positions.
+/// The tiles of `width` positions, from position `first` on, that reach into
+/// the padding at one end of the input and can share a loop. In each of them,
+/// all kernel positions at which only some windows are inside of the input
+/// exist, so that the tiles differ only in a shift of kernel positions.
 struct BorderLoop {
   int64_t tiles = 0;
   /// The tile next to the interior, relative to which the others are shifted.
@@ -176,7 +180,8 @@ struct BorderLoop {
 
 private:
   /// Returns the place of a tile that reaches into the padding at one end only
-  /// and whose partly inside positions all belong to the kernel.
+  /// and whose partly inside positions all belong to the kernel; nothing for
+  /// other tiles.
   static std::optional<TilePlace> endOf(const WindowAxis &axis, int64_t first,
                                         int64_t width) {
     TilePlace whole = axis.placeOf(first, width);
@@ -203,15 +208,17 @@ int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
   int64_t all = axis.output.most();
   if (all <= width)
     return all;
-  // At least one tile fits inside of the borders of the longest row.
+  // Limit the width so that at least one tile of the longest row does not reach
+  // into the padding.
   int64_t widest = std::max<int64_t>(1, all - axis.leading() - axis.trailing());
   return llvm::divideCeil(all, llvm::divideCeil(all, std::min(width, widest)));
 }
 
 void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
                     TileBody body, BorderTiles borders) {
-  // Fewer border tiles take less code without the extra loops over kernel
-  // positions that a shared loop needs. Usual image networks stay below this.
+  // The fewest border tiles that share a loop. Fewer tiles take less code with
+  // code of their own, since a shared loop needs extra loops over kernel
+  // positions. Common image networks have fewer.
   constexpr int64_t leastInLoop = 4;
   if (axis.mayOverlap())
     return OpenColumns(b, axis, width).emit(body);
@@ -231,8 +238,9 @@ void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
     while (count == width && at + (tiles + 1) * width <= output &&
            isInner(at + tiles * width))
       ++tiles;
-    // With small code, kernels that differ only in trip counts share code: emit
-    // a loop between the two ends of a row even if it never runs.
+    // If the target prefers small code, kernels that differ only in trip counts
+    // share code: emit a loop between the two ends of a row even if it never
+    // runs.
     bool isShared = b.target.smallCode,
          isBetween = at == width && count == width;
     if (tiles == 1 && !isShared) {
@@ -301,14 +309,14 @@ namespace {
 using KernelBody =
     llvm::function_ref<Exprs(Expr, ArrayRef<Expr>, ArrayRef<Expr>)>;
 
-/// Emits the loops over the axes from the i-th on.
+/// Emits the loops of overKernel over axis `i` and the axes after it.
 Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
                      ArrayRef<Expr> outer, size_t i, Expr kernel, Exprs at,
                      ArrayRef<Expr> sums, KernelBody body, bool alike) {
   if (i == axes.size())
     return body(kernel, at, sums);
   const WindowAxis &axis = axes[i];
-  // The last spatial axis is not among `axes`.
+  // `axes` lacks the last spatial axis.
   std::string name = spatialAxisName(i, axes.size() + 1);
   Expr start = alike
                    ? shifted(b, scaled(b, outer[1 + i], axis.stride), -axis.low)

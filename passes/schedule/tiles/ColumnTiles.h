@@ -59,7 +59,7 @@ struct WindowAxis {
   graph::Dim inner() const {
     return (input + (low - reach() - 1 + stride)).floorDiv(stride);
   }
-  /// Returns how many windows end after the input, at most.
+  /// Returns the most windows that can end after the input.
   int64_t trailing() const {
     return std::max<int64_t>(0, (output - inner()).most());
   }
@@ -71,9 +71,9 @@ struct WindowAxis {
   }
 };
 
-/// Returns a tile width of at most `width`: overlapping tiles are as few as
-/// possible and no wider than that requires. A single tile for the whole row is
-/// used for the largest size only.
+/// Returns the width of a row's tiles, at most `width`. If tiles may overlap,
+/// it is the smallest width with which as few tiles as possible cover the
+/// longest row. A single tile is used only for rows of the largest size.
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
 /// Calls `body(first, place, count)` for tiles of `width` positions over the

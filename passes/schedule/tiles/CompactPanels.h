@@ -14,7 +14,8 @@ namespace ingot::schedule {
 
 class CompactPanels {
 public:
-  /// A panel: its number (none for the tail), its vectors and its first column.
+  /// A panel: its number (none for the tail, the columns after the last full
+  /// panel), its vectors and its first column.
   struct Panel {
     std::optional<graph::Expr> number;
     ColumnVectors vectors;
@@ -30,12 +31,14 @@ public:
   /// Returns the initial sums of `rows` rows: the bias if all lanes have one,
   /// else zeros.
   Tile firstSums(int64_t rows, const Panel &panel);
-  /// Returns the bias that must still be added to these sums, or null.
+  /// Returns the bias if it must still be added to the sums of a panel; null if
+  /// firstSums includes it.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
-  /// Returns the steps of the whole sum.
+  /// Returns the number of steps of a sum, padded to whole groups of dot
+  /// products.
   int64_t steps() const { return panels.steps * panels.group; }
-  /// Returns a cursor to the weights of a panel from a step on.
+  /// Returns a cursor to the weights of a panel, from step `step` on.
   mlir::Value weightsFrom(const Panel &panel, graph::Expr step);
 
   KernelBuilder &b;
@@ -57,17 +60,18 @@ CursorTileChoice compactTile(const Plan &plan);
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
                               mlir::Value weights, const CursorTerms &terms,
                               const TargetDescription &target);
-/// Packs the weights of a group's anchor by its plan.
+/// Packs `weights`, an operand of the group's convolution or matrix product,
+/// into panels by `plan`.
 void packCompactPanels(graph::GroupOp group, mlir::OpOperand &weights,
                        const Plan &plan, const CursorTerms &terms,
                        const TargetDescription &target);
 
-/// Returns the work of a product that is one matrix.
+/// Returns the work of a matrix product whose rows are `positions` positions.
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
                     int64_t steps);
 
-/// Emits the product of the matrix `x` = [positions, steps] and the panels,
-/// with its epilogue, which must be flat.
+/// Emits the matrix product of `x` = [positions, steps] and the panels, with
+/// its epilogue, which must be flat (hasFlatEpilogue).
 void emitCompactMatrix(KernelBuilder &b, mlir::Operation *anchor, mlir::Value x,
                        CompactPanels &panels);
 

@@ -21,7 +21,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Emits the loops of one group.
+/// Emits the loops of a convolution with its pool and epilogue.
 class ConvolutionLoops {
 public:
   ConvolutionLoops(KernelBuilder &b, ConvOp conv, Operation *pool)
@@ -102,8 +102,9 @@ private:
         });
   }
 
-  /// Operands of the epilogue with the result's shape are read where the tile
-  /// is stored, just before the store.
+  /// Allows the result to overwrite operands of the epilogue that have its
+  /// shape: their elements are read where the tile is stored, just before the
+  /// store.
   void allowInPlace() {
     Value result = b.result();
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
@@ -120,8 +121,8 @@ private:
   // Panels
   //===------------------------------------------------------------------===//
 
-  /// A panel of output channels: its number (none for the tail), its vectors
-  /// and its first column.
+  /// A panel of output channels: its number (none for the tail, the channels
+  /// after the last full panel), its vectors and its first column.
   struct Panel {
     std::optional<Expr> number;
     ColumnVectors vectors;
@@ -142,7 +143,8 @@ private:
   void forPanelsHere(llvm::function_ref<void(Panel)> body) {
     forPanelsOf({b.index(0), 1}, body);
   }
-  /// Emits the panels of one part; the tail belongs to the last part.
+  /// Calls `body` for the panels of one part of the work. The tail (the
+  /// channels after the last full panel) belongs to the last part.
   void forPanelsOf(const KernelBuilder::Part &part,
                    llvm::function_ref<void(Panel)> body) {
     int64_t count = panels.fullPanels / part.count;
@@ -173,12 +175,12 @@ private:
     });
   }
 
-  /// Returns the bias that is added to the sums of a panel at the end, or null
-  /// if the sums start with it. Integer sums start with the bias if there is
-  /// one for each lane; so do float sums in any order on targets that multiply
-  /// by a lane, where few instructions accompany the multiply-adds. Under a
-  /// pool, whose best results take registers as well, the bias would need one
-  /// more vector.
+  /// Returns the bias if it is added to the sums of a panel at the end; null if
+  /// the sums start with it. Integer sums start with the bias if each lane has
+  /// an element of the bias. So do float sums on targets that multiply by a
+  /// lane (where few instructions accompany the multiply-adds), unless strict
+  /// mode prescribes the order of terms. If a pool is fused, the bias would
+  /// need one more register beside the pool's results.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -213,8 +215,9 @@ private:
     Value from;
     int64_t first, count;
   };
-  /// Returns the parts that the group concatenates as its input channels; each
-  /// is read where it is stored.
+  /// Returns the tensors, or ranges of their channels, that the group
+  /// concatenates as input channels of the convolution. Each is read where it
+  /// is stored.
   static SmallVector<ChannelPart> channelParts(Value input) {
     SmallVector<Value> joined{input};
     if (auto concat = input.getDefiningOp<ConcatOp>();
@@ -232,7 +235,8 @@ private:
     return parts;
   }
 
-  /// Returns the indices of position `row` of a tile, without the channel.
+  /// Returns the batch and spatial indices of a linear position, named after
+  /// row `row` of the tile.
   Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
     Exprs at = b.delinearize(position, shape.drop_back());
     for (auto [axis, i] : llvm::enumerate(at))
@@ -251,8 +255,9 @@ private:
         [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
   }
 
-  /// Emits rows of a matrix product with x as [positions, channels]; the
-  /// result's rows begin at `stored`.
+  /// Emits a tile of a pointwise convolution as a matrix product: `count` rows,
+  /// from `first` on, of the input viewed as [positions, channels]. The tile's
+  /// rows of the result begin at position `stored`.
   void pointwise(Expr first, int64_t count, const Panel &panel) {
     pointwise(first, count, panel, first);
   }
@@ -296,7 +301,8 @@ private:
       });
   }
 
-  /// Returns the input channel number `c` of the group that a panel belongs to.
+  /// Returns the index, among all input channels, of channel number `c` of the
+  /// group of channels that the panel belongs to.
   Expr inGroup(Expr c, const Panel &panel) {
     if (conv.getGroups() == 1)
       return c;
@@ -304,7 +310,8 @@ private:
                        "group_of_channels");
     return named(group * double(channels), "first_of_group") + c;
   }
-  /// Returns into how many parts the sum of a position is split.
+  /// Returns into how many independent partial sums the sum of a position is
+  /// split.
   int64_t splits() {
     return conv.getGroups() == 1 ? b.plan.number("splits") : 1;
   }
@@ -316,8 +323,8 @@ private:
   }
   StringRef firstName() const { return form ? "first_group" : "first_step"; }
 
-  /// Adds the products of `steps` steps to the rows [firstRow, lastRow): x(row,
-  /// step) times the weights from step (or group) `first` on.
+  /// Adds `steps` steps to the rows [firstRow, lastRow) of a tile: x(row, step)
+  /// times the weights of `panel` from step (or group of steps) `first` on.
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,
@@ -347,7 +354,7 @@ private:
                    firstRow, lastRow);
   }
 
-  /// Emits one row of output positions, for all panels or only the given one.
+  /// Emits row number `row` of all result rows, for all panels or for `only`.
   void window(Expr row, std::optional<Panel> only) {
     Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
     windowRow(outer, outer, only);
@@ -391,7 +398,7 @@ private:
   }
 
   //===------------------------------------------------------------------===//
-  // A pool behind the convolution
+  // A pool after the convolution
   //===------------------------------------------------------------------===//
 
   void pooled() {
@@ -438,7 +445,8 @@ private:
                                 "input_column_" + Twine(position)));
             xAt.push_back(inGroup(c, panel));
             Expr x = b.load(conv.getX(), xAt);
-            // Adjacent positions read the same columns of the input.
+            // Name the element after its input column, since adjacent positions
+            // read the same columns.
             APInt known;
             return matchPattern(k.value, m_ConstantInt(&known))
                        ? named(x, "x_" + Twine(position * columns.stride +
@@ -465,8 +473,9 @@ private:
             return part.sums;
           });
     };
-    // Kernel columns that are inside for the same windows share a loop if they
-    // are many; kernels of usual image networks have fewer.
+    // Kernel columns that are inside of the input for the same windows share a
+    // loop if they are many. The kernels of common image networks have fewer
+    // columns.
     constexpr int64_t leastInLoop = 16;
     auto apart = [&](int64_t first, int64_t last,
                      llvm::function_ref<Expr(int64_t)> at) {

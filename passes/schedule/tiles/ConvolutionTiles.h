@@ -36,7 +36,7 @@ public:
 
 private:
   TileModel floats() {
-    // Rows are adjacent positions.
+    // The rows of a tile are adjacent positions of the input.
     int64_t channels = graph::shapeOf(anchor.conv.getX()).back();
     return TileModel(anchor.positions().most(), anchor.channels(),
                      anchor.steps(), target, anchor.type(),

@@ -36,8 +36,8 @@ public:
       : work(work), target(target), costs(target.costs), terms(terms),
         type(terms.w) {}
 
-  /// Returns the cycles of all the work in tiles of this shape; infinite if the
-  /// shape does not fit.
+  /// Returns the cycles of all work in tiles of shape `t`; infinite if the
+  /// shape does not fit the registers.
   double of(const CursorTileChoice &t) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     int64_t sums = t.rows * t.columns;
@@ -46,13 +46,13 @@ public:
     double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
-    // Address computations of the rows, and a comparison each if they may be
-    // padding.
+    // A stretch also takes address computations for the rows of a tile, and a
+    // comparison for each row if it may be padding.
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
-    // Vectors of columns are scaled and stored together, unless a pool combines
-    // them.
+    // Integer results are scaled and stored in vectors of columns, unless a
+    // pool combines the results.
     int64_t lanes = terms.form && work.multiple == 1
                         ? target.maxLanes(terms.sum)
                         : 1,
@@ -81,10 +81,11 @@ private:
     return terms.form && terms.form->group > registerBytes;
   }
 
-  /// The addresses of rows are in core registers.
+  /// The most rows of a tile, whose addresses are in core registers.
   static constexpr int64_t mostRows = 8;
 
-  /// Returns the cycles of one group of steps.
+  /// Returns the cycles of `t.together` steps of floats; infinite if the tile
+  /// does not fit the registers.
   double ofFloats(const CursorTileChoice &t) const {
     int64_t sums = t.rows * t.columns,
             loaded = t.together > 1 ? t.rows * t.together : 0;
@@ -103,9 +104,10 @@ private:
                (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
   }
 
-  /// Returns the cycles of one group of steps. Rows are processed one after the
-  /// other, so that their operand is in registers only once; for a single row
-  /// the weights are, two at a time.
+  /// Returns the cycles of one group of steps of integers; infinite if the tile
+  /// does not fit the registers. Rows are processed one after the other, so
+  /// that the operand of only one row is in registers at a time. In a tile of a
+  /// single row, the weights of at most two columns are.
   double ofIntegers(const CursorTileChoice &t) const {
     const DotForm &form = *terms.form;
     int64_t sums = t.rows * t.columns, perOperand = form.preparation ? 2 : 1,
@@ -113,7 +115,7 @@ private:
             weights = t.rows == 1 ? std::min<int64_t>(t.columns, 2) : t.columns;
     int64_t registers = sums + cursors + (weights + 1) * perOperand;
     // Vector operands need no core registers, but instructions that sum a
-    // vector accept only every second one as accumulator.
+    // vector accept only every second core register as accumulator.
     if (takesVectors())
       registers = std::max(2 * sums, sums + cursors + 1);
     if (t.together != form.group || registers > target.coreRegisters)
@@ -143,14 +145,15 @@ private:
   Type type;
 };
 
-/// Whether tiles of `rows` rows cover the positions as the work requires.
+/// Whether tiles of `rows` rows cover the positions as `work` requires
+/// (multiple, exact).
 bool coversWith(int64_t rows, const TileWork &work) {
   return rows <= work.positions &&
          (rows % work.multiple == 0 || work.multiple % rows == 0) &&
          (!work.exact || work.positions % rows == 0);
 }
 
-/// Returns how many steps may be loaded at once.
+/// Returns candidates for the number of steps of a row that are loaded at once.
 SmallVector<int64_t> togetherOf(const TargetDescription &target,
                                 const CursorTerms &terms) {
   if (terms.form)
@@ -159,7 +162,8 @@ SmallVector<int64_t> togetherOf(const TargetDescription &target,
                              : SmallVector<int64_t>{1, 2, 4};
 }
 
-/// Ranks all tiles that fit by cost.
+/// Ranks by cost all tiles that fit, with `panelWidth` columns if that is not
+/// 0.
 Ranking<CursorTileChoice> rankAll(const TileWork &work,
                                   const TargetDescription &target,
                                   const CursorTerms &terms,

@@ -1,8 +1,8 @@
 // Register tiles read through cursors: the inner loop for in-order cores with
 // little code memory.
 //
-// A tile has one cursor for each row and one for the weights; only the tile
-// itself is unrolled:
+// A tile has one cursor (a pointer that advances with each load) for each row
+// and one for the weights; only the tile itself is unrolled:
 //
 //     for (k = 0; k < 32; ++k) {           two steps, 4 x 4 sums
 //       load two of row 0, ... two of row 3
@@ -34,18 +34,19 @@ struct CursorTerms {
   static CursorTerms of(graph::ConvOp conv, const TargetDescription &target);
   static CursorTerms of(graph::MatMulOp product,
                         const TargetDescription &target);
-  /// Whether tiles can multiply these: floats, or integers in core registers.
+  /// Whether tiles can multiply operands of these types: floats, or integers in
+  /// core registers.
   bool arePossible() const;
   /// Whether a tile's columns are vector lanes.
   bool inVectors(const TargetDescription &target) const;
 };
 
-/// Estimates the cycles of the work in tiles of this shape, with a penalty for
-/// code size; infinite if the shape does not fit.
+/// Estimates the cycles of `work` in scalar tiles of shape `tile`, with a
+/// penalty for code size; infinite if the shape does not fit the registers.
 double cursorTileCost(const TileWork &work, const TargetDescription &target,
                       const CursorTerms &terms, const CursorTileChoice &tile);
-/// Returns the tiles that fit, best first; with `panelWidth` columns if that is
-/// not 0.
+/// Returns the scalar tiles that fit the registers, best first. If `panelWidth`
+/// is not 0, all have `panelWidth` columns.
 std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
                                               const TargetDescription &target,
                                               const CursorTerms &terms,
@@ -82,8 +83,8 @@ void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
                       llvm::StringRef name,
                       llvm::function_ref<void(graph::Expr first)> body);
 
-/// Creates a cursor at an element; if `inside` is given and false, at the start
-/// of `otherwise`.
+/// Creates a cursor at element `index` of `buffer`. If `inside` is given and
+/// false, the cursor points to the start of `otherwise`.
 mlir::Value cursorAt(KernelBuilder &b, mlir::Value buffer,
                      llvm::ArrayRef<graph::Expr> index, llvm::StringRef name,
                      mlir::Value inside = {}, mlir::Value otherwise = {});
@@ -93,7 +94,7 @@ graph::Expr loadNext(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
 /// `first` on.
 graph::Exprs loadSeveral(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                          int64_t count, int64_t first);
-/// Whether the target can load `count` elements at once.
+/// Whether one instruction of the target can load `count` elements.
 bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
                     int64_t count);
 
@@ -101,7 +102,8 @@ bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
 void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     int64_t steps, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
-/// Like the overload above, with a trip count that is computed at run time.
+/// Emits `trips` iterations of the inner loop, each over `choice.stepsOfTrip()`
+/// steps, for a trip count that is computed at run time.
 void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     graph::Expr trips, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);

@@ -11,8 +11,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the most positions for which registers hold the sums, one row of
-/// inputs and a weight.
+/// Returns the most positions of a tile for which registers hold the sums, the
+/// inputs of one kernel row and a weight.
 static int64_t mostBesideInputs(const WindowAxis &axis,
                                 const TargetDescription &target) {
   int64_t registers = target.vectorRegisters, most = 1;
@@ -23,7 +23,7 @@ static int64_t mostBesideInputs(const WindowAxis &axis,
 }
 
 /// Whether the weights of a kernel row stay in registers instead of its inputs,
-/// if that leaves more registers for sums.
+/// which is better if it leaves more registers for sums.
 static bool keepsFilter(const WindowAxis &axis,
                         const TargetDescription &target) {
   return mostBesideInputs(axis, target) < axis.kernel;
@@ -74,8 +74,9 @@ double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
   return total;
 }
 
-/// Loads input number `number` of the group of each output channel from
-/// `channel` on, at the spatial position `at`.
+/// Loads a vector with a lane for each output channel from `channel` on: input
+/// channel number `number` of the group of that output channel, at the batch
+/// and spatial index `at`.
 static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
                           int64_t number) {
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv),
@@ -104,7 +105,8 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
     Expr loaded = load(0, groups * inputs);
     return shuffled(loaded, loaded, order);
   }
-  // No vector has that few lanes.
+  // No vector has as few lanes as these groups have inputs: load an input of
+  // each group as a scalar, and blend the broadcast scalars.
   Expr all = b.broadcast(load(number, 1), lanes);
   for (int64_t group = 1; group < groups; ++group) {
     SmallVector<int64_t> order;
@@ -116,8 +118,9 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
   return all;
 }
 
-/// Whether the kernel columns of a position are a loop: they are many, and with
-/// a single position no input can be reused from a register.
+/// Whether a tile of `count` positions loops over kernel columns: if these are
+/// many, and the tile has a single position, which cannot reuse inputs from
+/// registers.
 static bool loopsOverTaps(const WindowAxis &axis, int64_t count) {
   constexpr int64_t leastInLoop = 32;
   return count == 1 && axis.kernel >= leastInLoop;
@@ -140,8 +143,8 @@ static std::pair<Expr, Expr> tapsInside(KernelBuilder &b,
   return {at(place.fromStart, 0), at(place.fromEnd, axis.kernel)};
 }
 
-/// Emits one kernel row: for each input of a group, input vectors are loaded
-/// once and used by all kernel columns that read them.
+/// Emits one kernel row of a tile. For each input channel of a group, input
+/// vectors are loaded once and used for all kernel columns that read them.
 static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
                        Expr kernelRow, ArrayRef<Expr> at, Expr first,
                        const TilePlace &place, Expr channel,
@@ -220,7 +223,7 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   SmallVector<WindowAxis> axes = windowAxes(conv);
   WindowAxis columns = axes.back();
   Type type = elementOf(conv.getX());
-  // If sums may be in any order, they start with the bias.
+  // Unless strict mode prescribes the order of terms, sums start with the bias.
   Value bias = conv.getBias();
   bool startsWithBias = bias && !b.group.isStrict();
   int64_t width = b.plan.number("columns");

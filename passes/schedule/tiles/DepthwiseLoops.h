@@ -21,7 +21,7 @@
 
 namespace ingot::schedule {
 
-/// Returns the most positions that a tile can have.
+/// Returns the most positions of a tile whose sums fit the registers.
 int64_t mostDepthwiseColumns(const WindowAxis &axis,
                              const TargetDescription &target);
 

@@ -14,9 +14,10 @@ static std::string rowName(IntegerType type) {
   return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
 }
 
-/// Returns the dot-product form by the target's product entries for (a, b) in
-/// either order, if there is one. `a` is the type of the row's elements, which
-/// are broadcast to all columns.
+/// Returns the dot-product form for elements of types `a` and `b`, in either
+/// order, from the target's table of dot products; nothing if the table has no
+/// entry. `a` is the type of the row's elements, which are broadcast to all
+/// columns.
 static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          unsigned group,
                                          const TargetDescription &target) {
@@ -66,10 +67,10 @@ static bool isSymmetric(ElementsAttr weights) {
   return !llvm::is_contained(elementBytes(weights, storage), char(-128));
 }
 
-/// Returns the form with steps in lanes for a convolution whose channels fill
-/// registers or half registers, if the target has such dot products. Weights
-/// that are already packed for this form are recognized by the size of their
-/// groups.
+/// Returns the form with steps in lanes (acrossLanes) for a convolution whose
+/// channels fill registers or half registers, if the target has such dot
+/// products. Weights that are already packed for this form are recognized by
+/// the size of their groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {
   auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
@@ -83,8 +84,8 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
       target.intrinsic(kernel::dotAcrossLanes(rowName(x), rowName(w)),
                        VectorType::get({bytes}, IntegerType::get(context, 8)),
                        VectorType::get({lanes}, IntegerType::get(context, 32)));
-  // Half a register is multiplied in pairs of steps, with as many instructions
-  // per cycle.
+  // The dot product of half a register sums pairs of steps, and as many of
+  // these instructions run per cycle.
   const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
   if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)
     return std::nullopt;
@@ -132,8 +133,8 @@ static bool halvesByLane(const TargetDescription &target) {
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
   if (halvesByLane(target)) {
-    // One step, and as many lanes as products: each sum is widened into two
-    // vectors.
+    // A group is a single step. A vector of f16 sums has twice as many lanes as
+    // a vector of f32, so it is widened into two vectors.
     const Product *row =
         target.product("f16", "f16", 1, target.vectorBytes.front() / 2);
     form.group = 1;

@@ -1,7 +1,8 @@
 // Forms of dot products of narrow types: integers, bf16 or f16. A dot-product
-// instruction takes a *group* of 2 or 4 adjacent steps at once (DotTile.h). The
-// group sizes, lanes and rates are facts of the target; a DotForm describes
-// them for two element types or for a contraction.
+// instruction takes a *group* of 2 or 4 adjacent steps (indices of the
+// reduction) at once (DotTile.h). The group sizes, lanes and rates are facts of
+// the target; a DotForm describes them for two element types or for a
+// contraction.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
 #define INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
@@ -18,7 +19,7 @@ struct DotForm {
   /// Whether operands are widened first, with even and odd steps separately:
   /// int8 to int16, of which the target multiplies pairs, and bf16 to f32.
   bool widened = false;
-  /// Whether a row's group is a word in a scalar register, not a vector.
+  /// Whether a row's group is a word in a scalar register instead of a vector.
   bool byWord = false;
   /// Groups of a row that one load fetches, from which each instruction
   /// selects one by lane; 1 if a group is broadcast to all lanes.
@@ -31,7 +32,8 @@ struct DotForm {
   llvm::SmallVector<int64_t> lanes;
   /// Multiply-adds per cycle in the widest vectors.
   double perCycle = 0;
-  /// Instructions that prepare each operand once for all its products.
+  /// Instructions that prepare each operand, once for all dot products that use
+  /// it.
   int64_t preparation = 0;
   /// Steps whose products are accumulated in the operands' type before they are
   /// widened; 0 if sums are wide at once. With a group of one step, a narrow

@@ -38,7 +38,7 @@ double DotModel::cycles(const TileChoice &tile) const {
   double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
                   rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
-  // Each column has a register of its own to load.
+  // With steps in lanes, each column has its own register of weights to load.
   if (form.acrossLanes)
     perVector *= double(form.lanes.front());
   auto perStep = [&](int64_t r, int64_t v) {
@@ -68,12 +68,13 @@ double DotModel::cycles(const TileChoice &tile) const {
   double total = double(rows / tile.rows) * overColumns(tile.rows);
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
-  // At the end of a stage, each lane of a group is extracted, widened by two
-  // instructions and added; half registers are widened by one instruction.
+  // At the end of an f16 stage, each lane of a group is extracted, widened by
+  // two instructions and added. If a group is a single step, half registers are
+  // widened by one instruction.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
-  // At the end, the sums of several columns are reduced to one vector, pair by
-  // pair.
+  // With steps in lanes, the sums of several columns are reduced to one vector
+  // at the end, pair by pair.
   double adding =
       form.acrossLanes
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
@@ -84,24 +85,27 @@ double DotModel::cycles(const TileChoice &tile) const {
 
 std::vector<TileChoice> DotModel::ranked() const {
   constexpr int64_t mostVectors = 12;
-  // Widened operands take two registers each, and the mask and a product one
-  // more each. Words are in scalar registers, each with its address in another
-  // one.
+  // Widened operands take two registers each; the mask and a product take one
+  // more each. A row's group that is a word is in a scalar register, with its
+  // address in another one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
-  // Rows whose lanes are selected stay in registers for several steps.
+  // If instructions select a lane of a row's operand, the operand of each row
+  // stays in a register for several steps.
   int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
-  // One sum of the stage and one total.
+  // A form with f16 stages needs a partial sum of the stage and a total for
+  // each sum.
   int64_t sumsOfEach = form.stage ? 2 : 1;
-  // Each column has a register of weights, and one of sums for each row; one
-  // more register holds the row's operand.
+  // With steps in lanes, each column has a register of weights, and a register
+  // of sums for each row. One more register holds the row's operand.
   if (form.acrossLanes) {
     sumsOfEach = registersOfEach = form.lanes.front();
     registers -= 2 - registersOfEach;
   }
   auto mostRowsBeside = [&](int64_t v) {
-    // Two vectors of sums share one of the stage and one of weights.
+    // Two vectors of f32 sums share one vector of f16 partial sums and one of
+    // weights.
     if (form.stage && form.group == 1) {
       int64_t halves = (v + 1) / 2;
       return (registers - halves - 1) / (v + halves + ofRow);
@@ -152,15 +156,16 @@ public:
   /// An operand of dot products: whole, or split into even and odd steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// Returns group number `index` of several, for accumulators of `lanes`
-  /// lanes.
+  /// Returns group number `index` of a vector of groups, broadcast for
+  /// accumulators of `lanes` lanes.
   Parts groupParts(Value groups, int64_t index, int64_t lanes) {
     return {spread(vector::ExtractStridedSliceOp::create(
                        b.builder, b.loc, groups, index * form.group, form.group,
                        /*strides=*/1),
                    lanes)};
   }
-  /// Returns the group of row `row`, for accumulators of `lanes` lanes.
+  /// Returns the group of row `row`, broadcast for accumulators of `lanes`
+  /// lanes.
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }
@@ -232,7 +237,8 @@ private:
                  arith::ShRSIOp::create(b.builder, b.loc, both, all(8)));
   }
 
-  /// A bf16 is the upper half of an f32.
+  /// Returns the even and the odd elements of `both` as f32. A bf16 is the
+  /// upper half of an f32.
   Parts bfloatParts(Value both, const Twine &name) {
     auto type = cast<VectorType>(both.getType());
     auto all = [&](uint32_t number) -> Value {
@@ -258,7 +264,8 @@ private:
 
 } // namespace
 
-/// Returns the value in its stored type, as bf16 and f16 are computed in f32.
+/// Returns the element in its stored type: bf16 and f16 elements are widened to
+/// f32 for computation.
 static Value asStored(KernelBuilder &b, Expr element) {
   Value v = element.value;
   if (!isa<BFloat16Type, Float16Type>(element.type) ||
@@ -401,7 +408,8 @@ private:
     return widened(halves, given);
   }
 
-  /// Adds the products of one step, row by row; `x` is broadcast to all lanes.
+  /// Adds the products of step `step` to the f16 partial sums, row by row. `x`
+  /// returns a row's element, broadcast to all lanes.
   void addStep(Expr step, MutableArrayRef<Expr> halves,
                llvm::function_ref<DotBuilder::Parts(int64_t, int64_t)> x) {
     SmallVector<DotBuilder::Parts> weights;
@@ -449,8 +457,8 @@ private:
   SmallVector<Part> parts;
 };
 
-/// Emits the form with steps in the lanes of sums: registers of a row times
-/// registers of a column, and half registers for the last steps.
+/// Emits a tile with steps in the lanes of its sums: multiplies registers of a
+/// row by registers of a column, and half registers for the last steps.
 static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
                              int64_t steps, const DotOperands &operands,
                              int64_t firstRow, int64_t endRow) {
@@ -504,7 +512,8 @@ Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
   return tile;
 }
 
-/// Returns the sums of adjacent lanes of x, followed by those of y.
+/// Returns the sums of pairs of adjacent lanes of `x`, followed by those of
+/// `y`.
 static Value addPairs(KernelBuilder &b, Value x, Value y) {
   int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
   auto every = [&](int64_t first) -> Value {
@@ -659,8 +668,8 @@ Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
         vector::FromElementsOp::create(
             b.builder, b.loc, VectorType::get({group}, rowType), parts),
         rows[0].type);
-  // Interleave pairs of rows lane by lane, then pairs of these two lanes at a
-  // time, and so on.
+  // Interleave pairs of rows lane by lane, then pairs of the results two lanes
+  // at a time, and so on.
   for (int64_t width = 1; parts.size() > 1; width *= 2) {
     SmallVector<Value> joined;
     for (size_t i = 0; i < parts.size(); i += 2) {

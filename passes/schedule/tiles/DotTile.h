@@ -27,7 +27,7 @@
 
 namespace ingot::schedule {
 
-/// The cost model of tiles of whole vectors for a product of `rows` x
+/// The cost model of tiles of whole vectors for a matrix product of `rows` x
 /// `columns`, whose steps are divided into `runs` loops.
 class DotModel {
 public:
@@ -52,18 +52,19 @@ private:
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 
-/// The operands of a dot tile. Both functions are called for a group of steps,
-/// of which the first `count` exist.
+/// The operands of a dot tile. Of the last group of steps, only the first
+/// `count` steps may exist.
 struct DotOperands {
   /// Returns an element of a row, or a vector of elements from `step` on if the
   /// builder has lanes.
   llvm::function_ref<graph::Expr(int64_t row, graph::Expr step)> a;
-  /// Returns the groups of `lanes` columns of the tile from `column` on.
+  /// Returns the elements of group number `group` in `lanes` columns of the
+  /// tile from `column` on.
   llvm::function_ref<graph::Expr(graph::Expr group, int64_t count,
                                  int64_t column, int64_t lanes)>
       b;
   mlir::Type aType, bType;
-  /// Chunks of groups.
+  /// Divides the loop over groups into chunks.
   StepChunks chunks;
 };
 

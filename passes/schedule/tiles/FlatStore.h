@@ -14,7 +14,7 @@ mlir::Value asMatrix(KernelBuilder &b, mlir::Value buffer, int64_t columns);
 /// Like storeTile, for the positions of an anchor's result from `first` on. If
 /// all operands of the epilogue have the result's shape or are vectors along
 /// the channels, no index needs to be delinearized. Otherwise stores nothing
-/// and returns false. `row` is the name of a position.
+/// and returns false. `row` is the name of a position in the generated code.
 bool storeFlat(
     KernelBuilder &b, Tile &tile, mlir::Operation *anchor, graph::Expr first,
     graph::Expr firstColumn,

@@ -75,7 +75,7 @@ JoinedRows::JoinedRows(KernelBuilder &b, Value anchor)
 
 int64_t JoinedRows::most(int64_t left) const {
   int64_t lanes = b.target.maxLanes(computeType(elementOf(b.result())));
-  // Very short rows do not pay for the shuffles.
+  // Rows of fewer columns do not make up for the cost of the shuffles.
   constexpr int64_t fewColumns = 4;
   if (!isPossible || 2 * pitch() > lanes || width < fewColumns)
     return 0;
@@ -132,7 +132,7 @@ bool JoinedRows::classify(Value anchor) {
 void JoinedRows::bindColumns(int64_t rows) {
   for (Value input : perColumn) {
     Value flat = b.view(b.bufferOf(input), {width});
-    // Parts with a power of two of lanes.
+    // Load the columns in parts whose number of lanes is a power of two.
     int64_t lanes = width & -width;
     Exprs once;
     for (int64_t at = 0; at < width; at += lanes)

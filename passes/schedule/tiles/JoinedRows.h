@@ -41,10 +41,11 @@ public:
   int64_t pitch() const { return llvm::bit_ceil(uint64_t(width)); }
   bool hasGaps() const { return pitch() != width; }
 
-  /// For rows with gaps: binds operands of the result's shape, beginning at
-  /// linear index `first`.
+  /// For `rows` rows with gaps: binds the epilogue's operands of the result's
+  /// shape to their elements from linear index `first` on.
   void bindWhole(int64_t rows, graph::Expr first);
-  /// For rows with gaps: stores their results.
+  /// For `rows` rows with gaps: stores their results from linear index `first`
+  /// on.
   void store(int64_t rows, graph::Expr results, graph::Expr first);
 
   /// Binds per-column operands of the epilogue, repeated for `rows` rows.

@@ -64,8 +64,9 @@ std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
   Value all = pairs[0];
   if (isByte)
     all = pair(b, pairs[0], pairs.back(), toUnsigned);
-  // In each 128-bit block there are four results of each vector, in one or two
-  // words.
+  // Narrowing interleaves the vectors within each 128-bit block, which has four
+  // results of each vector, in one or two 32-bit words. Restore the order of
+  // the vectors.
   constexpr int64_t block = 4;
   int64_t words = isByte ? 1 : 2, ofBlock = isByte ? 4 : 2 * words;
   SmallVector<int64_t> order;

@@ -25,8 +25,8 @@ ColumnVectors ColumnVectors::cover(int64_t columns,
     left -= widths.front();
   }
   while (left > 0) {
-    // The narrowest that holds the remaining columns, or the widest that fits
-    // into them.
+    // The narrowest vector that holds the remaining columns (padded), or the
+    // widest vector that fits into them.
     int64_t lanes = 1;
     if (padded) {
       for (int64_t width : widths)
@@ -47,8 +47,8 @@ int64_t ColumnVectors::width() const {
   return std::accumulate(lanes.begin(), lanes.end(), int64_t(0));
 }
 
-/// Returns the number of steps whose left elements one load fetches into a
-/// register.
+/// Returns for how many steps a single load fetches the left operand's elements
+/// of a row.
 static int64_t factorLanes(const TargetDescription &target, Type type,
                            int64_t steps) {
   int64_t lanes = target.maxLanes(type);
@@ -71,7 +71,7 @@ bool TileModel::evictEachOther(int64_t ofTile) const {
   if (way == 0 || rowBytes == 0)
     return false;
   int64_t sets = way / std::gcd(rowBytes, way);
-  // One line of each set is used by the weights.
+  // In each set, one line is left for the weights.
   return llvm::divideCeil(ofTile, sets) > uint64_t(target.l1Bytes / way - 1);
 }
 
@@ -109,7 +109,8 @@ double TileModel::cycles(const TileChoice &tile) const {
            panel = ofVectors * double(this->steps);
     if (isMeasured && panel > double(target.l1Bytes))
       step = std::max(step, lines * (1 / rates.loads + rates.missedLoad));
-    // Each tile reads a panel larger than the L2 cache from beyond it.
+    // If the panel is larger than the L2 cache, each tile reads it from beyond
+    // that cache.
     if (rows > tile.rows && target.l2Bytes > 0 &&
         panel > double(target.l2Bytes))
       step = std::max(step, ofVectors / rates.cacheBytes);
@@ -117,7 +118,7 @@ double TileModel::cycles(const TileChoice &tile) const {
       step += lines * rates.missedLoad * notHidden;
     if (evictEachOther(r))
       step += target.rates.missedLoad * static_cast<double>(r);
-    // Even few loads are not entirely free.
+    // On cores that multiply by lane, even few loads take some time.
     if (factors > 1)
       step += 0.1 * loads;
     return step + cyclesBesideSteps(r * v, isMeasured, target) / ofSteps;
@@ -130,7 +131,8 @@ double TileModel::cycles(const TileChoice &tile) const {
   };
   RowTiling tiling(rows, tile.rows, RowsLeft::SharedWithLast, target);
   double total = static_cast<double>(tiling.whole) * overColumns(tile.rows);
-  // A second tile shape is more code: a small penalty breaks ties.
+  // Remaining rows or columns need another tile shape, which is more code: a
+  // small penalty breaks ties.
   for (int64_t count : tiling.last)
     total += overColumns(count) * 1.02;
   if (rest)
@@ -146,10 +148,11 @@ double TileModel::cycles(const TileChoice &tile) const {
 }
 
 int64_t TileModel::mostRows(int64_t vectors) const {
-  // Sums, the weights of a step, a left element, and one spare vector: with 16
-  // registers, clang 22 spills a sum of a 4 x 3 tile. If the target multiplies
-  // by lane, also registers of left elements and the weights of the next step,
-  // which compilers load early. Scalar code has at least this many registers.
+  // Registers hold the sums, the weights of a step, a left element, and one
+  // spare vector: with 16 registers, clang 22 spills a sum of a 4 x 3 tile. If
+  // the target multiplies by lane, they also hold registers of left elements
+  // and the weights of the next step, which compilers load early. Scalar code
+  // has at least this many registers.
   constexpr int64_t scalarRegisters = 16;
   int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
   int64_t others = isScalar ? 1 : 2;
@@ -217,8 +220,8 @@ std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict) {
     return "sums in " + std::to_string(tile.splits) +
            " parts change the order of the terms, which strict mode does not "
            "allow";
-  // Each sum is at least one line of generated code, and registers are far
-  // fewer.
+  // The most sums of a tile: each is at least one line of generated code, and
+  // registers are far fewer.
   constexpr int64_t mostSums = 512;
   int64_t sums = tile.rows * tile.vectors * tile.splits;
   if (sums > mostSums)

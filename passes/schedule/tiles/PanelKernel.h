@@ -34,17 +34,19 @@ struct ColumnVectors {
   int64_t width() const;
 };
 
-/// Estimates the cycles of a tile with so many sums besides its steps. Cores
-/// that multiply by lane or lack vectors were not measured.
+/// Estimates the cycles of a tile with `sums` sums besides its steps.
+/// `isMeasured` is false for cores that multiply by lane or lack vectors, which
+/// were not measured.
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target);
 
-/// The cost model of tiles for a product of `rows` x `columns`: multiply-adds
-/// and loads per step, latency, and the remaining rows and columns. Cores with
-/// small code use CursorTile.h instead.
+/// The cost model of tiles for a matrix product of `rows` x `columns`:
+/// multiply-adds and loads per step, latency, and the remaining rows and
+/// columns. Targets that prefer small code use CursorTile.h instead.
 class TileModel {
 public:
-  /// `rowBytes` is the distance of rows in memory; 0 if unknown.
+  /// `rowBytes` is the distance in bytes between rows of the left operand; 0 if
+  /// unknown.
   TileModel(int64_t rows, int64_t columns, int64_t steps,
             const TargetDescription &target, mlir::Type type,
             int64_t rowBytes = 0);

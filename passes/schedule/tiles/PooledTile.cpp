@@ -8,7 +8,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Used lanes of one of a panel's vectors, and their column.
+/// Used lanes of one of a panel's vectors, and the column of the first of them.
 struct LaneRange {
   int64_t vector, lane, lanes, column;
 };

@@ -9,12 +9,12 @@
 
 namespace ingot::schedule {
 
-/// Emits the results for the convolution's columns from `first` on: `count` of
-/// them, a multiple of the window's width, or a whole window in parts of
-/// `count`. `position` is the batch and spatial index of the result, without
-/// the last axis. `sums` computes `count` columns of the convolution from
-/// `first` on, at the batch and spatial index `outer`; `bias` is added to its
-/// result.
+/// Emits the pool's results for the convolution's columns from `first` on: for
+/// `count` columns, if `count` is a multiple of the window's width, else for
+/// one window in parts of `count` columns. `position` is the batch and spatial
+/// index of the pool's result, without the last axis. `sums` computes `count`
+/// columns of the convolution from `first` on, at the batch and spatial index
+/// `outer`; `bias` is added to these sums.
 void emitPooledTile(KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
                     llvm::ArrayRef<graph::Expr> position, graph::Expr first,
                     int64_t count, const ColumnVectors &columns,

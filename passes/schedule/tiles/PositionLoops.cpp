@@ -113,7 +113,7 @@ private:
         });
   }
 
-  /// Returns where a row of the input begins in the copy.
+  /// Returns where channel `channel` of input row `row` begins in the copy.
   Expr startOf(Expr row, Expr channel) {
     int64_t ofChannel = copied.stride() * tiles.pitch();
     return named(base + double(tiles.start()) +
@@ -185,11 +185,13 @@ private:
   // Tiles
   //===------------------------------------------------------------------===//
 
-  /// Emits all positions of a row, for `count` channels from `channel` on.
+  /// Emits all positions of a result row, for `count` channels from `channel`
+  /// on.
   void overRow(Expr row, Expr channel, int64_t count) {
     ArrayRef<int64_t> all = tiles.vectors;
     auto width = int64_t(all.front());
-    // Tiles of whole vectors inside of the row.
+    // Tiles of whole vectors come first; one more tile has the remaining
+    // columns.
     int64_t whole = copied.resultColumns / width / ofRow,
             ofFull = ofRow * width;
     auto full = [&](Expr first) {
@@ -208,7 +210,8 @@ private:
            copied.resultColumns - done, channel, count);
   }
 
-  /// Emits `positions` results from `first` on, in vectors of these lanes.
+  /// Emits the results at `positions` positions of a row from `first` on, in
+  /// vectors with these numbers of lanes.
   void tile(Expr row, Expr first, ArrayRef<int64_t> lanes, int64_t positions,
             Expr channel, int64_t count) {
     auto ofChannel = [&](int64_t c) {
@@ -252,10 +255,11 @@ private:
     return results;
   }
 
-  /// If sums may be in any order, they start with the bias.
+  /// Whether sums start with the bias: they do, unless strict mode prescribes
+  /// the order of their terms.
   bool startsWithBias() { return conv.getBias() && !b.group.isStrict(); }
 
-  /// Applies the operators from the convolution up to `value` to a vector of
+  /// Applies the operators after the convolution, up to `value`, to a vector of
   /// sums.
   Expr behindSum(Expr sum, Value value, const Exprs &at, int64_t lanes,
                  StringRef name) {
@@ -346,7 +350,8 @@ private:
         });
   }
 
-  /// Adds the products of a kernel row and an input channel.
+  /// Adds to the sums of a tile the products of one kernel row and one input
+  /// channel.
   Exprs kernelRowOf(Expr kernelRow, Expr inputChannel, Expr from,
                     ArrayRef<Expr> carried, ArrayRef<int64_t> lanes,
                     ChannelOf channel, int64_t count) {
@@ -383,7 +388,8 @@ private:
   // Results
   //===------------------------------------------------------------------===//
 
-  /// Stores the first `positions` lanes of vectors that each hold one channel.
+  /// Transposes vectors that each hold one channel, and stores their first
+  /// `positions` lanes.
   void store(SmallVector<Value> vectors, int64_t lanes, int64_t positions,
              const Exprs &at, Expr channel) {
     auto count = int64_t(vectors.size());
@@ -404,7 +410,7 @@ private:
       });
     };
     if (hasContiguousRows(flat)) {
-      // Positions are contiguous in memory.
+      // The tile has all channels, so its positions are contiguous in memory.
       Expr row = isFlat ? at[0] : at[0] * double(copied.resultRows) + at[1];
       Expr first = at.back() * double(all);
       int64_t elements = positions * count;
@@ -454,7 +460,8 @@ private:
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// The start of the copy, its image, and its first input row.
+  /// Of the current block: the start of its copy, its image, and the first
+  /// input row that is copied.
   Expr base, image, firstRow;
 };
 

@@ -48,8 +48,9 @@ ConvolutionAnchor positionConvolution(GroupView group,
   Type type = found.type();
   auto isOfType = [&](Value v) { return !v || elementOf(v) == type; };
   size_t rank = shapeOf(conv.getX()).size();
-  // In strict order, the products of a position are added kernel column by
-  // kernel column, then channel by channel.
+  // Strict mode adds the products of a position kernel column by kernel column,
+  // and within each column channel by channel. Positions in lanes allow this
+  // order for a single channel only.
   bool isInOrder = !group.isStrict() || shapeOf(conv.getX()).back() == 1;
   bool takes = isa<Float32Type, Float64Type>(type) &&
                target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
@@ -95,7 +96,7 @@ CopiedRows::Place CopiedRows::placeOf(int64_t column) const {
 }
 
 int64_t CopiedRows::zeros() const {
-  // The last window of the result's row, at each of its columns.
+  // The last input column that the windows of a result row read.
   int64_t last = (resultColumns * poolColumns - 1) * across.stride +
                  across.reach() - across.low,
           behind = placeOf(last).number + 1 - most(),
@@ -128,13 +129,13 @@ int64_t PositionTiles::elements(int64_t lines) const {
   int64_t covered = 0;
   for (int64_t width : vectors)
     covered += width;
-  // Lanes beyond the last result.
+  // Lanes of the last vector that are beyond the last result.
   int64_t more = covered - copied.resultColumns;
   return start() + copies(lines) * pitch() + llvm::alignTo(more, lanes());
 }
 
-/// Returns the vectors for sums, for the input that a step reads, and for one
-/// weight.
+/// Returns how many vector registers a tile takes: for the sums, for the input
+/// that a step reads, and for one weight.
 int64_t PositionTiles::registers(int64_t ofChannels, int64_t ofVectors) const {
   int64_t read = copied.poolColumns * ofVectors;
   return ofChannels * read + read + 1;

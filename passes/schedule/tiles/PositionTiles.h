@@ -47,7 +47,8 @@ struct ColumnsInMemory {
 /// The input rows that are copied for some result rows: a row of the copy for
 /// each channel and remainder of columns, separated from the next one by zeros.
 struct CopiedRows {
-  /// An image with one spatial axis has one row.
+  /// The vertical and the horizontal axis. An image with one spatial axis has a
+  /// single row.
   WindowAxis down, across;
   int64_t channels;
   /// The window of the pool.
@@ -72,7 +73,7 @@ struct CopiedRows {
   Place placeOf(int64_t position, int64_t k) const {
     return placeOf(position * across.stride + k * across.dilation - across.low);
   }
-  /// Return how many columns every remainder has, and the most that one has.
+  /// Return how many input columns each remainder has at least, and at most.
   int64_t whole() const { return inputColumns() / stride(); }
   int64_t most() const { return llvm::divideCeil(inputColumns(), stride()); }
   /// Returns how many zeros must follow each row for windows that reach beyond
@@ -105,14 +106,15 @@ public:
   llvm::SmallVector<int64_t> vectors;
 
   int64_t lanes() const { return vectors.front(); }
-  /// Returns the distance of rows in the copy, in whole vectors.
+  /// Returns the elements from one row of the copy to the next, a multiple of
+  /// the lanes of a vector.
   int64_t pitch() const;
   /// Returns the number of rows in the copy.
   int64_t copies(int64_t lines) const {
     return copied.rows(lines) * copied.channels * copied.stride();
   }
-  /// The zeros before the rows of the copy; and its elements, including those
-  /// that the last vectors read beyond the last row.
+  /// Return the zeros before the rows of the copy, and all elements of the
+  /// copy, including those that the last vectors read beyond its last row.
   int64_t start() const;
   int64_t elements(int64_t lines) const;
 
@@ -121,7 +123,7 @@ public:
   /// Returns the choices, best first. `divides`: several threads have a copy
   /// each.
   std::vector<PositionChoice> ranked(bool divides) const;
-  /// Returns how many threads can have a copy.
+  /// Returns how many threads can have a copy of their own.
   int64_t parts(const PositionChoice &choice) const;
 
 private:

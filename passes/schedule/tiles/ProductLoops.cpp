@@ -45,10 +45,11 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
           right = steps * sizes.columns *
                   bytesPerElement(elementOf(product.getB())),
           resident = target.residentBytes();
-  // Some cores of a target have twice the L2 cache that the target assumes.
+  // No blocks for a left operand of up to twice the assumed L2 cache, as some
+  // cores of a target have a cache of that size.
   if (left <= 2 * target.l2Bytes)
     return std::nullopt;
-  // Half of the cache is left for the panel and for results.
+  // Half of the L2 cache is left for the panel and for results.
   int64_t most = std::max(resident / 2 / rowBytes / tile.rows, int64_t(1)),
           tiles = llvm::divideCeil(rows, tile.rows),
           blocks = llvm::divideCeil(tiles, most),
@@ -106,7 +107,8 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
                                     const TargetDescription &target) const {
   auto product = cast<MatMulOp>(group.anchor());
   int64_t columns = plan.number("columns");
-  // A right operand that is read in place is read in vectors that fit exactly.
+  // A right operand that is not packed is read in place, in vectors that fit
+  // its columns exactly.
   bool inPanels = mayBeInPanels(product.getB(), group.packs) &&
                   shapeOf(product.getB()).size() == 2;
   std::string why =
@@ -147,7 +149,8 @@ StepChunks ProductLoops::fetchAhead(const PackedPanels &panels,
                                     const Place &place, int64_t tileRows) {
   if (place.count < tileRows || steps.known() != panels.steps * panels.group)
     return {};
-  // In a block of rows, the tiles of that block prefetch the next panel.
+  // If rows are divided into blocks, the tiles of each block prefetch the next
+  // panel of weights.
   int64_t all = b.plan.optionalNumber("block").value_or(rows.most());
   Expr row = all < rows.most() ? place.firstRow % double(all) : place.firstRow;
   return panels.fetchAhead(b, place.panel, b.index(panels.steps), panels.steps,
@@ -268,7 +271,8 @@ void ProductLoops::overTiles(
     });
     return;
   }
-  // Not used if the rows form one matrix.
+  // The batch indices, which are not used if the rows of all batches form one
+  // matrix.
   Exprs at(batchSizes.size(), b.index(0));
   if (!blockRows) {
     if (fullPanels == 0)
@@ -276,8 +280,8 @@ void ProductLoops::overTiles(
     return b.parallelFor(fullPanels,
                          [&](Expr panel) { overPanels(at, panel); });
   }
-  // Panels and blocks are divided among threads together, since either may be
-  // few.
+  // Blocks of rows and panels of columns are divided among threads together,
+  // since either may be few.
   int64_t blocks = llvm::divideCeil(*rows.known(), *blockRows),
           panels = std::max<int64_t>(fullPanels, 1);
   b.parallelFor(blocks * panels, [&](Expr part) {

@@ -46,7 +46,8 @@ ColumnVectors TileForm::cover(int64_t columns) const {
   return vectors;
 }
 
-/// Returns the registers for the sums, the left operand and the right operand.
+/// Returns the number of tile registers of a block of down x across tiles: for
+/// the sums, the left operand and the right operand.
 static int64_t tilesOfBlock(int64_t down, int64_t across) {
   return down * across + down + across;
 }
@@ -59,7 +60,7 @@ double RegisterTileModel::cyclesOfBlock(int64_t ofRows,
   double ofChunk =
       std::max({down * across * tiles.productCycles,
                 (down + across) * tiles.loadCycles, tiles.productLatency});
-  // Sums are stored to memory and loaded again.
+  // The sums of a block are stored to memory and loaded again.
   double leaving = down * across * tiles.storeCycles +
                    double(ofRows) * across / target.rates.loads;
   return double(runs * form.chunks) * ofChunk + tiles.productLatency + leaving;

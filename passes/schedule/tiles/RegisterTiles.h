@@ -9,7 +9,8 @@
 //     0 1                  4                         6 7
 //     2 3                  5
 //
-// The steps of a run are divided into equal chunks, so that tiles keep their
+// A run is a part of the reduction whose steps are contiguous in the left
+// operand. Its steps are divided into equal chunks, so that tiles keep their
 // shapes. Sums are stored to the stack, from which rows are finished like those
 // of other tiles.
 

@@ -44,8 +44,8 @@ RowTiling::RowTiling(int64_t rows, int64_t tileRows, RowsLeft left,
   last.push_back(count);
 }
 
-/// Calls `tile` for the last tiles of a tiling, the first of which begins at
-/// `first`.
+/// Calls `tile` for the tiles of `tiling.last`, the first of which begins at
+/// row `first`.
 static void forLastTiles(KernelBuilder &b, int64_t first,
                          const RowTiling &tiling, RowTile tile) {
   ArrayRef<int64_t> last = tiling.last;
@@ -139,7 +139,7 @@ void forRowTilesParallel(
         b.when(isLast(number, *tiles.known()),
                [&] { tile(b.index(*tiles.known() * tileRows), *left, part); });
     });
-  // The last of these tiles may have fewer rows.
+  // The last of all tiles may have fewer rows.
   Dim allTiles = (rows + (tileRows - 1)).floorDiv(tileRows);
   b.parallelFor(allTiles, steps, [&](Expr number, const Part &part) {
     Expr first = firstOf(number), end = b.size(rows);

@@ -29,7 +29,8 @@ struct RowTiling {
   int64_t whole;
   llvm::SmallVector<int64_t, 2> last;
 
-  /// With small code, `left` is ignored and remaining rows get their own tile.
+  /// If the target prefers small code, `left` is ignored and remaining rows get
+  /// their own tile.
   RowTiling(int64_t rows, int64_t tileRows, RowsLeft left,
             const TargetDescription &target);
 };
@@ -38,7 +39,8 @@ struct RowTiling {
 /// remaining rows, that cover [0, rows).
 void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
                  RowTile tile, RowsLeft left = RowsLeft::InOwnTile);
-/// Like the overload above, for a number of rows that is computed at run time.
+/// Calls `tile` for tiles that cover [0, rows), if the number of rows is
+/// computed at run time.
 void forRowTiles(KernelBuilder &b, graph::Expr rows, int64_t tileRows,
                  RowTile tile);
 /// Calls `tile` for the tiles of block number `block`. Blocks of `blockRows`

@@ -15,9 +15,9 @@ StreamInput::StreamInput(KernelBuilder &b, ConvOp conv,
   input = b.view(b.bufferOf(conv.getX()), {ShapedType::getNumElements(x)});
 }
 
-/// Whether to hide distances, since the compiler of the generated code would
-/// implement an unaligned load by two aligned ones if it knew the distance of
-/// loads. At multiples of half a register that is no loss.
+/// Whether to hide the distances between loads from the compiler of the
+/// generated code: if it knew them, it would implement an unaligned load by two
+/// aligned ones. At multiples of half a register, that costs nothing.
 bool StreamInput::hidesDistances() const {
   Type index = b.builder.getIndexType();
   auto isEven = [&](int64_t bytes) { return bytes % (stream.loaded / 2) == 0; };
@@ -77,8 +77,8 @@ StreamPlace StreamInput::placeOf(Expr start, Expr column, Expr channel,
   return place;
 }
 
-/// Returns a mask of the bytes of a register that belong to the position `part`
-/// after its first one, or to a later one.
+/// Returns a mask of a register's bytes that belong to position number `part`
+/// after the register's first position, or to a later one.
 Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
   Type byte = b.builder.getIntegerType(8, /*isSigned=*/false);
   SmallVector<APInt> numbers;
@@ -90,8 +90,8 @@ Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
                                        DenseElementsAttr::get(vector, numbers)),
              byte);
   Expr bound = b.index(part * stream.channels) - place.channel;
-  // If the compiler of the generated code knew a mask, it would turn the select
-  // into a permutation.
+  // If the compiler of the generated code knew the mask, it would turn the
+  // select by the mask into a permutation.
   if (one && getConstantIntValue(place.channel.value))
     bound = bound * one;
   Expr first = min(bound, double(stream.loaded));
@@ -126,7 +126,8 @@ SmallVector<Exprs> StreamInput::interleaved(Expr start, int64_t row,
   return groups;
 }
 
-/// Returns the input `column` columns after the first columns of the windows.
+/// Returns a register of the input: for each result, the input that is `column`
+/// columns after the first column of its window.
 Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
   int64_t channels = stream.channels;
   switch (stream.source()) {
@@ -148,7 +149,8 @@ Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
   llvm_unreachable("no such source");
 }
 
-/// Returns the channels of positions `odd`, `odd` + 2, ... of two registers.
+/// Returns the channels of positions `odd`, `odd` + 2, ... of two concatenated
+/// registers.
 Expr StreamInput::eachSecond(Expr low, Expr high, int64_t odd) {
   SmallVector<int64_t> order;
   for (int64_t position = odd; position < 2 * stream.loaded / stream.channels;

@@ -28,7 +28,8 @@ struct StreamPlace {
   /// For merged registers: masks of the bytes that belong to each later
   /// position or one after it.
   graph::Exprs isBehind;
-  /// Weights that stay in registers, by number.
+  /// Weights that stay in registers, with the key step * (lanes of a register)
+  /// + vector.
   std::map<int64_t, graph::Expr> weights;
 };
 
@@ -46,8 +47,9 @@ public:
   void hideDistances(int64_t rows);
   /// Calls `body` for each register of a row, with its position.
   void overRegisters(llvm::function_ref<void(StreamPlace)> body);
-  /// Returns the input row `row` bytes after `start` at all kernel columns, in
-  /// groups of these; each group consists of parts for one vector of sums.
+  /// Returns the inputs at all kernel columns, for the input row that begins
+  /// `row` bytes after `start`. They are interleaved in groups of kernel
+  /// columns; each group has a part for each vector of sums.
   llvm::SmallVector<graph::Exprs> interleaved(graph::Expr start, int64_t row,
                                               const StreamPlace &place);
 
@@ -66,7 +68,7 @@ private:
   mlir::Type type;
   mlir::Value input;
   /// The number 1, and byte distances, in a form that the compiler of the
-  /// generated code cannot fold; null if it may.
+  /// generated code cannot fold; null if they need not be hidden.
   graph::Expr one;
   std::map<int64_t, graph::Expr> distances;
 };

@@ -12,12 +12,13 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the groups of kernel columns in one kernel row.
+/// Returns the number of groups of kernel columns in one kernel row.
 static int64_t groupsOf(const ChannelStream &stream) {
   return llvm::divideCeil(stream.kernel, stream.form.group);
 }
 
-/// Returns the vectors of weights of a window for one register of results.
+/// Returns how many vectors of weights a whole window has for one register of
+/// results.
 static int64_t weightVectors(ConvOp conv, const ChannelStream &stream) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   return ShapedType::getNumElements(w.drop_back(3)) * groupsOf(stream) *
@@ -37,7 +38,7 @@ bool isUnrolled(ConvOp conv, const ChannelStream &stream,
 
 namespace {
 
-/// Emits the loops of one group.
+/// Emits the loops of an integer depthwise convolution in whole registers.
 class DepthwiseInRegisters {
 public:
   DepthwiseInRegisters(KernelBuilder &b, ConvOp conv)
@@ -75,8 +76,8 @@ private:
                   {cast<MemRefType>(buffer.getType()).getNumElements()});
   }
 
-  /// Emits rows [begin, end) of an image; `known` is their number if it is
-  /// static.
+  /// Emits result rows [begin, end) of an image; `known` is their number if it
+  /// is static.
   void downRows(Expr image, Expr begin, Expr end,
                 std::optional<int64_t> known) {
     int64_t together = b.plan.number("rows");
@@ -102,9 +103,10 @@ private:
     });
   }
 
-  /// Returns how many result rows are in progress when one is done, if each
-  /// interleaved input row is used for all of them at once: if weights stay in
-  /// registers, such sums fit as well.
+  /// Returns how many later result rows have been started when a result row is
+  /// finished, if each interleaved input row is multiplied at once for all
+  /// result rows that read it. 0 unless weights stay in registers; only then do
+  /// the sums of these rows fit as well.
   int64_t carriedRows() const {
     const WindowAxis &rows = axes.front();
     return keepsWeights(conv, stream, b.target) && rows.dilation == 1 &&
@@ -114,15 +116,16 @@ private:
                : 0;
   }
 
-  /// Reads each input row once: the input rows that a result row is the first
-  /// to read are multiplied for its own sums and for those of the following
-  /// result rows.
+  /// Emits the result rows [begin, end) so that each input row is read once.
+  /// Input rows that no earlier window has read are multiplied for the sums of
+  /// the current result row and of the following ones.
   void withCarriedSums(Expr image, Expr begin, Expr end,
                        const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
     int64_t vectors = stream.lanes / wide, fresh = rows.kernel - rows.stride;
-    // Adds the products of rows [from, to) of the window of the first element
-    // of `sums`, and to the following sums.
+    // Adds the products of the input rows [from, to) of result row `row`'s
+    // window to its sums, `sums[0]`, and to the sums of the following result
+    // rows.
     auto addRows = [&](Expr row, int64_t from, int64_t to,
                        SmallVector<Exprs> &sums) {
       Expr start = windowStart(image, row, place);
@@ -165,14 +168,15 @@ private:
     return named(first * double(input.pitch) + place.input, "first_of_window");
   }
 
-  /// Emits `count` rows of one register.
+  /// Emits `count` adjacent result rows, for one register of each row.
   void rowsTogether(Expr image, Expr row, int64_t count,
                     const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
     SmallVector<Exprs> sums(count, zeros());
     Expr start = windowStart(image, row, place);
     for (int64_t at = 0; at <= (count - 1) * rows.stride + rows.reach(); ++at) {
-      // Which kernel row this input row is for each result row.
+      // The result rows that read this input row, each with the kernel row that
+      // multiplies it.
       SmallVector<std::pair<int64_t, int64_t>> readers;
       for (int64_t r = 0; r < count; ++r)
         for (int64_t k = 0; k < rows.kernel; ++k)
@@ -190,7 +194,7 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// Emits one row of one register, with a loop over kernel rows.
+  /// Emits one register of a result row, with a loop over kernel rows.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(
@@ -230,8 +234,8 @@ private:
     }
   }
 
-  /// Loads the weights of a register before its loop over rows, if they are
-  /// few.
+  /// Loads the weights for a register of results before its loop over rows, if
+  /// they are few enough to stay in registers.
   void loadWeights(StreamPlace &place) {
     if (!isUnrolled(conv, stream, b.target) ||
         !keepsWeights(conv, stream, b.target))
@@ -247,7 +251,7 @@ private:
     return getConstantIntValue(index.value);
   }
 
-  /// Loads the weights for the channels of vector `v` of a register.
+  /// Loads the weights of `step` for the channels of vector `v` of a register.
   Expr weightsAt(Expr step, const StreamPlace &place, int64_t v) {
     int64_t group = stream.form.group;
     Expr at =
@@ -287,8 +291,8 @@ private:
     b.unbindElement(anchor);
   }
 
-  /// Binds the epilogue's operands to their elements for a register of results;
-  /// returns false if one has another shape.
+  /// Binds the epilogue's operands to their elements for a register of results.
+  /// Returns false if an operand has a shape that cannot be loaded in vectors.
   bool bindEpilogue(Expr first, const StreamPlace &place) {
     for (BlockArgument argument : b.group.block->getArguments()) {
       if (argument == conv.getX())
@@ -324,8 +328,8 @@ private:
     return true;
   }
 
-  /// Applies the epilogue and stores element by element, for floats and for
-  /// results that are not contiguous.
+  /// Applies the epilogue and stores the results element by element, if the
+  /// epilogue cannot be computed in vectors or the results are not contiguous.
   void storeLanes(ArrayRef<Expr> position, const StreamPlace &place,
                   ArrayRef<Expr> sums) {
     for (Value operand : bound)

@@ -27,9 +27,11 @@ struct TileWork {
   /// Steps that read a row and the weights sequentially without a break (a
   /// "stretch"), and the number of these stretches.
   int64_t steps, stretches = 1;
-  /// A tile's rows must be a multiple of this number or divide it.
+  /// A tile's rows must be a multiple of this number (the width of a fused
+  /// pool's window) or divide it.
   int64_t multiple = 1;
-  /// Whether tiles must not recompute positions.
+  /// Whether tiles must not recompute positions, because results may overwrite
+  /// operands.
   bool exact = false;
 };
 

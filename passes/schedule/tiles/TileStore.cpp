@@ -40,7 +40,8 @@ static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   return {&b, v, vector.type};
 }
 
-/// Returns the sums of all columns of a row, padded to `pitch` unused lanes.
+/// Returns the sums of all columns of a row, followed by unused lanes up to a
+/// total of `pitch` lanes.
 static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   Exprs parts;
   for (size_t v = 0; v < tile.columns.lanes.size(); ++v)
@@ -50,8 +51,8 @@ static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   return joined(b, parts);
 }
 
-/// Returns the sums of the last `count` columns of a row with equally wide
-/// vectors.
+/// Returns the sums of the last `count` columns of a row, in a tile whose
+/// vectors have equal widths.
 static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
                         int64_t count) {
   int64_t lanes = tile.columns.lanes[0], from = tile.columns.columns - count,
@@ -59,7 +60,7 @@ static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
   Exprs vectors;
   for (size_t v = first; v < tile.columns.lanes.size(); ++v)
     vectors.push_back(tile.at(row, v));
-  // Unused lanes.
+  // Fill up to a power of two of vectors; the added lanes are not used.
   while (!llvm::isPowerOf2_64(vectors.size()))
     vectors.push_back(vectors.back());
   return lanesOf(b, joined(b, vectors), from - first * lanes, count);
@@ -134,7 +135,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
   StringRef given = kernel::nameOf(firstColumn.value);
   std::string columnName = given.empty() ? "column" : given.str();
-  // Returns the result of a part of a row, and its index.
+  // Applies the epilogue to the sums of a part of a row. Returns the results
+  // and their index.
   auto resultOf = [&](Expr sum, int64_t row, size_t vector, Expr column) {
     auto nameOfPlace = [&](StringRef stem) {
       return tile.nameAt(stem, row, vector);
@@ -164,8 +166,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       return sum;
     });
   };
-  // Stores vectors from `vector` on, as one register if narrowing is their last
-  // operation.
+  // Stores `count` vectors from `vector` on: as one register if their results
+  // can be narrowed together.
   auto storeNarrowed = [&](int64_t row, size_t vector, size_t count,
                            int64_t column) {
     int64_t lanes = tile.columns.lanes[vector];
@@ -260,7 +262,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       }
       int64_t valid = std::min(lanes, tile.columns.columns - column);
       if (lanes > 1 && !isInVectors) {
-        // Process each lane alone, in a loop, since there are many.
+        // The epilogue cannot be computed in vectors: process the lanes one by
+        // one, in a loop since they are many.
         b.forRange(b.index(0), b.index(valid), [&](Expr lane) {
           named(lane, "lane");
           storePart(laneAt(b, tile.at(row, v), lane), row, v,

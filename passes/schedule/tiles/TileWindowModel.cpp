@@ -17,8 +17,9 @@ static bool isMatrix(ConvOp conv) {
   return anchor.isMatrix();
 }
 
-/// Returns the form for operands of these types; it must have the group size of
-/// the target's vector dot products.
+/// Returns the form for operands of types `left` and `right`. Its groups must
+/// have the size of the target's vector dot products (`dots`), since both read
+/// the same packed weights.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
                                       const TargetDescription &target) {
@@ -72,7 +73,7 @@ double TileWindowModel::cycles(const Choice &choice) const {
   if (choice.lines == 0)
     return tiles(0).cycles(choice.block);
   auto blocks = double(y[0] * (y[1] / choice.lines));
-  // One vector is loaded and stored per cycle.
+  // The copy loads and stores one vector per cycle.
   double copied = double(windows.elements(choice.lines)) /
                   double(target.maxLanes(form.left));
   return blocks * (tiles(choice.lines).cycles(choice.block) + copied);

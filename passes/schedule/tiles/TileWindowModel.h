@@ -15,8 +15,8 @@ struct TileWindows {
   int64_t channels;
 
   explicit TileWindows(graph::ConvOp conv);
-  /// Whether a kernel row is one run because its columns are contiguous in the
-  /// copy.
+  /// Whether a whole kernel row is one run of contiguous steps, because its
+  /// columns are adjacent in the copy.
   bool joinsColumns() const {
     return across.stride == 1 && across.dilation == 1;
   }
@@ -26,8 +26,8 @@ struct TileWindows {
   int64_t runs() const {
     return down.kernel * (joinsColumns() ? 1 : across.kernel);
   }
-  /// Returns the copies along an axis: one for each remainder of the index
-  /// modulo the stride.
+  /// Returns the number of copies along an axis: one for each remainder of the
+  /// index modulo the stride.
   static int64_t planesOf(const WindowAxis &axis) {
     return axis.kernel == 1 ? 1 : axis.stride;
   }
@@ -38,7 +38,8 @@ struct TileWindows {
   int64_t rows(int64_t lines) const {
     return lines + down.reach() / down.stride;
   }
-  /// Returns the rows of the matrix.
+  /// Returns the number of matrix rows: the positions of `lines` result rows,
+  /// and the positions between them that are computed but not stored.
   int64_t positions(int64_t lines) const {
     return (lines - 1) * columns() + *across.output.known();
   }
@@ -64,7 +65,8 @@ public:
   TileWindowModel(graph::ConvOp conv, const TileForm &form,
                   const TargetDescription &target);
 
-  /// `lines` is 0 for a plain matrix product.
+  /// A block of tile registers, and the number of result rows that are computed
+  /// from one copy (`lines`); 0 for a plain matrix product.
   struct Choice {
     TileChoice block;
     int64_t lines;
@@ -72,13 +74,13 @@ public:
   double cycles(const Choice &choice) const;
   /// Returns the choices, best first.
   std::vector<Choice> ranked() const;
-  /// Returns how many threads can have a copy: few, and at most as many as
-  /// there are work items.
+  /// Returns how many threads can have a copy of their own: few, and at most as
+  /// many as there are work items.
   int64_t parts(const Choice &choice) const;
 
 private:
-  /// Whether the copy takes at most half of the L2 cache; a single row always
-  /// fits.
+  /// Whether the copy for `lines` result rows takes at most half of the L2
+  /// cache; a single row always fits.
   bool fits(int64_t lines) const;
   RegisterTileModel tiles(int64_t lines) const;
 

@@ -29,7 +29,8 @@ public:
     Value matrix = asMatrix(b, b.bufferOf(conv.getX()), windows.channels);
     if (matrix)
       return asProduct(matrix);
-    // A part of a larger tensor is copied, as windows are.
+    // The input is part of a larger tensor: copy its rows, as for other
+    // windows.
     lines = 1;
     form = *TileForm::of(elementOf(conv.getX()), elementOf(conv.getW()),
                          windows.stepsOfRun(), b.target);
@@ -55,8 +56,9 @@ private:
     return panel ? named(*panel * double(panels.panelWidth), "channel")
                  : b.index(panels.fullPanels * panels.panelWidth);
   }
-  /// Calls `body` for the panels [first, last), and after the last panel of all
-  /// for the tail.
+  /// Calls `body` for the panels [first, last). If `last` is the end of all
+  /// panels, also calls it for the tail (the columns after the last full
+  /// panel).
   void forPanels(Expr first, Expr last,
                  llvm::function_ref<void(const Panel &)> body) {
     if (panels.fullPanels == 0)
@@ -153,7 +155,8 @@ private:
     copy = b.scratch({parts, windows.elements(lines)}, type);
     int64_t elements = parts * windows.elements(lines);
     flat = b.view(copy, {elements});
-    // If there are few blocks, they are divided further, by panels.
+    // If there are fewer blocks of rows than parts, the parts also divide the
+    // panels of each block.
     perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     int64_t units = blocks * perBlock;
     auto over = [&](Expr part, Expr first, Expr last) {
@@ -247,7 +250,8 @@ private:
     });
     Expr column = firstColumn(panel);
     int64_t width = windows.columns(), inside = y[2];
-    // If rows of results are contiguous, several are stored together.
+    // If rows of the result are contiguous, several positions are stored
+    // together.
     int64_t together = width == inside ? 4 : 1;
     tiles.store(
         elementOf(conv.getResult()), together, [&](Tile &tile, Expr row) {

@@ -22,7 +22,8 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
     // Low-overhead loops still take one instruction per iteration.
     double trips = static_cast<double>(work.steps) /
                    static_cast<double>(together) * costs.takenBranch;
-    // Address computations, and a comparison for each row that may be padding.
+    // A stretch also takes address computations, and a comparison for each row
+    // that may be padding.
     double stretch = static_cast<double>(work.steps) * step + trips +
                      5.0 * static_cast<double>(rows) + 6;
     return static_cast<double>(work.stretches) * stretch +
@@ -39,12 +40,13 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
 
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       Type type, const CursorTileChoice &tile) {
-  // The addresses of rows are in core registers.
+  // The most rows of a tile, whose addresses are in core registers.
   constexpr int64_t mostRows = 6;
   int64_t lanes = target.maxLanes(type);
   int64_t vectors = llvm::divideCeil(tile.columns, lanes),
           columnVectors = llvm::divideCeil(work.columns, lanes);
-  // Sums and the weights of a step; one of the latter may be loaded late.
+  // Registers hold the sums and the weights of a step; a second vector of
+  // weights and later ones may be loaded late.
   bool fits = tile.rows * vectors + std::min<int64_t>(vectors, 2) <=
               target.vectorRegisters;
   if (!fits || tile.rows > std::min(work.positions, mostRows) ||
@@ -54,7 +56,7 @@ double vectorTileCost(const TileWork &work, const TargetDescription &target,
     return INFINITY;
   double cost = costOf(work, target.costs, tile.rows, vectors, columnVectors,
                        tile.together);
-  // A second shape of panel is more code.
+  // A narrower last panel is more code: add a small penalty.
   return columnVectors % vectors ? cost * 1.02 : cost;
 }
 

@@ -34,7 +34,8 @@ public:
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
     products = b.scratch({parts, pointCount(), block, width}, type);
-    // If there are few blocks, they are divided further, by panels.
+    // If there are fewer blocks of tiles than parts, the parts also divide the
+    // panels of each block.
     perBlock =
         blocks.most() >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     Dim units = blocks * perBlock;
@@ -128,14 +129,14 @@ private:
   // Inputs
   //===--------------------------------------------------------------------===//
 
-  /// Whether a tile whose first output is `first` reads only inside of the
-  /// input.
+  /// Whether a tile whose first output along a spatial axis is `first` reads
+  /// only inside of the input.
   bool isInside(int64_t first, size_t axis) {
     int64_t start = first - conv.getLow()[axis];
     return start >= 0 && start + form.points <= x[1 + axis].most();
   }
-  /// Whether all tiles along an axis read only inside of the input, and whether
-  /// none of them does.
+  /// Whether all of the `count` tiles along an axis read only inside of the
+  /// input, and whether none of them does.
   std::pair<bool, bool> insideAlong(size_t axis, const Dim &count) {
     if (!count.known() || !x[1 + axis].known())
       return {false, false};
@@ -146,7 +147,8 @@ private:
   }
 
   void sample(Expr tile, Expr inBlock) {
-    // Tiles after the last one only fill the register tiles of the products.
+    // Tiles after the last one only fill up the register tiles of the matrix
+    // products; their inputs are zeros.
     bool mayBeBeyond = !comesIn(rows);
     Expr isThere;
     Expr image = tile;
@@ -330,7 +332,8 @@ private:
     Expr channel = named(panel.firstColumn + offset, "output_channel");
     SmallVector<Exprs> outputs =
         outputsOf(inBlock, offset, vector.lanes.front());
-    // The bias must not be read beyond the last column.
+    // A vector that is only partly used must not read the bias beyond the last
+    // column.
     Value bias = conv.getBias();
     bool isWhole = vector.columns == vector.lanes.front();
     if (bias && isWhole) {
@@ -475,9 +478,11 @@ private:
   int64_t channels;
   Dim down, across, tiles;
   int64_t block, rows;
-  /// Panels that are divided among parts; 1 if there are enough blocks.
+  /// Work items per block: the number of full panels if parts divide the panels
+  /// of a block, else 1.
   int64_t perBlock = 1;
-  /// Scratch buffers with a slice per part, and the slice of this part.
+  /// Scratch buffers with a slice for each part, and the number of the current
+  /// part's slice (`own`).
   Value points, products;
   Expr own;
 };

@@ -61,7 +61,7 @@ TileModel WinogradTiles::model(int64_t rows) const {
 }
 
 double WinogradTiles::products(const TileChoice &tile) const {
-  // The last block has whole register tiles as well.
+  // Rows are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
   // Each panel reads the rows of a point from the L2 cache.
   constexpr double lineBytes = 64;
@@ -82,7 +82,8 @@ static int64_t operations(const Winograd &form) {
 double WinogradTiles::transforms() const {
   double points = double(form.points * form.points),
          outputs = double(form.size * form.size);
-  // Each transform is applied to rows, and to columns of the result.
+  // Each transform is applied to the rows of a tile, and then to the columns of
+  // the result.
   double ofInput = double(2 * form.points * operations(form)),
          ofOutput = double((form.points + form.size) * operations(form));
   auto vectors = [&](int64_t of) {
@@ -109,8 +110,9 @@ double WinogradTiles::weightBytes() const {
 
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target) {
-  // Fitted to 64 and 48 to 512 channels on 13 x 13 to 7 x 7 positions (Zen 5,
-  // November 2026).
+  // The fraction of the shorter of the two times (read and products) that is
+  // not hidden. Fitted to 64 and 48 to 512 channels on 13 x 13 to 7 x 7
+  // positions (Zen 5, November 2026).
   constexpr double notHidden = 0.4;
   double read = bytes / target.rates.memoryBytes;
   return std::max(read - products, 0.0) + notHidden * std::min(read, products);
@@ -170,7 +172,8 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::waitOf(const WinogradChoice &choice) const {
-  // If there are few blocks, they are divided further, by panels.
+  // If there are fewer blocks of tiles than parts, the parts also divide the
+  // panels of each block.
   int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
   if (blocks < choice.parts)
     panels = unitsOf(choice) / blocks;
@@ -179,7 +182,8 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
               choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
   double longest = double(most * choice.block) / double(panels),
          half = double(tiles()) / 2;
-  // A compromise between one thread and two.
+  // The weight of the wait, a compromise between execution by one thread and by
+  // two.
   constexpr double share = 0.25;
   return share * std::max(longest / half - 1, 0.0);
 }
@@ -201,10 +205,12 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
           {shape.rows, shape.vectors, 1},
           int64_t(
               llvm::alignTo(llvm::divideCeil(tiles(), blocks), shape.rows))};
-      // Only numbers of blocks that give equal blocks except for the last.
+      // Skip numbers of blocks that do not give equal blocks (except for the
+      // last one).
       if (llvm::divideCeil(tiles(), choice.block) != uint64_t(blocks))
         continue;
-      // Larger blocks take as many bytes of the arena, and are slow.
+      // Blocks that exceed the L2 cache are slow, and take as many bytes of the
+      // arena.
       if (bytesOfBlock(choice) > target.l2Bytes)
         break;
       choice.cycles = cycles(choice);

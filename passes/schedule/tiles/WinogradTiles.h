@@ -47,18 +47,19 @@ public:
   std::vector<WinogradChoice> ranked(bool divides) const;
   /// Estimates the cycles of one thread.
   double cycles(const WinogradChoice &choice) const;
-  /// Returns the part of these cycles due to the first read of weights.
+  /// Returns the part of cycles() that is due to the first read of the weights.
   double firstRead(const WinogradChoice &choice) const;
   /// Returns the tiles of all images.
   int64_t tiles() const { return images * down * across; }
   int64_t panels(int64_t columns) const;
 
 private:
-  /// Cycles of the three steps with all operands in the L2 cache.
+  /// Return the cycles of the matrix products, and of the transforms of inputs
+  /// and outputs, with all operands in the L2 cache.
   double products(const TileChoice &tile) const;
   double transforms() const;
-  /// Cycles for loading weights, and data that exceeds the L2 cache, from
-  /// beyond it.
+  /// Returns the cycles for loading weights, and data that exceeds the L2
+  /// cache, from beyond that cache.
   double transfers(const WinogradChoice &choice) const;
   TileModel model(int64_t rows) const;
   double weightBytes() const;
