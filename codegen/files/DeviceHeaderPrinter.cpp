@@ -10,11 +10,12 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Bytes for the variables that a loop and its body exchange.
+/// Bytes for the variables that a loop and its body exchange: the number of the
+/// iteration (8 bytes) and the condition for another one.
 static constexpr int64_t cellBytes = 16;
 
 DeviceLayout::DeviceLayout(const Interface &interface) {
-  // Aligned like allocations of the driver.
+  // Tensors are aligned like allocations of the driver.
   constexpr int64_t align = 256;
   kernel::ProgramOp main = interface.main;
   auto place = [&](bool isOutput) {

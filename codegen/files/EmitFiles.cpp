@@ -108,7 +108,8 @@ static Error emitObject(Emission emission, StringRef output) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  // Memory of kernels on a GPU is not part of the host object's sizes.
+  // Outputs for a GPU are not measured, since a host object does not show the
+  // sizes of GPU kernels.
   bool measures = !target.isDevice();
   SmallVector<const TargetDescription *> others;
   for (const Variant &variant : emission.variants.drop_back())

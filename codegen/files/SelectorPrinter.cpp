@@ -21,11 +21,11 @@ Selector::Selector(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
     namespaces.push_back(names.unique(variant.target->name));
 }
 
-/// Prints `number()`, which returns 1 for the first of the variants, 0 if the
-/// machine supports none.
+/// Prints the function `number()`, which returns the number of the most capable
+/// variant that the machine supports, counted from 1; 0 if it supports none.
 void Selector::printNumber(TextWriter &out) const {
-  // Targets of a family share the text that queries the machine; likewise the
-  // text that requests a permission.
+  // Prints the text that queries the machine, and the text that requests a
+  // permission from the operating system, once for all targets of a family.
   for (StringRef TargetDescription::*text :
        {&TargetDescription::selectText, &TargetDescription::permissionText})
     for (const Variant &variant : variants)
@@ -87,7 +87,8 @@ void Selector::printDevice(TextWriter &out) const {
   const std::string &name = interface.sharedName;
   bool isFile = interface.weightsMode == WeightsMode::File;
   out.line("namespace {");
-  // `device` functions are the same in all namespaces.
+  // The struct `device`, whose functions call the driver, is the same in the
+  // namespaces of all targets.
   out.line("using device = " + namespaces.back() + "::device;");
   out.line("namespace " + inside + " {");
   out.blank();

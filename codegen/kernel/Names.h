@@ -21,7 +21,7 @@
 
 namespace ingot {
 
-/// Applies rules 1 to 4.
+/// Converts a name by the rules 1 to 4 above.
 std::string toIdentifier(llvm::StringRef name);
 
 /// Returns an identifier in capitals, as part of a macro name.

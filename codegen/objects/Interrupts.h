@@ -17,7 +17,8 @@ namespace ingot {
 /// Installs the handlers; a signal that is ignored stays ignored.
 void installInterruptHandlers();
 
-/// Ends the child process and removes the folders. Safe in a signal handler.
+/// Ends the running child process and removes the registered folders. Safe in a
+/// signal handler.
 void cleanUpAfterSignal();
 
 /// Makes signals remove a folder with its contents, until it is forgotten.
@@ -36,7 +37,7 @@ public:
   SignalsHeld(const SignalsHeld &) = delete;
   SignalsHeld &operator=(const SignalsHeld &) = delete;
 
-  /// The signal mask before.
+  /// The signal mask before construction, which the destructor restores.
   sigset_t before;
 };
 

@@ -60,7 +60,8 @@ static std::string plainDeclarationName(StringRef declaration) {
   return name.drop_front(begin == StringRef::npos ? 0 : begin + 1).str();
 }
 
-/// Parses lines of the form FILE:LINE[:COLUMN]:NAME <tab> BYTES <tab> KIND.
+/// Parses the lines of a stack usage file, of the form FILE:LINE[:COLUMN]:NAME
+/// <tab> BYTES <tab> KIND.
 static StringMap<int64_t> readFrames(StringRef text) {
   StringMap<int64_t> frames;
   SmallVector<StringRef> lines;
@@ -183,7 +184,7 @@ private:
 
   int64_t depthOf(size_t i) {
     Node &node = nodes[i];
-    // Generated code is not recursive; a cycle comes from elsewhere.
+    // Generated code is not recursive; only library functions can form a cycle.
     if (node.depth >= 0 || node.visiting)
       return std::max<int64_t>(node.depth, 0);
     node.visiting = true;

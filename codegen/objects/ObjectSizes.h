@@ -36,8 +36,8 @@ struct ObjectSizes {
   std::vector<std::string> undefined;
 
   int64_t flash() const { return code + constants + data; }
-  /// Returns the sizes of the model whose names begin with `name`; the stack is
-  /// that of its deepest entry point.
+  /// Returns the flash bytes of the object, and the stack bytes of the entry
+  /// point of the model `name` that needs the most stack.
   MeasuredBytes measured(llvm::StringRef name) const {
     int64_t stack = 0;
     for (const auto &entry : functions)
@@ -46,15 +46,16 @@ struct ObjectSizes {
         stack = std::max(stack, entry.second.stack);
     return {flash(), stack};
   }
-  /// Returns zeros for functions that were inlined.
+  /// Returns the sizes of a function; zeros if the function was inlined.
   Function function(llvm::StringRef name) const {
     return functions.lookup(name);
   }
 };
 
-/// `stackUsage` is the file that compilers write for -fstack-usage. Functions
-/// that it does not list, those of the compiler's library, have the stack frame
-/// in their debug frame tables, if any.
+/// Reads the sizes of an object. `stackUsage` is the file that compilers write
+/// for -fstack-usage. Functions that it does not list, such as those of the
+/// compiler's library, have the frame size that the object's debug frame tables
+/// state, if any.
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 

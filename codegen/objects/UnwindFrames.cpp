@@ -13,7 +13,8 @@ namespace {
 using Place = std::pair<uint64_t, uint64_t>; // section, offset
 } // namespace
 
-/// Returns the targets of the relocations in `section`, by their offsets.
+/// Returns the targets of the relocations in `section`, by the offsets of the
+/// relocated words.
 static Expected<DenseMap<uint64_t, Place>>
 readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
   DenseMap<uint64_t, Place> pointers;
@@ -72,7 +73,8 @@ Expected<UnwindFrames> readUnwindFrames(const ELFObjectFileBase &file) {
     auto *function = dyn_cast<dwarf::FDE>(&entry);
     if (!function)
       continue;
-    // After the length and the reference to the CIE, each of 4 bytes.
+    // In an entry for a function (FDE), the address of the function follows the
+    // length and the reference to the CIE, each of 4 bytes.
     auto begin = pointers->find(function->getOffset() + 8);
     if (begin == pointers->end())
       continue;
