@@ -1,4 +1,4 @@
-// Estimates the registers of a device thread from live ranges.
+// Estimates the registers of a GPU thread from live ranges.
 
 #include "compiler/measure/DeviceRegisters.h"
 
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// Computes live ranges: numbers the operations of a kernel in order, and the
-/// ends of their regions.
+/// Live ranges of the values of a kernel, as intervals of positions:
+/// operations, and the ends of their regions, are numbered in order.
 class LiveRanges {
 public:
   explicit LiveRanges(kernel::FuncOp kernel) { number(kernel); }
@@ -50,8 +50,9 @@ private:
     ends[op] = count++;
   }
 
-  /// Returns the 32-bit registers for a value. Constants are immediates, and
-  /// booleans are in predicate registers; indices count as 32 bits.
+  /// Returns the number of 32-bit registers that hold a value. Constants are
+  /// immediates, and booleans are in predicate registers; indices count as 32
+  /// bits.
   static int64_t registersOf(Value value) {
     Type type = value.getType();
     if (matchPattern(value, m_Constant()) || type.isInteger(1))

@@ -19,11 +19,12 @@ using namespace llvm;
 namespace ingot {
 namespace {
 
-/// The last line of the program if the device cannot be used for timing.
+/// The last line that the timing program prints if the GPU cannot be used for
+/// timing.
 constexpr StringLiteral noDevice = "no device", otherDevice = "other device",
                         failed = "failed";
 
-/// A model that is only timed.
+/// A model that is only timed, so it cannot be run on tensors.
 class TimedModel : public BuiltModel {
 public:
   using BuiltModel::generate;

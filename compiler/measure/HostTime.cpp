@@ -44,10 +44,11 @@ static double fastest(llvm::function_ref<void()> work) {
 
 using Line = uint64_t __attribute__((vector_size(64)));
 
-/// Reads each line `repeats` times; returns the xor of their first words.
+/// Reads `count` lines of 64 bytes, `repeats` times; returns the xor of the
+/// first words of all lines.
 INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
                                               size_t repeats) {
-  // Separate variables, as in INGOT_MULTIPLY_ADDS.
+  // Separate variables, since g++ 12 keeps an array of vectors in memory.
   Line a = {}, b = {}, c = {}, d = {};
   for (size_t repeat = 0; repeat < repeats; ++repeat)
     for (size_t i = 0; i + 4 <= count; i += 4) {
@@ -122,8 +123,9 @@ static int64_t lastCacheBytes() {
 
 HostRates measureHost(const TargetDescription &target) {
   HostRates rates;
-  // A chain of additions, one per cycle; several per loop iteration, since an
-  // iteration takes more than a cycle on some cores (Zen 4: 1.09).
+  // Measures the clock rate by a chain of additions, one per cycle; several per
+  // loop iteration, since an iteration takes more than a cycle on some cores
+  // (Zen 4: 1.09).
   constexpr uint64_t additions = 4 << 20, ofStep = 8;
   double seconds = fastest([&] {
     uint64_t sum = 1;
@@ -141,9 +143,9 @@ HostRates measureHost(const TargetDescription &target) {
       static_cast<Line *>(std::aligned_alloc(largePage, beyondCaches)),
       std::free);
 #ifdef MADV_HUGEPAGE
-  // Weights are mapped from files, whose pages come in larger blocks than other
-  // memory; huge pages have the same effect (Zen 4: 31 GB/s, with 4 KB pages
-  // 25).
+  // Weights are usually mapped from files, which the system maps in larger
+  // blocks than other memory. Huge pages have the same effect (Zen 4 reads 31
+  // GB/s with huge pages, 25 GB/s with 4 KB pages).
   madvise(memory.get(), beyondCaches, MADV_HUGEPAGE);
 #endif
   std::fill_n(memory.get(), count, Line{});
@@ -160,8 +162,9 @@ HostRates measureHost(const TargetDescription &target) {
 /// bytes, Zen 5 two).
 static TargetDescription asMeasured(TargetDescription target,
                                     const HostRates &rates) {
-  // Loading a cache line from the L2 cache costs the difference to an L1 load:
-  // 2.3 cycles on Zen 4, 1.1 on Zen 5.
+  // The cost of a load that misses the L1 cache: the cycles to read a cache
+  // line from the L2 cache beyond those of an L1 load (2.3 on Zen 4, 1.1 on Zen
+  // 5).
   double ofLine =
       double(sizeof(Line)) * rates.cyclesPerSecond / rates.ownCacheBytes;
   target.rates.missedLoad = std::max(0.0, ofLine - 1 / target.rates.loads);
@@ -205,8 +208,8 @@ static double peakOf(Operation *contraction, const TargetDescription &target) {
               : target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
-/// Returns the estimated cycles of a group's operators, and the least cycles of
-/// its contractions.
+/// Returns the estimated cycles of a group's operators, and the least cycles
+/// that its contractions take at peak rate.
 static std::pair<double, double> issueCycles(kernel::FuncOp function,
                                              const TargetDescription &target) {
   schedule::GroupView group{&function.getBody().front()};
@@ -218,26 +221,26 @@ static std::pair<double, double> issueCycles(kernel::FuncOp function,
   for (Operation &op : *group.block)
     if (int64_t products = schedule::multiplyAddsOf(&op))
       least += double(products) / peakOf(&op, target);
-  // Algorithms with fewer multiplications than the definition can be faster
-  // than this.
+  // Algorithms with fewer multiplications than the definition of the operator
+  // (Winograd) can be faster than `least`.
   if (cycles)
     least = std::min(least, cycles);
   return {(cycles ? cycles : least) + schedule::elementCyclesOf(group, target),
           least};
 }
 
-/// The share of the time to fetch bytes from behind the L2 cache that is not
-/// overlapped with computation; most are prefetched. Measured with weights of
-/// 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5 (0 to 0.3,
-/// November 2026).
+/// The share of the time to fetch bytes from beyond the L2 cache that is not
+/// overlapped with computation; most bytes are prefetched. Measured with
+/// weights of 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5 (0
+/// to 0.3, November 2026).
 static constexpr double notHidden = 0.2;
 
-/// The share of a level's bandwidth that transposes reach behind the L2 cache:
-/// tiles of eight rows are not prefetched by any core (19 to 21 GB/s in three
+/// The share of the bandwidth of the shared cache or of memory that transposes
+/// reach: no core prefetches their tiles of eight rows (19 to 21 GB/s in three
 /// networks, where contiguous lines reach 80, on Zen 4, November 2026).
 static constexpr double inRows = 0.25;
 
-/// Returns the tensor of which `value` is a view.
+/// Returns the tensor that `value` is a view of, or `value` itself.
 static Value storedIn(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getX();
@@ -269,8 +272,9 @@ public:
     use(stored, bytes);
     return between + bytes;
   }
-  /// The same for a write. The memory of a result was used shortly before,
-  /// unless it is an output of the model.
+  /// Records a write of a result. Returns the bytes accessed since its memory
+  /// was last used: shortly before, unless the result is an output of the
+  /// model.
   int64_t write(Value result) {
     int64_t bytes = bytesOf(result);
     use(result, bytes);
@@ -282,7 +286,7 @@ private:
     used += bytes;
     lastUse[stored] = used;
   }
-  /// Constants and inputs are used once per run.
+  /// Whether a tensor is a constant or an input, which are used once per run.
   static bool comesFromOutside(Value stored) {
     return isConstant(stored) || isa<BlockArgument>(stored);
   }
@@ -358,7 +362,8 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       int64_t bytes = schedule::bytesRead(argument),
               again = timesRead(argument, function) - 1;
       move(bytes, levelOf(distances.read(operand, bytes)));
-      // The strategy includes the first read in its cycles.
+      // The cycles that the strategy estimates include the first read of the
+      // argument.
       movingAgain += double(again * bytes) / levelOf(bytes).rate;
     }
     for (Value result : launch.getResults())

@@ -134,7 +134,8 @@ static llvm::DenseSet<int> constantNodes(const Graph &graph) {
     for (const std::string &input : node.input())
       isConstant &= input.empty() || graph.constant(input) ||
                     result.count(graph.producer(input));
-    // An initializer that is also an input may be replaced by the caller.
+    // An initializer that is also an input is not a constant, since the caller
+    // may replace it.
     for (const std::string &input : node.input())
       isConstant &= !graph.isInput(input);
     if (isConstant)
@@ -184,14 +185,14 @@ static bool foldConstants(Graph &graph, const Host &host,
       !model->run(ArrayRef<const Tensor *>(), values, host.diagnostics))
     return false;
   for (auto [tensor, value] : llvm::zip(model->outputs(), values))
-    // A large constant made from small operands takes less space as an
-    // operator.
+    // A result that is much larger than all operands is not stored as a
+    // constant: the operators take less space.
     if (value.bytes.size() <= 2 * bytes)
       graph.addConstant(tensor.onnxName, types.lookup(tensor.onnxName),
                         value.type.getShape(),
                         StringRef(value.bytes.data(), value.bytes.size()));
-  // Keep the nodes whose result is not a constant now and is read by a node
-  // that stays.
+  // Keeps the nodes that have a result without a constant, if a node that stays
+  // reads it.
   for (int i = graph.proto().node_size() - 1; i >= 0; --i)
     for (const std::string &output : graph.node(i).output())
       if (nodes.count(i) && !output.empty() && !graph.constant(output) &&
@@ -202,7 +203,8 @@ static bool foldConstants(Graph &graph, const Host &host,
   return true;
 }
 
-/// Gives a node its own copy of a constant input, which may then be changed.
+/// Gives a node its own copy of a constant input, which may then be changed;
+/// returns the name of the copy.
 static std::string ownConstant(Graph &graph, onnx::NodeProto &node, int input) {
   std::string name = node.input(input);
   if (graph.readers(name).size() == 1 && !graph.escapes(name))

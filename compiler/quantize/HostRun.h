@@ -12,12 +12,13 @@ namespace ingot::quantize {
 /// The inputs of one run, in the order in which a caller passes them.
 using Sample = std::vector<Tensor>;
 
-/// Shared by all runs of a quantization.
+/// The options, diagnostics and temporary storage that all runs of a
+/// quantization share.
 struct Host {
   Host(const CompileOptions &options, mlir::MLIRContext &context,
        Diagnostics &diagnostics);
 
-  /// The options, with the model's path and sizes given on the command line.
+  /// The options of the command line, with the model's path and sizes.
   CompileOptions options;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;

@@ -14,12 +14,12 @@ using namespace llvm;
 
 namespace ingot::quantize {
 
-/// The largest array that is read from an archive.
+/// The bytes of the largest array that is read from an archive.
 static constexpr uint64_t maxBytes = uint64_t(1) << 34;
 
 static bool inflateTo(StringRef packed, std::string &bytes) {
   z_stream stream = {};
-  // Negative: a bare stream without zlib's header.
+  // Negative window bits select a raw deflate stream without zlib's header.
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return false;
   stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
@@ -49,7 +49,7 @@ struct Bytes {
   }
 };
 
-/// A member as described by the central directory.
+/// The entry of a member in the central directory of the archive.
 struct Member {
   uint64_t method, packed, size, header;
 };

@@ -89,7 +89,7 @@ private:
   std::vector<Step> steps;
   /// The current values of constants that are inputs.
   llvm::StringMap<std::vector<float>> constants;
-  /// The current values of weights that are not inputs.
+  /// The current values of the weights that are compiled into the model.
   llvm::StringMap<onnx::TensorProto> rounded;
   std::unique_ptr<HostModel> model;
   /// The addresses of the inputs and outputs of the compiled model.
@@ -98,7 +98,8 @@ private:
   std::vector<int> sampleOf;
   llvm::SmallVector<llvm::ArrayRef<float>> results, seen, sums, sizes;
   llvm::SmallVector<mlir::RankedTensorType> resultTypes, seenTypes;
-  /// For each observed tensor that is a model input: its index; else -1.
+  /// For each observed tensor: the index of the model input that it is; -1 for
+  /// other tensors.
   std::vector<int> seenInputs;
   size_t fedCount = 0;
 };

@@ -8,8 +8,8 @@
 //
 //     q[k] = round(w[k] + sum over j < k of (w[j] - q[j]) U[j][k])
 //
-// Needs neither gradients nor iterations. The most important columns are
-// rounded first.
+// The algorithm needs neither gradients nor iterations. The most important
+// columns are rounded first.
 
 #include "compiler/quantize/RoundWeights.h"
 
@@ -28,11 +28,13 @@ namespace ingot::quantize {
 #define INGOT_VECTORIZED
 #endif
 
-/// The share of the mean variance that is added to each variance: columns that
-/// hardly varied in the calibration data must not become arbitrary.
+/// The share of the mean variance that is added to the variance of each column:
+/// otherwise the weights of columns that hardly varied in the calibration data
+/// would become arbitrary.
 static constexpr double damping = 0.01;
 
-/// Returns the dot product; the partial sums permit vectorization.
+/// Returns a dot product, computed in several partial sums that compilers can
+/// vectorize.
 INGOT_VECTORIZED static float dot(const float *a, const float *b, int64_t n) {
   constexpr int lanes = 32;
   float sums[lanes] = {};
@@ -69,7 +71,8 @@ namespace {
 struct Feedback {
   /// Columns in the order in which they are rounded.
   std::vector<int64_t> order;
-  /// Row k has U[0..k-1][k], in this order.
+  /// Row k contains U[0..k-1][k], with rows and columns in the order of
+  /// `order`.
   std::vector<float> factors;
   /// D[k]: the cost of an error of column k that later columns cannot
   /// compensate.

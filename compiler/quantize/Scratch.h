@@ -25,7 +25,8 @@ public:
   llvm::StringRef path() const { return filePath; }
   /// Appends bytes; returns their offset.
   uint64_t append(llvm::ArrayRef<char> bytes);
-  /// Returns the offset of the data that is appended after these bytes.
+  /// Returns the offset at which data is appended after `bytes` bytes at
+  /// `offset`.
   static uint64_t behind(uint64_t offset, uint64_t bytes);
   /// Overwrites bytes at an offset.
   void replace(uint64_t offset, llvm::ArrayRef<char> bytes);

@@ -13,7 +13,8 @@ namespace ingot {
 static constexpr llvm::StringLiteral eraseLine = "\r\033[K";
 static Verbosity chosenVerbosity = Verbosity::Normal;
 
-/// The line on the terminal; a thread updates the seconds.
+/// The line on the terminal that names the work in progress; a thread updates
+/// the elapsed seconds.
 class Progress::Line {
 public:
   explicit Line(const std::string &what) : what(what) {

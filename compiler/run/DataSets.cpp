@@ -63,8 +63,9 @@ Tolerance readTolerance(StringRef folder) {
   return tolerance;
 }
 
-/// Returns the index of the first fed tensor of each input, and the total
-/// number as the last entry.
+/// A model input such as a sequence is fed as several tensors. Returns the
+/// index of the first tensor of each input, and the total number of tensors as
+/// the last element.
 static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   std::vector<size_t> firsts;
   for (auto [i, input] : llvm::enumerate(inputs))
@@ -164,7 +165,8 @@ bool readInputFiles(Compilation &compilation,
       continue;
     }
     std::optional<Tensor> &tensor = data[input - inputs.begin()];
-    // The file contains a whole value, or one of its tensors.
+    // A .pb file contains the whole value of an input, or one of the tensors of
+    // this value.
     if (StringRef(path).ends_with(".pb") && name == input->valueName &&
         input->elementType) {
       size_t first = firsts[input->value],
@@ -215,7 +217,7 @@ Compilation &DataRunner::fresh() {
 }
 
 /// Reports the sizes and values that were taken from the data, because neither
-/// the model nor the command line gives them.
+/// the model nor the command line gives these.
 void DataRunner::noteBound() {
   std::vector<std::string> taken;
   std::vector<GraphInput> inputs =

@@ -36,7 +36,8 @@ std::vector<int64_t> largestValues(llvm::ArrayRef<InterfaceSize> sizes);
 std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
                              llvm::MutableArrayRef<int64_t> values);
 
-/// Returns `type` with these values of `sizes`.
+/// Returns a tensor type in which the dynamic sizes `sizes` are replaced by the
+/// values `values`.
 mlir::RankedTensorType typeAt(mlir::RankedTensorType type,
                               llvm::ArrayRef<InterfaceSize> sizes,
                               llvm::ArrayRef<int64_t> values);

@@ -16,11 +16,12 @@ using namespace llvm;
 
 namespace ingot {
 
-/// The least number of pattern bytes around each buffer.
+/// The least number of bytes with a known pattern before and after each buffer,
+/// by which out-of-bounds writes are detected.
 constexpr int64_t guard = 64;
 
-/// The part of the program that does not depend on the models. `places` of a
-/// model are the arena, then its inputs, then its outputs.
+/// The C++ text of the program that does not depend on the models. `places` are
+/// the buffers of a model: the arena, then its inputs, then its outputs.
 constexpr StringLiteral mainText = R"(
 struct place { uint32_t offset, bytes; };
 struct model {
@@ -146,7 +147,8 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     os << "};\n"
        << "ingot_status run_" << number << "(void **tensors, void *arena) {\n"
        << "  void *io[] = {";
-    // The first field is the memory space of the tensors: host memory (null).
+    // The first field of the io struct is the address space of the tensors:
+    // host memory (null).
     if (target.isDevice())
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
@@ -260,8 +262,9 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
       return false;
     }
   std::vector<std::string> parts(sources), linked(objects);
-  // A separate linker program, where there is one, has the C library that the
-  // main function needs, so it compiles that too.
+  // If the target has a separate linker command, only this command finds the C
+  // library that the main function needs, so it also compiles the main
+  // function.
   (target.linker.empty() ? parts : linked).push_back(*main);
   for (auto [number, source] : enumerate(parts)) {
     linked.push_back(path("part" + Twine(number) + ".o"));
@@ -285,7 +288,7 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
   return false;
 }
 
-/// Returns the results of the calls that were finished.
+/// Parses the file of results; returns those of the calls that were finished.
 static std::vector<EmulatedProgram::Result>
 readResults(StringRef bytes, ArrayRef<EmulatedProgram::Call> calls,
             ArrayRef<EmulatedProgram::Model> models) {

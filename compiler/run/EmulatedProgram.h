@@ -36,11 +36,12 @@ public:
     std::string name;
     int64_t arenaBytes = 0, arenaAlign = 1;
     llvm::SmallVector<int64_t> inputBytes, outputBytes;
-    /// The sizes in the io struct, which are its first fields: a constant for
-    /// all calls, or nothing for data-dependent sizes, which the run computes.
-    /// Each of these is an additional output of `madeBytes` after the others.
+    /// The dynamic sizes of the io struct, which are its first fields: a
+    /// constant for all calls, or nothing for a data-dependent size, which the
+    /// run computes. Each data-dependent size is an additional output of
+    /// `madeBytes` bytes after the other outputs.
     std::vector<std::optional<int64_t>> sizes = {};
-    /// The size of near memory (VTCM), which follows the arena.
+    /// Bytes of fast local memory (VTCM); its buffer follows the arena.
     int64_t vtcmBytes = 0;
   };
   struct Call {
@@ -80,7 +81,7 @@ private:
   writeMain(llvm::ArrayRef<std::string> headers) const;
   llvm::Error link(llvm::ArrayRef<std::string> objects) const;
 
-  /// With the compilers of its emulation, if it has one.
+  /// The target, with the compilers of its emulation if it has one.
   const TargetDescription target;
   std::string folder;
   std::vector<Model> models;

@@ -60,7 +60,8 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   if (!model->function) {
     const char *error = dlerror();
     StringRef reason = error ? error : "";
-    // The file system forbids execution, or there is too little memory.
+    // This is an error of the machine: the file system forbids execution, or
+    // there is too little memory.
     bool isMachine = reason.contains("failed to map segment");
     diagnostics.report(
         isMachine ? DiagnosticId::MachineFault : DiagnosticId::Internal,
@@ -113,7 +114,8 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
     diagnostics.report(status == INGOT_ERROR_SHAPE ? DiagnosticId::InputMismatch
                                                    : DiagnosticId::Internal,
                        "the compiled model failed: " + statusText(status));
-  // Outputs were allocated for the largest sizes.
+  // Outputs were allocated for the largest data-dependent sizes, so they are
+  // cut to the actual sizes.
   for (auto [tensor, made] : llvm::zip(outputs, makeOutputs(*values))) {
     tensor.type = made.type;
     tensor.bytes.resize(made.bytes.size());

@@ -18,8 +18,8 @@ namespace ingot {
 
 class NodeReference {
 public:
-  /// Evaluates `decided`, a module after Stage::Decide, which is modified.
-  /// Nothing, with an MLIR diagnostic, if the evaluation fails.
+  /// Evaluates `decided`, a module after Stage::Decide, on `inputs`; the module
+  /// is modified. Nothing, with an MLIR diagnostic, if the evaluation fails.
   static std::optional<NodeReference>
   evaluate(mlir::ModuleOp decided, llvm::ArrayRef<const Tensor *> inputs);
 

@@ -134,9 +134,10 @@ static int finish(int code, const Arguments &arguments, const Options &options,
 
 int runCommandLine(int argc, char **argv) {
   removeForeignOptions();
-  // Never destroyed, since the parser keeps pointers to it.
+  // The options are never destroyed, since LLVM's parser keeps pointers to
+  // them.
   Options &options = *new Options;
-  // The value if the option is not given.
+  // The value of --color if the option is not given.
   options.color.setInitialValue("auto");
   StringRef first = argc > 1 ? argv[1] : "";
   const CommandSyntax &wanted = wantedCommand(options, first);
