@@ -110,7 +110,7 @@ function(_ingot_set_up name directory)
     _ingot_set_up_gpu(${name} "${directory}/${name}.cu" "${ARG_TARGET}")
   endif()
   target_compile_features(${name} PUBLIC cxx_std_17)
-  # Always optimized, also in debug builds: an unoptimized network is too slow
+  # Generated sources are always optimized, also in debug builds: an unoptimized network is too slow
   # to be useful.
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>
