@@ -32,7 +32,8 @@ protected:
   virtual void printOther(mlir::Operation *op) = 0;
   /// Called at the beginning of a program's function.
   virtual void beginProgram(kernel::ProgramOp program) {}
-  /// Returns a pointer through which the host reads elements of a buffer.
+  /// Returns the C++ expression for a pointer through which the host reads
+  /// elements of a buffer.
   virtual std::string readable(mlir::Value memref, int64_t elements) {
     return argument(memref, /*readOnly=*/true);
   }
@@ -49,10 +50,11 @@ protected:
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,
                              const std::string &cell) {}
-  /// Copies a tensor carried by a loop to its result.
+  /// Prints the copy of a tensor that a loop carries to the result of the loop.
   virtual void printCarried(const std::string &to, const std::string &from,
                             const std::string &count, mlir::Type element);
-  /// Returns from the function with the status of a call unless it is INGOT_OK.
+  /// Prints a call, and a return from the function with the status of the call
+  /// unless it is INGOT_OK.
   virtual void printChecked(const std::string &call);
 
   /// Prints the struct of data-dependent sizes, then the functions of the
@@ -63,7 +65,7 @@ protected:
   /// runs.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
   /// Returns the number of elements that a copy between host and device moves;
-  /// if it depends on data, the capacity.
+  /// if the number depends on data, the largest possible one.
   kernel::Dim copiedElements(kernel::CopyOp copy) const;
   /// Prints the declaration of `made`, the struct of data-dependent sizes.
   void printMade();

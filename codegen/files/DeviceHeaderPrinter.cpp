@@ -34,7 +34,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   place(/*isOutput=*/true);
   decisions = staging;
   if (interface.isDecided()) {
-    // Sizes are read as int64, conditions as a byte.
+    // The most values of 8 bytes that the host reads at once: dynamic sizes are
+    // int64; a condition is a single byte.
     int64_t most = 1;
     for (kernel::ProgramOp program : kernel::programsInOrder(main))
       program.walk([&](Operation *op) {

@@ -143,7 +143,8 @@ static Error emitObject(Emission emission, StringRef output) {
   OutputFiles files;
   if (Error error = files.copy(output, object))
     return error;
-  // The header used for compiling could not contain the measured sizes yet.
+  // Writes the header again, since the header used for compiling could not
+  // state the measured sizes yet.
   if (Error error = emission.writeHeader(files, withExtension(output, ".h")))
     return error;
   if (emission.mode == WeightsMode::File)

@@ -304,7 +304,8 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// Prints the functions that all entry points share, after their own.
+/// Prints the functions that all entry points share; they follow the functions
+/// of the entry points.
 static void printSharedFunctions(const Interface &interface,
                                  ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.sharedName;
@@ -330,7 +331,8 @@ static void printSharedFunctions(const Interface &interface,
 
 static void printWrapper(const Interface &interface, TextWriter &out) {
   const std::string &name = interface.name, &macro = interface.macro;
-  // The functions of an entry point are in a namespace inside the model's.
+  // The functions of an entry point are in a namespace inside the namespace of
+  // the model.
   std::string space = interface.sharedName;
   if (StringRef entry = name; entry.consume_front(space) && !entry.empty())
     space += "::" + toIdentifier(entry.ltrim('_'));

@@ -60,7 +60,8 @@ struct InterfaceSize {
 struct Interface {
   /// The interface of a module with a single entry point.
   Interface(mlir::ModuleOp module, const CodegenOptions &options);
-  /// `weights` are those of all modules that are combined in the output.
+  /// The interface of one entry point. `weights` are the weights of all modules
+  /// that are combined in the output.
   Interface(kernel::ProgramOp main, const CodegenOptions &options,
             const Weights &weights);
 
@@ -91,7 +92,7 @@ struct Interface {
   bool isDevice = false;    ///< kernels run on a GPU
 
   /// Whether the host decides during a run which kernels run on the GPU, or
-  /// their sizes.
+  /// with which sizes.
   bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
   /// Returns the text of a shape, such as "[1,past + 1,16]", in terms of fields
   /// of the io struct.

@@ -202,8 +202,8 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
     printOnce(call + (comma ? ", " : "") + "0, " +
               interface.sizeText(*extent, "io->") + ");");
   else {
-    // Captured by value: variables captured by reference live on the stack,
-    // which would then grow with the number of kernels.
+    // The lambda captures by value: variables captured by reference would be on
+    // the stack, which would grow with the number of kernels.
     out.open((isInTeam ? "team.share(" : context.parallel + "(context, ") +
              interface.sizeText(*extent, "io->") +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");

@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-/// Prints the code after the kernels of one target, for an entry point: the
-/// distribution of kernels over threads, the checks of arguments, the buffers,
-/// the launches.
+/// Prints the code of an entry point, which follows the kernels of a target:
+/// the distribution of kernels over threads, the checks of arguments, the
+/// buffers, the launches.
 class MainPrinter : ControlPrinter {
 public:
   MainPrinter(const Interface &interface, const Weights &weights,

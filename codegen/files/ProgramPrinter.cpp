@@ -263,7 +263,8 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly) {
   if (from.isConst && !readOnly)
     return "const_cast<" + element + " *>(reinterpret_cast<const " + element +
            " *>(" + from.text + "))";
-  // Buffers are aligned for their elements, which -Wcast-align cannot see.
+  // Casts through void *: the buffer is aligned for its elements, which
+  // -Wcast-align cannot see.
   if (from.type == "unsigned char")
     return "static_cast<" + isConst + element + " *>(static_cast<" + isConst +
            "void *>(" + from.text + "))";

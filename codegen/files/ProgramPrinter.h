@@ -24,7 +24,8 @@ public:
         symbols(interface.main->getParentOp()) {}
 
 protected:
-  /// A pointer: its text, its C element type, and whether it is const.
+  /// A pointer in generated code: its text, its C element type, and whether it
+  /// is const.
   struct Pointer {
     std::string text, type;
     bool isConst;
@@ -32,7 +33,8 @@ protected:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
-  /// Returns from the function with the status of `call` unless it is INGOT_OK.
+  /// Prints `call`, and a return from the function with the status of the call
+  /// unless it is INGOT_OK.
   void check(const llvm::Twine &call);
   /// Returns the null check " || !io->x" for each tensor of the caller that has
   /// elements.

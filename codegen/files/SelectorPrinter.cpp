@@ -53,7 +53,8 @@ void Selector::printNumber(TextWriter &out) const {
 }
 
 std::string Selector::passCondition(size_t number) const {
-  // The host queries a level such as 90; __CUDA_ARCH__ is ten times that.
+  // selectCondition compares `level`, an architecture such as 90 that the host
+  // has queried; __CUDA_ARCH__ is ten times that.
   auto isOf = [](const Variant &variant) {
     return ("__CUDA_ARCH__ / 10" +
             variant.target->selectCondition.ltrim("level"))

@@ -1,6 +1,6 @@
 // Prints the selection of a target at run time: the end of a source file with
 // code for several targets. <name>_run queries the machine once and calls the
-// code of the most capable target that it supports.
+// code of the most capable target that the machine supports.
 
 #ifndef INGOT_CODEGEN_FILES_SELECTORPRINTER_H
 #define INGOT_CODEGEN_FILES_SELECTORPRINTER_H
@@ -41,8 +41,8 @@ public:
 private:
   void printNumber(TextWriter &out) const;
   void printNumberInside(TextWriter &out) const;
-  /// Returns a function of the source, qualified for a call from outside of its
-  /// namespace.
+  /// Returns the name of a function in the namespace of the source, qualified
+  /// for a call from outside of that namespace.
   std::string ofSource(llvm::StringRef function) const;
   /// Prints <name>_run, which calls the function `functionOf(number)` of the
   /// selected target.

@@ -37,8 +37,8 @@ namespace ingot {
 
 static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   std::set<std::string> types = context.vectorTypes;
-  // Prints the aligned type as well, even if only its unaligned variant is
-  // used, since a reader expects both.
+  // Prints a vector type even if only its variant for unaligned memory is used,
+  // since a reader expects both.
   for (const std::string &name : context.vectorTypes)
     printVectorTypedef(name, out.raw());
   if (!types.empty())
@@ -76,8 +76,8 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.blank();
 }
 
-/// Prints the helper functions for memory accesses that the text of the
-/// programs uses.
+/// Prints the helper functions for memory accesses that `programs`, the text of
+/// the functions that launch kernels, calls.
 static void printMemoryFunctions(StringRef programs, TextWriter &out) {
   bool any = false;
   auto print = [&](StringRef name, StringRef isConst) {
@@ -427,10 +427,10 @@ private:
         .wasInterrupted();
   }
 
-  /// Whether a program is so long that `parallel` should be out of line.
-  /// Compilers compare each condition of a function with those before it: with
-  /// the function inlined into 1,600 launches, clang 22 takes 51 s, and with a
-  /// call 6 s.
+  /// Whether the model has so many launches that `parallel` should not be
+  /// inlined. Compilers compare each condition of a function with the preceding
+  /// ones: with `parallel` inlined into 1,600 launches, clang 22 takes 51 s,
+  /// with a call 6 s.
   bool isLongProgram() {
     constexpr int64_t many = 64;
     int64_t launches = 0;

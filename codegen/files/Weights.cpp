@@ -22,7 +22,7 @@ namespace ingot {
 
 static constexpr int64_t kLargestSourceBytes = 1 << 20;
 
-/// Returns all bytes of an initial value, in `storage` if they are not
+/// Returns all bytes of a weight; copies them to `storage` if they are not
 /// contiguous.
 static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
   if (isa_and_nonnull<DenseResourceElementsAttr>(

@@ -36,7 +36,8 @@ struct TargetDescription;
 
 enum class WeightsMode { Auto, Source, Object, File };
 
-/// The alignment of weights: that of the longest vectors of any target.
+/// The alignment of weights in bytes: that of the longest vectors of any
+/// target.
 inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;

@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the text, in parentheses if it binds less tightly than `limit`.
+/// Returns the text of an expression, in parentheses if it binds less tightly
+/// than `limit`.
 std::string KernelPrinter::within(const Expression &expression, Binding limit) {
   if (expression.binding <= limit)
     return expression.text;
@@ -39,7 +40,7 @@ Expression KernelPrinter::value(Value value) {
   return ofOperation(value.getDefiningOp());
 }
 
-/// Returns the value as an integer of the given signedness.
+/// Returns the expression for a value as an integer of the given signedness.
 Expression KernelPrinter::integer(Value operand, Sign sign) {
   if (auto literal = operand.getDefiningOp<arith::ConstantOp>())
     if (!isVector(operand.getType()))
@@ -59,7 +60,7 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
   return expression;
 }
 
-/// Returns the value to assign to a variable of the given signedness.
+/// Returns the expression to assign to a variable of the given signedness.
 Expression KernelPrinter::initializer(Value operand, Sign sign) {
   Type element = elementOf(operand.getType());
   if (element.isIntOrIndex() && !isMask(operand.getType()) &&

@@ -83,9 +83,9 @@ void KernelPrinter::printSignature() {
   bool parallel = launched && kernel::partArguments(launched);
   std::string text;
   llvm::raw_string_ostream os(text);
-  // Kernels are noinline: inlined into the function that launches them, they
-  // would make it as large as all kernels together. Scalar helper functions are
-  // always inlined.
+  // Kernels are noinline: if they were inlined into the function that launches
+  // them, it would be as large as all kernels together. Scalar helper functions
+  // are always inlined.
   if (context.target.isDevice() && !(launched && !launched.getThreads()))
     // In the compiler's passes for GPU architectures of other variants, kernels
     // have no body, so their helper functions are unused.

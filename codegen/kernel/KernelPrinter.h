@@ -30,7 +30,8 @@
 
 namespace ingot {
 
-/// The state that all functions of one source file share.
+/// The names and declarations that all functions of one generated source file
+/// share.
 struct SourceContext {
   explicit SourceContext(const TargetDescription &target) : target(target) {}
 
@@ -44,9 +45,11 @@ struct SourceContext {
   llvm::StringSet<> comparesFloats;
   /// Helpers that host kernels of a GPU output call.
   llvm::StringSet<> onHost;
-  /// Vector types to declare, and those with a splat function.
+  /// The vector types that the source declares, and those that need a splat
+  /// function.
   std::set<std::string> vectorTypes, splats;
-  /// Memory types of vectors that are loaded and stored.
+  /// The memory types of vectors (with their alignment) that are loaded, and
+  /// those that are stored.
   std::set<std::string> loads, stores;
   /// With several GPU targets: the preprocessor condition under which the
   /// bodies of kernels are compiled for this target. Kernels are declared in
@@ -56,7 +59,7 @@ struct SourceContext {
   /// over threads.
   std::string parallel;
 
-  /// Returns the statement that prefetches bytes.
+  /// Returns the C++ statement that prefetches `bytes` bytes from `pointer`.
   std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;
 };
 

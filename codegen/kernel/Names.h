@@ -45,7 +45,7 @@ public:
 private:
   llvm::StringMap<bool> taken;
   llvm::StringMap<unsigned> nextNumber;
-  /// The last suffix given to a name that was taken.
+  /// For each name that was taken: the last numeric suffix given to it.
   llvm::StringMap<unsigned> lastSuffix;
 };
 

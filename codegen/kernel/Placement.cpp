@@ -417,8 +417,9 @@ void Placement::findNested(Block &block) {
   }
 }
 
-/// Whether a load marked as adjacent would be printed after the narrowing of a
-/// value computed from its neighbour, so that the loads could not be combined.
+/// Whether a load that is marked as adjacent to another load would be printed
+/// after the narrowing of a value computed from the other load, so that the two
+/// loads could not be combined.
 bool Placement::leavesOthers(Operation *load) const {
   if (!load->hasAttr(kernel::kSideBySideAttr))
     return false;

@@ -34,7 +34,8 @@ class Placement {
 public:
   explicit Placement(mlir::Region &body);
 
-  /// Whether the operation is not a statement: its text is part of its use.
+  /// Whether the operation is not a statement: its text is part of the text of
+  /// its user.
   bool isNested(mlir::Operation *op) const { return nested.contains(op); }
   /// Whether an scf.if is written as `c ? a : b`, nested or not.
   bool isConditional(mlir::Operation *op) const {

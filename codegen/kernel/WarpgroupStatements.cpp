@@ -36,7 +36,7 @@ void KernelPrinter::printShared() {
   out.line(type + " &" + object + " = device::shared_memory<" + type + ">();");
 }
 
-/// Returns the address of an mbarrier: "&gates[stage]".
+/// Returns the address of an mbarrier, such as "&mbarriers[stage]".
 std::string KernelPrinter::mbarrierText(Value mbarriers, Value mbarrier) {
   return "&" + address(mbarriers, mbarrier);
 }

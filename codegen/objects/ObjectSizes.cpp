@@ -73,7 +73,8 @@ static StringMap<int64_t> readFrames(StringRef text) {
     if (fields.size() < 2 || fields[1].getAsInteger(10, bytes))
       continue;
     StringRef name = fields[0];
-    // Names may contain colons as well, but always in pairs.
+    // Finds the colon before the name. Names may contain colons as well, but
+    // always in pairs.
     for (size_t i = 1; i + 1 < name.size(); ++i)
       if (name[i] == ':' && isDigit(name[i - 1]) && name[i + 1] != ':' &&
           !isDigit(name[i + 1])) {
@@ -88,7 +89,8 @@ static StringMap<int64_t> readFrames(StringRef text) {
 
 namespace {
 
-/// The call graph, from the relocations in each function's code.
+/// The call graph of an object, from the relocations in the code of each
+/// function.
 class CallGraph {
 public:
   CallGraph(const ELFObjectFileBase &file, const StringMap<int64_t> &frames,

@@ -4,8 +4,9 @@
 //     -> bytes of code and of constants, and for each function its code and its
 //        stack including all functions that it calls
 //
-// Functions have plain names, without namespaces and parameters; a compiler's
-// clones of a function (for constant arguments, for example) count with it.
+// Functions have plain names, without namespaces and parameters. A compiler's
+// clones of a function (for constant arguments, for example) count as that
+// function.
 
 #ifndef INGOT_CODEGEN_OBJECTS_OBJECTSIZES_H
 #define INGOT_CODEGEN_OBJECTS_OBJECTSIZES_H
@@ -59,7 +60,8 @@ struct ObjectSizes {
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
-/// Returns the flags that compileSource needs for readObjectSizes.
+/// Returns the compiler flags that make an object and a stack usage file
+/// suitable for readObjectSizes.
 llvm::ArrayRef<llvm::StringRef> measuringFlags();
 
 /// Measures several objects together, of which the first was compiled with

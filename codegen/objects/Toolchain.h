@@ -26,13 +26,14 @@ private:
   std::string text;
 };
 
-/// A required program is not installed.
+/// The error that a required program is not installed.
 struct MissingProgram : TextError<MissingProgram> {
   static char ID;
   using TextError::TextError;
 };
 
-/// The machine prevented a program from working: a full disk, no memory.
+/// The error that a fault of the machine, such as a full disk, prevented a
+/// program from working.
 struct MachineFault : TextError<MachineFault> {
   static char ID;
   using TextError::TextError;

@@ -38,7 +38,8 @@ readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
         return joinErrors(to.takeError(), value.takeError());
       if (*to == file.section_end())
         continue;
-      // The addend is in the relocation, or in the relocated word itself.
+      // The addend of the target address is in the relocation or, in some
+      // formats, in the relocated word itself.
       Expected<int64_t> added = relocation.getAddend();
       if (!added) {
         consumeError(added.takeError());
