@@ -171,7 +171,7 @@ bool Compilation::import() {
 }
 
 namespace {
-/// Converts MLIR errors to diagnostics during its lifetime.
+/// While it exists, converts MLIR errors to Ingot's diagnostics.
 class FaultHandler {
 public:
   FaultHandler(MLIRContext &context, Diagnostics &diagnostics,

@@ -11,9 +11,10 @@
 
 namespace ingot {
 
-/// One of several functions of an output: a model with its own sizes.
+/// One of several entry functions of an output: a model with its own sizes.
 struct EntryPoint {
-  /// The function's name after the prefix: "decode" for llm_decode_run.
+  /// The name of the entry point, which follows the prefix: "decode" for
+  /// llm_decode_run.
   std::string name;
   /// The model of this entry point; empty: CompileOptions::model.
   std::string model;
@@ -24,7 +25,7 @@ struct EntryPoint {
 
 struct CompileOptions {
   std::string model;
-  /// Empty: a single entry point named after the output.
+  /// The entry points; empty: a single one, named after the output.
   std::vector<EntryPoint> entries;
   /// Creates the model that is compiled instead of the file `model`; null: the
   /// file is read.
@@ -53,8 +54,8 @@ struct CompileOptions {
   bool timePasses = false;
   /// Verify the IR after each pass, not only after each stage; for tests.
   bool verifyEach = false;
-  /// The file with timed plans, to which new ones are added; empty: plans are
-  /// chosen by estimated cost.
+  /// The file that stores the fastest plans (--tune), to which newly timed
+  /// plans are added; empty: plans are chosen by estimated cost.
   std::string tune;
   /// Call the trace hook, ingot_context::trace, before and after each kernel.
   bool trace = false;
@@ -72,8 +73,8 @@ struct CompileOptions {
   /// A command that compiles objects, and code whose size is measured, instead
   /// of the target's compiler.
   std::string compiler;
-  /// The section of an arena that the generated code defines; empty: the caller
-  /// provides the arena.
+  /// The linker section of the arena, which the generated code then defines;
+  /// empty: the caller provides the arena.
   std::string arenaSection;
   /// The measured sizes of code and stack, which the header states.
   std::optional<MeasuredBytes> measured;
@@ -132,8 +133,8 @@ private:
   std::optional<Stage> done;
 };
 
-/// Whether a file can be written at `output`; else reports a diagnostic at once
-/// instead of after minutes of compilation.
+/// Whether a file can be written at `output`; otherwise reports a diagnostic,
+/// at once instead of after minutes of compilation.
 bool checkWritable(llvm::StringRef output, Diagnostics &diagnostics);
 
 /// Returns the default of CompileOptions::name for a model file.

@@ -31,14 +31,14 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
 
 namespace {
 
-/// Marks the tensors of entry points that the command line names as states.
+/// Marks the inputs and outputs of entry points that --state names as states.
 class StateMarker {
 public:
   StateMarker(ModuleOp module, Diagnostics &diagnostics)
       : module(module), diagnostics(diagnostics) {}
 
-  /// Marks one pair of tensors, or all pairs that match two patterns with one
-  /// `*` each.
+  /// Marks an input and an output; or all pairs whose names match the patterns
+  /// `input` and `output`, which have one `*` each.
   void mark(const std::string &input, const std::string &output) {
     if (!isPattern(input) || !find(input, /*outputs=*/false).empty())
       return markPair(input, output);

@@ -207,7 +207,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
         {options.target->name.str(), *options.vtcmBytes}));
 }
 
-/// Outlines each group into a private kernel; equal groups share one.
+/// Outlines each fusion group into a private kernel; equal groups share one
+/// kernel.
 static void addLower(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(lower::createOutlineGroups());
 }
@@ -298,7 +299,7 @@ static LogicalResult lowerForEvaluation(ModuleOp module) {
   PipelineOptions options;
   options.target = lookupTarget("generic");
   options.evaluating = true;
-  // Constants must not depend on the options.
+  // The values of constants must not depend on the options of the compilation.
   options.strict = true;
   options.verify = false;
   return runPipeline(module, options);

@@ -13,10 +13,11 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
-  /// Contract floats as "bf16", "f16" or "tf32"; the target must support it.
+  /// The type in which floats are multiplied in contractions (--fast): "bf16",
+  /// "f16" or "tf32", which the target must support; empty: their own type.
   std::string fast = {};
-  /// The limit of the arena in bytes; to meet it, some values are computed
-  /// twice.
+  /// The limit of the arena in bytes; to meet it, some elements are computed
+  /// twice (row bands).
   std::optional<int64_t> maxArena;
   /// Whether kernels use no optional scratch memory, without which they are
   /// slower.

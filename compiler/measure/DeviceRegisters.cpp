@@ -65,8 +65,8 @@ private:
     return type.isInteger(64) || type.isF64() ? 2 : 1;
   }
 
-  /// Returns the position after the last use of a value: for a use in a loop
-  /// that does not contain the definition, the end of the loop.
+  /// Returns the position after the last use of a value. If the last use is in
+  /// a loop that does not contain the definition, this is the end of the loop.
   int64_t endOf(Value value) {
     int64_t end = -1;
     Region *home = value.getParentRegion();
@@ -92,7 +92,8 @@ int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device) {
           resident = kernel.getResident().value_or(1);
   int64_t most =
       std::min<int64_t>(255, device.registers / (threads * resident) / 8 * 8);
-  // If warpgroups exchange registers, all start with the maximum.
+  // If warpgroups exchange registers during the kernel, all threads start with
+  // the maximum.
   bool exchanges =
       kernel
           ->walk([](kernel::SetRegistersOp) { return WalkResult::interrupt(); })

@@ -1,6 +1,6 @@
-// Wraps the generated source in a program that times each launch
-// (launchTimingText). The program ends with one line of microseconds per
-// launch, or with the reason for its failure.
+// Includes the generated source in a program that times each launch
+// (launchTimingText). The last lines that the program prints are the
+// microseconds of each launch, or the reason for its failure.
 
 #include "compiler/measure/DeviceTiming.h"
 
@@ -33,7 +33,8 @@ public:
     return false;
   }
 
-  /// Returns the text of the program that includes the generated `source`.
+  /// Returns the text of the timing program, which includes the generated
+  /// `source`.
   std::string program(StringRef source, const TargetDescription &target) const {
     std::vector<std::string> bytes;
     for (ArrayRef<mlir::RankedTensorType> types : {inTypes, outTypes})

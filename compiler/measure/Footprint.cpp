@@ -113,7 +113,8 @@ findMeasuringCompiler(const CompileOptions &options) {
 /// than 4 KB itself, and few functions call others.
 static constexpr int64_t mostStack = 16 << 10;
 
-/// Compiles the generated C++ and reads its sizes.
+/// Compiles the generated C++ and reads its sizes into `footprint`; false with
+/// diagnostics on failure.
 static bool measure(Compilation &compilation, Footprint &footprint) {
   const CompileOptions &options = compilation.options;
   Diagnostics &diagnostics = compilation.getDiagnostics();
@@ -224,7 +225,7 @@ struct NodeCalls {
   std::string nodes;
   llvm::SetVector<StringRef> kernels;
   int64_t calls = 0, weights = 0, code = 0, arena = 0, stack = 0;
-  /// The number of other node sets with the same kernels and the same sizes.
+  /// The number of other sets of ONNX nodes with the same kernels and sizes.
   int64_t others = 0;
 };
 

@@ -19,8 +19,8 @@
 namespace ingot {
 
 struct Footprint {
-  /// One kernel call. Weights or code shared by several calls count for the
-  /// first of them.
+  /// One kernel call. Weights or code that several calls share count for the
+  /// first of these calls.
   struct Launch {
     mlir::Location location;
     std::string kernel, strategy;
@@ -71,8 +71,8 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             Diagnostics &diagnostics);
 
 /// Compares the footprint with CompileOptions::maxFlash and maxRam; false with
-/// diagnostics that list the largest contributors and the sizes that can be
-/// reached, for which the model is compiled again.
+/// diagnostics that list the largest contributors. To state which sizes can be
+/// reached, the model is compiled again.
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
                  mlir::MLIRContext &context, Diagnostics &diagnostics);
 

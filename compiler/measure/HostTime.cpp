@@ -60,7 +60,8 @@ INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
   return a[0] ^ b[0] ^ c[0] ^ d[0];
 }
 
-/// Returns the rate of reading `bytes` repeatedly, in bytes per second.
+/// Returns the rate at which a core reads a buffer of `bytes` bytes repeatedly,
+/// in bytes per second.
 static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   size_t count = bytes / sizeof(Line), repeats = (16 << 20) / bytes + 1;
   volatile uint64_t sink = 0;
@@ -69,10 +70,11 @@ static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   return double(count * sizeof(Line)) * double(repeats) / seconds;
 }
 
-/// Runs `steps` steps of multiply-adds on twelve independent vectors, enough to
-/// hide their latency on any core. Separate variables, since g++ 12 keeps an
-/// array in memory; and an operand unknown to the compiler, which could
-/// otherwise drop a sum that never changes.
+/// Defines the function NAME, which executes `steps` steps of multiply-adds on
+/// twelve independent vectors, enough to hide their latency on any core. The
+/// vectors are separate variables, since g++ 12 keeps an array in memory. One
+/// operand is unknown to the compiler, which could otherwise drop a sum that
+/// never changes.
 #define INGOT_MULTIPLY_ADDS(NAME, ATTRIBUTE, BYTES)                            \
   ATTRIBUTE static float NAME(uint64_t steps) {                                \
     using Vector = float __attribute__((vector_size(BYTES)));                  \
@@ -248,8 +250,8 @@ static Value storedIn(Value value) {
 }
 
 namespace {
-/// Reuse distances of tensors: a tensor comes from the cache level that holds
-/// everything accessed since its last use.
+/// Computes reuse distances of tensors: a tensor comes from the smallest cache
+/// that holds everything accessed since the last use of the tensor.
 class ReuseDistances {
 public:
   explicit ReuseDistances(ModuleOp lowered) {
@@ -261,8 +263,8 @@ public:
           ofRun += bytesOf(stored);
     });
   }
-  /// Records a read of `bytes` of a tensor. Returns the bytes accessed since
-  /// its last use, including this one.
+  /// Records a read of `bytes` bytes of a tensor. Returns the bytes accessed
+  /// since the last use of the tensor, including this read.
   int64_t read(Value operand, int64_t bytes) {
     Value stored = storedIn(operand);
     auto last = lastUse.find(stored);

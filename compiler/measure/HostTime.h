@@ -38,8 +38,8 @@ struct HostTime {
   llvm::StringRef bound;
 };
 
-/// Predicts the launches of a lowered, unscheduled module; returns pairs of
-/// kernel name and time.
+/// Predicts the time of each launch of a module after stage Lower; returns
+/// pairs of kernel name and time.
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(mlir::ModuleOp lowered, const TargetDescription &target,
                 const HostRates &rates);

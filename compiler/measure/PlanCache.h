@@ -19,8 +19,8 @@
 
 namespace ingot {
 
-/// Converts a plan to the JSON of the file and of reports, and back; JSON
-/// values other than numbers and strings become entries that every strategy
+/// Convert a plan to the JSON of plan caches and reports, and back; JSON values
+/// other than numbers and strings become plan entries that every strategy
 /// rejects.
 llvm::json::Object planAsJson(mlir::DictionaryAttr plan);
 mlir::DictionaryAttr planOfJson(const llvm::json::Object &plan,

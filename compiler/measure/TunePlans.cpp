@@ -91,7 +91,8 @@ std::string textOf(ModuleOp module) {
 
 /// The compilation of a module with copies of a group, one for each plan.
 struct GroupModel {
-  /// On failure reports diagnostics and leaves `compilation` empty.
+  /// Writes `module` to a temporary file and sets `compilation`. On failure
+  /// reports diagnostics and leaves `compilation` empty.
   GroupModel(ModuleOp module, const CompileOptions &from,
              Diagnostics &diagnostics) {
     auto made = TemporaryFolder::create();
@@ -143,10 +144,11 @@ std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   return planOf;
 }
 
-/// The compiled code of a group with several plans, and data to run it on.
+/// The compiled code of a group with several plans, and tensors to run it on.
 class PlanTiming {
 public:
-  /// Null with diagnostics on failure.
+  /// Compiles `module` with copies of a group for `plans` plans; null with
+  /// diagnostics on failure.
   static std::unique_ptr<PlanTiming> build(ModuleOp module, size_t plans,
                                            const CompileOptions &from,
                                            Diagnostics &diagnostics) {
@@ -162,8 +164,8 @@ public:
     return timing;
   }
 
-  /// Returns the median microseconds per plan; empty with diagnostics on
-  /// failure.
+  /// Runs the group; returns the median microseconds of each plan, or nothing,
+  /// with diagnostics, on failure.
   std::vector<double> run(Diagnostics &diagnostics) {
     ingot_context hooks{};
     hooks.trace = trace;
@@ -289,7 +291,8 @@ private:
     return plans;
   }
 
-  /// Returns the microseconds per plan; empty with diagnostics on failure.
+  /// Compiles and times a module with copies of a group; returns the
+  /// microseconds of each plan, or nothing, with diagnostics, on failure.
   std::vector<double> timing(ModuleOp module, size_t plans) {
     if (target.isDevice()) {
       GroupModel model(module, options, diagnostics);
@@ -325,7 +328,8 @@ private:
     const PlanCache::Entry &added =
         cache.add({target.name.str(), key, lower::describe(group), times[best],
                    planAsJson(plans[best])});
-    // Write at once, so that an interruption keeps the plans timed so far.
+    // Writes the file after each group, so that an interruption keeps the plans
+    // timed so far.
     return cache.write(options.tune, diagnostics) ? &added : nullptr;
   }
 

@@ -1,8 +1,8 @@
 // Corrects biases for rounding errors with a nonzero mean.
 //
 // Clipped ranges and rounded weights shift the results of a layer by an amount
-// that is about the same for all samples. Layer after layer, the mean error of
-// each channel is added to the bias.
+// that is about the same for all samples. So the mean error of each channel is
+// added to the bias, layer after layer.
 
 #include "compiler/quantize/Session.h"
 
@@ -11,7 +11,8 @@
 namespace ingot::quantize {
 
 namespace {
-/// Sums over samples of the error of each channel, and of its square.
+/// For each channel of a layer: the sum over samples of its mean error, and of
+/// the square of this error.
 struct Missing {
   std::vector<double> sum, squares;
   double samples = 0;

@@ -279,7 +279,7 @@ void Equalizer::equalize(const std::string &tensor) {
   if (!readers || readers->empty() || count < 2 || !statistics.count ||
       !findAbsorber(tensor, count, 0, absorber))
     return;
-  // For each channel, the largest weight by which it is multiplied.
+  // For each channel of the tensor, the largest weight that multiplies it.
   std::vector<double> largest(count, 0);
   for (size_t index : *readers) {
     const Weight &weight = sites.weights[index];

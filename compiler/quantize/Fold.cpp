@@ -1,9 +1,9 @@
 // Folds constants and batch normalizations.
 //
-//     Constant -> c;  Concat(c, d) -> w;  Conv(x, w) -> y;  BatchNormalization(y)
+//     Constant -> c; Concat(c, d) -> w; Conv(x, w) -> y; BatchNormalization(y)
 //
-// becomes one Conv with folded weights and bias. Operators on constants are
-// evaluated by code that Ingot compiles from them.
+// becomes one Conv with folded weights and bias. Nodes that depend only on
+// constants are evaluated: Ingot compiles them as a model and runs it.
 
 #include "compiler/quantize/Fold.h"
 
@@ -83,7 +83,8 @@ static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
   try {
     onnx::shape_inference::InferShapes(copy);
   } catch (const std::exception &) {
-    // The types inferred before the error are still valid.
+    // An error of the inference is ignored: the types inferred before it are
+    // valid.
   }
   llvm::StringMap<int32_t> types;
   auto note = [&](const onnx::ValueInfoProto &info) {

@@ -139,7 +139,7 @@ void Graph::bindDefaults() {
     if (!initializers.contains(input.name()))
       kept.Add()->Swap(&input);
   proto().mutable_input()->Swap(&kept);
-  // Before this IR version, initializers had to be inputs.
+  // The first IR version in which initializers do not have to be inputs.
   constexpr int withoutInputs = 4;
   if (model().ir_version() < withoutInputs)
     model().set_ir_version(withoutInputs);

@@ -26,7 +26,8 @@ using Shape = llvm::SmallVector<int64_t, 4>;
 class SetAside {
 public:
   explicit SetAside(onnx::GraphProto &graph);
-  /// `graph` is the same graph, or the result of a pass on it.
+  /// Restores the data. `graph` is the graph of the constructor, or the result
+  /// of a pass on it.
   void giveBack(onnx::GraphProto &graph);
 
 private:

@@ -35,8 +35,8 @@ Host::Host(const CompileOptions &options, MLIRContext &context,
     : options(options), context(context), diagnostics(diagnostics),
       scratch(Scratch::create(diagnostics)) {
 #ifdef __GLIBC__
-  // Blocks larger than this are returned to the system as soon as they are
-  // freed.
+  // Allocated blocks larger than this number of bytes are returned to the
+  // system as soon as they are freed.
   mallopt(M_MMAP_THRESHOLD, 1 << 18);
 #endif
 }

@@ -22,13 +22,13 @@ struct Host {
   CompileOptions options;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
-  /// The file for data that is moved out of memory; null with a diagnostic if
-  /// it cannot be created.
+  /// The file for tensors that are moved out of memory; null, with a
+  /// diagnostic, if it cannot be created.
   std::shared_ptr<Scratch> scratch;
 
-  /// Compiles a model in memory for this machine and loads it. Input shapes are
-  /// taken from `sample`, others from the model. Null with diagnostics on
-  /// failure.
+  /// Compiles a model in memory for this machine and loads it. The shapes of
+  /// inputs are taken from `sample`; inputs without data have their shape in
+  /// the model. Null with diagnostics on failure.
   std::unique_ptr<HostModel> build(onnx::ModelProto &&model,
                                    const Sample &sample) const;
 };

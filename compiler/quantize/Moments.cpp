@@ -6,8 +6,8 @@
 
 namespace ingot::quantize {
 
-/// Compiles a function for several levels of the instruction set; see
-/// CMakeLists.txt.
+/// An attribute that compiles a function for several levels of the instruction
+/// set; CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
@@ -19,8 +19,8 @@ static constexpr int64_t maxPart = 1536;
 /// products are added to the sums.
 static constexpr int64_t panelRows = 64;
 
-/// Columns that are contiguous in a panel: a panel consists of blocks of
-/// columns, each with all rows.
+/// The number of contiguous columns in a panel: a panel consists of blocks of
+/// columns, and each block contains all rows.
 static constexpr int64_t blockColumns = 16;
 using Vector = float __attribute__((vector_size(blockColumns * sizeof(float))));
 
@@ -30,8 +30,9 @@ static int64_t placeInPanel(int64_t row, int64_t column) {
          column % blockColumns;
 }
 
-/// Adds the products of all pairs of columns i <= j of `panel` to `sums`, whose
-/// rows have `stride` floats, a multiple of a block.
+/// Adds, for all pairs of columns i <= j of `panel`, the dot product of the two
+/// columns to `sums`. A row of `sums` has `stride` floats, a multiple of a
+/// block.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
   constexpr int height = 8;

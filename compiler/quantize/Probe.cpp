@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
-/// Parameters with which quantization leaves floats unchanged: a step size so
-/// small that rounding to its multiples has no effect, and bounds that are
+/// The step size and bound with which quantization leaves floats unchanged:
+/// rounding to multiples of so small a step has no effect, and the bounds are
 /// never reached.
 static constexpr float finestStep = 0x1p-70f, widest = 0x1p120f;
 
@@ -32,8 +32,8 @@ void Probe::setConstant(StringRef name, ArrayRef<float> values) {
   auto it = constants.find(name);
   if (openWeights || graph.shape(name).size() < 2)
     constants[name].assign(values.begin(), values.end());
-  // If the constant is compiled into the model, the graph holds its value, and
-  // the model is compiled again.
+  // If the constant is compiled into the model and is not an input, the model
+  // is compiled again with the value in `graph`.
   if (it == constants.end())
     model.reset();
 }

@@ -21,16 +21,17 @@ namespace ingot::quantize {
 struct Averaged {
   std::string tensor;
   int64_t channels;
-  /// Whether the channels are the second axis; else they are the last.
+  /// Whether the channels are the second axis of the tensor; otherwise they are
+  /// the last axis.
   bool isSecond;
 };
 
 class Probe {
 public:
-  /// Each run returns the tensors `observed` and the means of `averaged`,
-  /// besides the outputs. If `openWeights`, all constants by which floats are
-  /// multiplied, or that are added to them, are inputs; else changing one
-  /// recompiles the model.
+  /// Besides the outputs, each run returns the tensors `observed` and the means
+  /// of `averaged`. If `openWeights`, all constants that are multiplied with
+  /// floats or added to them are inputs of the compiled model; otherwise
+  /// changing one recompiles the model.
   Probe(Graph &graph, const Sites &sites, llvm::ArrayRef<std::string> observed,
         std::vector<Averaged> averaged, bool openWeights, const Host &host);
 
@@ -79,8 +80,8 @@ private:
   std::vector<Averaged> averaged;
   bool openWeights;
   const Host &host;
-  /// Created when runs are long enough to benefit from threads; results are the
-  /// same without.
+  /// The thread pool, created when runs are long enough to benefit from
+  /// threads; results are the same without.
   std::unique_ptr<ThreadPool> pool;
 
   struct Step {

@@ -11,7 +11,8 @@
 
 namespace ingot::quantize {
 
-/// What is quantized, and to which type.
+/// What is quantized, and to which type: weights and activations, or only
+/// weights.
 enum class Kind { Int8, Int8Weights, Int4Weights };
 
 /// The allowed loss: the least signal-to-noise ratio of the outputs in
@@ -23,9 +24,11 @@ struct Budget {
 
 struct QuantizeOptions {
   Kind kind = Kind::Int8;
-  /// A folder, .npz or .npy; empty: quantize without data.
+  /// The calibration samples: a folder, .npz or .npy; empty: the model is
+  /// quantized without data.
   std::string calibrate;
-  /// An .npy with the class of each sample; empty: none.
+  /// An .npy file with the class of each sample; empty: the classes are
+  /// unknown.
   std::string labels;
   std::optional<Budget> budget;
 };

@@ -44,8 +44,8 @@ void chooseRange(Session &session, size_t index) {
     return lossOf(histogram, from, to, steps);
   };
   double least = loss(low, high);
-  // Few activations have outliers on both sides, so optimizing one side after
-  // the other is enough.
+  // Optimizes one end of the range after the other, which is enough, since few
+  // activations have outliers on both sides.
   for (int round = 0; round < 2; ++round)
     for (double *side : {&bestHigh, &bestLow}) {
       double whole = side == &bestHigh ? high : low;

@@ -104,7 +104,8 @@ void Scratch::put(onnx::TensorProto &tensor, ArrayRef<char> bytes) {
   // data is cleared below.
   size_t length = bytes.size();
   tensor.clear_external_data();
-  // Clearing alone would keep the memory.
+  // Swaps the fields with empty ones, since clearing them would keep their
+  // memory.
   google::protobuf::RepeatedField<float>().Swap(tensor.mutable_float_data());
   std::string().swap(*tensor.mutable_raw_data());
   tensor.clear_raw_data();

@@ -16,7 +16,7 @@ namespace ingot::quantize {
 /// the same samples on which they are judged.
 static constexpr double narrowMargin = 2;
 
-/// The default budget: an error of 2.5 % of the outputs.
+/// The default budget in decibels: an error of 2.5 % of the outputs.
 static constexpr double usualDecibels = 32;
 
 namespace {
@@ -209,7 +209,8 @@ bool Search::raise(Place &place) {
   bool isNarrow = place.isWeight && bits == 4;
   bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
   if (isNarrow) {
-    // For 8 bits, rounding to nearest is sufficient.
+    // Rounds to the nearest integers (no moments), which is sufficient for 8
+    // bits.
     Weight &weight = sites.weights[place.index];
     setBits(weight, 8);
     session.lost[place.index] =

@@ -32,7 +32,8 @@ struct Session {
   const Calibration &samples;
   const QuantizeOptions &options;
   const Host &host;
-  /// The tensors that the probe returns: operands of weights, then activations.
+  /// The tensors that the probe returns in each run: operands of weights, then
+  /// activations.
   std::vector<std::string> observed;
   /// The number of multiplications in a run of the model.
   double work = 0;
@@ -43,15 +44,15 @@ struct Session {
   /// to rounding the weight, and the mean error that remains after the
   /// correction of this error. Both errors are added to the bias, per row.
   std::vector<std::vector<float>> biases, lost, missing;
-  /// The 4-bit versions of the weights, and their mean errors, if a budget may
-  /// permit them; else empty.
+  /// The weights rounded to 4 bits, and the mean errors that this rounding
+  /// causes, if a budget may permit 4 bits; otherwise empty.
   std::vector<Weight> narrow;
   std::vector<std::vector<float>> narrowLost;
   std::vector<Histogram> histograms;
-  /// The mean of each weight's results in float, per sample and row. Empty for
-  /// weights without a bias.
+  /// The mean results of each weight in the float model, per sample and row of
+  /// the weight. Empty for weights without a bias.
   std::vector<std::vector<std::vector<float>>> floatMeans;
-  /// The float outputs for each sample.
+  /// The outputs of the float model for each sample.
   std::vector<std::vector<std::vector<float>>> reference;
   /// The share of samples that the float model classifies correctly.
   double correctBefore = 0;
@@ -75,12 +76,12 @@ struct Session {
 
   /// Runs `count` evenly spaced samples, and calls `visit` after each.
   bool forEach(size_t count, llvm::function_ref<void(size_t sample)> visit);
-  /// Compares `count` samples with the reference.
+  /// Compares the outputs of `count` samples with those of the float model.
   bool measure(size_t count, Loss &loss);
   /// Returns how many runs of the model a step may use.
   double affordableRuns() const;
-  /// Returns how many samples can be run `runs` times within the limit of a
-  /// step; between `least` and all.
+  /// Returns how many samples can be run `runs` times within the work limit of
+  /// a step: at least `least`, at most all.
   size_t affordable(double runs, size_t least) const;
 
   /// Makes the probe compute an activation (and the activations that follow
@@ -116,7 +117,7 @@ bool correctBiases(Session &session, bool quick = false);
 /// Gives more bits to the most expensive weights and activations until the
 /// budget is met, and fewer bits to weights if the budget leaves room.
 bool searchPrecisions(Session &session);
-/// Describes the precision and cost of each layer.
+/// Fills in the report: the precision and loss of each layer.
 bool describeLayers(Session &session, QuantizeReport &report);
 /// Writes the chosen precisions into the model.
 bool insertQdq(Session &session);

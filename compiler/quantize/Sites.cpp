@@ -236,8 +236,8 @@ static void findActivations(const Graph &graph, Sites &sites) {
         break;
       chain.push_back(graph.node(index).input(0));
     }
-    // The source comes first. Slice and Split end a chain, so that each part
-    // has its own range.
+    // Adds the source first. Slice and Split end a chain, so that each of their
+    // results has its own range.
     for (const std::string &name : llvm::reverse(chain))
       if (found.insert(name).second)
         sites.activations.emplace_back().tensor = name;

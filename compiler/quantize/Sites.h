@@ -58,15 +58,16 @@ struct Weight {
   std::vector<uint8_t> zeroPoints;
   /// The quantized elements by rows, whatever the layout of the constant.
   std::vector<int8_t> values;
-  /// The rounding error of the product: its power relative to the power of the
-  /// product, estimated from moments.
+  /// The error of the weight's product that is due to rounding: its power
+  /// relative to the power of the product, estimated from moments.
   double noise = 0;
 
   int64_t elements() const { return rows * depth; }
   int64_t blocks() const { return block ? (depth + block - 1) / block : 1; }
-  /// Returns the position of an element in the constant.
+  /// Returns the position of an element (row, column) in the constant.
   int64_t place(int64_t row, int64_t column) const;
-  /// Converts between the layout of the constant and rows.
+  /// Convert the elements from the layout of the constant to rows, and from
+  /// rows to the layout of the constant.
   std::vector<float> byRows(llvm::ArrayRef<float> constant) const;
   std::vector<float> asConstant(llvm::ArrayRef<float> byRows) const;
   /// Returns the dequantized elements, by rows.

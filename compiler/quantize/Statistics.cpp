@@ -7,8 +7,8 @@
 
 namespace ingot::quantize {
 
-/// The number of values above the threshold to which the distribution is
-/// fitted.
+/// The largest number of values above the threshold, to which the tail
+/// distribution is fitted.
 static constexpr size_t mostAbove = 32;
 
 void Extremes::add(float largest) {

@@ -26,7 +26,7 @@ private:
   /// Fits an exponential tail to the extremes above a high threshold, which is
   /// appropriate for most distributions.
   void fit() const;
-  /// The largest of `count` values, in any order.
+  /// The largest of the `count` values that were added, in any order.
   std::vector<float> values;
   size_t count = 0;
   mutable size_t fitted = 0, above = 0;
@@ -50,8 +50,8 @@ public:
   /// added.
   double unseenLoss(double low, double high) const;
 
-  /// Returns the sum of squared errors if values are quantized in equal steps
-  /// from `low` to `high`, and others are clipped.
+  /// Returns the estimated sum of squared errors if values from `low` to `high`
+  /// are rounded to multiples of `step`, and all other values are clipped.
   double loss(double low, double high, double step) const;
 
 private:

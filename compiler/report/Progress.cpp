@@ -19,7 +19,7 @@ class Progress::Line {
 public:
   explicit Line(const std::string &what) : what(what) {
     llvm::errs() << eraseLine << what << " ...";
-    // Block signals in the thread, so that the main thread handles them.
+    // Blocks signals in the new thread, so that the main thread handles them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

@@ -16,7 +16,8 @@ namespace ingot {
 
 class BuiltModel {
 public:
-  /// Null with diagnostics on failure. `flags` are passed to the compiler.
+  /// Compiles and builds a model. `flags` are passed to the C++ compiler. Null
+  /// with diagnostics on failure.
   static std::unique_ptr<BuiltModel> build(Compilation &compilation,
                                            llvm::ArrayRef<std::string> flags);
   virtual ~BuiltModel();
@@ -59,7 +60,7 @@ protected:
   int64_t arenaSize = 0, arenaAlign = 64, vtcmSize = 0;
 };
 
-/// Returns the meaning of a status of the generated code.
+/// Returns the meaning of a status that generated code has returned.
 llvm::StringRef statusText(ingot_status status);
 
 /// Runs the target's compiler with the target's flags and `arguments`. A

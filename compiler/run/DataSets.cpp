@@ -75,7 +75,8 @@ static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   return firsts;
 }
 
-/// Reads a file into the tensors of an input.
+/// Reads the value of an input from a file, as the tensors that are fed for it;
+/// false with the reason in `error`.
 static bool readInput(const GraphInput &input, StringRef path,
                       MutableArrayRef<std::optional<Tensor>> data,
                       MLIRContext *context, std::string &error) {
@@ -126,7 +127,8 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
   for (size_t i = 0; i + 1 < firsts.size(); ++i) {
     size_t first = firsts[i], count = firsts[i + 1] - first;
     std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
-    // For unsupported types the importer reports a better error.
+    // Does not read inputs of unsupported types, for which the importer reports
+    // a better error.
     if (!inputs[first].elementType ||
         readInput(inputs[first], path,
                   MutableArrayRef(data).slice(first, count), context, error))
@@ -199,7 +201,7 @@ void bindData(Compilation &compilation, const InputData &data) {
     if (!tensor)
       continue;
     import.shapes[input.name] = tensor->type.getShape().vec();
-    // Larger data is never bound; see requireConstant.
+    // Inputs with more elements are never bound; see requireConstant.
     if (tensor->elements() <= 1024 && !tensor->isOfStrings())
       import.data[input.name] = denseFromBytes(tensor->type, tensor->bytes);
   }

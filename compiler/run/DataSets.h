@@ -17,8 +17,9 @@ std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
 /// Returns the test_data_set_<n> folders in `folder`, ordered by number;
 /// `folder` itself if it is a data set.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
-/// Reads rtol and atol from case.json in `folder`; without this file, the
-/// tolerance for floats also includes 1e-5 of their range.
+/// Reads the tolerances rtol and atol from case.json in `folder`; without this
+/// file, the tolerance for floats also includes 1e-5 of the range of the
+/// expected output.
 Tolerance readTolerance(llvm::StringRef folder);
 /// Returns the path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);
@@ -30,7 +31,7 @@ bool readValues(Compilation &compilation, llvm::StringRef folder,
 /// values.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
-/// Reads the files of NAME=FILE pairs; all inputs must be given.
+/// Reads inputs from the files of NAME=FILE pairs; all inputs must be given.
 bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);

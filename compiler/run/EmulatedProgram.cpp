@@ -83,7 +83,8 @@ unsigned EmulatedProgram::add(Model model) {
 std::string EmulatedProgram::path(const Twine &name) const {
   SmallString<128> result(folder);
   sys::path::append(result, name);
-  // The program may run in another working directory.
+  // Makes the path absolute, since the program may run in another working
+  // directory.
   (void)sys::fs::make_absolute(result);
   return result.str().str();
 }
@@ -97,8 +98,8 @@ static std::string quoted(StringRef text) {
   return result;
 }
 
-/// Returns the end of a function that runs a model on a device, from upload to
-/// release. On an emulated device, leaked allocations are an error.
+/// Returns the second half of the C++ function that runs a model on a GPU, from
+/// upload to release. On an emulated GPU, leaked allocations are an error.
 static std::string deviceCall(const std::string &name, bool isEmulated) {
   std::string text = R"(  (void)arena;
   NAME_constants constants;
@@ -123,7 +124,7 @@ static std::string deviceCall(const std::string &name, bool isEmulated) {
 
 Expected<std::string>
 EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
-  // The offsets of the buffers of each model.
+  // Declares the offsets of the buffers of each model.
   std::string text;
   raw_string_ostream os(text);
   int64_t most = 0, align = 1;
@@ -153,7 +154,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
            tensors = model.inputBytes.size() + model.outputBytes.size() - made;
-    // Sizes are as wide as pointers.
+    // Passes sizes as pointers, since the fields of both are equally wide.
     size_t at = tensors;
     for (std::optional<int64_t> size : model.sizes)
       if (size)

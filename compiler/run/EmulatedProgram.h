@@ -55,7 +55,7 @@ public:
     std::vector<std::vector<char>> outputs;
   };
 
-  /// All files are written to `folder`, which must exist.
+  /// All files of the program are written to `folder`, which must exist.
   EmulatedProgram(const TargetDescription &target, llvm::StringRef folder)
       : target(asEmulated(target)), folder(folder) {}
 
@@ -68,8 +68,9 @@ public:
              llvm::ArrayRef<std::string> headers,
              llvm::ArrayRef<std::string> flags,
              llvm::ArrayRef<std::string> objects, Diagnostics &diagnostics);
-  /// Returns the results of the finished calls; if there are fewer than calls,
-  /// the program has crashed, and `error` says how.
+  /// Runs the program on `calls`, for at most `seconds`. Returns the results of
+  /// the calls that finished; if some did not, the program has crashed, and
+  /// `error` says how.
   std::vector<Result> run(llvm::ArrayRef<Call> calls, unsigned seconds,
                           llvm::Error &error) const;
 

@@ -108,8 +108,8 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   for (Tensor &tensor : outputs)
     add(tensor.bytes.data());
   ingot_status status = run(io, nullptr);
-  // Input sizes are within their bounds. If a data-dependent size exceeds its
-  // bound, or two sizes do not broadcast, the data is at fault.
+  // Input sizes have been checked before. So if a data-dependent size exceeds
+  // its bound, or two sizes do not broadcast, the data is at fault.
   if (status != INGOT_OK)
     diagnostics.report(status == INGOT_ERROR_SHAPE ? DiagnosticId::InputMismatch
                                                    : DiagnosticId::Internal,

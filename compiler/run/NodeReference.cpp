@@ -52,8 +52,8 @@ static ingot_test::Type typeNamed(StringRef name) {
       ->second;
 }
 
-/// Replaces each group by its body; returns the values that replace the results
-/// of each group.
+/// Replaces each fusion group by its body; returns, for each group, the values
+/// that replace its results.
 static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
   std::vector<SmallVector<Value>> results;
   SmallVector<graph::GroupOp> groups;

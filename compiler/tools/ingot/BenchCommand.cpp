@@ -32,7 +32,7 @@ static double millisecondsSince(Clock::time_point start) {
 namespace {
 /// Records the time of each kernel in each run through the trace hook.
 struct KernelTimes {
-  /// Milliseconds per kernel and run.
+  /// The milliseconds of each kernel in each run.
   std::vector<std::vector<double>> times;
   size_t run = 0;
   Clock::time_point start;

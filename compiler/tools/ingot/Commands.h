@@ -58,7 +58,8 @@ int helpCommand(Arguments &arguments, Diagnostics &diagnostics);
 int versionCommand(Arguments &arguments, Diagnostics &diagnostics);
 int completionCommand(Arguments &arguments, Diagnostics &diagnostics);
 int referenceCommand(Arguments &arguments, Diagnostics &diagnostics);
-/// Explains the diagnostic Arguments::explain, or lists all.
+/// Explains the diagnostic with the id Arguments::explain, or lists all
+/// diagnostics.
 int explainCommand(Arguments &arguments, Diagnostics &diagnostics);
 
 /// Prints the table of operators, or of targets, as Markdown.

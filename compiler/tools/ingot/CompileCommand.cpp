@@ -195,7 +195,8 @@ static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
   return diagnostics.empty();
 }
 
-/// Returns the files that a compilation may write, `output` first.
+/// Returns the paths of all files that a compilation to `output` may write,
+/// `output` first.
 static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
   std::vector<std::string> paths{output.str()};
   auto add = [&](StringRef extension) {
@@ -300,7 +301,8 @@ static void printSummary(const Written &written, StringRef target) {
          << printable(written.files.front(), 400) << ": it has the weights\n";
 }
 
-/// Returns the identity of a file, to detect whether a compilation replaces it.
+/// Returns the identity of the file at `path`, to detect whether a compilation
+/// replaces it.
 static std::optional<llvm::sys::fs::UniqueID> identify(StringRef path) {
   llvm::sys::fs::UniqueID id;
   if (llvm::sys::fs::getUniqueID(path, id))
@@ -338,7 +340,7 @@ static bool checkName(StringRef wanted, bool isGiven,
   return true;
 }
 
-/// Prints the header and the source as one file.
+/// Prints the header and the source as one file on standard output (-o -).
 static int printToTerminal(Arguments &arguments, MLIRContext &context,
                            Diagnostics &diagnostics) {
   CompileOptions &options = arguments.compile;

@@ -53,7 +53,7 @@ struct Report {
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
   simplify::WidenedWeights quantized;
-  /// Why the sizes of code and stack are unknown.
+  /// The reason why the sizes of code and stack are unknown, if they are.
   std::string unmeasured;
 };
 
@@ -158,7 +158,7 @@ static std::string sizeText(const Report &report, int64_t bytes, bool shared) {
   return shared ? "=" : std::to_string(bytes);
 }
 
-/// Lists up to four nodes, and the number of others.
+/// Lists up to four ONNX nodes, and the number of others as "+3".
 static std::string shortNodes(ArrayRef<std::string> nodes) {
   std::vector<std::string> shown(nodes.take_front(4));
   if (nodes.size() > shown.size())
@@ -463,13 +463,14 @@ static Report makeReport(ModuleOp grouped, const TargetDescription &target,
                          Footprint footprint) {
   Report report;
   report.isPlanned = true;
-  // Groups with the same location are called in order.
+  // The fusion groups by location. Groups with the same location are called in
+  // order.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
     GroupRow row = rowOf(group, target);
     report.macs += row.macs;
-    // Constants that several groups read count once.
+    // A constant that several groups read counts once.
     for (Value input : group.getInputs())
       if (auto constant = input.getDefiningOp<graph::ConstantOp>();
           constant && counted.insert(constant).second)

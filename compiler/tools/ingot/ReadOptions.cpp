@@ -1,7 +1,7 @@
 // Reads options into arguments.
 //
-// Checks everything that can be checked without the model. Nothing that a user
-// writes is ignored: an option without effect, or given twice, is an error.
+// Checks everything that can be checked without the model. No option is
+// silently ignored: an option without effect, or given twice, is an error.
 
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
