@@ -40,9 +40,9 @@ std::optional<int64_t> CompileOptions::maxArena() const {
 }
 
 bool CompileOptions::runsOnThisHost() const {
-  // The output contains the code of all targets. It can run here if this
-  // machine supports one of them, and if this one has the same architecture as
-  // `target`.
+  // The output contains the code of all targets, and runs here if this machine
+  // supports one of them. Targets of another architecture than that of `target`
+  // do not count.
   auto runs = [&](const TargetDescription *level) {
     return level->elf.machine == target->elf.machine && level->runsOnThisHost &&
            level->runsOnThisHost();

@@ -274,9 +274,9 @@ public:
     use(stored, bytes);
     return between + bytes;
   }
-  /// Records a write of a result. Returns the bytes accessed since its memory
-  /// was last used: shortly before, unless the result is an output of the
-  /// model.
+  /// Records a write of a result. Returns the bytes accessed since the memory
+  /// of the result was last used: its own bytes only, or the bytes of a whole
+  /// run if the result is an output of the model.
   int64_t write(Value result) {
     int64_t bytes = bytesOf(result);
     use(result, bytes);

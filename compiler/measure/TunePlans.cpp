@@ -249,7 +249,7 @@ public:
         diagnostics(diagnostics) {}
 
   /// Sets the plan of a group from the cache, after timing its plans if the
-  /// cache has none. `progress` is text such as "3 of 12".
+  /// cache has no entry for the group. `progress` is text such as "3 of 12".
   bool tune(graph::GroupOp group, const std::string &progress) {
     std::vector<DictionaryAttr> plans = plansWorthTiming(group);
     std::string key = llvm::utohexstr(

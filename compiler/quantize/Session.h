@@ -102,7 +102,8 @@ private:
   bool open = true;
 };
 
-// The steps in order; each returns false with diagnostics on failure.
+// The steps of a quantization, in order; each returns false with diagnostics on
+// failure.
 bool observe(Session &session);
 /// Balances ranges of channels between operators; observe() has to run before
 /// and after.
