@@ -1,9 +1,9 @@
 // Combines several entry points in one module.
 //
-//   func.func @main(..)         // one import      func.func @prefill(..)
-//   func.func private @body(..)                ->  func.func private @body(..)
-//   func.func @main(..)         // another one     func.func @decode(..)
-//   func.func private @body(..)                    func.func private @body_0(..)
+//   func.func @main(..)         // one import     func.func @prefill(..)
+//   func.func private @body(..)               ->  func.func private @body(..)
+//   func.func @main(..)         // another one    func.func @decode(..)
+//   func.func private @body(..)                   func.func private @body_0(..)
 //
 // Later stages merge equal kernels, and constants with equal bytes.
 
