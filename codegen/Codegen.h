@@ -1,5 +1,6 @@
-// Prints planned modules as C++ files. The last stage: it reads modules in the
-// form that `legalize` guarantees, and fails only if a file cannot be written.
+// Prints modules as C++ files. This is the last stage of a compilation: it
+// reads modules in the form that the `legalize` stage guarantees, and fails
+// only if a file cannot be written.
 
 #ifndef INGOT_CODEGEN_CODEGEN_H
 #define INGOT_CODEGEN_CODEGEN_H
@@ -15,8 +16,8 @@
 
 namespace ingot {
 
-/// Sizes measured after compiling the generated file with the target's
-/// compiler.
+/// Bytes of flash (code and constants) and of stack, measured after compiling
+/// the generated source with the target's compiler.
 struct MeasuredBytes {
   int64_t flash = 0, stack = 0;
 };
@@ -33,25 +34,26 @@ struct CodegenOptions {
   WeightsMode weights = WeightsMode::Auto;
   /// Calls ingot_context::trace before and after every kernel.
   bool trace = false;
-  /// The section in which the file defines the arena; if empty, the caller
-  /// provides it.
+  /// The section in which the generated source defines the arena; if empty, the
+  /// caller provides the arena.
   std::string arenaSection;
-  /// For the header, if known.
+  /// The measured sizes, which the header states if they are known.
   std::optional<MeasuredBytes> measured;
   /// A command that compiles the output instead of the target's compiler.
   std::string compiler;
 };
 
-/// The variants are legalized, and ordered from the least to the most capable
-/// target. With several, the generated code selects one at run time.
+/// Print the header and the source of a model. The variants are its legalized
+/// modules, from the least to the most capable target. With several, the
+/// generated code selects one at run time.
 void printHeader(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 void printSource(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 
 /// Writes all files of one compilation, or none. `output` is a .cpp, with .h
-/// and weights beside it, or a .o with a .h, for which the compiler of the most
-/// capable target compiles the same text.
+/// and weights beside it, or a .o with a .h. For a .o, the compiler of the most
+/// capable target compiles the source, which is not kept.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);
 

@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-/// The commit as found by the build; empty if the sources were not in a
-/// repository.
+/// The git commit of the sources, as found by the build; empty if they were not
+/// in a repository.
 extern const llvm::StringRef ingotCommit;
 
 } // namespace ingot

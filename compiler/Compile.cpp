@@ -27,7 +27,7 @@ std::string nameOfModel(StringRef path) {
   StringRef stem = llvm::sys::path::stem(path);
   StringRef folder =
       llvm::sys::path::filename(llvm::sys::path::parent_path(path));
-  // The folder of a file called `model.onnx` may be a better name.
+  // A model in a file called `model.onnx` is named after its folder.
   if (stem == "model" && !folder.empty() && folder != "." && folder != "..")
     stem = folder;
   return toIdentifier(stem);
@@ -40,8 +40,9 @@ std::optional<int64_t> CompileOptions::maxArena() const {
 }
 
 bool CompileOptions::runsOnThisHost() const {
-  // The program contains the code of all targets, so they must share this
-  // machine's architecture.
+  // The output contains the code of all targets, and runs here if this machine
+  // supports one of them. Targets of another architecture than that of `target`
+  // do not count.
   auto runs = [&](const TargetDescription *level) {
     return level->elf.machine == target->elf.machine && level->runsOnThisHost &&
            level->runsOnThisHost();
@@ -90,8 +91,8 @@ bool Compilation::importEntries() {
   moduleRef = ModuleOp::create(UnknownLoc::get(&mlirContext));
   for (const EntryPoint &entry : options.entries) {
     Progress progress("importing " + printable(entry.name));
-    // The first model may have been opened already; an import moves the data
-    // out of its file.
+    // Uses the model file if it was opened before. Importing a model moves the
+    // data out of its file, so the next entry point opens the file again.
     std::unique_ptr<ModelFile> own = std::move(file);
     if (!own || !entry.model.empty())
       own = options.makeModel && entry.model.empty()
@@ -170,7 +171,7 @@ bool Compilation::import() {
 }
 
 namespace {
-/// Converts MLIR errors to diagnostics during its lifetime.
+/// While it exists, converts MLIR errors to Ingot's diagnostics.
 class FaultHandler {
 public:
   FaultHandler(MLIRContext &context, Diagnostics &diagnostics,
@@ -267,8 +268,8 @@ bool Compilation::checkStrings() {
   return false;
 }
 
-/// Rejects a VTCM size that is too small for operands that vectors can only
-/// read there.
+/// Rejects a VTCM size that is too small for the operands that vector
+/// instructions read only from VTCM.
 bool Compilation::checkVtcm() {
   int64_t least = 0;
   for (Operation &op : *moduleRef->getBody())
@@ -349,7 +350,8 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   return codegen;
 }
 
-/// Sets the arena of all variants of an entry point to the size of the largest.
+/// Sets the arena size and alignment of an entry point, in the modules of all
+/// variants, to the largest of these.
 static void shareArena(ArrayRef<Variant> variants, size_t entry) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {
@@ -367,8 +369,8 @@ static void shareArena(ArrayRef<Variant> variants, size_t entry) {
 bool Compilation::emit(StringRef output) {
   if ((!options.startFrom && !open()) || !checkWritable(output, diagnostics))
     return false;
-  // Each variant is compiled from the file on, since decisions for one target
-  // do not apply to another.
+  // Each variant is compiled from the model file, since decisions for one
+  // target do not apply to another.
   std::vector<std::unique_ptr<Compilation>> others;
   SmallVector<Variant> variants;
   for (const TargetDescription *fallback : options.fallbacks) {

@@ -1,6 +1,6 @@
 // A compilation from the model file to the generated files.
 //
-// Used by the command line, the tests and CMake.
+// Used by the commands of `ingot` and by tests.
 
 #ifndef INGOT_COMPILER_COMPILE_H
 #define INGOT_COMPILER_COMPILE_H
@@ -11,36 +11,39 @@
 
 namespace ingot {
 
-/// One of several functions of an output: a model with its own sizes.
+/// One of several entry functions of an output: a model with its own sizes.
 struct EntryPoint {
-  /// The function's name after the prefix: "decode" for llm_decode_run.
+  /// The name of the entry point, which follows the prefix: "decode" for
+  /// llm_decode_run.
   std::string name;
   /// The model of this entry point; empty: CompileOptions::model.
   std::string model;
-  /// Sizes of its dimensions; these take precedence over ImportOptions.
+  /// Sizes of dynamic dimensions in this entry point; these take precedence
+  /// over the sizes in ImportOptions.
   std::map<std::string, SizeRange> dims;
 };
 
 struct CompileOptions {
   std::string model;
-  /// Empty: a single entry point named after the output.
+  /// The entry points; empty: a single one, named after the output.
   std::vector<EntryPoint> entries;
   /// Creates the model that is compiled instead of the file `model`; null: the
   /// file is read.
   std::function<std::unique_ptr<ModelFile>()> makeModel;
-  /// If set, `model` is not ONNX but a module that this stage has produced. If
-  /// the module names its target, `target` is null or the same.
+  /// If set, `model` is not ONNX but a module that `--stop-after` this stage
+  /// has written. If the module names its target, `target` is null or the same.
   std::optional<Stage> startFrom;
   ImportOptions import;
   const TargetDescription *target = nullptr;
-  /// Further targets in the same output, from the least capable on, all less
-  /// capable than `target`; the generated code selects one at run time.
+  /// Targets in the same output besides `target`, all less capable, from the
+  /// least capable on. The generated code selects one target at run time.
   llvm::SmallVector<const TargetDescription *, 0> fallbacks;
-  /// Whether this compiles a fallback, which shares its state with the target.
+  /// Whether these are the options of a fallback, whose state has the same
+  /// layout as that of the most capable target.
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
-  /// Prefix of the generated names; empty: from the model's file name.
+  /// Prefix of the generated names; empty: derived from the model's file name.
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
@@ -51,28 +54,29 @@ struct CompileOptions {
   bool timePasses = false;
   /// Verify the IR after each pass, not only after each stage; for tests.
   bool verifyEach = false;
-  /// The file with timed plans, to which new ones are added; empty: plans are
-  /// chosen by estimated cost.
+  /// The file that stores the fastest plans (--tune), to which newly timed
+  /// plans are added; empty: plans are chosen by estimated cost.
   std::string tune;
-  /// Call the trace hook of the context around each kernel.
+  /// Call the trace hook, ingot_context::trace, before and after each kernel.
   bool trace = false;
   /// Limits in bytes: maxRam for arena and stack, maxFlash for code and
   /// constants.
   std::optional<int64_t> maxRam, maxFlash;
-  /// Bytes of the target's near memory (VTCM) that the caller provides.
+  /// Bytes of the target's fast local memory (VTCM) that the caller provides.
   std::optional<int64_t> vtcmBytes;
   /// Bytes of maxRam reserved for the stack; 0 until the stack has been
   /// measured.
   int64_t reservedRam = 0;
-  /// Kernels use no optional scratch memory, although they are slower without.
+  /// Whether kernels use no optional scratch memory, without which they are
+  /// slower.
   bool savesMemory = false;
   /// A command that compiles objects, and code whose size is measured, instead
   /// of the target's compiler.
   std::string compiler;
-  /// The section of an arena that the generated code defines; empty: the caller
-  /// provides the arena.
+  /// The linker section of the arena, which the generated code then defines;
+  /// empty: the caller provides the arena.
   std::string arenaSection;
-  /// Measured sizes for the header.
+  /// The measured sizes of code and stack, which the header states.
   std::optional<MeasuredBytes> measured;
 
   /// Returns the bytes of maxRam that remain for the arena.
@@ -84,8 +88,8 @@ struct CompileOptions {
 /// Creates a context with all dialects that a compilation needs.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
-/// A model during compilation. The module's constants point into the model's
-/// file.
+/// A model during its compilation. The constants of the module point into the
+/// model's file.
 class Compilation {
 public:
   /// `context` must come from makeContext and outlive this object.
@@ -115,7 +119,7 @@ public:
 private:
   bool checkStrings();
   bool checkVtcm();
-  /// Creates the module for the first stage.
+  /// Imports the model: creates the module that is the result of Stage::Import.
   bool import();
   bool importEntries();
   bool readModule();
@@ -129,11 +133,11 @@ private:
   std::optional<Stage> done;
 };
 
-/// Whether a file can be written at `output`; else reports a diagnostic at once
-/// instead of after minutes of compilation.
+/// Whether a file can be written at `output`; otherwise reports a diagnostic,
+/// at once instead of after minutes of compilation.
 bool checkWritable(llvm::StringRef output, Diagnostics &diagnostics);
 
-/// Returns the default of CompileOptions::name.
+/// Returns the default of CompileOptions::name for a model file.
 std::string nameOfModel(llvm::StringRef path);
 
 inline constexpr llvm::StringLiteral ingotVersion = "0.1.0";

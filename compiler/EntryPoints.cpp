@@ -21,7 +21,8 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
   }
   if (name != kernel::kMainName)
     (void)own.rename(main, name);
-  // A private function of `module` may have that name and is renamed.
+  // A private function of `module` that has the name of the entry point is
+  // renamed.
   if (Operation *other = taken.lookup(name))
     (void)taken.renameToUnique(other, {&own});
   for (Operation &op : llvm::make_early_inc_range(*from.getBody()))
@@ -30,14 +31,14 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
 
 namespace {
 
-/// Marks the tensors of entry points that the command line names as states.
+/// Marks the inputs and outputs of entry points that --state names as states.
 class StateMarker {
 public:
   StateMarker(ModuleOp module, Diagnostics &diagnostics)
       : module(module), diagnostics(diagnostics) {}
 
-  /// Marks one pair of tensors, or all pairs that match two patterns with one
-  /// `*` each.
+  /// Marks an input and an output; or all pairs whose names match the patterns
+  /// `input` and `output`, which have one `*` each.
   void mark(const std::string &input, const std::string &output) {
     if (!isPattern(input) || !find(input, /*outputs=*/false).empty())
       return markPair(input, output);
@@ -55,7 +56,7 @@ public:
       if (function.isPublic())
         for (const Tensor &tensor : tensorsOf(function, /*outputs=*/false)) {
           StringRef part = tensor.name;
-          // Entry points may share an input.
+          // Several entry points may have an input with the same name.
           if (part.consume_front(before) && part.consume_back(after) &&
               !llvm::is_contained(parts, part))
             parts.push_back(part.str());
@@ -141,7 +142,7 @@ private:
     return found;
   }
 
-  /// Whether the sizes can be equal in some run.
+  /// Whether the shapes of an input and an output can be equal in some run.
   static bool fits(const kernel::Dims &a, const kernel::Dims &b) {
     return a.size() == b.size() &&
            llvm::all_of(llvm::zip(a, b), [](const auto &pair) {

@@ -1,9 +1,9 @@
 // Combines several entry points in one module.
 //
-//   func.func @main(..)          of one import        func.func @prefill(..)
-//   func.func private @body(..)                  ->   func.func private @body(..)
-//   func.func @main(..)          of another one       func.func @decode(..)
-//   func.func private @body(..)                       func.func private @body_0(..)
+//   func.func @main(..)         // one import     func.func @prefill(..)
+//   func.func private @body(..)               ->  func.func private @body(..)
+//   func.func @main(..)         // another one    func.func @decode(..)
+//   func.func private @body(..)                   func.func private @body_0(..)
 //
 // Later stages merge equal kernels, and constants with equal bytes.
 
@@ -15,14 +15,16 @@
 
 namespace ingot {
 
-/// Moves the content of `from` into `module`; its main function becomes the
-/// public function `name`. Private functions whose names are taken are renamed.
+/// Moves the content of `from` into `module`; the main function of `from`
+/// becomes the public function `name`. Private functions whose names are taken
+/// are renamed.
 void addEntryPoint(mlir::ModuleOp module, mlir::ModuleOp from,
                    llvm::StringRef name);
 
 /// Marks inputs that receive an output of the previous run (kernel.state). Each
-/// of `states` is the name of an input and an output; an entry point may have
-/// both, one or none. Returns false with diagnostics if a pair is invalid.
+/// of `states` is the name of an input and the name of an output; an entry
+/// point may have both, one or none of the two. Returns false with diagnostics
+/// if a pair is invalid.
 bool markStates(mlir::ModuleOp module,
                 llvm::ArrayRef<std::pair<std::string, std::string>> states,
                 Diagnostics &diagnostics);

@@ -11,8 +11,8 @@ namespace ingot {
 std::string firstError(StringRef messages) {
   llvm::SmallVector<StringRef> lines;
   messages.split(lines, '\n');
-  // The first line is the command, which may contain one of the words. Linkers
-  // report the cause before the line that says "error".
+  // Skips the first line, which is the command and may contain one of these
+  // words. Linkers report the cause before the line that says "error".
   for (StringRef line : llvm::drop_begin(lines))
     for (StringRef word :
          {"error", "overflowed", "assertion fail", "undefined reference"})

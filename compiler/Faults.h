@@ -10,9 +10,9 @@ namespace ingot {
 
 /// Reports an error from writing, compiling or running generated code.
 /// Environment errors, such as a full disk or a missing compiler, are reported
-/// by their cause; errors of a compiler named by the user (`userCompiler`) by
-/// its first message; all others as internal errors, described by `what` ("the
-/// generated C++ did not compile").
+/// by their cause; errors of a compiler that the user has named
+/// (`userCompiler`) by the compiler's first message; all others as internal
+/// errors, described by `what` ("the generated C++ did not compile").
 void reportFault(llvm::Error error, Diagnostics &diagnostics,
                  llvm::StringRef what = "", llvm::StringRef userCompiler = "");
 

@@ -30,8 +30,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Converts contractions of quantized operands to integers if the target
-/// supports them.
+/// Converts contractions of quantized operands to integer contractions, if the
+/// target supports them.
 static void addWiden(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
@@ -54,15 +54,17 @@ LogicalResult widenContractions(ModuleOp module,
 static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (options.evaluating)
     return;
-  // First, since the layouts of operators that read states depend on it.
+  // States get their layouts first, since the layouts of the operators that
+  // read states depend on them.
   pm.addPass(simplify::createLayOutStates({options.stateInOnePlace}));
-  // Before FoldConstants turns dequantized weights into floats.
+  // Contractions become integer before FoldConstants turns dequantized weights
+  // into floats.
   addWiden(pm.nest<func::FuncOp>(), options);
   pm.addNestedPass<func::FuncOp>(simplify::createNarrowWeights());
   pm.addPass(simplify::createFoldConstants());
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  // After constants are folded, and before transposes are moved into
-  // composites.
+  // Composites are raised after constants are folded, and before transposes are
+  // moved between the operators of a composite.
   if (!options.strict) {
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
@@ -71,13 +73,13 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(simplify::createAssignLayout({options.strict}));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  // After layouts are channels-last, and before the parts of weights are
-  // folded.
+  // Transposed convolutions are split after layouts are channels-last, and
+  // before slices of their weights are folded.
   if (!options.strict) {
     functions.addPass(simplify::createSplitPhases());
     functions.addPass(simplify::createHoistConvolutions());
   }
-  // After transposes have been placed.
+  // SplitJoined needs the final positions of transposes.
   functions.addPass(simplify::createSplitJoined());
   pm.addPass(simplify::createFoldConstants());
   if (!options.strict) {
@@ -106,42 +108,51 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
-    // Before keys and values are moved for heads that share them.
+    // Runs before other passes move the repeated keys and values of attention
+    // heads that share them.
     functions.addPass(decide::createShareHeads({options.target->name.str()}));
-    // Before NarrowContractions narrows the operands and results.
+    // Runs before NarrowContractions narrows the operands and results of
+    // matmuls.
     functions.addPass(decide::createJoinProducts({options.target->name.str()}));
     functions.addPass(decide::createNarrowContractions(
         {options.target->name.str(), options.fast}));
-    // Removes conversions to a narrow type and back.
+    // Removes conversions to a narrow type that are followed by the conversion
+    // back.
     if (!options.fast.empty())
       functions.addPass(createCanonicalizerPass());
-    // After operands have the types in which they are multiplied.
+    // Runs after NarrowContractions, when operands have the types in which they
+    // are multiplied.
     functions.addPass(decide::createJoinColumns({options.target->name.str()}));
   }
   if (!options.evaluating) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
-    // Before scales and functions are rewritten.
+    // Runs before later passes rewrite the scales and functions that tables
+    // replace.
     functions.addPass(
         decide::createFormTables({options.target->name.str(), options.strict}));
-    // Before FormIntegerDots, which converts operands of the wrong
-    // signedness in front of each contraction.
+    // Runs before FormIntegerDots, which inserts a conversion before each
+    // contraction whose operand has the wrong signedness.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
-    // Before inputs are padded to the channels and windows that kernels read.
+    // Runs before inputs are padded to the channels and windows that kernels
+    // read.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     functions.addPass(
         decide::createFormIntegerDots({options.target->name.str()}));
-    // Applies to the window sums that zero points add.
+    // Runs again, for the sums over windows that FormIntegerDots has added for
+    // zero points.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
-    // Folds weights whose signedness was converted, so that they can be packed.
+    // Folds the conversions of constant weights to another signedness, so that
+    // the weights can be packed.
     pm.addPass(simplify::createFoldConstants());
     OpPassManager &folded = pm.nest<func::FuncOp>();
     folded.addPass(createCSEPass());
-    // After the terms of biases are folded. --strict keeps ONNX's definition of
-    // scales in floats, and forests are not vectorized.
+    // Scales become integers after the terms of biases are folded. With
+    // --strict, scales stay floats as ONNX defines them, and decision forests
+    // are not vectorized.
     if (!options.strict) {
-      // Before FormIntegerScales merges operators into quantizations.
+      // Runs before FormIntegerScales merges operators into quantizations.
       folded.addPass(
           decide::createFormFixedPoint({options.target->name.str()}));
       folded.addPass(
@@ -153,12 +164,13 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(decide::createFormGroups(
       {options.target->name.str(), /*packs=*/!options.evaluating,
        options.savesMemory}));
-  // After groups define which tensors are stored between kernels.
+  // Runs after FormGroups, which defines the tensors that are stored between
+  // kernels.
   if (!options.evaluating && !options.strict)
     pm.addNestedPass<func::FuncOp>(decide::createNarrowStorage(
         {options.target->name.str(), options.fast, options.savesMemory}));
-  // Before plans are timed, since timing may find that separate panel layouts
-  // are faster.
+  // Runs before plans are timed: timing may find that different panel layouts
+  // for two groups are faster.
   if (!options.evaluating)
     pm.addPass(decide::createAgreePanels({options.target->name.str()}));
   if (options.choosePlans)
@@ -166,16 +178,17 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating) {
     OpPassManager &packing = pm.nest<func::FuncOp>();
     packing.addPass(decide::createPackWeights({options.target->name.str()}));
-    // Before FoldConstants evaluates the packing, after which the source of
-    // panels is unknown.
+    // Runs before FoldConstants evaluates the packing, after which the tensor
+    // that panels were packed from is unknown.
     packing.addPass(decide::createTieWeights());
     pm.addPass(simplify::createFoldConstants());
   }
-  // After weights are packed for the plans, which the stages of a chain keep.
+  // Runs after weights are packed, since a chain keeps the plans of its groups.
   if (!options.evaluating)
     pm.addNestedPass<func::FuncOp>(
         decide::createChainRows({options.target->name.str()}));
-  // After groups are final. Near memory (VTCM) is filled by its own row bands.
+  // Row bands are formed when groups are final. Targets with VTCM are excluded,
+  // since PlaceInVtcm forms row bands of its own.
   bool savesByDefault = !options.evaluating && !options.target->isDevice() &&
                         !options.target->freestanding &&
                         options.target->tcmName.empty();
@@ -183,18 +196,19 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(decide::createRowBands(
         {options.target->name.str(),
          options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
-  // For groups that form no chain of rows. A limit of the arena is met by row
-  // bands only.
+  // Splits batches of groups that form no row bands. A limit of the arena is
+  // met by row bands only.
   if (savesByDefault && !options.maxArena)
     pm.addNestedPass<func::FuncOp>(
         decide::createSplitBatches({options.target->name.str()}));
-  // For tensors that remain in the arena.
+  // Moves tensors that are still in the arena to VTCM.
   if (options.vtcmBytes)
     pm.addPass(decide::createPlaceInVtcm(
         {options.target->name.str(), *options.vtcmBytes}));
 }
 
-/// Outlines each group into a private kernel; equal groups share one.
+/// Outlines each fusion group into a private kernel; equal groups share one
+/// kernel.
 static void addLower(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(lower::createOutlineGroups());
 }
@@ -204,29 +218,33 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(schedule::createScheduleKernels({options.target->name.str()}));
 }
 
-/// Assigns every buffer a region, offset and size. Planned launches may pass
-/// buffers of any shape, so that kernels can be shared.
+/// Assigns every buffer a memory region (an argument, a constant or the arena),
+/// an offset and a size. Planned launches may pass buffers of any shape, so
+/// that kernels can be shared.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
-  // Before launches are ordered and memory is planned.
+  // Copies between host and device are inserted before launches are ordered and
+  // memory is planned.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createCopyToHost());
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
-  // Before memory is planned, which depends on live ranges.
+  // Runs before memory is planned, since launches that run concurrently have
+  // longer live ranges.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createForkBranches({options.target->name.str()}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
-  // After memory planning, when it is known which buffers are states and when
-  // they are read.
+  // Runs after memory planning, when it is known which buffers are states and
+  // when they are read.
   if (!options.evaluating)
     pm.addPass(plan::createPlanState(
         {options.target->bufferAlign, options.stateInOnePlace}));
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
-  // After the order of launches is final.
+  // Prefetches are inserted when the order of launches is final.
   if (!options.evaluating && options.target->fetchesRanges())
     pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
-  // After all operations between launches are known.
+  // Worker groups are formed when all operations between launches, such as
+  // prefetches, are known.
   if (!options.evaluating)
     pm.addPass(plan::createFormTeams({options.target->name.str()}));
 }
@@ -234,7 +252,8 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
 /// Leaves only operations that the printer supports on this target.
 static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   std::string target = options.target->name.str();
-  // Outlined functions serve readability only.
+  // Outlined functions only make generated code readable, so they are not
+  // needed for constants evaluated at compile time.
   if (!options.evaluating)
     pm.addPass(legalize::createOutlineMath({target}));
   pm.addPass(legalize::createOutlineStrings());
@@ -274,12 +293,13 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
   return pm.run(module);
 }
 
-/// Lowers constant subgraphs to code: the same stages for a scalar target.
+/// Lowers constant subgraphs, which are evaluated at compile time, by the same
+/// stages for a scalar target.
 static LogicalResult lowerForEvaluation(ModuleOp module) {
   PipelineOptions options;
   options.target = lookupTarget("generic");
   options.evaluating = true;
-  // Constants must not depend on the options.
+  // The values of constants must not depend on the options of the compilation.
   options.strict = true;
   options.verify = false;
   return runPipeline(module, options);

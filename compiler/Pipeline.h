@@ -13,22 +13,26 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
-  /// Contract floats as "bf16", "f16" or "tf32"; the target must support it.
+  /// The type in which floats are multiplied in contractions (--fast): "bf16",
+  /// "f16" or "tf32", which the target must support; empty: their own type.
   std::string fast = {};
-  /// The limit of the arena in bytes; to meet it, some values are computed
-  /// twice.
+  /// The limit of the arena in bytes; to meet it, some elements are computed
+  /// twice (row bands).
   std::optional<int64_t> maxArena;
-  /// Kernels use no optional scratch memory, although they are slower without.
+  /// Whether kernels use no optional scratch memory, without which they are
+  /// slower.
   bool savesMemory = false;
-  /// Bytes of near memory (VTCM) that the caller provides.
+  /// Bytes of fast local memory (VTCM) that the caller provides.
   std::optional<int64_t> vtcmBytes;
-  /// A state takes a single slot if a run reads it before it writes the new
-  /// value. Variants for several targets that share a state need two slots.
+  /// Whether a state value has a single buffer, if a run reads the value before
+  /// it writes the new one. If variants for several targets share the state,
+  /// each value has two buffers.
   bool stateInOnePlace = true;
-  /// Lowers a constant subgraph: skips passes that only improve code.
+  /// Whether the module is a constant subgraph that is evaluated at compile
+  /// time: passes that only improve code are skipped.
   bool evaluating = false;
-  /// Called after groups have their initial plans. May replace plans; reports
-  /// its own diagnostics on failure.
+  /// Called with the module after groups have their initial plans. It may
+  /// replace plans; it reports its own diagnostics on failure.
   using PlanChooser = std::function<mlir::LogicalResult(mlir::ModuleOp)>;
   PlanChooser choosePlans;
   /// Print the time of each pass on standard error.
@@ -47,9 +51,9 @@ mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 Stage last = Stage::Legalize,
                                 Stage done = Stage::Import);
 
-/// Runs only the first passes of Simplify on an imported module: afterwards it
-/// is known which quantized weights stay narrow, and the others are not
-/// converted yet.
+/// Runs only the first passes of stage Simplify on an imported module: after
+/// them, the quantized weights that stay narrow are known, and the others have
+/// not been converted to floats yet.
 mlir::LogicalResult widenContractions(mlir::ModuleOp module,
                                       const PipelineOptions &options);
 

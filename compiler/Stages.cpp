@@ -30,7 +30,8 @@ StringRef nameOf(Stage stage) { return names[static_cast<int>(stage)]; }
 
 namespace {
 
-/// Reports operations that do not belong to the stage.
+/// Reports operations that must not exist after the stage, and missing
+/// attributes.
 class StageVerifier {
 public:
   StageVerifier(ModuleOp module, Stage stage)
@@ -68,8 +69,8 @@ private:
       refuse(module, "names an unknown target: " + target.getValue());
   }
 
-  /// Checks a graph function (before `lower`) or a helper that kernels call
-  /// (after).
+  /// Checks a function: before `lower` it is a graph, after it a helper that
+  /// kernels call.
   void check(func::FuncOp function) {
     if (stage >= Stage::Lower) {
       if (function.isPublic())
@@ -130,7 +131,8 @@ private:
     if (onTensors != (stage == Stage::Lower))
       return refuse(kernel, onTensors ? "has no loops yet"
                                       : "has loops before `schedule`");
-    // Once there are loops, the plan is informative only.
+    // Up to `lower`, the strategy must be able to build the plan; a kernel with
+    // loops keeps it for information only.
     if (stage == Stage::Lower)
       checkDecision(kernel, &kernel.getBody().front(),
                     kernel.getStrategy().value_or(""), kernel.getPlanAttr());

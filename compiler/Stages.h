@@ -12,7 +12,8 @@
 
 namespace ingot {
 
-/// The stages that produce a module, in order; printing follows.
+/// The stages of a compilation that produce a module, in order; the last module
+/// is printed as C++.
 enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan, Legalize };
 
 /// Returns the names of the stages, in order, as for `--stop-after`.
@@ -21,8 +22,8 @@ std::optional<Stage> parseStage(llvm::StringRef name);
 llvm::StringRef nameOf(Stage stage);
 
 /// Checks that `module` is a valid result of `stage`: that it contains no
-/// operation of another stage, and that required attributes are present. Emits
-/// an error on each invalid operation.
+/// operation that only other stages produce, and that required attributes are
+/// present. Emits an error on each invalid operation.
 mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
 
 /// Creates a pass that calls verifyStage.

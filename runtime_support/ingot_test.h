@@ -8,9 +8,10 @@
 // otherwise it prints by stdio. INGOT_TEST_MAIN renames `main`, which returns 0
 // if all outputs are as expected.
 //
-// What a kernel leaves in memory is compared by four sums of its elements, each
-// with other signs: one wrong element shows in all of them, and a network's
-// intermediate results take no more flash than that.
+// The result of each kernel is compared with the expected one by four sums of
+// its elements, each with different signs of the elements: a wrong element
+// changes all four sums. So a test contains four numbers per kernel instead of
+// all elements, which would take much flash.
 #ifndef INGOT_TEST_H
 #define INGOT_TEST_H 1
 
@@ -33,19 +34,21 @@ namespace ingot_test {
 
 enum Type { F16, BF16, F32, F64, I8, U8, I16, U16, I32, U32, I64, U64 };
 
-/// The result of a kernel: where it lies once the kernel is done.
+/// Where the result of a kernel is in memory after the kernel.
 struct Node {
-  int32_t kernel; // its number in the order of the run
+  int32_t kernel; // its number in the order of execution
   const char *name;
   Type type;
   const void *buffer;
   size_t offset; // in bytes
-  // Nested loops over its elements, the innermost last; strides in elements.
+  // Four nested loops over the elements of the result, the innermost last:
+  // their extents, and their strides in elements.
   size_t sizes[4], strides[4];
 };
 
-/// What the reference has there: the root of the sum of all squares, four sums
-/// with signs, and how many elements are infinite or no number.
+/// The expected result of a kernel: the square root of the sum of the squares
+/// of its finite elements, four sums of these elements with different signs,
+/// and the number of elements that are infinite or NaN.
 struct Signature {
   double norm, sums[4];
   size_t odd;
@@ -57,7 +60,7 @@ template <typename T> inline double read(const unsigned char *at) {
   return double(value);
 }
 
-/// A float whose exponent is as wide as f32's, or that of IEEE half.
+/// Reads a bfloat16 (`isBrain`) or an IEEE half-precision float.
 inline double readHalf(const unsigned char *at, bool isBrain) {
   uint16_t bits;
   __builtin_memcpy(&bits, at, sizeof bits);
@@ -104,11 +107,12 @@ inline double element(const void *data, Type type, size_t index) {
   return 0;
 }
 
-/// Neither infinite nor NaN.
+/// Whether a number is neither infinite nor NaN.
 inline bool isFinite(double x) { return x - x == 0; }
 inline double magnitude(double x) { return x < 0 ? -x : x; }
 
-/// Sums elements with signs that depend on their position only.
+/// Computes the four sums of a Signature. The sign of an element depends on its
+/// position only.
 class Summing {
 public:
   double sums[4] = {0, 0, 0, 0}, squares = 0;
@@ -128,7 +132,7 @@ private:
   uint32_t state = 1;
 };
 
-/// Runs through the data sets of one model.
+/// Checks the results of a model on several data sets, and prints the errors.
 class Checker {
 public:
   Checker(const Node *nodes, size_t count) : nodes(nodes), count(count) {}
@@ -141,7 +145,7 @@ public:
 #endif
   }
 
-  /// Like 1.234e-05.
+  /// Prints a number in the form 1.234e-05.
   static void print(double x) {
     if (!isFinite(x))
       return print(x != x ? "nan" : x > 0 ? "inf" : "-inf");
@@ -182,7 +186,8 @@ public:
     print(text + at);
   }
 
-  /// The hooks to run the model with.
+  /// Begins a data set called `name`. Returns the context to run the model
+  /// with; its trace hook checks the result of each kernel.
   ingot_context begin(const char *name, const Signature *expected) {
     set = name;
     signatures = expected;
@@ -196,7 +201,7 @@ public:
     return context;
   }
 
-  /// False, with a word, if the model did not run.
+  /// Whether the run succeeded; if not, prints its status.
   bool ran(ingot_status status) {
     if (status == INGOT_OK)
       return true;
@@ -247,7 +252,8 @@ public:
     print("\n");
   }
 
-  /// After the outputs of a data set.
+  /// Ends a data set, after its outputs were checked: prints the first kernel
+  /// with a wrong result, if any.
   void end() {
     if (!first)
       return;
@@ -261,7 +267,8 @@ public:
     print(" of its norm\n");
   }
 
-  /// What `main` returns.
+  /// Prints whether all data sets were as expected; returns the exit status for
+  /// `main`.
   int result() const {
     if (wrong == 0 && count > 0 && !traced)
       print("the model was compiled without its trace hook: nodes are not "
@@ -271,8 +278,8 @@ public:
   }
 
 private:
-  /// Sums of numbers that differ by rounding are not further apart, in parts
-  /// of the norm.
+  /// Rounding changes a sum of the elements by less than this share of their
+  /// norm.
   static constexpr double limit = 1e-3;
 
   void onKernel(int32_t kernel) {
@@ -295,7 +302,7 @@ private:
     for (int k = 0; k < 4; ++k)
       if (magnitude(got.sums[k] - want.sums[k]) > largest)
         largest = magnitude(got.sums[k] - want.sums[k]);
-    // Where all should be zero, nothing is small.
+    // If all expected elements are zero, the absolute difference is compared.
     const double part = want.norm > 0 ? largest / want.norm : largest;
     if (part <= limit && got.odd == want.odd)
       return;

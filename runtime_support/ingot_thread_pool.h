@@ -5,12 +5,12 @@
 //     ingot_context context = pool.context();
 //     mnist_run(&io, arena, &context);
 //
-// A model calls parallel_for once per kernel, or per team of short ones, often for a
-// few microseconds of work, so workers spin for a while before they sleep, and parts are handed out
-// through one atomic word: the first ones to the caller, the last ones to workers,
-// so that a kernel's rows are mostly read by the thread that has written them. One
-// run at a time may use a pool; a second one that comes meanwhile runs on its own
-// thread, correctly but not faster.
+// A model calls parallel_for once per kernel, or once per group of short kernels, often for a few
+// microseconds of work. Workers therefore spin for a while before they sleep. A loop is divided
+// into parts; threads take parts through one atomic word: the caller takes the first parts, workers
+// take the last ones, so that a thread mostly reads rows that it wrote itself in the previous
+// kernel. One run at a time may use a pool. A second, concurrent run is correct, but uses only the
+// thread that calls it.
 #ifndef INGOT_THREAD_POOL_H
 #define INGOT_THREAD_POOL_H
 
@@ -26,7 +26,8 @@ namespace ingot {
 
 class ThreadPool {
 public:
-  /// `threads` in all, the calling one included; 0: as many as the machine has.
+  /// `threads` is the number of threads including the calling one; 0: one for each hardware thread
+  /// of the machine.
   explicit ThreadPool(unsigned threads = 0) {
     if (threads == 0)
       threads = std::thread::hardware_concurrency();
@@ -58,8 +59,8 @@ public:
       body(argument, 0, extent);
       return;
     }
-    // More parts than threads, so that a thread that is late, or was given the
-    // longer steps, holds the others up less.
+    // There are more parts than threads, so that the other threads take over the parts of a thread
+    // that starts late or has slow iterations.
     ptrdiff_t parts = 4 * ptrdiff_t(size());
     parts = parts < extent ? parts : extent;
     parts = parts < kMaxParts ? parts : kMaxParts;
@@ -77,9 +78,9 @@ public:
   }
 
 private:
-  // What to do, for as long as there are parts that nobody has taken. Atomic
-  // because a late worker may look while the next job is set up; its ticket is
-  // then out of date and it looks again.
+  // The loop to execute, until all of its parts have been taken. Its fields are atomic, since a
+  // late worker may read them while the next job is being set up. In that case the exchange of its
+  // outdated ticket fails, and the worker reads the fields again.
   struct Job {
     std::atomic<ingot_body> body{nullptr};
     std::atomic<void *> argument{nullptr};
@@ -96,8 +97,8 @@ private:
     return frontOf(now) + backOf(now) < partsOf(now);
   }
 
-  /// Takes parts and runs them until there are none; returns how many. The first time
-  /// half of a fair share is taken at once, so that threads seldom ask at the same time.
+  /// Takes and executes parts until none are left; returns how many. A thread first takes half of
+  /// an equal share of the parts at once, so that threads seldom access `ticket` at the same time.
   ptrdiff_t runParts(bool fromBack) {
     ptrdiff_t done = 0;
     uint64_t now = ticket.load(std::memory_order_acquire);
@@ -116,7 +117,7 @@ private:
       uint64_t step = uint64_t(taken) << (fromBack ? 0 : 12);
       if (!ticket.compare_exchange_weak(now, now + step))
         continue;
-      // The parts that are one step longer lie evenly among the others.
+      // `rest` parts have one iteration more than the others; they are distributed evenly.
       ptrdiff_t length = extent / parts, rest = extent % parts, end = first + taken;
       body(argument, first * length + first * rest / parts, end * length + end * rest / parts);
       done += taken;
@@ -144,8 +145,9 @@ private:
   }
 
   void wake() {
-    // A sleeper counts itself before it looks for work, and this looks for
-    // sleepers after there is work: not both can miss the other.
+    // A worker increments `sleeping` before it looks for work for the last time, and this function
+    // reads `sleeping` after the work was published. So either the worker finds the work, or it is
+    // woken here.
     if (sleeping.load() == 0)
       return;
     {
@@ -155,7 +157,7 @@ private:
   }
 
   static void pause(unsigned spins) {
-    // On a machine with fewer cores than threads the other one must get on.
+    // If there are fewer cores than threads, the thread that is waited for may need this core.
     if (spins % 1024 == 1023)
       std::this_thread::yield();
 #if defined(__x86_64__) || defined(__i386__)
@@ -167,11 +169,12 @@ private:
 
   static constexpr unsigned kSpins = 20000;
 
-  /// Generation, number of parts, parts taken from the front and from the back, in
-  /// one word; in the cache line of what it is about.
+  /// One word: the number of the job, its number of parts, and how many parts were taken from the
+  /// front and from the back. In the same cache line as the job.
   alignas(kLine) std::atomic<uint64_t> ticket{0};
   Job job;
-  /// Written where no thread looks for work.
+  /// The number of parts that are not finished. Not in the cache line of `ticket`, which idle
+  /// workers read all the time.
   alignas(kLine) std::atomic<ptrdiff_t> unfinished{0};
   uint32_t generation = 0;
   std::atomic<bool> busy{false};
@@ -179,7 +182,7 @@ private:
   std::atomic<unsigned> sleeping{0};
   std::mutex mutex;
   std::condition_variable wakeUp;
-  /// Last: they use all of the above.
+  /// Declared last and so destroyed first, since the threads use all other members.
   std::vector<std::thread> workers;
 };
 

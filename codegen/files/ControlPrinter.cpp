@@ -1,10 +1,10 @@
-// Prints programs that other programs run as C++ functions, and the ifs and
-// loops that run them.
+// Prints the bodies of the model's ifs and loops, which are programs of their
+// own, as C++ functions, and prints the ifs and loops that call them.
 //
-// Such a function takes its inputs and outputs, then the context that it needs:
-// its part of the arena, the weights outside of the source, the dynamic sizes,
-// the threads; for a GPU the stream, and the memory in which the host reads
-// values that it decides by.
+// The function of a body takes its inputs and outputs, then what it needs of
+// its caller: its part of the arena, the weights outside of the source, the
+// dynamic sizes, the threads. For a GPU, it also takes the stream, and the host
+// memory to which branch conditions and loop limits are copied.
 
 #include "codegen/files/ControlPrinter.h"
 
@@ -19,7 +19,8 @@ namespace ingot {
 
 void ControlPrinter::forEachLaunch(
     llvm::function_ref<void(kernel::LaunchOp)> use) const {
-  // In the order of the text, which numbers the kernels of a trace.
+  // Visits launches in the order of the generated text, by which a trace
+  // numbers kernels.
   cast<ModuleOp>(interface.main->getParentOp())
       .walk([&](kernel::ProgramOp program) {
         if (llvm::is_contained(programs, program))
@@ -27,7 +28,8 @@ void ControlPrinter::forEachLaunch(
       });
 }
 
-/// Prints the structure by which programs pass on data-dependent sizes.
+/// Prints the struct in which programs pass data-dependent sizes to each other,
+/// then a function for each body of an if or a loop.
 void ControlPrinter::printHelpers() {
   if (!interface.madeSizes.empty()) {
     madeSizesType = names.unique("made_sizes");
@@ -43,8 +45,8 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether anything reads a data-dependent size: some are only checked, such as
-/// the number of characters that strings need.
+/// Whether a kernel or the io struct reads a data-dependent size. Some sizes
+/// are only checked, such as the number of characters that strings need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
@@ -62,9 +64,9 @@ void ControlPrinter::printMade() {
              madeSizesType + " made = {};");
 }
 
-/// Prints a team (worker group) from its first launch to its last, with the
-/// operations in between; returns the last launch. Buffers that are used after
-/// the team are declared before it.
+/// Prints the launches of a worker group, and the operations between them, as
+/// one scope; returns the last launch. Buffers that are used after the scope
+/// are declared before it.
 Operation *ControlPrinter::printTeam(kernel::LaunchOp first) {
   Operation *last = first;
   for (Operation *op = first; op; op = op->getNextNode())
@@ -287,9 +289,10 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   arenaNames.clear();
 }
 
-/// Prints a call with `buffers`, followed by the context that the program
-/// needs; the frame follows the first `count` of `outputs`. If the program
-/// returns an error, so does the caller.
+/// Prints a call of a program with the arguments `buffers`, followed by the
+/// parts of the context that the program needs. Its part of the arena is the
+/// operand after the first `count` of `outputs`. If the program returns an
+/// error, so does the calling function.
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
@@ -312,7 +315,7 @@ void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
   needs.checks ? printChecked(call) : out.line(call + ";");
 }
 
-/// Returns the first element of a buffer.
+/// Returns the C++ expression for the first element of a buffer.
 std::string ControlPrinter::valueAt(Value memref) {
   std::string text = readable(memref, /*elements=*/1);
   bool isName =
@@ -344,7 +347,8 @@ void ControlPrinter::printIf(kernel::IfOp choice) {
   out.close();
 }
 
-/// Returns "x + iteration * 8", the slice of a buffer for one iteration.
+/// Returns the address of the slice of a buffer that one iteration uses, such
+/// as "x + iteration * 8".
 static std::string partText(const std::string &whole, int64_t elements,
                             const std::string &position) {
   if (elements == 0)
@@ -388,8 +392,9 @@ void ControlPrinter::printLoop(kernel::LoopOp loop) {
              ";");
     condition += (condition.empty() ? "" : " && ") + goesOn;
   }
-  // Iterations alternate between two buffers, such that if the number of
-  // iterations is known, the last one writes to the result.
+  // Iterations write a carried value to two buffers in turn. If the number of
+  // iterations is known before the loop, the last iteration writes to the
+  // buffer of the loop's result.
   std::string number = !count.empty() ? count : limit;
   bool isKnown = !loop.getConditional() && (count.empty() || limit.empty());
   std::string turn =
@@ -492,7 +497,7 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
       isNew |= size == kernel::Dim(made.symbol) &&
                made.maker == read->getParentOp() &&
                known.insert(made.symbol).second;
-    // A symbol that has a value already must equal the value read.
+    // A size that has a value already must equal the value read.
     if (!isNew) {
       returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
       continue;

@@ -9,10 +9,10 @@
 
 namespace ingot {
 
-/// Prints programs that others run, the ifs and loops that run them, and the
-/// operations that read data-dependent sizes. All of this is host code. If
-/// kernels run on a GPU, values that the host reads are copied to it first
-/// (DevicePrinter).
+/// Prints ifs and loops, the programs that are their bodies, and the operations
+/// that read data-dependent sizes. All of this is host code. If kernels run on
+/// a GPU, DevicePrinter first copies the values that the host reads from the
+/// device.
 class ControlPrinter : protected ProgramPrinter {
 public:
   ControlPrinter(const Interface &interface, const Weights &weights,
@@ -24,56 +24,62 @@ public:
 
 protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
-  /// Called before and after the launches of a team, which form a scope.
+  /// Called before and after the launches of a worker group, which form a C++
+  /// scope.
   virtual void beginTeam() {}
   virtual void endTeam() {}
   /// Prints an operation that is neither a launch nor control flow.
   virtual void printOther(mlir::Operation *op) = 0;
   /// Called at the beginning of a program's function.
   virtual void beginProgram(kernel::ProgramOp program) {}
-  /// Returns a pointer through which the host reads elements of a buffer.
+  /// Returns the C++ expression for a pointer through which the host reads
+  /// elements of a buffer.
   virtual std::string readable(mlir::Value memref, int64_t elements) {
     return argument(memref, /*readOnly=*/true);
   }
-  /// Returns the address at which a loop's body accesses a host variable: the
-  /// number of the iteration, or the condition for another one.
+  /// Returns the address at which the body of a loop accesses a host variable:
+  /// the number of the iteration or, if `isCondition`, the condition for
+  /// another iteration.
   virtual std::string cellOf(kernel::LoopOp loop, bool isCondition,
                              const std::string &variable) {
     return "&" + variable;
   }
-  /// Print the copies of such a variable to the body's memory and back.
+  /// Print the copy of a host variable to the address that cellOf() returned,
+  /// and the copy back after the body.
   virtual void printToCell(const std::string &variable,
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,
                              const std::string &cell) {}
-  /// Copies a tensor carried by a loop to its result.
+  /// Prints the copy of a tensor that a loop carries to the result of the loop.
   virtual void printCarried(const std::string &to, const std::string &from,
                             const std::string &count, mlir::Type element);
-  /// Returns from the function with the status of a call unless it is INGOT_OK.
+  /// Prints a call, and a return from the function with the status of the call
+  /// unless it is INGOT_OK.
   virtual void printChecked(const std::string &call);
 
-  /// Prints the structure of data-dependent sizes, then the programs that
-  /// others run.
+  /// Prints the struct of data-dependent sizes, then the functions of the
+  /// bodies of ifs and loops.
   void printHelpers();
   void printOperations(kernel::ProgramOp program);
   /// Calls `use` for each launch of the entry point and of the programs that it
   /// runs.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
   /// Returns the number of elements that a copy between host and device moves;
-  /// if it depends on data, the capacity.
+  /// if the number depends on data, the largest possible one.
   kernel::Dim copiedElements(kernel::CopyOp copy) const;
-  /// Declares the data-dependent sizes.
+  /// Prints the declaration of `made`, the struct of data-dependent sizes.
   void printMade();
 
-  /// The entry point, after all programs that it runs.
+  /// The programs that the entry point runs, then the entry point itself.
   llvm::SmallVector<kernel::ProgramOp> programs;
-  /// The type of the structure of data-dependent sizes.
+  /// The name of the struct of data-dependent sizes.
   std::string madeSizesType;
-  /// The base of weights outside of the source, in the function being printed.
+  /// The C++ expression, in the function being printed, for the address of the
+  /// weights that are not arrays in the source.
   std::string weightsBase;
 
 private:
-  /// The parameters of a program besides its buffers.
+  /// The parameters of a program's function besides its buffers.
   struct Needs {
     bool memory = false, weights = false, io = false, made = false,
          context = false;
@@ -81,7 +87,7 @@ private:
     /// return an error.
     bool makesSizes = false, checks = false;
     /// For a GPU: whether the program uses the stream, whether the host reads
-    /// values that it decides by or runs kernels of its own, and whether loops
+    /// branch conditions or loop limits or executes kernels, and whether loops
     /// pass variables to their bodies.
     bool stream = false, decides = false, cells = false;
   };

@@ -77,7 +77,8 @@ void DeviceHandlePrinter::printUpload() {
   else if (interface.weightsMode == WeightsMode::Object)
     copy(0, name + "_weights", bytes);
   else
-    // Weights shared by several targets are declared before all of them.
+    // Weights that several targets share are declared before the namespaces of
+    // the targets, other weights in the namespace `payload`.
     for (auto global :
          interface.main->getParentOfType<ModuleOp>().getOps<memref::GlobalOp>())
       if (const Weight &weight = weights.all()[weights.indexOf(global)];

@@ -9,8 +9,8 @@
 namespace ingot {
 
 /// Prints <name>_upload, _create, _reset, _destroy and _release, and the
-/// functions that return the address of a state value in a handle. Driver calls
-/// are functions of the target's prologue.
+/// functions that return the address of a state value in a handle. The printed
+/// code calls the driver through functions of the target's prologue.
 class DeviceHandlePrinter : ProgramPrinter {
 public:
   DeviceHandlePrinter(llvm::ArrayRef<Interface> interfaces,
@@ -20,16 +20,16 @@ public:
                        out),
         interfaces(interfaces), sizes(interfaces) {}
   void printFunctions();
-  /// With several targets: prints the functions that differ between them, in
-  /// the namespace of one.
+  /// With several targets: prints the functions that differ between targets
+  /// (upload and create) into the namespace of one target.
   void printOwnFunctions();
-  /// Prints the functions that are the same for all targets, in terms of those
-  /// of one of them.
+  /// Prints the functions that are the same for all targets: release, destroy,
+  /// reset, and those that return the address of a state value.
   void printCommonFunctions();
 
 private:
-  /// Returns the beginning of a function of the model, for all targets or for
-  /// one of several.
+  /// Returns the return type and name of a function: public for a single
+  /// target, or for one of several targets in the namespace of that target.
   std::string functionOf(llvm::StringRef function) const;
   void printUpload();
   void printCreate();
@@ -42,7 +42,7 @@ private:
 
   llvm::ArrayRef<Interface> interfaces;
   DeviceMemory sizes;
-  /// Whether this is one of several targets.
+  /// Whether the functions are printed for one of several targets.
   bool isOne = false;
 };
 

@@ -10,11 +10,12 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Bytes for the variables that a loop and its body exchange.
+/// Bytes for the variables that a loop and its body exchange: the number of the
+/// iteration (8 bytes) and the condition for another one.
 static constexpr int64_t cellBytes = 16;
 
 DeviceLayout::DeviceLayout(const Interface &interface) {
-  // Aligned like allocations of the driver.
+  // Tensors are aligned like allocations of the driver.
   constexpr int64_t align = 256;
   kernel::ProgramOp main = interface.main;
   auto place = [&](bool isOutput) {
@@ -33,7 +34,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   place(/*isOutput=*/true);
   decisions = staging;
   if (interface.isDecided()) {
-    // Sizes are read as int64, conditions as a byte.
+    // The most values of 8 bytes that the host reads at once: dynamic sizes are
+    // int64; a condition is a single byte.
     int64_t most = 1;
     for (kernel::ProgramOp program : kernel::programsInOrder(main))
       program.walk([&](Operation *op) {

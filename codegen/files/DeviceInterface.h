@@ -6,28 +6,30 @@
 
 namespace ingot {
 
-/// The layout of a handle's device memory, and of its staging memory on the
-/// host, for a run of an entry point. Tensors in host memory pass through both:
-/// all inputs in one copy, all outputs in another.
+/// The layout of the device memory of a handle, and of its staging memory on
+/// the host, for a run of an entry point. Tensors of the caller that are in
+/// host memory are copied through staging memory: all inputs in one copy, all
+/// outputs in another.
 struct DeviceLayout {
   explicit DeviceLayout(const Interface &interface);
 
-  /// Offsets in staging memory, by index of the interface's tensors. In device
-  /// memory they are the same, relative to `tensors`, after the arena.
+  /// The offset of each tensor of the interface in staging memory. In device
+  /// memory tensors have the same offsets, counted from `tensors`.
   llvm::SmallVector<int64_t> offsets;
   /// In staging memory: the start of the outputs, the start of the values that
-  /// the host decides by, and the total size.
+  /// the host reads during a run (branch conditions, loop limits, sizes), and
+  /// the total size.
   int64_t outputs = 0, decisions = 0, staging = 0;
   /// In device memory: the start of the tensors, and the total size.
   int64_t tensors = 0, device = 0;
 
-  /// Returns the offset, in the values that the host decides by, of a loop's
-  /// variables: the number of its iteration and, 8 bytes further, its
-  /// condition. On the device, the body reads the first and writes the second.
+  /// Returns the offset, from `decisions`, of the variables of a loop: the
+  /// number of the iteration, which the body reads on the device, and, 8 bytes
+  /// further, the condition for another iteration, which the body writes.
   int64_t cellOf(kernel::LoopOp loop) const;
-  /// Returns the offset of the memory for host kernels of a program, after the
-  /// values that the host decides by. Programs are not recursive, so each has
-  /// its own.
+  /// Returns the offset, in staging memory, of the buffers of the kernels that
+  /// the host executes for a program. Programs are not recursive, so each has
+  /// its own buffers.
   int64_t nearOf(kernel::ProgramOp program) const {
     return near.lookup(program);
   }
@@ -37,21 +39,24 @@ private:
   llvm::SmallVector<kernel::LoopOp> loops;
 };
 
-/// Bytes that a handle allocates: enough for a run of any entry point, and for
-/// the state that persists between runs.
+/// Bytes of memory that a handle allocates: enough for a run of any entry
+/// point, and for the state that persists between runs.
 struct DeviceMemory {
   explicit DeviceMemory(llvm::ArrayRef<Interface> interfaces);
   int64_t memory = 0, staging = 0, state = 0;
 };
 
-/// Returns the offset of the first phase byte, which selects one of two buffers
-/// of a state value, if a state value of the entry point has two.
+/// Returns the offset of the first phase byte of an entry point: a byte that
+/// selects one of two buffers of a state value. Nothing if each state value has
+/// a single buffer.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// Returns how many recorded graphs of the entry point a handle keeps: one
-/// for each of two phases; 0 if the host decides during a run.
+/// Returns how many recorded CUDA graphs of the entry point a handle keeps: two
+/// if a state value has two buffers, otherwise one; 0 if the host decides
+/// during a run which kernels to launch.
 unsigned graphsOf(const Interface &interface);
-/// Returns the field of the handle with a recorded graph and the arguments that
-/// it was recorded for; `number` distinguishes several graphs.
+/// Returns the name of the field of the handle that holds a recorded graph and
+/// the arguments that the graph was recorded for; `number` is the index of the
+/// graph if there are two.
 std::string recordedText(const Interface &interface,
                          llvm::StringRef number = "0");
 

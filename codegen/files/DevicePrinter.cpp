@@ -42,8 +42,9 @@ void DevicePrinter::beginProgram(kernel::ProgramOp program) {
              std::to_string(layout.nearOf(program) - layout.decisions);
 }
 
-/// Before a launch, ends the open fork and begins that of the launch, unless
-/// they are the same.
+/// Prints the end of the open fork and the beginning of the fork that contains
+/// `launch`, unless both are the same fork. The launches of a fork run
+/// concurrently on several streams.
 void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
   std::optional<uint64_t> next = launch ? launch.getFork() : std::nullopt;
   if (next == fork)
@@ -108,7 +109,8 @@ void DevicePrinter::printOther(Operation *op) {
 }
 
 void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
-  // Also because the device may still read memory that the host kernel writes.
+  // The host kernel reads results of the device and may overwrite memory that
+  // the device still reads, so the host waits first.
   printWait();
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes + ", on the host");
@@ -138,8 +140,8 @@ std::string DevicePrinter::cellOf(kernel::LoopOp loop, bool isCondition,
 
 void DevicePrinter::printToCell(const std::string &variable,
                                 const std::string &cell) {
-  // For pageable memory, the driver has copied the source when the call
-  // returns.
+  // The variable is in pageable memory. When the call returns, the driver has
+  // copied it, so it may change.
   check("device::copy(" + cell + ", &" + variable + ", sizeof " + variable +
         ", stream)");
   isBusy = true;
@@ -209,8 +211,8 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
     out.close();
 }
 
-/// Creates the tensor map of a tensor; all of its parameters are innermost
-/// first.
+/// Prints the creation of the tensor map (TMA descriptor) of a tensor. The
+/// driver takes sizes, strides and box innermost first.
 void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
                              StringRef tensor) {
   int64_t element = kernel::elementBytes(
@@ -247,8 +249,8 @@ void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
         Twine(tiles.getBox()[1]) + ", " + Twine(tiles.getBox()[0]) + ")");
 }
 
-/// Whether the sizes of the tensor are given by the caller, without
-/// data-dependent ones.
+/// Whether the tensor has dynamic sizes and the caller gives all of them: none
+/// depends on data.
 bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
   bool isSized = false;
   for (const kernel::Dim &size : tensor.sizes)
@@ -277,7 +279,8 @@ void DevicePrinter::printEnqueue() {
   std::string streamsText = streams() > 1 ? "streams" : "stream",
               first = streams() > 1 ? "streams[0]" : "stream";
   kernel::ProgramOp main = interface.main;
-  // One copy of all tensors, or one for each with its dynamic size.
+  // Prints one copy of all inputs, or of all outputs; or a copy for each tensor
+  // if the caller gives the size of one of them.
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)
       return;
@@ -316,7 +319,8 @@ void DevicePrinter::printEnqueue() {
   out.blank();
 }
 
-/// Returns the bytes of a tensor of the caller, at its dynamic size.
+/// Returns the C++ expression for the bytes of a tensor of the caller at its
+/// dynamic size.
 std::string DevicePrinter::bytesOf(unsigned number) const {
   kernel::ProgramOp main = interface.main;
   const InterfaceTensor &tensor = interface.tensors[number];
@@ -350,7 +354,8 @@ void DevicePrinter::printInputs() {
   }
 }
 
-/// Inputs that determine shapes are compared on the host.
+/// Prints the comparison, on the host, of specialized inputs with the values
+/// that they were bound to.
 void DevicePrinter::printBoundValues() {
   for (auto require :
        interface.main->getRegion(0).getOps<kernel::RequireEqualOp>()) {
@@ -381,8 +386,9 @@ void DevicePrinter::printOutputs() {
   out.close();
 }
 
-/// Records the run as a graph unless the previous one had the same arguments.
-/// If state values are double-buffered, runs alternate between two graphs.
+/// Prints code that records the run as a CUDA graph, unless the recorded graph
+/// has the same arguments. If state values are double-buffered, runs alternate
+/// between two graphs.
 void DevicePrinter::printRecording() {
   std::string recorded = "handle->" + recordedText(interface), changed;
   if (hasPhases()) {

@@ -8,13 +8,13 @@
 
 namespace ingot {
 
-/// Prints the part of an entry point after the kernels: the function that
-/// launches them all on a stream, then <name>_run. Driver calls are functions
-/// of the target's prologue.
+/// Prints the host functions of an entry point: the function that launches all
+/// kernels on a stream, then <name>_run. The printed code calls the driver
+/// through functions of the target's prologue.
 ///
-/// Launches are recorded as a graph, unless the host decides during the
-/// run: then they are enqueued on the caller's stream one by one, and the host
-/// waits for the values that it reads.
+/// Launches are recorded as a CUDA graph. If the host decides during the run
+/// which kernels to launch, launches are enqueued on the caller's stream one by
+/// one instead, and the host waits for the values that it reads.
 class DevicePrinter : ControlPrinter {
 public:
   DevicePrinter(const Interface &interface, const Weights &weights,
@@ -22,19 +22,22 @@ public:
                 NameScope &names, TextWriter &out)
       : ControlPrinter(interface, weights, options, context, names, out),
         layout(interface), isDecided(interface.isDecided()) {}
-  /// Prints into the anonymous namespace of the kernels.
+  /// Prints the functions that launch kernels, into the anonymous namespace of
+  /// the kernels.
   void printLaunches();
-  /// Prints after it, or into the namespace of one of several targets.
+  /// Prints <name>_run after the anonymous namespace of the kernels or, if
+  /// `isOne` of several targets, `run` into the namespace of that target.
   void printRun(bool isOne);
 
 private:
   void printLaunch(kernel::LaunchOp launch) override;
-  /// Prints copies between host and device. Inputs that the caller must bind
-  /// are compared before the launches (printBoundValues).
+  /// Prints a copy between host and device. Specialized inputs are not compared
+  /// here but before the launches (printBoundValues).
   void printOther(mlir::Operation *op) override;
-  /// Calls a kernel of the host.
+  /// Prints the call of a kernel that the host executes.
   void printOnHost(kernel::LaunchOp launch);
-  /// Waits for the stream, unless it has been idle since the last wait.
+  /// Prints a wait for the stream, unless the stream has been idle since the
+  /// last wait.
   void printWait();
   std::string readable(mlir::Value memref, int64_t elements) override;
   std::string cellOf(kernel::LoopOp loop, bool isCondition,
@@ -45,14 +48,15 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of a program, which leaves work on the stream.
+  /// Prints a call of a program, after which the stream may have unfinished
+  /// work.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
   }
   void beginProgram(kernel::ProgramOp program) override;
-  /// Prints the copy of bytes to the memory in which the host reads values that
-  /// it decides by.
+  /// Prints a copy of `bytes` bytes from device memory to the start of the host
+  /// memory `decisions`, and a wait for the copy.
   void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
@@ -62,10 +66,9 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
-  /// Returns how many launches can run concurrently; with more than one, on as
-  /// many streams.
+  /// Returns the number of streams: as many as launches can run concurrently.
   int64_t streams() const { return kernel::mostBranches(interface.main); }
-  /// Returns the parameter with the stream or streams.
+  /// Returns the parameter with the stream, or with an array of streams.
   std::string streamParameter() const {
     return streams() > 1
                ? context.target.device.stream.str() + " *const *streams"
@@ -73,8 +76,9 @@ private:
   }
   /// Whether state values are double-buffered.
   bool hasPhases() const { return firstPhaseOf(interface).has_value(); }
-  /// Returns the state as parameters of functions that enqueue launches; the
-  /// next function returns the arguments, taken from `owner`.
+  /// Returns the parameters, each followed by a comma, through which functions
+  /// that enqueue launches take the state. stateArguments returns the
+  /// arguments: fields of `owner`, such as "handle->".
   std::string stateParameters() const {
     return std::string(interface.hasState ? "unsigned char *state, " : "") +
            (hasPhases() ? "const unsigned char *phases, " : "");
@@ -83,8 +87,10 @@ private:
     return (interface.hasState ? owner + "state, " : "") +
            (hasPhases() ? owner + "phases, " : "");
   }
-  /// Returns the parameters of such functions for the values that the host
-  /// decides by, and the arguments with their addresses.
+  /// Return the parameters and arguments through which functions that enqueue
+  /// launches take data-dependent sizes, the host memory `decisions` and the
+  /// device memory `cells` of loop variables; empty if the host decides
+  /// nothing.
   std::string decisionParameters() const;
   std::string decisionArguments(const std::string &decisions,
                                 const std::string &cells) const;
@@ -103,7 +109,8 @@ private:
   /// Whether the stream has work that the host has not waited for, and whether
   /// that work copies data to the host.
   bool isBusy = true, isArriving = true;
-  /// The open fork's number and how many branches it has.
+  /// The number of the open fork (launches that run concurrently), and how many
+  /// branches the fork has.
   std::optional<uint64_t> fork;
   int64_t branches = 0;
 };

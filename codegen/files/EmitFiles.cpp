@@ -108,7 +108,8 @@ static Error emitObject(Emission emission, StringRef output) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  // Memory of kernels on a GPU is not part of the host object's sizes.
+  // Outputs for a GPU are not measured, since a host object does not show the
+  // sizes of GPU kernels.
   bool measures = !target.isDevice();
   SmallVector<const TargetDescription *> others;
   for (const Variant &variant : emission.variants.drop_back())
@@ -142,7 +143,8 @@ static Error emitObject(Emission emission, StringRef output) {
   OutputFiles files;
   if (Error error = files.copy(output, object))
     return error;
-  // The header used for compiling could not contain the measured sizes yet.
+  // Writes the header again, since the header used for compiling could not
+  // state the measured sizes yet.
   if (Error error = emission.writeHeader(files, withExtension(output, ".h")))
     return error;
   if (emission.mode == WeightsMode::File)

@@ -109,7 +109,8 @@ static std::string fieldType(const InterfaceTensor &tensor) {
   return (tensor.isOutput ? "" : "const ") + tensor.cType + " *";
 }
 
-/// Whether the type of an element has all letters of one of `names` in front.
+/// Whether the ONNX element type of a tensor of the caller begins with one of
+/// `names`.
 static bool hasElements(const Interface &interface,
                         std::initializer_list<StringRef> names) {
   return llvm::any_of(interface.tensors, [&](const InterfaceTensor &tensor) {
@@ -194,14 +195,15 @@ static void printIo(const Interface &interface, TextWriter &out) {
   out.blank();
 }
 
-/// "A", "A and B", "A, B and C".
+/// Joins `parts` to "A", "A and B" or "A, B and C".
 static std::string listed(ArrayRef<std::string> parts) {
   if (parts.size() < 2)
     return parts.empty() ? "" : parts.front();
   return llvm::join(parts.drop_back(), ", ") + " and " + parts.back();
 }
 
-/// Whether sizes are compared between kernels, when the data determine them.
+/// Whether a run compares data-dependent sizes between kernels, so that it may
+/// fail after outputs were written.
 static bool checksSizesLate(const Interface &interface) {
   return interface.main
       ->walk([](Operation *op) {
@@ -212,7 +214,7 @@ static bool checksSizesLate(const Interface &interface) {
       .wasInterrupted();
 }
 
-/// The values that <name>_run can return besides INGOT_OK.
+/// Returns the errors that <name>_run can return, as a list for the header.
 static std::string errorsOf(const Interface &interface,
                             ArrayRef<Variant> variants) {
   bool isFile = interface.weightsMode == WeightsMode::File;
@@ -235,7 +237,8 @@ static std::string errorsOf(const Interface &interface,
   return listed(errors);
 }
 
-/// What a caller of <name>_run has to know: the contract that a reviewer signs.
+/// Prints the comment on <name>_run: all that a caller has to know and to
+/// guarantee.
 static void printRunContract(const Interface &interface,
                              ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &macro = interface.macro;
@@ -301,7 +304,8 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// Prints the functions that all entry points share, after their own.
+/// Prints the functions that all entry points share; they follow the functions
+/// of the entry points.
 static void printSharedFunctions(const Interface &interface,
                                  ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.sharedName;
@@ -327,7 +331,8 @@ static void printSharedFunctions(const Interface &interface,
 
 static void printWrapper(const Interface &interface, TextWriter &out) {
   const std::string &name = interface.name, &macro = interface.macro;
-  // The functions of an entry point are in a namespace inside the model's.
+  // The functions of an entry point are in a namespace inside the namespace of
+  // the model.
   std::string space = interface.sharedName;
   if (StringRef entry = name; entry.consume_front(space) && !entry.empty())
     space += "::" + toIdentifier(entry.ltrim('_'));
@@ -347,7 +352,7 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("} // namespace " + space);
 }
 
-/// Returns the memory that a handle allocates so that it suffices for each of
+/// Returns the bytes that a handle allocates if it must suffice for each of
 /// several targets.
 static DeviceMemory largestOf(ArrayRef<Variant> variants,
                               const CodegenOptions &options,
@@ -360,7 +365,8 @@ static DeviceMemory largestOf(ArrayRef<Variant> variants,
   return largest;
 }
 
-/// Everything between the runtime's types and the end of the include guard.
+/// Returns the text of the header from the end of the types of ingot.h to the
+/// end of the include guard.
 static std::string declarations(ArrayRef<Variant> variants,
                                 ArrayRef<Interface> interfaces,
                                 const CodegenOptions &options,
@@ -424,7 +430,8 @@ std::string headerId(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
   return idOf(declarations(variants, interfaces, options, weights));
 }
 
-/// The hash of the model's file, which `model` has after its name.
+/// Splits `interface.model`, such as "mnist.onnx (SHA-256 1f3a...)", into the
+/// file name and the hash.
 static std::pair<StringRef, StringRef> fileAndHash(const Interface &interface) {
   auto [file, hash] = StringRef(interface.model).split(" (SHA-256 ");
   return {file, hash.empty() ? hash : hash.drop_back()};

@@ -7,14 +7,15 @@
 
 namespace ingot {
 
-/// Returns the first comment of a file: model, producer, targets, hash and license.
+/// Returns the comment at the top of a generated file: model, producer,
+/// targets, hash and license.
 std::string fileComment(const Interface &interface,
                         llvm::ArrayRef<Variant> variants,
                         const CodegenOptions &options);
 
-/// Returns a number in C that differs between headers with other declarations. The
-/// header defines it, and the source compares it, so that files of different
-/// compilations are not built together.
+/// Returns a hash of the declarations of the header as a C literal. The header
+/// defines the hash, and the source compares it, so that a header and a source
+/// of different compilations are not built together.
 std::string headerId(llvm::ArrayRef<Variant> variants,
                      llvm::ArrayRef<Interface> interfaces,
                      const CodegenOptions &options, const Weights &weights);

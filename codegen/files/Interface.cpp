@@ -27,8 +27,9 @@ static std::string onnxTypeName(Type element) {
   return (isa<FloatType>(element) ? "float" : "int") + bits;
 }
 
-/// Returns the C type of an element: floats that C lacks are stored as bits,
-/// types narrower than a byte take one.
+/// Returns the C type of an element in a tensor of the caller. Floats that C
+/// lacks are passed as bits in unsigned integers; a type narrower than a byte
+/// takes a byte.
 static std::string elementCType(llvm::StringRef onnxType) {
   return llvm::StringSwitch<std::string>(onnxType)
       .Cases({"float32", "float"}, "float")
@@ -71,20 +72,22 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
       if (isDevice)
-        vtcmBytes = 0; // The handle has it.
+        vtcmBytes = 0; // A handle owns this memory.
       if (vtcmBytes) {
         vtcmField = fields.unique(target->tcmName);
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  // GPU outputs upload weights before any run.
+  // A GPU output uploads its weights before any run, so its io struct has no
+  // field for a weights file.
   if (isDevice)
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  // In GPU outputs the handle has the state.
+  // In a GPU output, the handle owns the state, so the io struct has no field
+  // for the state.
   if (hasState && !isDevice)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
@@ -113,7 +116,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });
-  // A symbol that no input defines is defined where it is first read.
+  // Whether the shape of an input gives the value of a size symbol. If not, the
+  // size is data-dependent.
   auto isGiven = [&](kernel::SymbolAttr symbol) {
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto attr =
@@ -158,8 +162,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (tensor.onnxName.empty())
       tensor.onnxName =
           (tensor.isOutput ? "output" : "input") + std::to_string(index);
-    // Tensors in the state have no field, so a dynamic size may have their
-    // name.
+    // Tensors in the state have no field in the io struct, so a dynamic size
+    // may have the name of such a tensor.
     bool isState = main.getArgAttr(index, kernel::kSlotsAttr) != nullptr;
     tensor.field = isState ? toIdentifier(tensor.onnxName)
                            : fields.unique(tensor.onnxName);
@@ -231,10 +235,10 @@ std::string Interface::localName(llvm::StringRef function) const {
   return function.str() + name.substr(sharedName.size());
 }
 
-/// Prints a size: sums of products, floor quotients and their remainders.
-/// `level` is the position in the enclosing expression: 0 for none or an
-/// operand of a sum, 1 for the first and 2 for the second operand of another
-/// operator.
+/// Returns a dynamic size in C: an affine expression with sums, products, floor
+/// divisions and remainders. `level` is the position in the enclosing
+/// expression: 0 for none or an operand of a sum, 1 for the first and 2 for the
+/// second operand of another operator.
 static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                   llvm::ArrayRef<std::string> symbols,
                                   unsigned level) {
@@ -255,8 +259,8 @@ static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                                         : " * ";
   std::string text = x + sign + y;
   bool isQuotient = !isSum && kind != AffineExprKind::Mul;
-  // C++ division truncates towards zero: a dividend that may be negative is
-  // first made non-negative.
+  // C++ division truncates towards zero: a multiple of the divisor is first
+  // added to a dividend that may be negative.
   if (int64_t more =
           isQuotient ? kernel::divisorsToAdd(parts, size.symbols()) : 0) {
     text = "(" + x + " + " + std::to_string(more) + " * " + y + ")" + sign + y;
@@ -267,8 +271,9 @@ static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                                            : text;
 }
 
-/// Prints a symbol that is a choice, given the texts of its operands, in a form
-/// that can be an operand of any operator.
+/// Returns, in C, a size symbol that is defined as a choice (the smaller or
+/// larger of two sizes, a conditional, a quotient), given the texts of its
+/// operands. The result can be an operand of any operator.
 static std::string choiceText(kernel::SymbolAttr symbol,
                               llvm::ArrayRef<std::string> x) {
   kernel::Dims operands =
@@ -293,7 +298,8 @@ static std::string choiceText(kernel::SymbolAttr symbol,
     std::string quotient = part(x[0]) + " / " + part(x[1]);
     if (operands[0].least() >= 0)
       return "(" + quotient + ")";
-    // C++ division truncates towards zero, this one rounds down.
+    // C++ division truncates towards zero, but this quotient of sizes rounds
+    // down.
     return "(" + part(x[0]) + " >= 0 ? " + quotient + " : -((" + part(x[1]) +
            " - 1 - " + part(x[0]) + ") / " + part(x[1]) + "))";
   }

@@ -22,13 +22,15 @@ struct InterfaceTensor {
   kernel::Dims sizes;
   int64_t elements = 0; ///< number of elements, or its maximum
   bool isOutput = false;
-  /// For a part of a sequence or an optional value: which part (kernel.part),
-  /// and the shape of all elements if they have the same.
+  /// For a tensor that is part of an ONNX sequence or optional value: which
+  /// part it is (kernel.part), and the shape of the elements of the sequence if
+  /// all have the same shape.
   std::string part;
   std::optional<std::vector<int64_t>> element = std::nullopt;
 
-  /// For a tensor in the state: its offset, its offset while the byte at
-  /// `phase` is odd, and that byte, if the value is double-buffered.
+  /// The byte offset in the state of a tensor that persists between runs:
+  /// `even`, or `odd` while the byte at offset `phase` is odd. Without `phase`,
+  /// the value has a single buffer, at `even`.
   struct Slots {
     std::string state;
     int64_t even, odd;
@@ -41,14 +43,15 @@ struct InterfaceTensor {
   bool isOfStrings() const { return type == "string"; }
 };
 
-/// A dynamic size, given by the caller for each run or data-dependent.
+/// A dynamic size: either the caller gives it for each run, or it is
+/// data-dependent.
 struct InterfaceSize {
   std::string field; ///< field of the io struct
   kernel::SymbolAttr symbol;
   /// The expression that the size must equal at run time, if it is not free.
   std::optional<kernel::Dim> equalTo = std::nullopt;
-  /// Whether it is data-dependent: the io struct then has a pointer to which
-  /// the run stores it.
+  /// Whether the size is data-dependent: then the field of the io struct is a
+  /// pointer, to which a run writes the size.
   bool isMade = false;
   /// For a data-dependent size: the outermost program that defines it.
   kernel::ProgramOp maker = nullptr;
@@ -57,27 +60,29 @@ struct InterfaceSize {
 struct Interface {
   /// The interface of a module with a single entry point.
   Interface(mlir::ModuleOp module, const CodegenOptions &options);
-  /// `weights` are those of all modules that are combined in the output.
+  /// The interface of one entry point. `weights` are the weights of all modules
+  /// that are combined in the output.
   Interface(kernel::ProgramOp main, const CodegenOptions &options,
             const Weights &weights);
 
   kernel::ProgramOp main;
-  /// Prefixes of functions and macros of the entry point, and of those shared
-  /// by all entry points of an output. Equal if there is only one.
+  /// The prefixes of functions and macros of this entry point, and of those
+  /// that all entry points of an output share. Both are equal if there is only
+  /// one entry point.
   std::string name, macro, sharedName, sharedMacro;
-  std::string model; ///< for comments
+  std::string model; ///< file name and hash of the model, for comments
   std::vector<InterfaceSize> sizes;
-  /// All data-dependent sizes, including those that no tensor of the caller
-  /// has.
+  /// All data-dependent sizes, including those that are not a size of a tensor
+  /// of the caller.
   std::vector<InterfaceSize> madeSizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
   /// Bytes that persist between runs, aligned like the arena.
   int64_t stateBytes = 0;
-  bool hasState = false;  ///< of this entry point
+  bool hasState = false;  ///< whether this entry point uses the state
   std::string stateField; ///< field of the io struct, if the caller passes it
-  /// Bytes of near memory (such as the VTCM), its macro, and its field of the
-  /// io struct, if it is used.
+  /// Bytes of fast local memory (such as VTCM) that a run uses, the prefix of
+  /// the macros about it, and its field of the io struct.
   int64_t vtcmBytes = 0;
   std::string vtcmMacro, vtcmField;
   int64_t tensorAlign =
@@ -87,15 +92,16 @@ struct Interface {
   bool isDevice = false;    ///< kernels run on a GPU
 
   /// Whether the host decides during a run which kernels run on the GPU, or
-  /// their sizes.
+  /// with which sizes.
   bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
-  /// Returns "[1,past + 1,16]", in terms of fields of the io struct.
+  /// Returns the text of a shape, such as "[1,past + 1,16]", in terms of fields
+  /// of the io struct.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// Returns the name of a function of the entry point within the namespace of
   /// the model.
   std::string localName(llvm::StringRef function = "run") const;
-  /// Returns a size in C, in terms of fields of the io struct `object`;
-  /// data-dependent sizes are in `made`.
+  /// Returns a size in C. Sizes that the caller gives are fields of `object`,
+  /// such as "io->"; data-dependent sizes are fields of `made`.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };
@@ -106,7 +112,7 @@ std::vector<Interface> interfacesOf(const Variant &variant,
                                     const CodegenOptions &options,
                                     const Weights &weights);
 
-/// Returns the arena bytes that suffice for each of them.
+/// Returns the bytes of an arena that suffices for each of the entry points.
 int64_t largestArena(llvm::ArrayRef<Interface> interfaces);
 
 } // namespace ingot

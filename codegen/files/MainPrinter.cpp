@@ -152,7 +152,8 @@ void MainPrinter::printState() {
   printStatePointers("state");
 }
 
-/// Prints the base of the weights outside of the source.
+/// Prints pointers to the weights that are not arrays in the source and, for a
+/// weights file, the checks of its address and header.
 void MainPrinter::printWeightsBase() {
   if (interface.weightsMode == WeightsMode::Source)
     return;
@@ -201,8 +202,8 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
     printOnce(call + (comma ? ", " : "") + "0, " +
               interface.sizeText(*extent, "io->") + ");");
   else {
-    // Captured by value: variables captured by reference live on the stack,
-    // which would then grow with the number of kernels.
+    // The lambda captures by value: variables captured by reference would be on
+    // the stack, which would grow with the number of kernels.
     out.open((isInTeam ? "team.share(" : context.parallel + "(context, ") +
              interface.sizeText(*extent, "io->") +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
@@ -224,7 +225,7 @@ void MainPrinter::printKernelNames(TextWriter &out) {
       text += ": " + toCommentText(nodes);
     llvm::replace(text, '"', '\'');
     llvm::replace(text, '\n', ' ');
-    // Written raw: names may contain spaces, at which lines would be broken.
+    // Written without line breaking, so that each case is on one line.
     out.raw() << "    case " << number++ << ": return \"" << text << "\";\n";
   });
   out.line("default: return nullptr;");

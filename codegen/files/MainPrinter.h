@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-/// Prints the code after the kernels of one target, for an entry point: the
-/// distribution of kernels over threads, the checks of arguments, the buffers,
-/// the launches.
+/// Prints the code of an entry point, which follows the kernels of a target:
+/// the distribution of kernels over threads, the checks of arguments, the
+/// buffers, the launches.
 class MainPrinter : ControlPrinter {
 public:
   MainPrinter(const Interface &interface, const Weights &weights,
@@ -18,20 +18,21 @@ public:
       : ControlPrinter(interface, weights, options, context, names, out) {
     numberLaunches();
   }
-  /// Prints the function `parallel`, which distributes a kernel over threads;
-  /// `called`: out of line rather than inlined.
+  /// Prints the function template `parallel`, which distributes a kernel over
+  /// threads; if `called`, it is not inlined.
   static void printParallel(llvm::StringRef parallel, bool called,
                             TextWriter &out);
-  /// Prints the text of worker groups, whose threads run several kernels
-  /// together.
+  /// Prints runtime_support/ingot_team.h: the text of worker groups, whose
+  /// threads execute several kernels together.
   static void printTeam(TextWriter &out);
   /// Prints the functions that the entry point's function calls, in the
   /// anonymous namespace of the kernels.
   using ControlPrinter::printHelpers;
-  /// `function` is the return type and name: "ingot_status run".
+  /// Prints the function that executes the entry point. `function` is its
+  /// return type and name: "ingot_status run".
   void printRun(llvm::StringRef function);
-  /// Prints <name>_run, which calls the function above in the namespace
-  /// `inside`.
+  /// Prints <name>_run, which calls the function that printRun() printed into
+  /// the namespace `inside`.
   static void printPublicRun(const Interface &interface, llvm::StringRef inside,
                              TextWriter &out);
   /// Prints <name>_kernel_name, which describes the kernels that the trace hook
@@ -44,7 +45,8 @@ private:
   void printChecks();
   void printWeightsBase();
   void printVtcmPointer();
-  /// Checks the state that the caller passes, and names the tensors in it.
+  /// Prints the alignment check of the state that the caller passes, and
+  /// pointers to the tensors in the state.
   void printState();
   void printLaunch(kernel::LaunchOp launch) override;
   void beginTeam() override;

@@ -14,7 +14,8 @@ namespace ingot {
 /// Returns the ONNX nodes that a location names, each once.
 llvm::SetVector<llvm::StringRef> nodesOf(mlir::Location location);
 
-/// Returns these nodes, separated by commas and truncated to 200 characters.
+/// Returns the ONNX nodes that a location names, separated by commas and
+/// truncated to 200 characters.
 std::string nodesText(mlir::Location location);
 
 } // namespace ingot

@@ -12,9 +12,9 @@
 
 namespace ingot {
 
-/// The files of one compilation. Each is written under a temporary name in the
-/// same folder; commit() renames all of them, the destructor (or a signal)
-/// removes files that were not committed.
+/// The files of one compilation. Each file is written under a temporary name in
+/// its folder; commit() renames all files to their final names. The destructor
+/// (or a signal) removes files that were not committed.
 class OutputFiles {
 public:
   OutputFiles() = default;

@@ -14,7 +14,8 @@ kernel::FuncOp ProgramPrinter::calleeOf(kernel::LaunchOp launch) const {
   return symbols.lookup<kernel::FuncOp>(launch.getCallee());
 }
 
-/// Returns "float32 [1,4,4,16]".
+/// Returns the element type and shape of a buffer for a comment, such as
+/// "float32 [1,4,4,16]".
 static std::string tensorText(MemRefType type) {
   Type element = type.getElementType();
   std::string text;
@@ -33,8 +34,8 @@ static std::string tensorText(MemRefType type) {
   return text;
 }
 
-/// Whether a buffer is only the frame (the arena) of programs that are run:
-/// their last output.
+/// Whether a buffer is only used as the frame of ifs and loops: the part of the
+/// arena that their bodies use, passed as the last output.
 static bool isFrame(kernel::ArenaOp buffer) {
   return llvm::all_of(buffer->getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -58,7 +59,8 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   std::string element = storageTypeName(type.getElementType());
   StringRef hint = kernel::nameOf(buffer);
-  // The same bytes with another shape share a name.
+  // Buffers with the same name, offset and element type, but another shape,
+  // share a pointer.
   std::string &known =
       arenaNames[{hint, buffer.getOffset(), type.getElementType(),
                   unsigned(buffer.getNear())}];
@@ -71,7 +73,7 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   named[buffer] = {known, element, false};
 }
 
-/// Prints the statement on one line if it fits.
+/// Prints `if (condition) return status;`, on one line if it fits.
 void ProgramPrinter::returnIf(const Twine &condition, StringRef status) {
   std::string text = ("if (" + condition + ") return " + status + ";").str();
   if (text.size() < 98)
@@ -132,7 +134,8 @@ void ProgramPrinter::printAlignmentCheck(size_t number) {
              "INGOT_ERROR_ALIGNMENT");
 }
 
-/// Kernels read the strings, so none may be null either.
+/// Prints checks that no string in an input tensor is null, since kernels read
+/// the strings.
 void ProgramPrinter::printStringChecks() {
   for (const InterfaceTensor &tensor : interface.tensors) {
     if (tensor.isOutput || !tensor.isOfStrings() || tensor.elements == 0)
@@ -174,8 +177,8 @@ SmallVector<Operation *> ProgramPrinter::stepsThatUse(Value buffer) {
 void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
                                          StringRef base,
                                          std::optional<uint64_t> team) {
-  // A weight that is also read outside of this team is declared for the whole
-  // program.
+  // Finds the worker group that reads each weight. A weight that is also read
+  // outside of one group is declared for the whole program.
   llvm::StringMap<std::optional<uint64_t>> teams;
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {
@@ -193,7 +196,7 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     const Weight &weight = weightOf(op);
     std::string element = storageTypeName(op.getType().getElementType());
     std::string &name = context.globals[op.getName()];
-    // One declaration even if the main function uses the weight twice.
+    // A weight is declared once, even if the program uses it twice.
     if (!named.count(op) && declared.insert(name).second)
       out.line("const " + element + " *const " + name + " = constants_at<" +
                element + ">(" + base + ", " + Twine(weight.offset) + "); // " +
@@ -228,8 +231,8 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
   Pointer source = pointer(view.getSource());
   if (view.getOffset() == 0)
     return source;
-  // The offset in elements if it is a multiple of their size, otherwise in
-  // bytes.
+  // Adds the offset in elements if it is a multiple of the element size,
+  // otherwise in bytes.
   auto sourceType = cast<MemRefType>(view.getSource().getType());
   int64_t size = kernel::elementBytes(sourceType.getElementType());
   if (view.getOffset() % size == 0)
@@ -242,7 +245,8 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
           "unsigned char", source.isConst};
 }
 
-/// Returns a pointer as a kernel's parameter expects it.
+/// Returns the C++ expression for a buffer, cast to the pointer type of a
+/// kernel's parameter.
 std::string ProgramPrinter::argument(Value memref, bool readOnly) {
   Pointer from = pointer(memref);
   std::string element =
@@ -259,7 +263,8 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly) {
   if (from.isConst && !readOnly)
     return "const_cast<" + element + " *>(reinterpret_cast<const " + element +
            " *>(" + from.text + "))";
-  // Buffers are aligned for their elements, which -Wcast-align cannot see.
+  // Casts through void *: the buffer is aligned for its elements, which
+  // -Wcast-align cannot see.
   if (from.type == "unsigned char")
     return "static_cast<" + isConst + element + " *>(static_cast<" + isConst +
            "void *>(" + from.text + "))";
@@ -319,7 +324,8 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
            element + " *>(" + given + ");");
   out.open("for (int element = 0; element < " + Twine(count) +
            "; ++element) {");
-  // NaN differs from itself; any NaN matches any other.
+  // In C++ NaN differs from itself; but if a NaN is expected, any NaN is
+  // accepted.
   std::string differs = "given[element] != expected[element]";
   if (hasNaN)
     differs += " && (given[element] == given[element] || expected[element] == "

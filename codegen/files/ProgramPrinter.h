@@ -12,8 +12,8 @@ namespace ingot {
 
 /// Prints the code that programs of CPU and GPU outputs share: the checks of
 /// the caller's arguments, and the buffers and arguments of launches. The
-/// surrounding text declares `io`, `memory` (the arena) and the base of the
-/// weights.
+/// surrounding generated code declares `io`, `memory` (the arena) and the base
+/// of the weights.
 class ProgramPrinter {
 public:
   ProgramPrinter(const Interface &interface, const Weights &weights,
@@ -24,7 +24,8 @@ public:
         symbols(interface.main->getParentOp()) {}
 
 protected:
-  /// A pointer: its text, its C element type, and whether it is const.
+  /// A pointer in generated code: its text, its C element type, and whether it
+  /// is const.
   struct Pointer {
     std::string text, type;
     bool isConst;
@@ -32,20 +33,22 @@ protected:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
-  /// Returns from the function with the status of `call` unless it is INGOT_OK.
+  /// Prints `call`, and a return from the function with the status of the call
+  /// unless it is INGOT_OK.
   void check(const llvm::Twine &call);
-  /// Returns " || !io->x" for each tensor that has elements.
+  /// Returns the null check " || !io->x" for each tensor of the caller that has
+  /// elements.
   std::string missingTensors() const;
   /// Prints the check that a tensor has the alignment that the target needs.
   void printAlignmentCheck(size_t number);
-  /// Prints the checks that sizes are within their bounds, and equal where they
-  /// must be.
+  /// Prints the checks that dynamic sizes are within their bounds, and equal to
+  /// the expressions that the model requires.
   void printSizeChecks();
   void printStringChecks();
   void printArenaValue(kernel::ArenaOp buffer);
-  /// Declares a pointer for each weight of a program that is stored relative to
-  /// `base` and read by launches of this team only; without a team, for each
-  /// other weight.
+  /// Declares pointers to the weights of a program that are stored at an offset
+  /// from `base`: with `team`, to those that only launches of this worker group
+  /// read; without, to all others.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base,
                            std::optional<uint64_t> team = std::nullopt);
   /// Returns the operations of a program that use a buffer or a slice of it.
@@ -53,7 +56,8 @@ protected:
   /// Declares a pointer for each tensor in the state, which begins at `state`;
   /// `phases` are the bytes that select one of two buffers of a value.
   void printStatePointers(llvm::StringRef phases);
-  /// Flips the phases: the next run reads the values written by this one.
+  /// Flips the phase bytes, so that the next run reads the state values that
+  /// this run has written.
   void printStateChange(llvm::StringRef phases);
   /// Prints the check that the data at `given` has the value that the input was
   /// bound to.
@@ -62,8 +66,9 @@ protected:
   std::string argument(mlir::Value memref, bool readOnly);
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
-  /// Whether the program's text declares a pointer for this weight, relative to
-  /// a base.
+  /// Whether the generated program declares a pointer to this weight: it is
+  /// stored at an offset from a base, unlike tables, which kernels read by
+  /// name.
   bool isNamedWeight(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;
@@ -74,10 +79,12 @@ protected:
   TextWriter &out;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Pointer> named;
-  /// The name of the pointer to near memory.
+  /// The C++ expression for the start of fast local memory (VTCM) or, for a
+  /// GPU, of the host memory for buffers of host kernels.
   std::string nearBase;
-  /// The variables for buffers in the arena: by name, offset, element type, and
-  /// whether they are in near memory instead.
+  /// The names of pointers to buffers: by name, offset and element type of the
+  /// buffer, and whether it is in the memory at `nearBase` instead of the
+  /// arena.
   llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,
                  std::string>
       arenaNames;

@@ -1,4 +1,4 @@
-// Texts that are pasted into generated files.
+// The texts of files in runtime_support that are copied into generated files.
 
 #ifndef INGOT_CODEGEN_FILES_RUNTIMEHEADER_H
 #define INGOT_CODEGEN_FILES_RUNTIMEHEADER_H
@@ -11,8 +11,9 @@ namespace ingot {
 extern const llvm::StringRef kRuntimeHeaderText;
 /// The text of runtime_support/ingot_test.h.
 extern const llvm::StringRef kTestHeaderText;
-/// The text of runtime_support/precise_floats.inc: parts for several places of
-/// a file, each after a line "//? " with its name.
+/// The text of runtime_support/precise_floats.inc: consists of parts for
+/// several positions in a generated file, each after a line "//? " with the
+/// name of the part.
 extern const llvm::StringRef kPreciseFloatsText;
 /// The text of runtime_support/ingot_team.h.
 extern const llvm::StringRef kTeamText;

@@ -21,11 +21,11 @@ Selector::Selector(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
     namespaces.push_back(names.unique(variant.target->name));
 }
 
-/// Prints `number()`, which returns 1 for the first of the variants, 0 if the
-/// machine supports none.
+/// Prints the function `number()`, which returns the number of the most capable
+/// variant that the machine supports, counted from 1; 0 if it supports none.
 void Selector::printNumber(TextWriter &out) const {
-  // Targets of a family share the text that queries the machine; likewise the
-  // text that requests a permission.
+  // Prints the text that queries the machine, and the text that requests a
+  // permission from the operating system, once for all targets of a family.
   for (StringRef TargetDescription::*text :
        {&TargetDescription::selectText, &TargetDescription::permissionText})
     for (const Variant &variant : variants)
@@ -53,7 +53,8 @@ void Selector::printNumber(TextWriter &out) const {
 }
 
 std::string Selector::passCondition(size_t number) const {
-  // The host queries a level such as 90; __CUDA_ARCH__ is ten times that.
+  // selectCondition compares `level`, an architecture such as 90 that the host
+  // has queried; __CUDA_ARCH__ is ten times that.
   auto isOf = [](const Variant &variant) {
     return ("__CUDA_ARCH__ / 10" +
             variant.target->selectCondition.ltrim("level"))
@@ -87,7 +88,8 @@ void Selector::printDevice(TextWriter &out) const {
   const std::string &name = interface.sharedName;
   bool isFile = interface.weightsMode == WeightsMode::File;
   out.line("namespace {");
-  // `device` functions are the same in all namespaces.
+  // The struct `device`, whose functions call the driver, is the same in the
+  // namespaces of all targets.
   out.line("using device = " + namespaces.back() + "::device;");
   out.line("namespace " + inside + " {");
   out.blank();

@@ -1,6 +1,6 @@
 // Prints the selection of a target at run time: the end of a source file with
 // code for several targets. <name>_run queries the machine once and calls the
-// code of the most capable target that it supports.
+// code of the most capable target that the machine supports.
 
 #ifndef INGOT_CODEGEN_FILES_SELECTORPRINTER_H
 #define INGOT_CODEGEN_FILES_SELECTORPRINTER_H
@@ -16,33 +16,36 @@ std::string targetNames(llvm::ArrayRef<Variant> variants);
 
 class Selector {
 public:
-  /// Reserves its names in `names`. `outside` is the namespace of the source;
-  /// empty for a GPU.
+  /// Reserves the names that the selector prints in `names`. `outside` is the
+  /// namespace of the source; empty for a GPU.
   Selector(llvm::ArrayRef<Variant> variants,
            llvm::ArrayRef<Interface> interfaces, llvm::StringRef outside,
            NameScope &names);
   void print(TextWriter &out) const;
   /// For a single target whose support is queried at run time: prints the query
-  /// and the functions <name>_run, which call the rest of the source if the
-  /// target is supported.
+  /// and the functions <name>_run, which call the code of the target if the
+  /// machine supports it.
   void printQuestion(TextWriter &out) const;
   /// For GPU targets: prints the functions of the model that dispatch to the
   /// target of the current device, or to that of the given constants or handle.
   void printDevice(TextWriter &out) const;
-  /// Returns the preprocessor condition under which the compiler's pass for a
-  /// GPU architecture is one for which this variant would be selected.
+  /// Returns the preprocessor condition that holds in the passes of the
+  /// compiler for those GPU architectures for which this variant would be
+  /// selected.
   std::string passCondition(size_t number) const;
 
-  /// The namespaces of the functions of each variant's entry points.
+  /// For each variant: the namespace that contains the functions of its entry
+  /// points.
   std::vector<std::string> namespaces;
 
 private:
   void printNumber(TextWriter &out) const;
   void printNumberInside(TextWriter &out) const;
-  /// Returns a function of the source, qualified for a call from outside of its
-  /// namespace.
+  /// Returns the name of a function in the namespace of the source, qualified
+  /// for a call from outside of that namespace.
   std::string ofSource(llvm::StringRef function) const;
-  /// Prints <name>_run, which calls `functionOf` the selected target.
+  /// Prints <name>_run, which calls the function `functionOf(number)` of the
+  /// selected target.
   void
   printRun(const Interface &interface, TextWriter &out,
            llvm::function_ref<std::string(size_t number)> functionOf) const;

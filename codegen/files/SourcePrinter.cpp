@@ -1,16 +1,16 @@
 // Prints the .cpp of a model.
 //
-// From top to bottom: includes, vector types, weights, kernels, programs that
-// others run, then `run`, which checks its arguments and launches the kernels.
-// All of this is in an anonymous namespace within the namespace <name>_source,
-// so that several such files can be one translation unit, and between the
-// pragmas that enable the target's instructions. <name>_run comes last and
-// calls `run`. With several entry points, each has such functions, preceded by
-// the programs that only it runs.
+// From top to bottom: includes, vector types, weights, kernels, the bodies of
+// ifs and loops (which are programs of their own), then `run`, which checks its
+// arguments and launches the kernels. All of this is in an anonymous namespace
+// within the namespace <name>_source, so that several such files can be one
+// translation unit, and between the pragmas that enable the target's
+// instructions. <name>_run comes last and calls `run`. With several entry
+// points, each has such functions, preceded by the bodies that only it uses.
 //
-// With several targets, each has all of this in its own namespace. Before them
-// come the weights that they share, after them the selector (SelectorPrinter.h)
-// and the <name>_run that uses it.
+// With several targets, the namespace of each contains its kernels and `run`.
+// The weights that the targets share come before these namespaces; the selector
+// (SelectorPrinter.h) and the <name>_run that uses it come after them.
 //
 // All macros and pragmas of the file are undone at its end.
 
@@ -38,8 +38,8 @@ namespace ingot {
 
 static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   std::set<std::string> types = context.vectorTypes;
-  // Prints the aligned type as well, even if only its unaligned variant is
-  // used, since a reader expects both.
+  // Prints a vector type even if only its variant for unaligned memory is used,
+  // since a reader expects both.
   for (const std::string &name : context.vectorTypes)
     printVectorTypedef(name, out.raw());
   if (!types.empty())
@@ -63,9 +63,9 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   }
   if (!context.splats.empty())
     out.blank();
-  // Functions return references, since a target may have no registers to return
-  // the vector in; pointers are cast through void, since the type states the
-  // alignment.
+  // The load and store functions return references, since a target may have no
+  // registers to return a vector in. Pointers are cast through void *, since
+  // the vector type states the alignment.
   for (StringRef memory : context.loads)
     out.line("[[gnu::always_inline]] inline const " + memory + " &load_" +
              memory + "(const void *from) { return *static_cast<const " +
@@ -77,8 +77,8 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.blank();
 }
 
-/// Prints the helper functions for memory accesses that the text of the
-/// programs uses.
+/// Prints the helper functions for memory accesses that `programs`, the text of
+/// the functions that launch kernels, calls.
 static void printMemoryFunctions(StringRef programs, TextWriter &out) {
   bool any = false;
   auto print = [&](StringRef name, StringRef isConst) {
@@ -107,7 +107,7 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
   // The prologue, divided into units that are printed or omitted as a whole.
   struct Fragment {
     std::string comment, text;
-    std::string macro; // With the parenthesis after its name; or empty.
+    std::string macro; // The name with a parenthesis; empty for other text.
   };
   std::vector<Fragment> fragments;
   bool isInside = false, isComment = false, isNamed = false;
@@ -163,14 +163,16 @@ static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
   return macros;
 }
 
-/// Returns a part of the text that disables fast-math options.
+/// Returns the part named `part` of precise_floats.inc, the text that disables
+/// fast-math options.
 static StringRef preciseFloats(StringRef part) {
   StringRef text =
       kPreciseFloatsText.split(("//? " + part + "\n").str()).second;
   return text.take_front(text.find("//? "));
 }
 
-/// Whether the C++ text of a module contains floating-point arithmetic.
+/// Whether a module contains operations on f32 or f64, so that its C++ text
+/// contains floating-point arithmetic.
 static bool usesFloats(ModuleOp module) {
   auto isFloat = [](Type type) {
     Type element = getElementTypeOrSelf(type);
@@ -186,7 +188,7 @@ static bool usesFloats(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Appends helpers before the kernels that call them.
+/// Appends a function to `order`, after the helper functions that it calls.
 static void collectKernels(FunctionOpInterface function,
                            const SymbolTable &symbols,
                            llvm::SetVector<FunctionOpInterface> &order) {
@@ -204,7 +206,7 @@ namespace {
 /// Prints the complete text of one target.
 class VariantPrinter {
 public:
-  /// `names` are those taken by the preceding text.
+  /// `names` are the names that the preceding text of the file uses.
   VariantPrinter(const Variant &variant, const CodegenOptions &options,
                  const Weights &weights,
                  const std::vector<std::string> &sharedNames, NameScope names,
@@ -246,10 +248,10 @@ public:
             this->names.unique(program.getName());
   }
 
-  /// For a GPU: prints into the namespace `inside`, with everything that its
-  /// kernels need; their bodies are compiled only if the preprocessor condition
-  /// `condition` holds. Returns the printer of the functions that do not depend
-  /// on the target.
+  /// For one of several GPU targets: prints its text into the namespace
+  /// `inside`. The bodies of kernels are compiled only if the preprocessor
+  /// condition `condition` holds. Returns the printer of the functions that do
+  /// not depend on the target.
   std::unique_ptr<DeviceHandlePrinter> printDevice(StringRef inside,
                                                    StringRef condition) {
     context.passCondition = condition;
@@ -273,8 +275,8 @@ public:
   }
 
   /// Prints into the namespaces `outside` and `inside`; `inside` is empty if
-  /// the file has a single target. `isCalled`: called by a function that
-  /// queries the machine first.
+  /// the file has a single target. `isCalled`: whether a function that queries
+  /// the machine calls the printed `run`.
   void print(StringRef outside, StringRef inside, bool isCalled) {
     std::string kernelText = textOfKernels();
     // Programs are printed later; prefetches are the only prologue text that
@@ -340,8 +342,8 @@ private:
     out.raw() << text;
   }
 
-  /// For a GPU: prints the functions that launch kernels, which have another
-  /// form.
+  /// For a GPU: prints the function of each entry point that launches its
+  /// kernels; returns the printers of the entry points.
   std::vector<std::unique_ptr<DevicePrinter>> printDeviceLaunches() {
     std::vector<std::unique_ptr<DevicePrinter>> entries;
     for (const Interface &interface : interfaces) {
@@ -367,7 +369,8 @@ private:
     }
   }
 
-  /// Callees are visited before their callers.
+  /// Whether a function or one of its callees compares floats. To be called for
+  /// callees before their callers.
   bool comparesFloats(FunctionOpInterface function) {
     return function
         .walk([&](Operation *op) {
@@ -425,10 +428,10 @@ private:
         .wasInterrupted();
   }
 
-  /// Whether a program is so long that `parallel` should be out of line.
-  /// Compilers compare each condition of a function with those before it: with
-  /// the function inlined into 1,600 launches, clang 22 takes 51 s, and with a
-  /// call 6 s.
+  /// Whether the model has so many launches that `parallel` should not be
+  /// inlined. Compilers compare each condition of a function with the preceding
+  /// ones: with `parallel` inlined into 1,600 launches, clang 22 takes 51 s,
+  /// with a call 6 s.
   bool isLongProgram() {
     constexpr int64_t many = 64;
     int64_t launches = 0;
@@ -436,8 +439,8 @@ private:
     return launches > many;
   }
 
-  /// Whether the constant is in this part of the source, rather than in another
-  /// part or file.
+  /// Whether the constant is an array in the text of this target, and not a
+  /// weight that targets share or that is in a weights object or file.
   bool isInSource(memref::GlobalOp global) const {
     const Weight &weight = weights.all()[weights.indexOf(global)];
     return !weight.shared &&
@@ -457,8 +460,8 @@ private:
       llvm::for_each(inSource, [&](auto global) { printArray(global); });
       return;
     }
-    // Kernels read tables directly; the host copies other weights to the
-    // device.
+    // GPU kernels read tables (weights without an offset) directly, as
+    // __device__ arrays; the host copies other weights to the device.
     auto payload = std::stable_partition(
         inSource.begin(), inSource.end(), [&](auto global) {
           return weights.all()[weights.indexOf(global)].offset < 0;
@@ -522,7 +525,8 @@ static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
   out.blank();
 }
 
-/// Zero-initialized, so that it takes no flash in a suitable section.
+/// Prints the definition of the arena. It is zero-initialized, so that it takes
+/// no flash in a section such as .bss.
 static void printArena(ArrayRef<Interface> interfaces, StringRef section,
                        TextWriter &out) {
   if (section.empty())
@@ -537,8 +541,9 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// Prints shared weights into the anonymous namespace before all targets,
-/// within `outside` unless that is empty; returns their names by index.
+/// Prints the weights that several targets share, before the text of the
+/// targets, into an anonymous namespace, within `outside` unless that is empty.
+/// Returns the names of these weights, by index in Weights::all().
 static std::vector<std::string>
 printSharedWeights(const Weights &weights, const Interface &interface,
                    StringRef outside, NameScope &names, TextWriter &out) {
@@ -557,7 +562,7 @@ printSharedWeights(const Weights &weights, const Interface &interface,
       out.blank();
     }
     any = true;
-    // Kernels read tables directly.
+    // GPU kernels read tables directly, as __device__ arrays.
     if (isDevice && weight.offset < 0)
       out.raw() << "__device__ ";
     printWeightArray(global, result.back(), out);
@@ -594,7 +599,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   for (const char *local :
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
-  // Names of the worker group's text.
+  // Names in the text of runtime_support/ingot_team.h.
   for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
     names.reserve(local);
   for (const Interface &entry : interfaces)
@@ -616,12 +621,14 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                 "own target.");
     out.line("#define INGOT_CHOOSES_TARGET 1");
   }
-  // The GPU compiler has its own floating-point options.
+  // GPU compilers have their own floating-point options, so the text that
+  // disables fast-math is printed for CPUs only.
   bool keepsFloats =
       !interface.isDevice && llvm::any_of(variants, [](const Variant &variant) {
         return usesFloats(variant.module);
       });
-  // Before the target's headers, whose functions are inlined into kernels.
+  // Fast-math is disabled before the target's headers are included, since their
+  // functions are inlined into kernels.
   if (keepsFloats) {
     out.raw() << preciseFloats("begin");
     out.blank();
@@ -635,7 +642,9 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
            " was generated for another version of this file\"");
   out.line("#endif");
   out.blank();
-  // After them, since the rest of the program calls the same functions.
+  // The pragmas that disable fast-math for functions follow the includes, since
+  // other sources of the program call the same functions of the target's
+  // headers.
   if (keepsFloats) {
     out.raw() << preciseFloats("functions");
     out.blank();
@@ -660,7 +669,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
       printWeightsElsewhere(interface, weights, out);
     VariantPrinter(variants.front(), options, weights, {}, names, out)
         .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
-    // The query is outside of the text that enables the target's instructions.
+    // The query of the machine follows the pragmas that disable the target's
+    // instructions again.
     if (selector)
       selector->printQuestion(out);
     return;

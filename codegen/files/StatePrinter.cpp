@@ -8,14 +8,14 @@ using namespace mlir;
 namespace ingot {
 
 namespace {
-/// A value that persists between runs: a tensor that holds it, and its entry
-/// point.
+/// A value that persists between runs: a tensor that holds it, the entry point
+/// of this tensor, and the function that returns the value's address.
 struct StateValue {
   const Interface *interface;
   const InterfaceTensor *tensor;
   std::string function;
 
-  /// Returns the buffer from which the next run reads it.
+  /// Returns the buffer from which the next run reads the value.
   InterfaceTensor::Slots slots() const {
     InterfaceTensor::Slots slots = *tensor->slots;
     if (tensor->isOutput && !slots.isAppended)
@@ -25,7 +25,8 @@ struct StateValue {
 };
 } // namespace
 
-/// Returns each value once, as an input if an entry point has it as one.
+/// Returns each value of the state once: as an input tensor if an entry point
+/// reads the value, otherwise as an output tensor.
 static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   std::vector<StateValue> values;
   llvm::StringSet<> seen;
@@ -42,7 +43,8 @@ static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   return values;
 }
 
-/// Returns the parameter that holds the state.
+/// Returns the parameter of a function that returns the address of a state
+/// value: the handle for a GPU, otherwise the state.
 static std::string parameterOf(const Interface &interface) {
   return interface.isDevice
              ? "const " + interface.sharedName + "_handle *handle"

@@ -1,10 +1,10 @@
 // Prints the state, memory that persists between runs, as C++.
 //
-// The caller owns it and passes it as a field of the io struct; for a GPU the
-// handle owns it, with the phase bytes, which select one of two buffers, on the
-// host. All zeros is a valid initial state, in which all numbers are zero. A
-// function for each value returns its address, for other initial values, and
-// for saving a state.
+// On a CPU, the caller owns the state and passes it in a field of the io
+// struct. On a GPU, the handle owns the state; the phase bytes, which select
+// one of two buffers of a value, are in host memory. All zeros is a valid
+// initial state. For each value, a generated function returns its address, so
+// that the caller can set another initial value or save the state.
 
 #ifndef INGOT_CODEGEN_FILES_STATEPRINTER_H
 #define INGOT_CODEGEN_FILES_STATEPRINTER_H
@@ -14,12 +14,15 @@
 
 namespace ingot {
 
-/// Prints <NAME>_STATE_BYTES and its alignment for the header, if there is a state.
+/// Prints the macros <NAME>_STATE_BYTES and <NAME>_STATE_ALIGN of the header,
+/// if there is a state.
 void printStateMacros(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
-/// Declares the functions that return the address of each value.
+/// Prints the declarations of the functions that return the address of each
+/// value of the state.
 void printStateDeclarations(llvm::ArrayRef<Interface> interfaces,
                             TextWriter &out);
-/// Defines these functions.
+/// Prints the definitions of the functions that return the address of each
+/// value of the state.
 void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
 /// Returns the offset of a tensor in the state, in C; `state` names its first

@@ -81,7 +81,8 @@ private:
     }
   }
 
-  /// Returns a string literal that needs no escapes.
+  /// Returns at most 200 characters of a text as a string literal, without
+  /// characters that need escapes.
   static std::string quoted(StringRef text) {
     std::string clean = toCommentText(text.take_front(200));
     llvm::replace(clean, '"', '\'');
@@ -171,7 +172,8 @@ private:
   }
 
   const Interface &interface;
-  /// Whether the generated file defines the arena, and its name.
+  /// Whether the source of the model defines the arena, and the name of the
+  /// arena.
   bool hasArena;
   std::string arena;
   ArrayRef<StringRef> types;

@@ -8,17 +8,18 @@
 
 namespace ingot {
 
-/// The result of a kernel, as in ingot_test::Node.
+/// Where the result of a kernel is in memory, as in ingot_test::Node.
 struct TestNode {
   unsigned kernel = 0;
   std::string name;
   llvm::StringRef type;
-  /// Index of the main function's argument; -1: a buffer in the arena.
+  /// Index of the argument of the main function that holds the result; -1 if
+  /// the result is in the arena.
   int argument = -1;
   int64_t offset = 0, sizes[4], strides[4];
 };
 
-/// As in ingot_test::Signature.
+/// The expected result of a kernel, as in ingot_test::Signature.
 struct TestSignature {
   double norm = 0, sums[4];
   int64_t odd = 0;
@@ -30,11 +31,12 @@ struct TestCase {
   std::vector<std::vector<char>> data;
   /// The tolerated differences of outputs, relative and absolute, by argument.
   std::vector<std::pair<double, double>> tolerances;
-  /// In the order of the nodes.
+  /// The expected results of the kernels, in the order of the nodes.
   std::vector<TestSignature> signatures;
 };
 
-/// `types` are the ingot_test::Type of the main function's arguments.
+/// Prints the test program. `types` are the ingot_test::Type of the main
+/// function's arguments.
 void printTest(const Interface &interface, const CodegenOptions &options,
                llvm::ArrayRef<llvm::StringRef> types,
                llvm::ArrayRef<TestNode> nodes, llvm::ArrayRef<TestCase> cases,

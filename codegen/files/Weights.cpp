@@ -22,7 +22,7 @@ namespace ingot {
 
 static constexpr int64_t kLargestSourceBytes = 1 << 20;
 
-/// Returns all bytes of an initial value, in `storage` if they are not
+/// Returns all bytes of a weight; copies them to `storage` if they are not
 /// contiguous.
 static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
   if (isa_and_nonnull<DenseResourceElementsAttr>(
@@ -39,7 +39,7 @@ static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
   return storage;
 }
 
-/// Whether one array can serve both weights.
+/// Whether two weights of different modules can share one array.
 static bool isSame(const Weight &a, const Weight &b) {
   memref::GlobalOp first = a.global, second = b.global;
   if (a.bytes != b.bytes || (a.offset < 0) != (b.offset < 0) ||
@@ -56,7 +56,8 @@ Weights::Weights(ModuleOp module) {
 }
 
 Weights::Weights(ArrayRef<Variant> variants) {
-  // By a hash of the bytes. Duplicates within one module are kept.
+  // The weights of previous modules by a hash of their bytes. Two equal weights
+  // of one module are not merged.
   llvm::DenseMap<uint64_t, SmallVector<size_t>> known;
   for (const Variant &variant : variants) {
     SmallVector<std::pair<uint64_t, size_t>> added;
@@ -130,8 +131,9 @@ void Weights::writePayload(llvm::raw_ostream &os) const {
 }
 
 namespace {
-/// Computes the checksum of the data written; generated checks contain the same
-/// algorithm. The payload is a multiple of kChains words.
+/// An output stream that computes the checksum of the payload written to it,
+/// with the algorithm of the generated check. The payload is a multiple of
+/// kChains 64-bit words.
 class ChecksumStream : public llvm::raw_ostream {
 public:
   ~ChecksumStream() override { flush(); }

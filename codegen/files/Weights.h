@@ -11,10 +11,11 @@
 // A weights file is a header of one page and the payload:
 //   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
-// all little-endian. The checksum is also in the generated code, which rejects
-// a file with another one. It hashes every fourth 64-bit word in a separate
-// chain, so that a processor computes four chains at a time, and then hashes
-// the four results.
+// all little-endian. The generated code also contains the checksum, and rejects
+// a file with another one. Four chains of hashes make the checksum: the first
+// hashes the 64-bit words 0, 4, 8, ..., the second 1, 5, 9, ..., so that a
+// processor computes four hashes at a time. The checksum is the hash of their
+// four results.
 //
 // Several modules (variants of one model for several targets) share their
 // weights: weights with equal bytes are stored once.
@@ -35,7 +36,8 @@ struct TargetDescription;
 
 enum class WeightsMode { Auto, Source, Object, File };
 
-/// The alignment of weights: that of the longest vectors of any target.
+/// The alignment of weights in bytes: that of the longest vectors of any
+/// target.
 inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;
@@ -47,9 +49,9 @@ struct Variant {
 };
 
 struct Weight {
-  /// In the first module that has it.
+  /// The global of the weight in the first module that contains it.
   mlir::memref::GlobalOp global;
-  /// Whether several modules have it.
+  /// Whether several modules contain the weight.
   bool shared = false;
   /// The offset in the payload; -1 for a table that kernels read by name, which
   /// is always an array in the source.
@@ -75,7 +77,7 @@ public:
   /// Returns the checksum of the payload; the first call reads all of it.
   uint64_t checksum() const;
   void writePayload(llvm::raw_ostream &os) const;
-  /// The first 32 bytes of a weights file.
+  /// Writes the first 32 bytes of a weights file.
   void writeHeader(llvm::raw_ostream &os) const;
   void writeFile(llvm::raw_ostream &os) const;
   void writeObject(llvm::StringRef symbol, const ElfIdentity &elf,

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints a product, sum or shift of integers.
+/// Prints a sum, product, quotient or shift of integers.
 Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
                                             Binding binding, Sign sign) {
   Type type = op->getResult(0).getType(), element = elementOf(type);
@@ -33,8 +33,9 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
   if (isVector(type) || element.isIndex() || bits >= 32)
     return {within(a, leftLimit) + spelling + within(b, rightLimit), binding,
             sign};
-  // C++ computes narrow integers as int. Unsigned products and left shifts may
-  // overflow it, so they are computed as unsigned; the result is truncated.
+  // C++ computes 8- and 16-bit integers as int. Unsigned products and left
+  // shifts may overflow int, so they are computed as unsigned; the result is
+  // truncated.
   if (sign == Sign::Unsigned && isa<arith::MulIOp, arith::ShLIOp>(op))
     a = castTo("uint32_t", a);
   Expression wide = {within(a, leftLimit) + spelling + within(b, rightLimit),
@@ -115,8 +116,8 @@ Expression KernelPrinter::multiplyAdd(vector::FMAOp op) {
   return multiplyAdd(op.getLhs(), op.getRhs(), op.getAcc());
 }
 
-/// Prints one expression, which GCC and clang contract to an FMA instruction if
-/// the target has one.
+/// Prints `left * right + addend` as one expression, which GCC and clang
+/// contract to an FMA instruction if the target has one.
 Expression KernelPrinter::multiplyAdd(Value left, Value right, Value addend) {
   auto [a, b] = mixedOperands(left, right);
   Expression c = value(addend);

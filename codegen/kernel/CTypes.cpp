@@ -117,7 +117,8 @@ std::string integerLiteral(const llvm::APInt &value, Sign sign) {
     return value.isZero() ? "false" : "true";
   if (sign == Sign::Unsigned)
     return utostr(value.getZExtValue()) + "u";
-  // `-2147483648` would be the negation of a literal of a wider type.
+  // In C++, `-2147483648` is the negation of a literal of a wider type, so the
+  // macro INT32_MIN is printed instead.
   if (value.isMinSignedValue() && value.getBitWidth() >= 32)
     return "INT" + utostr(value.getBitWidth()) + "_MIN";
   return llvm::itostr(value.getSExtValue());

@@ -24,7 +24,8 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
   bool isUnsigned = predicate >= P::ult, isEquality = predicate <= P::ne;
   Type type = left.getType();
   if (isMask(type)) {
-    // Masks are only compared for equality: xor, or its complement.
+    // Masks are only compared for equality: by xor (ne), or by its complement
+    // (eq).
     unsigned bits = maskBits(op.getResult());
     Expression differ = {within(maskAs(left, bits), Binding::Unary) + " ^ " +
                              within(maskAs(right, bits), Binding::Unary),
@@ -38,7 +39,8 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
     a = value(left);
     b = value(right);
     if (!isEquality) {
-      // Compared as numbers: true is 1, or -1 if the comparison is signed.
+      // Bools are compared as integers: true is 1, or -1 if the comparison is
+      // signed.
       const char *number = isUnsigned ? "int(" : "-int(";
       a = {number + a.text + ")", Binding::Unary};
       b = {number + b.text + ")", Binding::Unary};
@@ -62,7 +64,8 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   auto negated = [&](const std::string &text) -> Expression {
     return {(vector ? "~(" : "!(") + text + ")", Binding::Unary};
   };
-  // Predicates that C++ has, and those that are the negation of such a one.
+  // Predicates that C++ operators compute, and predicates that are the negation
+  // of a C++ operator.
   static constexpr std::pair<P, const char *> direct[] = {
       {P::OEQ, " == "}, {P::OGT, " > "},  {P::OGE, " >= "},
       {P::OLT, " < "},  {P::OLE, " <= "}, {P::UNE, " != "}};
@@ -74,8 +77,9 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   for (auto [predicate, spelling] : opposite)
     if (op.getPredicate() == predicate)
       return negated(a + spelling + b);
-  // Both operands are compared with themselves, as vectors even if one was a
-  // scalar that the vector extension would broadcast.
+  // The other predicates detect NaN: they compare each operand with itself, as
+  // a vector even if the operand is a scalar that the vector extension would
+  // broadcast.
   auto two = [&](const std::string &first, const std::string &second,
                  const char *with) -> Expression {
     return {"(" + first + ")" + with + "(" + second + ")", Binding::Logic};
@@ -100,8 +104,8 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   }
 }
 
-/// Returns the C type to which two integers are converted: their common type,
-/// or for a literal the type of the other operand.
+/// Returns the signedness of the C type to which two integers are converted:
+/// that of both, or for a literal that of the other operand.
 Sign KernelPrinter::commonSign(Value a, Value b) {
   Type type = a.getType();
   if (isMask(type) || !elementOf(type).isIntOrIndex())

@@ -10,8 +10,9 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Assigns all of `from` at once, through copies if an assignment would change
-/// a value that a later one reads.
+/// Prints assignments of the values `from` to the variables `to`, as if all
+/// were assigned at once: through copies if an assignment would change a value
+/// that a later one reads.
 void KernelPrinter::assignAll(ValueRange to, ValueRange from) {
   SmallVector<std::pair<Value, Value>> moves;
   llvm::DenseSet<Value> assigned;
@@ -76,8 +77,8 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   std::string type = typeName(counter.getType(), Sign::Signed);
   APInt step;
   bool byOne = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step == 1;
-  // GCC and clang share the pragma that disables unrolling, but not the one
-  // that requests it.
+  // GCC and clang share the pragma that disables unrolling, but not the pragma
+  // that requests it, so INGOT_UNROLLED is a macro.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
   out.open(

@@ -19,8 +19,8 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   Type type = op->getResult(0).getType();
   std::string target = typeName(type, to);
   if (isMask(operand.getType())) {
-    // A mask lane 0 or -1 is already sign-extended; zero extension keeps one
-    // bit.
+    // The lanes of a mask, 0 or -1, are the sign extension of an i1; zero
+    // extension keeps only the lowest bit.
     unsigned bits = storageBits(elementOf(type));
     Expression wide =
         castTo(typeName(type, Sign::Unsigned), maskAs(operand, bits));
@@ -58,8 +58,9 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   return result;
 }
 
-/// Extracts the low bits of a byte: masked, or shifted up and arithmetically
-/// down to sign-extend.
+/// Prints conversions of integers narrower than a byte, which are the low bits
+/// of a byte: masked, or sign-extended by a left shift and an arithmetic right
+/// shift.
 Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
   Value operand = op->getOperand(0);
   Type type = op->getResult(0).getType();
@@ -97,7 +98,8 @@ Expression KernelPrinter::bitcast(Operation *op) {
     return element.isInteger() || isBitsFloat(element);
   };
   Expression source = value(from);
-  // Types that are stored as integer bits already.
+  // If both types are integers in C++ (as f16 and bf16 are), their bits need no
+  // conversion.
   bool sameShape = laneCount(from.getType()) == laneCount(to);
   if (sameShape && isBits(from.getType()) && isBits(to)) {
     if (isBitsFloat(elementOf(to)))

@@ -12,8 +12,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Declares the variables, bound to registers, for results of loads of several
-/// registers.
+/// Prints variables that are bound to fixed registers, for the results of
+/// instructions that load several registers.
 void KernelPrinter::declareLoadRegisters() {
   std::set<int64_t> registers;
   kernel.walk([&](kernel::LoadNextOp load) {
@@ -51,7 +51,8 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   variables[cursor] = {name, Sign::Signed};
   out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
            " = " + text + ";");
-  // Some compilers need a statement for it, such as an asm barrier.
+  // The target's table may give a statement to print after the declaration of a
+  // cursor, such as an asm barrier.
   if (const Intrinsic *row = context.target.intrinsic(
           cursor->getName().getStringRef(), type.getElementType(),
           type.getElementType())) {
@@ -72,8 +73,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   std::string cursor = variables.at(load.getCursor()).name;
   Value first = load.getResult(0);
   auto vector = dyn_cast<VectorType>(first.getType());
-  // The operands of the spelling: the cursor, then named registers or
-  // variables.
+  // The operands of the text in the target's table: the cursor, then named
+  // registers or variables.
   std::vector<std::string> places{cursor};
   auto spelled = [&](llvm::StringRef rest) {
     std::string text;

@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the text, in parentheses if it binds less tightly than `limit`.
+/// Returns the text of an expression, in parentheses if it binds less tightly
+/// than `limit`.
 std::string KernelPrinter::within(const Expression &expression, Binding limit) {
   if (expression.binding <= limit)
     return expression.text;
@@ -39,12 +40,13 @@ Expression KernelPrinter::value(Value value) {
   return ofOperation(value.getDefiningOp());
 }
 
-/// Returns the value as an integer of the given signedness.
+/// Returns the expression for a value as an integer of the given signedness.
 Expression KernelPrinter::integer(Value operand, Sign sign) {
   if (auto literal = operand.getDefiningOp<arith::ConstantOp>())
     if (!isVector(operand.getType()))
       return constant(literal, sign);
-  // Truncation gives the low bits, which can be read with either sign.
+  // A truncation keeps the low bits, so its result is printed with the wanted
+  // sign directly.
   if (auto low = operand.getDefiningOp<arith::TruncIOp>();
       low && sign == Sign::Signed && !isVector(operand.getType()) &&
       !operand.getType().isInteger(1) && !isPartOfByte(operand.getType()) &&
@@ -58,7 +60,7 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
   return expression;
 }
 
-/// Returns the value to assign to a variable of the given signedness.
+/// Returns the expression to assign to a variable of the given signedness.
 Expression KernelPrinter::initializer(Value operand, Sign sign) {
   Type element = elementOf(operand.getType());
   if (element.isIntOrIndex() && !isMask(operand.getType()) &&
@@ -102,8 +104,8 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
       rest = rest.drop_front();
     }
   }
-  // Casts the table's vector types to the generated ones; their elements may
-  // differ.
+  // Intrinsics return vector types of the target's header, with other element
+  // types than the generated source has, so the result is cast.
   Expression call = {text, Binding::Unary,
                      type.isIndex() ? Sign::Signed : Sign::Unsigned};
   if (isVector(type)) {
@@ -136,9 +138,9 @@ static std::string eachSecondGroup(vector::ShuffleOp op) {
       .str();
 }
 
-/// Returns the target's intrinsic for the operation, if any. A multiply-add
-/// with one lane of a vector as a factor has its own entries, such as
-/// "vector.fma[2]".
+/// Returns the call of the target's intrinsic for an operation, if there is
+/// one. A multiply-add with one lane of a vector as a factor has its own
+/// entries in the target's table, such as "vector.fma[2]".
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   if (op->getNumResults() == 0)
     return std::nullopt;
@@ -149,7 +151,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     name = "arith.divf[arcp]";
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
-  // Accumulators alone may have a signed vector type.
+  // Vectors of integers are unsigned, except accumulators that are converted to
+  // signed floats.
   Sign sign = signOf(op->getResult(0));
   if (auto product = dyn_cast<vector::FMAOp>(op))
     for (bool swap : {false, true}) {
@@ -237,7 +240,8 @@ Expression KernelPrinter::ofOperation(Operation *op) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
   if (std::optional<Expression> call = intrinsic(op))
     return *call;
-  // Sums and products of index stay signed.
+  // Integers wrap, so sums and products are computed as unsigned; an index does
+  // not overflow and stays signed.
   bool isIndex = type && type.isIndex();
   constexpr Sign Signed = Sign::Signed, Unsigned = Sign::Unsigned;
   const Sign Wrapping = isIndex ? Signed : Unsigned;

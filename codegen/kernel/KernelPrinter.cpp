@@ -15,8 +15,8 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
                              TextWriter &out)
     : kernel(kernel), context(context), out(out),
       placement(kernel.getFunctionBody()) {
-  // Reserves the names of helpers, globals and locals that this file prints;
-  // arguments may shadow the names of weights.
+  // Reserves the names of the helper functions and tables that the kernel uses.
+  // Arguments may have the names of other globals.
   kernel.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
       names.reserve(context.functions[call.getCallee()]);
@@ -28,8 +28,9 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
   nameGroups();
 }
 
-/// Names a variable after the first of its values that has a name: results
-/// before carried values, which are named after their initial value.
+/// Chooses the names of variables that hold several values: a variable is named
+/// after the first of its values that has a name. Results come before carried
+/// values, which are named after their initial value.
 void KernelPrinter::nameGroups() {
   auto consider = [&](Value value) {
     if (!placement.isShared(value))
@@ -47,7 +48,8 @@ void KernelPrinter::nameGroups() {
   });
 }
 
-/// A GPU thread has few registers, and no vectors to align for.
+/// Returns the alignment of local arrays in bytes. A GPU thread accesses at
+/// most 16 bytes at a time.
 int64_t KernelPrinter::alignmentOfLocals() const {
   constexpr int64_t word = 16;
   return context.target.isDevice() ? word : context.target.bufferAlign;
@@ -83,12 +85,12 @@ void KernelPrinter::printSignature() {
   bool parallel = launched && kernel::partArguments(launched);
   std::string text;
   llvm::raw_string_ostream os(text);
-  // Kernels are noinline: inlined into the function that launches them, they
-  // would make it as large as all kernels together. Scalar helper functions are
-  // always inlined.
+  // Kernels are noinline: if they were inlined into the function that launches
+  // them, it would be as large as all kernels together. Scalar helper functions
+  // are always inlined.
   if (context.target.isDevice() && !(launched && !launched.getThreads()))
-    // In compiler passes for other GPU architectures kernels have no body, so
-    // helpers are unused.
+    // In the compiler's passes for GPU architectures of other variants, kernels
+    // have no body, so their helper functions are unused.
     os << (context.onHost.contains(kernel.getName())
                ? "__host__ __device__ __forceinline__ "
            : launched ? "__global__ __launch_bounds__(" +
@@ -130,14 +132,15 @@ void KernelPrinter::printSignature() {
       variable.name = hint.empty() ? names.numbered("arg") : names.unique(hint);
       os << typeName(argument.getType(), Sign::Signed) << ' ';
     }
-    // Strategies may pass an argument that a shape does not need, or that only
-    // a tensor map refers to.
+    // The name of an argument that the kernel does not read, or that only a
+    // tensor map refers to, is a comment.
     bool isUnused =
         llvm::all_of(argument.getUsers(), llvm::IsaPred<kernel::TilesOp>);
     os << (isUnused ? "/*" + variable.name + "*/" : variable.name);
     variables[argument] = variable;
   }
-  // Tensor maps that the host creates.
+  // Adds a parameter for each tensor map (TMA descriptor), which the host
+  // creates.
   kernel.walk([&](kernel::TilesOp tiles) {
     std::string name = names.unique(nameHint(tiles.getTiles()));
     os << (count++ ? ", " : "") << "const __grid_constant__ CUtensorMap "
@@ -152,7 +155,8 @@ void KernelPrinter::printSignature() {
   out.open(text);
 }
 
-/// States alignments of arguments that their types do not express.
+/// Prints statements that assert the alignment of arguments where their types
+/// do not express it.
 void KernelPrinter::printAlignments() {
   for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
     auto bytes =
@@ -187,7 +191,7 @@ void KernelPrinter::printStatement(Operation *op) {
     return FUNCTION(o);
 #define INGOT_TOGETHER INGOT_STATEMENT
 #include "codegen/kernel/Printable.def"
-  // Terminators are printed with the operation that they end.
+  // A terminator is printed with the operation whose region it ends.
   if (op->hasTrait<OpTrait::IsTerminator>())
     return;
   if (!printUpdate(op))
@@ -211,7 +215,8 @@ void KernelPrinter::printLocal(memref::AllocaOp local) {
   variables[local] = {name, Sign::Signed};
 }
 
-/// A view is the name of its source, plus an offset if bytes are skipped.
+/// Prints nothing: a view is printed as the name of its source, plus an offset
+/// if the view skips bytes.
 void KernelPrinter::printView(kernel::ViewOp view) {
   Variable source = variables.at(view.getSource());
   variables[view] = source;
@@ -229,8 +234,8 @@ std::string KernelPrinter::nameHint(Value value) {
                                      : kernel::nameOf(value).str();
 }
 
-/// Returns the name of the argument that an operation loads from, for variables
-/// w0, w1 loaded from w.
+/// Returns the name of the argument that an operation loads from: variables
+/// that are loaded from w are named w0, w1.
 std::string KernelPrinter::loadedFrom(Operation *op) {
   constexpr size_t longest = 8;
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
@@ -267,10 +272,10 @@ std::string KernelPrinter::declaredType(Value value, Sign sign) {
   return typeName(value.getType(), sign);
 }
 
-/// Vectors wrap on overflow, so they are unsigned, except integer accumulators
-/// that are converted to signed floats. (g++ 12 keeps signed and unsigned
-/// vectors in different registers: a cast after a loop would cost a copy of
-/// each accumulator in every iteration, and spill registers.)
+/// Vectors of integers wrap on overflow, so they are unsigned, except
+/// accumulators that are converted to signed floats. (g++ 12 keeps signed and
+/// unsigned vectors in different registers: a cast after a loop would cost a
+/// copy of each accumulator in every iteration, and spill registers.)
 Sign KernelPrinter::signOf(Value variable) const {
   bool wraps =
       isVector(variable.getType()) && !placement.isReadSigned(variable);

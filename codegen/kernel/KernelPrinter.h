@@ -30,30 +30,36 @@
 
 namespace ingot {
 
-/// The state that all functions of one source file share.
+/// The names and declarations that all functions of one generated source file
+/// share.
 struct SourceContext {
   explicit SourceContext(const TargetDescription &target) : target(target) {}
 
   const TargetDescription &target;
   /// C names of functions and globals, by symbol.
   llvm::StringMap<std::string> functions, globals;
-  /// Functions that are launched, by symbol; the others are helpers.
+  /// Kernels that the host launches, by symbol; all other functions are helpers
+  /// that kernels call.
   llvm::StringSet<> launched;
   /// Functions that compare floats or call one that does, by symbol.
   llvm::StringSet<> comparesFloats;
   /// Helpers that host kernels of a GPU output call.
   llvm::StringSet<> onHost;
-  /// Vector types to declare, and those with a splat function.
+  /// The vector types that the source declares, and those that need a splat
+  /// function.
   std::set<std::string> vectorTypes, splats;
-  /// Memory types of vectors that are loaded and stored.
+  /// The memory types of vectors (with their alignment) that are loaded, and
+  /// those that are stored.
   std::set<std::string> loads, stores;
-  /// With several GPU targets: the preprocessor condition under which bodies of
-  /// kernels are compiled for this one. Kernels are declared in every pass.
+  /// With several GPU targets: the preprocessor condition under which the
+  /// bodies of kernels are compiled for this target. Kernels are declared in
+  /// every pass of the compiler.
   std::string passCondition;
-  /// The function that distributes a kernel, or a step of it, over threads.
+  /// The name of the function that distributes a kernel, or a step of a kernel,
+  /// over threads.
   std::string parallel;
 
-  /// Returns the statement that prefetches bytes.
+  /// Returns the C++ statement that prefetches `bytes` bytes from `pointer`.
   std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;
 };
 
@@ -108,7 +114,8 @@ private:
   /// Returns the signedness of an integer variable that is assigned more than
   /// once.
   Sign signOf(mlir::Value variable) const;
-  /// Prints a C++ block: names declared within are available again after it.
+  /// Calls `print` for the content of a C++ block: names declared in the block
+  /// are available again after it.
   void inScope(llvm::function_ref<void()> print);
   void nameGroups();
   std::string nameHint(mlir::Value value);
@@ -125,7 +132,7 @@ private:
   void printPrefetch(kernel::PrefetchOp prefetch);
   void printLoadNext(kernel::LoadNextOp load);
   void declareLoadRegisters();
-  // Operations of a block or warp (WarpStatements.cpp).
+  // Operations of a GPU thread block or warp (WarpStatements.cpp).
   void printMoment(mlir::Operation *op);
   void printAwait(kernel::AwaitCopiesOp await);
   void printLoadMatrices(kernel::LoadMatricesOp load);
@@ -230,7 +237,8 @@ private:
   std::string address(mlir::Value memref, mlir::ValueRange indices);
   std::string pointerTo(mlir::Value memref, mlir::ValueRange indices);
   std::string offsetText(mlir::Value memref, mlir::ValueRange indices);
-  /// Returns the call that loads a vector from memory of its alignment.
+  /// Returns the call that loads a vector of the memory type `vector` from the
+  /// address `from`.
   std::string loadOf(const std::string &vector, const std::string &from);
   std::string pointer(mlir::Value memref);
   std::string typeName(mlir::Type type, Sign sign);
@@ -241,11 +249,11 @@ private:
   TextWriter &out;
   Placement placement;
   NameScope names;
-  /// The argument with the caller's threads, in a kernel whose steps are
-  /// shared.
+  /// The name of the ingot_context argument, in a kernel that distributes its
+  /// steps over the caller's threads.
   std::string threads;
   llvm::DenseMap<mlir::Value, Variable> variables;
-  /// Names of variables of several values, by Placement::variable.
+  /// The names of variables that hold several values, by Placement::variable.
   llvm::DenseMap<mlir::Value, llvm::StringRef> groupNames;
 };
 

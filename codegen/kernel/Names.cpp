@@ -33,7 +33,7 @@ static const StringSet<> &reservedNames() {
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
-      // A local variable of programs that can end the run.
+      // A local variable of generated functions that return an error.
       "status"};
   return names;
 }
@@ -58,8 +58,8 @@ static bool isStandardMacro(StringRef name) {
          (!name.consumeInteger(10, bits) && name.empty());
 }
 
-/// Whether a name looks like a type of the source: f32x16, u8x16_u,
-/// splat_f32x4, uint8_t, int_fast8_t.
+/// Whether a name looks like a type or function of the generated source:
+/// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t.
 static bool looksLikeType(StringRef name) {
   for (StringRef function : {"splat_", "load_", "at_"})
     if (name.starts_with(function) &&
@@ -125,7 +125,7 @@ std::string toCommentText(StringRef text) {
       result += ' ';
     if (c == '\\' || (!isPrint(c) && c != '\n'))
       c = '_';
-    // Two question marks could begin a trigraph.
+    // Two question marks in succession could begin a trigraph.
     if (c == '?' && !result.empty() && result.back() == '?')
       c = '_';
     result += c;

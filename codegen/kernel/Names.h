@@ -21,7 +21,7 @@
 
 namespace ingot {
 
-/// Applies rules 1 to 4.
+/// Converts a name by the rules 1 to 4 above.
 std::string toIdentifier(llvm::StringRef name);
 
 /// Returns an identifier in capitals, as part of a macro name.
@@ -45,7 +45,7 @@ public:
 private:
   llvm::StringMap<bool> taken;
   llvm::StringMap<unsigned> nextNumber;
-  /// The last suffix given to a name that was taken.
+  /// For each name that was taken: the last numeric suffix given to it.
   llvm::StringMap<unsigned> lastSuffix;
 };
 

@@ -19,10 +19,10 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The number of operations in one expression before a subexpression gets a
-/// variable.
+/// The largest number of operations in one expression; a subexpression beyond
+/// that gets a variable.
 static constexpr unsigned kLargestExpression = 10;
-/// The same for each arm of a conditional expression.
+/// The largest number of operations in each arm of a conditional expression.
 static constexpr unsigned kLargestArm = 6;
 
 bool isTransparent(Operation *op) {
@@ -40,8 +40,8 @@ bool isTransparent(Operation *op) {
   return isa<memref::GetGlobalOp>(op);
 }
 
-// How often the text of an operation contains that of an operand, for the
-// entries of Printable.def.
+// Functions for the entries of Printable.def: how often the text of an
+// operation contains that of an operand.
 static unsigned once(Operation *, unsigned) { return 1; }
 static unsigned twice(Operation *, unsigned) { return 2; }
 static unsigned inComparison(arith::CmpFOp compare, unsigned) {
@@ -79,7 +79,8 @@ static bool mayAliasOthers(Value root) {
          function.getArgAttr(argument.getArgNumber(), kernel::kMayAliasAttr);
 }
 
-/// Whether an operation is a call without side effects: it gets no buffer.
+/// Whether an operation is a call of a function without buffer operands, which
+/// has no side effects.
 static bool isPureCall(Operation *op) {
   return isa<func::CallOp>(op) && op->getNumResults() == 1 &&
          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
@@ -127,9 +128,9 @@ static bool clobbers(Operation *writer, Operation *reader) {
   return writer
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
-        // After a barrier, memory has what other threads wrote. Loads before a
-        // GPU store, or before waiting for the previous kernel, should not be
-        // delayed past it.
+        // A barrier makes values visible that other threads wrote. A load
+        // before a GPU vector store, or before a wait for the previous kernel,
+        // should not be delayed past it.
         if (isa<gpu::BarrierOp, kernel::WaitMbarrierOp, kernel::AwaitProductsOp,
                 kernel::AwaitInputsOp, kernel::CountOp, kernel::StoreVectorOp>(
                 op) ||
@@ -146,8 +147,8 @@ static bool clobbers(Operation *writer, Operation *reader) {
       .wasInterrupted();
 }
 
-/// Whether `writer`, including its regions, loads into a load register that
-/// `reader` uses.
+/// Whether `writer`, including its regions, overwrites a fixed register that
+/// holds an operand of `reader` (kernel.load_next).
 static bool reloads(Operation *writer, Operation *reader) {
   for (Value operand : reader->getOperands()) {
     auto load = operand.getDefiningOp<kernel::LoadNextOp>();
@@ -180,8 +181,8 @@ static bool separates(Operation *op, Operation *store) {
 Placement::Placement(Region &body) {
   findChains(body);
   findSigns(body);
-  // Inner blocks first: an scf.if becomes a conditional expression only if
-  // everything in it nests.
+  // Visits inner blocks first: an scf.if becomes a conditional expression only
+  // if all operations in it are nested.
   body.walk<WalkOrder::PostOrder>([&](Block *block) {
     findNested(*block);
     confirmNested(*block);
@@ -270,7 +271,7 @@ void Placement::findChains(Region &body) {
         else if (Operation *update = yielded.getDefiningOp())
           pinned.insert(update);
       }
-      // A loop uses the variable of its initial value if nothing else reads
+      // A loop updates the variable of an initial value if nothing else reads
       // that value.
       for (auto [init, carried] :
            llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs()))
@@ -294,7 +295,8 @@ void Placement::findChains(Region &body) {
         if (Operation *update = yielded.getDefiningOp())
           pinned.insert(update);
     }
-    // The same form for a sum of at least three products outside of a loop.
+    // Outside of a loop, a sum of at least three products is also printed as
+    // updates of one variable.
     auto addend = [](Value value) -> Value {
       if (auto fma = value.getDefiningOp<vector::FMAOp>())
         return fma.getAcc();
@@ -345,7 +347,7 @@ unsigned Placement::occurrences(Value value) const {
 static bool isExpression(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
-  // These may be expressions or statements.
+  // An scf.if or a call may be an expression or a statement.
   if (isa<scf::IfOp>(op))
     return true;
   if (isa<func::CallOp>(op))
@@ -394,13 +396,15 @@ void Placement::findNested(Block &block) {
     Value result = op.getResult(0);
     if (size > kLargestExpression || occurrences(result) != 1)
       continue;
-    // Skips splats, to the operation whose text contains the value.
+    // Finds the operation whose text contains the value, beyond splats of the
+    // value.
     Operation *user = *result.user_begin();
     while (isTransparent(user))
       user = *user->getResult(0).user_begin();
     if (user->getBlock() != &block)
       continue;
-    // The bound and step of a loop are evaluated repeatedly, its start is not.
+    // C++ evaluates the bound and step of a loop in each iteration, so their
+    // operations are not nested; its start is evaluated once.
     auto loop = dyn_cast<scf::ForOp>(user);
     if (loop &&
         llvm::is_contained({loop.getUpperBound(), loop.getStep()}, result))
@@ -413,8 +417,9 @@ void Placement::findNested(Block &block) {
   }
 }
 
-/// Whether a load marked as adjacent would be printed after the narrowing of a
-/// value computed from its neighbour, so that the loads could not be combined.
+/// Whether a load that is marked as adjacent to another load would be printed
+/// after the narrowing of a value computed from the other load, so that the two
+/// loads could not be combined.
 bool Placement::leavesOthers(Operation *load) const {
   if (!load->hasAttr(kernel::kSideBySideAttr))
     return false;
@@ -431,7 +436,8 @@ Operation *Placement::statementOf(Operation *op) const {
 }
 
 void Placement::confirmNested(Block &block) {
-  // From the end, since the position of a user's text has to be known.
+  // Visits operations from the last to the first: the position of an
+  // operation's text is that of its user.
   for (Operation &op : llvm::reverse(block)) {
     if (!nested.contains(&op) || isTransparent(&op))
       continue;
@@ -465,8 +471,8 @@ bool Placement::standsBefore(Operation *reader, Operation *update) const {
   return !place || place == update || place->isBeforeInBlock(update);
 }
 
-/// The remaining case: a carried value with several readers. Its update may
-/// assign the same variable if all of them come before it.
+/// Shares variables between a carried value with several readers and its update
+/// in the loop, if the text of all readers comes before the update.
 void Placement::shareUpdates(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   if (!loop)
@@ -479,7 +485,7 @@ void Placement::shareUpdates(Operation *op) {
         isNested(update) || yielded.getType() != carried.getType() ||
         llvm::count(loop.getYieldedValues(), yielded) != 1)
       continue;
-    // All readers of the variable, through any of its values.
+    // Checks the readers of all values that share the variable.
     bool readBefore = true;
     Value own = variable(carried);
     for (auto &[member, of] : leader)

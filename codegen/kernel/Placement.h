@@ -2,7 +2,8 @@
 //
 // Decides, for one function and before any text is written, how its SSA values
 // appear in C++:
-//   - a *nested* operation is not a statement: its text is part of its single use;
+//   - a *nested* operation is not a statement: its text is part of its single
+//     use;
 //   - values that *share* a variable are one mutable local: a loop's carried
 //     value, the operations that update it on its way to the yield, and the
 //     loop's result.
@@ -33,13 +34,14 @@ class Placement {
 public:
   explicit Placement(mlir::Region &body);
 
-  /// Whether the operation is not a statement: its text is part of its use.
+  /// Whether the operation is not a statement: its text is part of the text of
+  /// its user.
   bool isNested(mlir::Operation *op) const { return nested.contains(op); }
   /// Whether an scf.if is written as `c ? a : b`, nested or not.
   bool isConditional(mlir::Operation *op) const {
     return conditionals.contains(op);
   }
-  /// Returns the representative of the values in a variable.
+  /// Returns the value that represents all values in the same variable.
   mlir::Value variable(mlir::Value value) const;
   /// Whether the value is in a variable that is assigned more than once.
   bool isShared(mlir::Value value) const { return leader.contains(value); }
@@ -65,7 +67,8 @@ private:
   bool standsBefore(mlir::Operation *reader, mlir::Operation *update) const;
 
   llvm::DenseSet<mlir::Operation *> nested, conditionals;
-  /// Operations that must be statements, since they assign to a variable.
+  /// Operations that must be statements, since they assign to a shared
+  /// variable.
   llvm::DenseSet<mlir::Operation *> pinned;
   llvm::DenseMap<mlir::Operation *, unsigned> weight;
   llvm::DenseMap<mlir::Value, mlir::Value> leader;

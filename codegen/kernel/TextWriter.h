@@ -20,7 +20,7 @@ public:
   void blank() { os << '\n'; }
   /// Writes `text` as // comments, one paragraph for each of its lines.
   void comment(llvm::StringRef text);
-  /// The same as /* */ comments, for headers that C compilers read.
+  /// Writes `text` as /* */ comments, for headers that C compilers read.
   void blockComment(llvm::StringRef text);
   /// Writes a line that ends in {, and indents.
   void open(const llvm::Twine &text);

@@ -9,8 +9,9 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints the bytes per row of each tile, then the rows of each; zeros for
-/// tiles without a shape.
+/// Prints the call that configures the matrix tile registers: the bytes per row
+/// of each tile, then the number of rows of each tile; 0 for tiles without a
+/// shape.
 void KernelPrinter::printShapeTiles(kernel::ShapeTilesOp shapes) {
   std::string text;
   for (ArrayRef<int64_t> numbers : {shapes.getBytes(), shapes.getRows()})

@@ -79,7 +79,7 @@ Expression KernelPrinter::splat(Type type, const Expression &scalar) {
           Sign::Unsigned};
 }
 
-/// Returns the scalar of a splat of floats.
+/// If a vector of floats is a splat, returns its scalar.
 std::optional<Expression> KernelPrinter::splatSource(Value vector) {
   Type element = elementOf(vector.getType());
   if (!isVector(vector.getType()) || !(element.isF32() || element.isF64()))
@@ -98,8 +98,8 @@ std::optional<Expression> KernelPrinter::splatSource(Value vector) {
   return std::nullopt;
 }
 
-/// Returns both operands, at least one as a vector; the other as a scalar if it
-/// is a splat.
+/// Returns the operands of a binary float operator: at least one as a vector,
+/// the other as a scalar if it is a splat.
 std::pair<Expression, Expression> KernelPrinter::mixedOperands(Value a,
                                                                Value b) {
   std::optional<Expression> left = splatSource(a), right = splatSource(b);
@@ -114,7 +114,8 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
   if (isVector(source.getType()) || !isVector(type))
     return value(source);
   if (isMask(type)) {
-    // Lanes of 0 or -1, of the mask's width.
+    // The lanes of a mask are 0 or -1, as wide as the elements that were
+    // compared.
     unsigned bits = maskBits(op.getResult());
     std::string lanes = llvm::utostr(laneCount(type));
     std::string bitsText = llvm::utostr(bits);
@@ -215,8 +216,8 @@ std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
     return "-int(" + value(scalar).text + ")";
   if (elementOf(vectorType).isInteger()) {
     Expression lane = integer(scalar, Sign::Unsigned);
-    // Braces reject the narrowing from int, which intrinsics of dot products
-    // return.
+    // Intrinsics of dot products return int, which a braced initializer does
+    // not narrow implicitly, so the lane is cast.
     if (scalar.getDefiningOp<kernel::DotOp>() &&
         !variables.count(placement.variable(scalar)))
       lane = castTo(typeName(scalar.getType(), Sign::Unsigned), lane);
@@ -288,7 +289,8 @@ Expression KernelPrinter::extractSlice(vector::ExtractStridedSliceOp op) {
   return shuffle(op.getSource(), op.getSource(), op.getType(), lanes);
 }
 
-/// Inserting into a one-lane vector yields the scalar.
+/// Returns the inserted scalar, since a vector of one lane is printed as a
+/// scalar.
 Expression KernelPrinter::insertedLane(vector::InsertOp op) {
   return value(op.getValueToStore());
 }
@@ -303,7 +305,8 @@ Expression KernelPrinter::fromElements(vector::FromElementsOp op) {
   return fromLanes(type, lanes);
 }
 
-/// Widens the slice with undefined lanes, then shuffles it into its position.
+/// Inserts a slice into a vector: widens the slice with undefined lanes, then
+/// shuffles it into its position.
 Expression KernelPrinter::insertSlice(vector::InsertStridedSliceOp op) {
   Value source = op.getValueToStore(), dest = op.getDest();
   int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
@@ -339,12 +342,13 @@ std::string KernelPrinter::pointer(Value memref) {
   return value(memref).text;
 }
 
-/// Returns `x[i * 224 + j * 8 + 3]`: one row-major index with constant strides.
+/// Returns the text of an element, such as `x[i * 224 + j * 8 + 3]`: one
+/// row-major index with constant strides.
 std::string KernelPrinter::address(Value memref, ValueRange indices) {
   return pointer(memref) + "[" + offsetText(memref, indices) + "]";
 }
 
-/// Returns `&x[i * 224 + 3]`, or `x`.
+/// Returns the text of an element's address, such as `&x[i * 224 + 3]`, or `x`.
 std::string KernelPrinter::pointerTo(Value memref, ValueRange indices) {
   std::string offset = offsetText(memref, indices);
   return offset == "0" ? pointer(memref)
@@ -385,8 +389,8 @@ std::string KernelPrinter::loadOf(const std::string &vector,
   return "load_" + vector + "(" + from + ")";
 }
 
-/// Returns the name of a vector type in memory: aligned to a number of bytes,
-/// or as its elements.
+/// Returns the name of a vector type in memory: aligned to `alignment` bytes
+/// or, without it, to its elements.
 std::string KernelPrinter::memoryVector(const std::string &name,
                                         std::optional<int64_t> alignment) {
   return useVector(name + (alignment ? "_a" + llvm::itostr(*alignment) : "_u"));

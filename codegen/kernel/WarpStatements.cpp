@@ -1,5 +1,5 @@
-// Prints operations of a block or warp: each is a call of the function that the
-// target's table names.
+// Prints operations of a GPU thread block or warp: each is a call of the
+// function that the target's table of intrinsics names.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -35,9 +35,9 @@ void KernelPrinter::printLoadMatrices(kernel::LoadMatricesOp load) {
            address(load.getTile(), load.getIndices()) + ");");
 }
 
-/// Accumulators are variables that the function updates; if an accumulator does
-/// not share the variable of its result, that variable is initialized as a
-/// copy.
+/// Prints the matrix multiplication of a warp. The called function updates its
+/// accumulators, which are variables; if an accumulator does not share the
+/// variable of its result, that variable is first set to a copy.
 void KernelPrinter::printWarpProduct(kernel::WarpProductOp product) {
   std::string text;
   for (auto [sum, result] :

@@ -1,5 +1,5 @@
 // Prints operations of warpgroups, and copies of whole tiles: each is a call of
-// the function that the target's table names.
+// the function that the target's table of intrinsics names.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints dynamic shared memory, for kernels that exceed the static limit: one
-/// structure, whose size the launch requests.
+/// Prints the buffers of a kernel that exceeds the static limit of shared
+/// memory: one struct in dynamic shared memory, whose size the launch requests.
 void KernelPrinter::printShared() {
   auto function = dyn_cast<kernel::FuncOp>(*kernel);
   if (!function || kernel::sharedBytes(function) <=
@@ -36,7 +36,7 @@ void KernelPrinter::printShared() {
   out.line(type + " &" + object + " = device::shared_memory<" + type + ">();");
 }
 
-/// Returns the address of an mbarrier: "&gates[stage]".
+/// Returns the address of an mbarrier, such as "&mbarriers[stage]".
 std::string KernelPrinter::mbarrierText(Value mbarriers, Value mbarrier) {
   return "&" + address(mbarriers, mbarrier);
 }
@@ -79,7 +79,8 @@ void KernelPrinter::printWaitMbarrier(kernel::WaitMbarrierOp await) {
            integer(await.getParity(), Sign::Signed).text + ");");
 }
 
-/// Tensor map coordinates are innermost first.
+/// Prints the copy of a tile from a tensor map, whose coordinates are innermost
+/// first.
 void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
   std::string text = "(&" + address(copy.getTo(), copy.getToIndices()) + ", " +
                      variables.at(copy.getTiles()).name + ", " +

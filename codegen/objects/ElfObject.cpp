@@ -26,7 +26,8 @@ struct Section {
   uint64_t align, entrySize;
 };
 
-/// Writes integers; fields of the width of an address have 4 or 8 bytes.
+/// Writes the little-endian fields of ELF structures; fields as wide as an
+/// address have 4 or 8 bytes.
 class ElfWriter {
 public:
   ElfWriter(raw_ostream &os, bool is64Bit)

@@ -14,8 +14,8 @@ namespace ingot {
 struct ElfIdentity;
 
 /// Writes a relocatable ELF object whose .rodata consists of `bytes` bytes
-/// written by `payload`, aligned like weights, with one hidden symbol. Needs no
-/// assembler and copies nothing.
+/// written by `payload`, aligned like weights, with one hidden symbol. The
+/// object is written without an assembler and without a copy of the bytes.
 void writeDataObject(llvm::StringRef symbol, int64_t bytes,
                      const ElfIdentity &elf, llvm::raw_ostream &os,
                      llvm::function_ref<void(llvm::raw_ostream &)> payload);

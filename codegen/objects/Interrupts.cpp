@@ -16,8 +16,8 @@ namespace ingot {
 
 static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 
-/// Paths for the signal handler, which must not allocate. A compilation has at
-/// most three folders at once.
+/// The temporary folders to remove, in a form for the signal handler, which
+/// must not allocate. A compilation has at most three folders at once.
 static std::atomic<char *> folders[16];
 static std::atomic<int> runningProgram;
 
@@ -52,8 +52,9 @@ void forgetFolder(StringRef folder) {
 
 void setRunningProgram(int group) { runningProgram = group; }
 
-/// Ends the running program, which may write into the folders: by SIGTERM, so
-/// that it removes its own files, and after two seconds by SIGKILL.
+/// Ends the running child process, which may write into the temporary folders:
+/// by SIGTERM, so that it removes its own files, and after two seconds by
+/// SIGKILL.
 static void endRunningProgram() {
   int group = runningProgram.exchange(0);
   if (!group)
@@ -74,8 +75,8 @@ void cleanUpAfterSignal() {
     char *path = slot.exchange(nullptr);
     if (!path)
       continue;
-    // Reading a folder allocates, which a handler must not do, so `rm` is
-    // executed.
+    // Listing a folder allocates, which a signal handler must not do, so `rm`
+    // is executed.
     char name[] = "rm", flags[] = "-rf", end[] = "--";
     char *arguments[] = {name, flags, end, path, nullptr};
     char *environment[] = {nullptr};
@@ -97,7 +98,8 @@ void installInterruptHandlers() {
   struct sigaction action = {}, before[std::size(endingSignals)] = {};
   for (auto [signal, old] : llvm::zip(endingSignals, before))
     sigaction(signal, nullptr, &old);
-  // Makes LLVM install its handlers now rather than later over these.
+  // Makes LLVM install its signal handlers now; later, they would replace the
+  // handlers installed below.
   llvm::sys::SetInterruptFunction(nullptr);
   action.sa_handler = handleSignal;
   sigemptyset(&action.sa_mask);

@@ -14,21 +14,24 @@
 
 namespace ingot {
 
-/// Installs the handlers; a signal that is ignored stays ignored.
+/// Installs the signal handlers; a signal that is ignored stays ignored.
 void installInterruptHandlers();
 
-/// Ends the child process and removes the folders. Safe in a signal handler.
+/// Ends the running child process and removes the registered folders. Safe in a
+/// signal handler.
 void cleanUpAfterSignal();
 
-/// Makes signals remove a folder with its contents, until it is forgotten.
+/// Registers a folder that a signal removes with its contents, until
+/// forgetFolder() is called.
 void removeFolderOnSignal(llvm::StringRef folder);
 void forgetFolder(llvm::StringRef folder);
 
-/// Sets the process group that a signal has to end; 0: none.
+/// Sets the process group of the running child process, which a signal ends; 0:
+/// none.
 void setRunningProgram(int group);
 
-/// Blocks signals while a file or process is created that they have to clean
-/// up.
+/// Blocks signals while a file or process is created that a signal has to
+/// remove or end.
 class SignalsHeld {
 public:
   SignalsHeld();
@@ -36,7 +39,7 @@ public:
   SignalsHeld(const SignalsHeld &) = delete;
   SignalsHeld &operator=(const SignalsHeld &) = delete;
 
-  /// The signal mask before.
+  /// The signal mask before construction, which the destructor restores.
   sigset_t before;
 };
 

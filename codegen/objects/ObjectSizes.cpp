@@ -60,7 +60,8 @@ static std::string plainDeclarationName(StringRef declaration) {
   return name.drop_front(begin == StringRef::npos ? 0 : begin + 1).str();
 }
 
-/// Parses lines of the form FILE:LINE[:COLUMN]:NAME <tab> BYTES <tab> KIND.
+/// Parses the lines of a stack usage file, of the form FILE:LINE[:COLUMN]:NAME
+/// <tab> BYTES <tab> KIND.
 static StringMap<int64_t> readFrames(StringRef text) {
   StringMap<int64_t> frames;
   SmallVector<StringRef> lines;
@@ -72,7 +73,8 @@ static StringMap<int64_t> readFrames(StringRef text) {
     if (fields.size() < 2 || fields[1].getAsInteger(10, bytes))
       continue;
     StringRef name = fields[0];
-    // Names may contain colons as well, but always in pairs.
+    // Finds the colon before the name. Names may contain colons as well, but
+    // always in pairs.
     for (size_t i = 1; i + 1 < name.size(); ++i)
       if (name[i] == ':' && isDigit(name[i - 1]) && name[i + 1] != ':' &&
           !isDigit(name[i + 1])) {
@@ -87,7 +89,8 @@ static StringMap<int64_t> readFrames(StringRef text) {
 
 namespace {
 
-/// The call graph, from the relocations in each function's code.
+/// The call graph of an object, from the relocations in the code of each
+/// function.
 class CallGraph {
 public:
   CallGraph(const ELFObjectFileBase &file, const StringMap<int64_t> &frames,
@@ -183,7 +186,7 @@ private:
 
   int64_t depthOf(size_t i) {
     Node &node = nodes[i];
-    // Generated code is not recursive; a cycle comes from elsewhere.
+    // Generated code is not recursive; only library functions can form a cycle.
     if (node.depth >= 0 || node.visiting)
       return std::max<int64_t>(node.depth, 0);
     node.visiting = true;

@@ -4,8 +4,9 @@
 //     -> bytes of code and of constants, and for each function its code and its
 //        stack including all functions that it calls
 //
-// Functions have plain names, without namespaces and parameters; a compiler's
-// clones of a function (for constant arguments, for example) count with it.
+// Functions have plain names, without namespaces and parameters. A compiler's
+// clones of a function (for constant arguments, for example) count as that
+// function.
 
 #ifndef INGOT_CODEGEN_OBJECTS_OBJECTSIZES_H
 #define INGOT_CODEGEN_OBJECTS_OBJECTSIZES_H
@@ -36,8 +37,8 @@ struct ObjectSizes {
   std::vector<std::string> undefined;
 
   int64_t flash() const { return code + constants + data; }
-  /// Returns the sizes of the model whose names begin with `name`; the stack is
-  /// that of its deepest entry point.
+  /// Returns the flash bytes of the object, and the stack bytes of the entry
+  /// point of the model `name` that needs the most stack.
   MeasuredBytes measured(llvm::StringRef name) const {
     int64_t stack = 0;
     for (const auto &entry : functions)
@@ -46,19 +47,21 @@ struct ObjectSizes {
         stack = std::max(stack, entry.second.stack);
     return {flash(), stack};
   }
-  /// Returns zeros for functions that were inlined.
+  /// Returns the sizes of a function; zeros if the function was inlined.
   Function function(llvm::StringRef name) const {
     return functions.lookup(name);
   }
 };
 
-/// `stackUsage` is the file that compilers write for -fstack-usage. Functions
-/// that it does not list, those of the compiler's library, have the stack frame
-/// in their debug frame tables, if any.
+/// Reads the sizes of an object. `stackUsage` is the file that compilers write
+/// for -fstack-usage. Functions that it does not list, such as those of the
+/// compiler's library, have the frame size that the object's debug frame tables
+/// state, if any.
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
-/// Returns the flags that compileSource needs for readObjectSizes.
+/// Returns the compiler flags that make an object and a stack usage file
+/// suitable for readObjectSizes.
 llvm::ArrayRef<llvm::StringRef> measuringFlags();
 
 /// Measures several objects together, of which the first was compiled with

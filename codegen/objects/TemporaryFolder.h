@@ -25,7 +25,7 @@ public:
 
 private:
   explicit TemporaryFolder(llvm::StringRef folder) : folder(folder.str()) {}
-  /// Empty after being moved from.
+  /// The path of the folder; empty after the object was moved from.
   std::string folder;
 };
 

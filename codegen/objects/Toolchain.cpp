@@ -78,7 +78,8 @@ static StringRef machineFaultIn(StringRef messages) {
   SmallVector<StringRef> lines;
   messages.split(lines, '\n');
   for (StringRef line : lines) {
-    // Killed by the system, usually because memory ran out.
+    // The compiler reports that the system killed one of its processes, usually
+    // because memory ran out.
     bool isKilled = line.contains("Killed");
     auto isSign = [&](StringRef sign) {
       return line.contains_insensitive(sign);
@@ -206,8 +207,8 @@ Error compileSource(const TargetDescription &target, StringRef source,
     ours.push_back(flag.str());
   for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
     ours.push_back(flag.str());
-  // The command's own flags come last, so that they take precedence: --cxx "g++
-  // -Os".
+  // Flags in the command come after Ingot's, so that they take precedence:
+  // --cxx "g++ -Os".
   auto first = llvm::find_if(
       *command, [](StringRef word) { return word.starts_with("-"); });
   command->insert(first, ours.begin(), ours.end());
@@ -239,7 +240,8 @@ Error mergeObjects(const TargetDescription &target,
     return make_error<MissingProgram>(
         ("the linker `" + target.linker + "` is not installed").str());
   }
-  // The target's flags select the variant of the compiler's library.
+  // The target's flags make the compiler link the library variant of this
+  // target.
   for (StringRef flag : target.compilerFlags)
     command.push_back(flag.str());
   command.insert(command.end(), {"-r", "-nostdlib"});

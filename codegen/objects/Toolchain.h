@@ -13,7 +13,7 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// An error with a message; its class is the kind of error.
+/// An error with a message; the class `Kind` is the kind of error.
 template <typename Kind> class TextError : public llvm::ErrorInfo<Kind> {
 public:
   explicit TextError(std::string message) : text(std::move(message)) {}
@@ -26,13 +26,14 @@ private:
   std::string text;
 };
 
-/// A required program is not installed.
+/// The error that a required program is not installed.
 struct MissingProgram : TextError<MissingProgram> {
   static char ID;
   using TextError::TextError;
 };
 
-/// The machine prevented a program from working: a full disk, no memory.
+/// The error that a fault of the machine, such as a full disk, prevented a
+/// program from working.
 struct MachineFault : TextError<MachineFault> {
   static char ID;
   using TextError::TextError;
@@ -46,20 +47,21 @@ llvm::ArrayRef<llvm::StringRef> standardCompileFlags();
 /// command, or a MissingProgram that lists all candidates.
 llvm::Expected<std::vector<std::string>>
 findCompiler(const TargetDescription &target);
-/// Returns the target with `command` as its compiler; unchanged if that is
-/// empty.
+/// Returns the target with `command` as its compiler; the target unchanged if
+/// `command` is empty.
 TargetDescription withCompiler(const TargetDescription &target,
                                llvm::StringRef command);
 /// Returns the words of a command, with the first replaced by the path of its
-/// program; empty if that is not installed.
+/// program; empty if the program is not installed.
 std::vector<std::string> installedCommand(llvm::StringRef command);
 
 /// Compiles `source` to `object`, with `flags` after those of the target.
 llvm::Error compileSource(const TargetDescription &target,
                           llvm::StringRef source, llvm::StringRef object,
                           llvm::ArrayRef<llvm::StringRef> flags = {});
-/// Returns the compiler flags by which an object also contains code for these
-/// GPU architectures, and PTX that drivers compile for later ones.
+/// Returns the compiler flags by which an object also contains code for the GPU
+/// architectures of `others`, and PTX that drivers compile for later
+/// architectures.
 std::vector<std::string>
 flagsForLevels(llvm::ArrayRef<const TargetDescription *> others);
 
@@ -68,9 +70,9 @@ llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
 
-/// Runs a command and waits, for at most `seconds` if that is not 0. On
-/// failure, its output becomes the error; a MachineFault if the machine is the
-/// cause. A signal that ends Ingot also ends the command.
+/// Runs a command and waits for its end: at most `seconds`, unless `seconds` is
+/// 0. On failure, its output becomes the error; a MachineFault if the machine
+/// is the cause. A signal that ends Ingot also ends the command.
 llvm::Error runProgram(llvm::ArrayRef<std::string> command,
                        unsigned seconds = 0);
 

@@ -13,7 +13,8 @@ namespace {
 using Place = std::pair<uint64_t, uint64_t>; // section, offset
 } // namespace
 
-/// Returns the targets of the relocations in `section`, by their offsets.
+/// Returns the targets of the relocations in `section`, by the offsets of the
+/// relocated words.
 static Expected<DenseMap<uint64_t, Place>>
 readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
   DenseMap<uint64_t, Place> pointers;
@@ -37,7 +38,8 @@ readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
         return joinErrors(to.takeError(), value.takeError());
       if (*to == file.section_end())
         continue;
-      // The addend is in the relocation, or in the relocated word itself.
+      // The addend of the target address is in the relocation or, in some
+      // formats, in the relocated word itself.
       Expected<int64_t> added = relocation.getAddend();
       if (!added) {
         consumeError(added.takeError());
@@ -72,7 +74,8 @@ Expected<UnwindFrames> readUnwindFrames(const ELFObjectFileBase &file) {
     auto *function = dyn_cast<dwarf::FDE>(&entry);
     if (!function)
       continue;
-    // After the length and the reference to the CIE, each of 4 bytes.
+    // In an entry for a function (FDE), the address of the function follows the
+    // length and the reference to the CIE, each of 4 bytes.
     auto begin = pointers->find(function->getOffset() + 8);
     if (begin == pointers->end())
       continue;

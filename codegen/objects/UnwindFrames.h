@@ -11,7 +11,8 @@
 namespace ingot {
 
 /// The stack bytes of the functions in a relocatable object, by the index of
-/// their section and their offset in it; functions without a table are missing.
+/// the function's section and the function's offset in it; functions without a
+/// debug frame table are missing.
 using UnwindFrames = llvm::DenseMap<std::pair<uint64_t, uint64_t>, int64_t>;
 llvm::Expected<UnwindFrames>
 readUnwindFrames(const llvm::object::ELFObjectFileBase &file);

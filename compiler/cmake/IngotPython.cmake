@@ -1,7 +1,7 @@
 # The Python environment in the build folder: the onnx wheel contains the C++
 # sources of the onnx library, on which the importer is built; tests compare
-# with ONNX Runtime. The versions are pinned in requirements.txt; the environment
-# is renewed when its copy of that file differs.
+# with ONNX Runtime. The versions are pinned in requirements.txt; the
+# environment is renewed when its copy of requirements.txt differs.
 set(INGOT_PYTHON "${INGOT_VENV}/bin/python3")
 set(requirements "${PROJECT_SOURCE_DIR}/compiler/cmake/requirements.txt")
 

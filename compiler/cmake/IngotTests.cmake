@@ -1,12 +1,12 @@
 # ingot_add_test(NAME quick|sample|full|all COMMAND command... [DEPENDS targets...]
 #                [TIMEOUT seconds] [PROCESSORS n] [ENVIRONMENT X=y...])
 #
-# registers a ctest test. The label tells in which runs the test is included:
-# `quick` (in every run), `sample` (with the quick ones, under a minute in
-# total; a part of a full test), `full` (./dev test, and CI) or `all` (./dev
-# test --all, which may take hours). The dependencies of a test become part of
-# the target `ingot-tests`, or of `ingot-quick-tests` for quick and sample
-# tests.
+# registers a ctest test. The label tells which runs include the test: `quick`
+# (every run), `sample` (only ./dev test --quick, which takes under a minute;
+# the test executes a part of a full one), `full` (./dev test, and CI) or `all`
+# (only ./dev test --all, which may take hours). The dependencies of a test
+# become part of the target `ingot-tests`, or of `ingot-quick-tests` for quick
+# and sample tests.
 
 add_custom_target(ingot-quick-tests)
 add_custom_target(ingot-tests)

@@ -1,4 +1,4 @@
-// Estimates the registers of a device thread from live ranges.
+// Estimates the registers of a GPU thread from live ranges.
 
 #include "compiler/measure/DeviceRegisters.h"
 
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// Computes live ranges: numbers the operations of a kernel in order, and the
-/// ends of their regions.
+/// Live ranges of the values of a kernel, as intervals of positions:
+/// operations, and the ends of their regions, are numbered in order.
 class LiveRanges {
 public:
   explicit LiveRanges(kernel::FuncOp kernel) { number(kernel); }
@@ -50,8 +50,9 @@ private:
     ends[op] = count++;
   }
 
-  /// Returns the 32-bit registers for a value. Constants are immediates, and
-  /// booleans are in predicate registers; indices count as 32 bits.
+  /// Returns the number of 32-bit registers that hold a value. Constants are
+  /// immediates, and booleans are in predicate registers; indices count as 32
+  /// bits.
   static int64_t registersOf(Value value) {
     Type type = value.getType();
     if (matchPattern(value, m_Constant()) || type.isInteger(1))
@@ -64,8 +65,8 @@ private:
     return type.isInteger(64) || type.isF64() ? 2 : 1;
   }
 
-  /// Returns the position after the last use of a value: for a use in a loop
-  /// that does not contain the definition, the end of the loop.
+  /// Returns the position after the last use of a value. If the last use is in
+  /// a loop that does not contain the definition, this is the end of the loop.
   int64_t endOf(Value value) {
     int64_t end = -1;
     Region *home = value.getParentRegion();
@@ -91,7 +92,8 @@ int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device) {
           resident = kernel.getResident().value_or(1);
   int64_t most =
       std::min<int64_t>(255, device.registers / (threads * resident) / 8 * 8);
-  // If warpgroups exchange registers, all start with the maximum.
+  // If warpgroups exchange registers during the kernel, all threads start with
+  // the maximum.
   bool exchanges =
       kernel
           ->walk([](kernel::SetRegistersOp) { return WalkResult::interrupt(); })

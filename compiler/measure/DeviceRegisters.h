@@ -6,8 +6,9 @@
 
 namespace ingot {
 
-/// Estimates the 32-bit registers of a device thread: the largest number of
-/// live values in the kernel, which compilers may reduce or exceed.
+/// Estimates the 32-bit registers of a GPU thread: the largest number of
+/// registers for values that are live at the same time. GPU compilers may use
+/// fewer or more.
 int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device);
 
 } // namespace ingot

@@ -1,6 +1,6 @@
-// Wraps the generated source in a program that times each launch
-// (launchTimingText). The program ends with one line of microseconds per
-// launch, or with the reason for its failure.
+// Includes the generated source in a program that times each launch
+// (launchTimingText). The last lines that the program prints are the
+// microseconds of each launch, or the reason for its failure.
 
 #include "compiler/measure/DeviceTiming.h"
 
@@ -19,11 +19,12 @@ using namespace llvm;
 namespace ingot {
 namespace {
 
-/// The last line of the program if the device cannot be used for timing.
+/// The last line that the timing program prints if the GPU cannot be used for
+/// timing.
 constexpr StringLiteral noDevice = "no device", otherDevice = "other device",
                         failed = "failed";
 
-/// A model that is only timed.
+/// A model that is only timed, so it cannot be run on tensors.
 class TimedModel : public BuiltModel {
 public:
   using BuiltModel::generate;
@@ -32,7 +33,8 @@ public:
     return false;
   }
 
-  /// Returns the text of the program that includes the generated `source`.
+  /// Returns the text of the timing program, which includes the generated
+  /// `source`.
   std::string program(StringRef source, const TargetDescription &target) const {
     std::vector<std::string> bytes;
     for (ArrayRef<mlir::RankedTensorType> types : {inTypes, outTypes})

@@ -1,4 +1,4 @@
-// Times the launches of a model on a device of this machine.
+// Times the launches of a model on a GPU of this machine.
 
 #ifndef INGOT_COMPILER_MEASURE_DEVICETIMING_H
 #define INGOT_COMPILER_MEASURE_DEVICETIMING_H
@@ -7,10 +7,10 @@
 
 namespace ingot {
 
-/// Builds the model in a program that runs it on this machine's device, with
-/// the target's compiler or the one in its options. Returns the median
-/// microseconds per launch, in order; empty with diagnostics on failure, also
-/// if there is no such device.
+/// Builds a program that runs the model on the GPU of this machine, with the
+/// target's compiler or the compiler in the options. Returns the median
+/// microseconds of each launch, in the order of execution; empty with
+/// diagnostics on failure, also if this machine has no such GPU.
 std::vector<double> timeLaunches(Compilation &compilation);
 
 } // namespace ingot

@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Lists the ONNX nodes named by a location, `most` at most.
+/// Lists at most `most` of the ONNX nodes that a location names.
 static std::string listNodes(Location location, size_t most) {
   std::string text;
   for (auto [i, name] : llvm::enumerate(nodesOf(location))) {
@@ -32,8 +32,8 @@ static std::string listNodes(Location location, size_t most) {
   return text;
 }
 
-/// Returns the footprint known from the plan; the compilation is complete, but
-/// nothing has been written.
+/// Returns the parts of the footprint that are known after stage Plan, before
+/// C++ is written: weights, arena and state.
 static Footprint planFootprint(Compilation &compilation) {
   Footprint footprint;
   ModuleOp module = compilation.module();
@@ -50,7 +50,7 @@ static Footprint planFootprint(Compilation &compilation) {
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     footprint.state = bytes.getInt();
-  // The bytes live at each launch, for programs with an arena.
+  // The arena bytes that are live at each launch, in programs with an arena.
   llvm::DenseMap<Operation *, int64_t> alive;
   module.walk([&](kernel::ProgramOp program) {
     ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
@@ -102,18 +102,19 @@ static Footprint planFootprint(Compilation &compilation) {
 
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options) {
-  // An object for the host does not show what kernels use on a device.
+  // A host object does not show the sizes of GPU kernels.
   if (options.target->isDevice())
     return llvm::make_error<MissingProgram>(
         "the sizes of GPU kernels are reported by the compiler of the GPU");
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 
-/// An upper bound of the stack of a model: no function uses more than 4 KB
-/// itself, and few functions call others.
+/// An upper bound, in bytes, of the stack of a model: no function uses more
+/// than 4 KB itself, and few functions call others.
 static constexpr int64_t mostStack = 16 << 10;
 
-/// Compiles the generated C++ and reads its sizes.
+/// Compiles the generated C++ and reads its sizes into `footprint`; false with
+/// diagnostics on failure.
 static bool measure(Compilation &compilation, Footprint &footprint) {
   const CompileOptions &options = compilation.options;
   Diagnostics &diagnostics = compilation.getDiagnostics();
@@ -186,9 +187,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       footprint = std::move(plan);
       isMeasured = false;
     }
-    // Compiling the C++ takes longer than planning: a plan that exceeds the
-    // limit by more than any stack is measured only if it is the best one in
-    // the end.
+    // Compiling the C++ takes longer than planning. A plan that exceeds maxRam
+    // by more than any stack needs is measured only if it is finally the best
+    // plan.
     bool isFar = given.maxRam && footprint.ram() > *given.maxRam + mostStack;
     if (!isFar)
       measureBest();
@@ -202,14 +203,15 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
         measureBest();
         return best;
       }
-      // Slower kernels may need less memory.
+      // Tries kernels without optional scratch memory, which are slower.
       given.savesMemory = true;
       given.reservedRam = options.reservedRam;
       plansLeft = 5;
       continue;
     }
-    // The excess comes from the stack, which is known only now, or from gaps in
-    // the arena, which cannot be predicted.
+    // Plans again with less memory for the arena. The footprint exceeds maxRam
+    // because of the stack, which is known only now, or of gaps in the arena,
+    // which cannot be predicted.
     given.reservedRam +=
         given.reservedRam ? limit / 16 : footprint.ram() - limit;
   }
@@ -217,20 +219,21 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
 
 namespace {
 
-/// The calls for the same ONNX nodes, for example those for the row bands of a
-/// chain of operators.
+/// The kernel calls for the same set of ONNX nodes, for example the calls for
+/// the row bands of a chain of operators.
 struct NodeCalls {
   std::string nodes;
   llvm::SetVector<StringRef> kernels;
   int64_t calls = 0, weights = 0, code = 0, arena = 0, stack = 0;
-  /// The number of other node sets with the same kernels and the same sizes.
+  /// The number of other sets of ONNX nodes with the same kernels and sizes.
   int64_t others = 0;
 };
 
 } // namespace
 
-/// Returns the calls grouped by ONNX nodes: their flash is added, but of arena
-/// and stack only the largest counts, since one call runs after the other.
+/// Returns the kernel calls grouped by ONNX nodes. The flash bytes of the calls
+/// in a group are added; of their arena and stack bytes only the largest count,
+/// since the calls run one after the other.
 static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   std::vector<NodeCalls> rows;
   llvm::StringMap<size_t> places;
@@ -290,7 +293,8 @@ static std::string heaviest(const Footprint &footprint, StringRef what,
   return text;
 }
 
-/// Measures the model with other options; nothing on failure.
+/// Returns the measured footprint of the model for `options`; nothing on
+/// failure.
 static std::optional<Footprint> tryOptions(const CompileOptions &options,
                                            MLIRContext &context) {
   Diagnostics ignored;
@@ -301,8 +305,8 @@ static std::optional<Footprint> tryOptions(const CompileOptions &options,
   return footprint;
 }
 
-/// Returns a hint on how much smaller code would save, unless the constants
-/// alone exceed the limit.
+/// Returns a hint on the flash bytes that --optimize=size would save, unless
+/// the constants alone exceed the limit.
 static std::string flashHint(const CompileOptions &options,
                              const Footprint &footprint, MLIRContext &context) {
   int64_t constants = footprint.flash() - footprint.object->code;
@@ -322,8 +326,8 @@ static std::string flashHint(const CompileOptions &options,
       .str();
 }
 
-/// Returns a hint on the RAM for which the model can be compiled: a plan that
-/// exceeds maxRam is the smallest one found.
+/// Returns a hint with the RAM bytes that the model needs: if a plan exceeds
+/// maxRam, it is the smallest plan found.
 static std::string ramHint(const Footprint &footprint) {
   std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
                       std::to_string(footprint.stack);

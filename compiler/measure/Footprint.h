@@ -1,7 +1,7 @@
 // The memory footprint of a compiled model.
 //
-// In two steps: weights and arena are known from the planned module; code and
-// stack from the target's compiler.
+// Weights and arena are known from the planned module; code and stack are
+// measured after the target's compiler has compiled the generated C++.
 //
 //   flash = code + constants (weights among them, unless they are a file)
 //   RAM   = arena + state + stack + writable variables, of which there are none
@@ -19,33 +19,34 @@
 namespace ingot {
 
 struct Footprint {
-  /// One kernel call. Weights or code shared by several calls count for the
-  /// first of them.
+  /// One kernel call. Weights or code that several calls share count for the
+  /// first of these calls.
   struct Launch {
     mlir::Location location;
     std::string kernel, strategy;
     bool isFirst = true; ///< whether it is the first call of its kernel
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
-    /// The work of a kernel with threads on a device.
+    /// The work of a GPU kernel, from which its time is predicted.
     schedule::DeviceWork device;
-    /// Whether this kernel of a device program runs on the host.
+    /// Whether this kernel of a GPU output runs on the host.
     bool onHost = false;
-    /// The fork and branch of launches that run concurrently.
+    /// For launches that run concurrently: the number of the fork, and the
+    /// number of the branch in it.
     std::optional<int64_t> fork, branch;
   };
 
   std::vector<Launch> launches;
   int64_t kernels = 0, weights = 0, arena = 0, arenaLowerBound = 0;
-  /// The number of points at which the host decides what to run next, based on
-  /// results.
+  /// The number of points in a run at which the host reads results of kernels
+  /// to decide which kernels to run next.
   int64_t decisions = 0;
-  /// Bytes of the state, and of near memory (VTCM).
+  /// Bytes of the state, and of fast local memory (VTCM).
   int64_t state = 0, near = 0;
   /// MACs that are recomputed to meet maxRam.
   int64_t macsRecomputed = 0;
-  /// Set once the code has been compiled.
+  /// The measured sizes; set once the generated C++ has been compiled.
   std::optional<ObjectSizes> object;
-  /// The stack of the entry function, including all functions that it calls.
+  /// Stack bytes of the entry function, including all functions that it calls.
   int64_t stack = 0;
   /// Bytes of writable variables, except an arena that the code defines.
   int64_t variables = 0;
@@ -60,17 +61,18 @@ struct Footprint {
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options);
 
-/// Plans the model, and measures it if the compiler above is installed. A plan
-/// that exceeds CompileOptions::maxRam is repeated a few times with less for
-/// the arena; the best result counts. Null with diagnostics on failure.
+/// Plans the model, and measures it if findMeasuringCompiler finds a compiler.
+/// If a plan exceeds CompileOptions::maxRam, planning is repeated a few times
+/// with less memory for the arena; the best result counts. Null with
+/// diagnostics on failure.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
                                             Footprint &footprint,
                                             Diagnostics &diagnostics);
 
 /// Compares the footprint with CompileOptions::maxFlash and maxRam; false with
-/// diagnostics that list the largest contributors and the sizes that can be
-/// reached, for which the model is compiled again.
+/// diagnostics that list the largest contributors. To state which sizes can be
+/// reached, the model is compiled again.
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
                  mlir::MLIRContext &context, Diagnostics &diagnostics);
 

@@ -44,10 +44,11 @@ static double fastest(llvm::function_ref<void()> work) {
 
 using Line = uint64_t __attribute__((vector_size(64)));
 
-/// Reads each line `repeats` times; returns the xor of their first words.
+/// Reads `count` lines of 64 bytes, `repeats` times; returns the xor of the
+/// first words of all lines.
 INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
                                               size_t repeats) {
-  // Separate variables, as in INGOT_MULTIPLY_ADDS.
+  // Separate variables, since g++ 12 keeps an array of vectors in memory.
   Line a = {}, b = {}, c = {}, d = {};
   for (size_t repeat = 0; repeat < repeats; ++repeat)
     for (size_t i = 0; i + 4 <= count; i += 4) {
@@ -59,7 +60,8 @@ INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
   return a[0] ^ b[0] ^ c[0] ^ d[0];
 }
 
-/// Returns the rate of reading `bytes` repeatedly, in bytes per second.
+/// Returns the rate at which a core reads a buffer of `bytes` bytes repeatedly,
+/// in bytes per second.
 static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   size_t count = bytes / sizeof(Line), repeats = (16 << 20) / bytes + 1;
   volatile uint64_t sink = 0;
@@ -68,10 +70,11 @@ static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   return double(count * sizeof(Line)) * double(repeats) / seconds;
 }
 
-/// Runs `steps` steps of multiply-adds on twelve independent vectors, enough to
-/// hide their latency on any core. Separate variables, since g++ 12 keeps an
-/// array in memory; and an operand unknown to the compiler, which could
-/// otherwise drop a sum that never changes.
+/// Defines the function NAME, which executes `steps` steps of multiply-adds on
+/// twelve independent vectors, enough to hide their latency on any core. The
+/// vectors are separate variables, since g++ 12 keeps an array in memory. One
+/// operand is unknown to the compiler, which could otherwise drop a sum that
+/// never changes.
 #define INGOT_MULTIPLY_ADDS(NAME, ATTRIBUTE, BYTES)                            \
   ATTRIBUTE static float NAME(uint64_t steps) {                                \
     using Vector = float __attribute__((vector_size(BYTES)));                  \
@@ -122,8 +125,9 @@ static int64_t lastCacheBytes() {
 
 HostRates measureHost(const TargetDescription &target) {
   HostRates rates;
-  // A chain of additions, one per cycle; several per loop iteration, since an
-  // iteration takes more than a cycle on some cores (Zen 4: 1.09).
+  // Measures the clock rate by a chain of additions, one per cycle; several per
+  // loop iteration, since an iteration takes more than a cycle on some cores
+  // (Zen 4: 1.09).
   constexpr uint64_t additions = 4 << 20, ofStep = 8;
   double seconds = fastest([&] {
     uint64_t sum = 1;
@@ -141,9 +145,9 @@ HostRates measureHost(const TargetDescription &target) {
       static_cast<Line *>(std::aligned_alloc(largePage, beyondCaches)),
       std::free);
 #ifdef MADV_HUGEPAGE
-  // Weights are mapped from files, whose pages come in larger blocks than other
-  // memory; huge pages have the same effect (Zen 4: 31 GB/s, with 4 KB pages
-  // 25).
+  // Weights are usually mapped from files, which the system maps in larger
+  // blocks than other memory. Huge pages have the same effect (Zen 4 reads 31
+  // GB/s with huge pages, 25 GB/s with 4 KB pages).
   madvise(memory.get(), beyondCaches, MADV_HUGEPAGE);
 #endif
   std::fill_n(memory.get(), count, Line{});
@@ -160,8 +164,9 @@ HostRates measureHost(const TargetDescription &target) {
 /// bytes, Zen 5 two).
 static TargetDescription asMeasured(TargetDescription target,
                                     const HostRates &rates) {
-  // Loading a cache line from the L2 cache costs the difference to an L1 load:
-  // 2.3 cycles on Zen 4, 1.1 on Zen 5.
+  // The cost of a load that misses the L1 cache: the cycles to read a cache
+  // line from the L2 cache beyond those of an L1 load (2.3 on Zen 4, 1.1 on Zen
+  // 5).
   double ofLine =
       double(sizeof(Line)) * rates.cyclesPerSecond / rates.ownCacheBytes;
   target.rates.missedLoad = std::max(0.0, ofLine - 1 / target.rates.loads);
@@ -205,8 +210,8 @@ static double peakOf(Operation *contraction, const TargetDescription &target) {
               : target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
-/// Returns the estimated cycles of a group's operators, and the least cycles of
-/// its contractions.
+/// Returns the estimated cycles of a group's operators, and the least cycles
+/// that its contractions take at peak rate.
 static std::pair<double, double> issueCycles(kernel::FuncOp function,
                                              const TargetDescription &target) {
   schedule::GroupView group{&function.getBody().front()};
@@ -218,26 +223,26 @@ static std::pair<double, double> issueCycles(kernel::FuncOp function,
   for (Operation &op : *group.block)
     if (int64_t products = schedule::multiplyAddsOf(&op))
       least += double(products) / peakOf(&op, target);
-  // Algorithms with fewer multiplications than the definition can be faster
-  // than this.
+  // Algorithms with fewer multiplications than the definition of the operator
+  // (Winograd) can be faster than `least`.
   if (cycles)
     least = std::min(least, cycles);
   return {(cycles ? cycles : least) + schedule::elementCyclesOf(group, target),
           least};
 }
 
-/// The share of the time to fetch bytes from behind the L2 cache that is not
-/// overlapped with computation; most are prefetched. Measured with weights of
-/// 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5 (0 to 0.3,
-/// November 2026).
+/// The share of the time to fetch bytes from beyond the L2 cache that is not
+/// overlapped with computation; most bytes are prefetched. Measured with
+/// weights of 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5 (0
+/// to 0.3, November 2026).
 static constexpr double notHidden = 0.2;
 
-/// The share of a level's bandwidth that transposes reach behind the L2 cache:
-/// tiles of eight rows are not prefetched by any core (19 to 21 GB/s in three
+/// The share of the bandwidth of the shared cache or of memory that transposes
+/// reach: no core prefetches their tiles of eight rows (19 to 21 GB/s in three
 /// networks, where contiguous lines reach 80, on Zen 4, November 2026).
 static constexpr double inRows = 0.25;
 
-/// Returns the tensor of which `value` is a view.
+/// Returns the tensor that `value` is a view of, or `value` itself.
 static Value storedIn(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getX();
@@ -245,8 +250,8 @@ static Value storedIn(Value value) {
 }
 
 namespace {
-/// Reuse distances of tensors: a tensor comes from the cache level that holds
-/// everything accessed since its last use.
+/// Computes reuse distances of tensors: a tensor comes from the smallest cache
+/// that holds everything accessed since the last use of the tensor.
 class ReuseDistances {
 public:
   explicit ReuseDistances(ModuleOp lowered) {
@@ -258,8 +263,8 @@ public:
           ofRun += bytesOf(stored);
     });
   }
-  /// Records a read of `bytes` of a tensor. Returns the bytes accessed since
-  /// its last use, including this one.
+  /// Records a read of `bytes` bytes of a tensor. Returns the bytes accessed
+  /// since the last use of the tensor, including this read.
   int64_t read(Value operand, int64_t bytes) {
     Value stored = storedIn(operand);
     auto last = lastUse.find(stored);
@@ -269,8 +274,9 @@ public:
     use(stored, bytes);
     return between + bytes;
   }
-  /// The same for a write. The memory of a result was used shortly before,
-  /// unless it is an output of the model.
+  /// Records a write of a result. Returns the bytes accessed since the memory
+  /// of the result was last used: its own bytes only, or the bytes of a whole
+  /// run if the result is an output of the model.
   int64_t write(Value result) {
     int64_t bytes = bytesOf(result);
     use(result, bytes);
@@ -282,7 +288,7 @@ private:
     used += bytes;
     lastUse[stored] = used;
   }
-  /// Constants and inputs are used once per run.
+  /// Whether a tensor is a constant or an input, which are used once per run.
   static bool comesFromOutside(Value stored) {
     return isConstant(stored) || isa<BlockArgument>(stored);
   }
@@ -358,7 +364,8 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       int64_t bytes = schedule::bytesRead(argument),
               again = timesRead(argument, function) - 1;
       move(bytes, levelOf(distances.read(operand, bytes)));
-      // The strategy includes the first read in its cycles.
+      // The cycles that the strategy estimates include the first read of the
+      // argument.
       movingAgain += double(again * bytes) / levelOf(bytes).rate;
     }
     for (Value result : launch.getResults())

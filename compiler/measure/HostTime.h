@@ -1,9 +1,9 @@
-// Predicts the time of kernels on this machine, and a lower bound.
+// Predicts the time of kernels on this machine, and a lower bound of the time.
 //
-// The rates are measured on this machine (clock, bandwidth of each memory
-// level); the work is what strategies estimate for their plans. A prediction
-// that is far off means that a plan was chosen by a wrong estimate; a measured
-// time far above the limit shows potential for improvement.
+// The rates (clock, bandwidth of each memory level) are measured on this
+// machine; the work of a kernel is what its strategy estimates for its plan. A
+// prediction that is far off means that a plan was chosen by a wrong estimate;
+// a measured time far above the lower bound shows potential for improvement.
 
 #ifndef INGOT_COMPILER_MEASURE_HOSTTIME_H
 #define INGOT_COMPILER_MEASURE_HOSTTIME_H
@@ -27,7 +27,7 @@ struct HostRates {
   int64_t sharedCacheBytes = 0;
 };
 
-/// Measures for about 0.3 seconds.
+/// Measures the rates of this machine, for about 0.3 seconds.
 HostRates measureHost(const TargetDescription &target);
 
 struct HostTime {
@@ -38,8 +38,8 @@ struct HostTime {
   llvm::StringRef bound;
 };
 
-/// Predicts the launches of a lowered, unscheduled module; returns pairs of
-/// kernel name and time.
+/// Predicts the time of each launch of a module after stage Lower; returns
+/// pairs of kernel name and time.
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(mlir::ModuleOp lowered, const TargetDescription &target,
                 const HostRates &rates);

@@ -36,8 +36,8 @@ mlir::DictionaryAttr planOfJson(const json::Object &plan,
   return b.getDictionaryAttr(parts);
 }
 
-/// Returns why `text` must not be passed to LLVM's JSON parser, which is
-/// recursive; empty if it may.
+/// Returns the reason why `text` is too large or too deeply nested for LLVM's
+/// JSON parser, which is recursive; empty if there is none.
 static std::string checkText(StringRef text) {
   constexpr size_t mostBytes = 64 << 20;
   constexpr int mostLevels = 16;
@@ -60,8 +60,8 @@ static std::string checkText(StringRef text) {
   return "";
 }
 
-/// Parses the content of a file; returns why it is not a plan cache, or an
-/// empty string.
+/// Parses the content of a plan cache and calls `add` for each entry. Returns
+/// why it is not a plan cache, or an empty string.
 static std::string parse(StringRef text,
                          function_ref<void(PlanCache::Entry)> add) {
   if (std::string why = checkText(text); !why.empty())

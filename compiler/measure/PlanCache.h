@@ -1,12 +1,12 @@
-// A file of plans that were found fastest.
+// A file with the fastest plan of each timed fusion group.
 //
 //   {"ingot": "0.1.0", "plans": [
 //     {"target": "generic", "key": "5f2c...", "group": "conv + relu by ...",
 //      "microseconds": 12.3, "plan": {"columns": 32, "rows": 6, ...}}]}
 //
-// The key is a hash of the group's text, so that it applies to any model with
-// such a group. The other fields are informative for people, who may also write
-// a plan by hand.
+// The key is a hash of the group's IR, so that an entry applies to any model
+// with the same group. The other fields are informative for people, who may
+// also write a plan by hand.
 
 #ifndef INGOT_COMPILER_MEASURE_PLANCACHE_H
 #define INGOT_COMPILER_MEASURE_PLANCACHE_H
@@ -19,8 +19,8 @@
 
 namespace ingot {
 
-/// Converts a plan to the JSON of the file and of reports, and back; JSON
-/// values other than numbers and strings become entries that every strategy
+/// Convert a plan to the JSON of plan caches and reports, and back; JSON values
+/// other than numbers and strings become plan entries that every strategy
 /// rejects.
 llvm::json::Object planAsJson(mlir::DictionaryAttr plan);
 mlir::DictionaryAttr planOfJson(const llvm::json::Object &plan,
@@ -34,18 +34,20 @@ public:
     llvm::json::Object plan;
   };
 
-  /// Reads a file, which may be missing; nothing with diagnostics if it is not
-  /// a plan cache, or one of another version.
+  /// Reads a plan cache; returns an empty one if the file does not exist.
+  /// Nothing, with diagnostics, if the file is not a plan cache or is one of
+  /// another version.
   static std::optional<PlanCache> read(llvm::StringRef path,
                                        Diagnostics &diagnostics);
-  /// Null if there is no entry.
+  /// Returns the entry for a target and the key of a group; null if there is
+  /// none.
   const Entry *find(llvm::StringRef target, llvm::StringRef key) const;
   const Entry &add(Entry entry);
-  /// False with diagnostics on failure.
+  /// Writes the file; false with diagnostics on failure.
   bool write(llvm::StringRef path, Diagnostics &diagnostics) const;
 
 private:
-  /// In the order of insertion.
+  /// The entries in the order of insertion.
   std::vector<std::unique_ptr<Entry>> entries;
 };
 

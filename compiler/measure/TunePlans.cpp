@@ -1,9 +1,10 @@
-// Times the plans of a group in a separate model: a module that contains only
-// the group, once per plan with separate operands, is compiled from the stage
+// Times the plans of a fusion group in a separate model: a module with copies
+// of the group, one per plan with separate operands, is compiled from the stage
 // `decide` on, built with the target's compiler, and run; the trace hook
 // measures each launch. Between two runs of a launch, as much memory is touched
-// as the caches next to the core hold, so that weights come from the same level
-// as in a network. Launches on a device are timed by events (DeviceTiming.cpp).
+// as the caches of a core hold, so that weights come from the same cache level
+// as in a network. Launches on a GPU are timed by its events
+// (DeviceTiming.cpp).
 
 #include "compiler/measure/TunePlans.h"
 
@@ -31,8 +32,8 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// Returns a module whose @main contains only the group, once per plan, packed
-/// for it and with separate tensors.
+/// Returns a module whose @main consists of copies of the group, one for each
+/// plan. Each copy has separate tensors and weights packed for its plan.
 OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
                               ArrayRef<DictionaryAttr> plans,
                               const TargetDescription &target) {
@@ -48,7 +49,8 @@ OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
   builder.setInsertionPointToStart(main.addEntryBlock());
   SmallVector<Value> returned;
   for (DictionaryAttr plan : plans) {
-    // Pack in the original module, where the weights are known to be constants.
+    // Packs weights in the original module, where they are known to be
+    // constants.
     auto packed = cast<graph::GroupOp>(OpBuilder(group).clone(*group));
     packed.removePlanAttr();
     if (plan) {
@@ -87,9 +89,10 @@ std::string textOf(ModuleOp module) {
   return text;
 }
 
-/// The compilation of a group with several plans.
+/// The compilation of a module with copies of a group, one for each plan.
 struct GroupModel {
-  /// On failure reports diagnostics and leaves `compilation` empty.
+  /// Writes `module` to a temporary file and sets `compilation`. On failure
+  /// reports diagnostics and leaves `compilation` empty.
   GroupModel(ModuleOp module, const CompileOptions &from,
              Diagnostics &diagnostics) {
     auto made = TemporaryFolder::create();
@@ -118,7 +121,7 @@ struct GroupModel {
   std::optional<Compilation> compilation;
 };
 
-/// Returns the plan of each launch: the one whose results it writes.
+/// Returns, for each launch, the index of the plan whose results it writes.
 std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   kernel::ProgramOp main;
   module.walk([&](kernel::ProgramOp program) {
@@ -141,10 +144,11 @@ std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   return planOf;
 }
 
-/// The compiled code of a group with several plans, and data to run it on.
+/// The compiled code of a group with several plans, and tensors to run it on.
 class PlanTiming {
 public:
-  /// Null with diagnostics on failure.
+  /// Compiles `module` with copies of a group for `plans` plans; null with
+  /// diagnostics on failure.
   static std::unique_ptr<PlanTiming> build(ModuleOp module, size_t plans,
                                            const CompileOptions &from,
                                            Diagnostics &diagnostics) {
@@ -160,8 +164,8 @@ public:
     return timing;
   }
 
-  /// Returns the median microseconds per plan; empty with diagnostics on
-  /// failure.
+  /// Runs the group; returns the median microseconds of each plan, or nothing,
+  /// with diagnostics, on failure.
   std::vector<double> run(Diagnostics &diagnostics) {
     ingot_context hooks{};
     hooks.trace = trace;
@@ -178,7 +182,7 @@ public:
                                statusText(status));
         return {};
       }
-      // The first run includes page faults.
+      // Drops the times of the first run, which include page faults.
       if (run == 0)
         for (std::vector<double> &list : times)
           list.clear();
@@ -211,7 +215,7 @@ private:
     for (auto types : {model->inputTypes(), model->outputTypes()})
       for (RankedTensorType type : types)
         size += type.getNumElements() * elementBytes(type.getElementType());
-    // Use more copies than the caches of the core can hold.
+    // Makes copies of the tensors, more than the caches of a core can hold.
     constexpr int64_t times = 2, mostCopies = 64;
     int64_t copies =
         std::clamp<int64_t>(times * cacheBytes / size + 1, 1, mostCopies);
@@ -230,7 +234,8 @@ private:
   std::unique_ptr<HostModel> model;
   std::vector<std::vector<Tensor>> data;
   std::vector<SmallVector<void *, 0>> pointers;
-  /// The plan of each launch, and the seconds of each run per plan.
+  /// The index of the plan of each launch; and for each plan, the seconds of
+  /// each run.
   std::vector<size_t> planOf;
   std::vector<std::vector<double>> times;
   Clock::time_point start;
@@ -243,7 +248,8 @@ public:
       : options(options), target(*options.target), cache(cache),
         diagnostics(diagnostics) {}
 
-  /// `progress` is text such as "3 of 12".
+  /// Sets the plan of a group from the cache, after timing its plans if the
+  /// cache has no entry for the group. `progress` is text such as "3 of 12".
   bool tune(graph::GroupOp group, const std::string &progress) {
     std::vector<DictionaryAttr> plans = plansWorthTiming(group);
     std::string key = llvm::utohexstr(
@@ -264,8 +270,9 @@ public:
 
 private:
   std::vector<DictionaryAttr> plansWorthTiming(graph::GroupOp group) {
-    // Plans with much higher estimates are not timed. Plans of a device are
-    // ordered by their estimates.
+    // Plans whose estimated cost is much higher than that of the first plan are
+    // not timed. For a GPU, plans are ordered by estimated cost, and only the
+    // first ones are timed.
     constexpr double mostOverEstimate = 1.5;
     constexpr size_t mostOnDevice = 8;
     schedule::GroupView view{&group.getBody().front()};
@@ -284,7 +291,8 @@ private:
     return plans;
   }
 
-  /// Returns the microseconds per plan; empty with diagnostics on failure.
+  /// Compiles and times a module with copies of a group; returns the
+  /// microseconds of each plan, or nothing, with diagnostics, on failure.
   std::vector<double> timing(ModuleOp module, size_t plans) {
     if (target.isDevice()) {
       GroupModel model(module, options, diagnostics);
@@ -310,7 +318,8 @@ private:
     std::vector<double> times = timing(*module, plans.size());
     if (times.empty())
       return nullptr;
-    // The first plan is kept unless another one is clearly faster.
+    // The first plan, which is the default, is kept unless another one is
+    // clearly faster.
     constexpr double clearly = 0.98;
     size_t best = 0;
     for (size_t i = 1; i < plans.size(); ++i)
@@ -319,7 +328,8 @@ private:
     const PlanCache::Entry &added =
         cache.add({target.name.str(), key, lower::describe(group), times[best],
                    planAsJson(plans[best])});
-    // Write at once, so that an interruption keeps the plans timed so far.
+    // Writes the file after each group, so that an interruption keeps the plans
+    // timed so far.
     return cache.write(options.tune, diagnostics) ? &added : nullptr;
   }
 

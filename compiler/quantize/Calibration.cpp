@@ -38,7 +38,8 @@ static std::string sizesText(ArrayRef<int64_t> shape) {
   return "[" + text + "]";
 }
 
-/// Returns the shape of stacked samples: "[N,1,28,28]".
+/// Returns the shape of an array with N samples along its first axis, such as
+/// "[N,1,28,28]".
 static std::string stackedText(ArrayRef<int64_t> shape) {
   std::string text = "[N";
   for (int64_t size : shape.drop_front(std::min<size_t>(1, shape.size())))
@@ -46,7 +47,9 @@ static std::string stackedText(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-/// Whether the sizes from `first` on match the model's.
+/// Whether the shapes `wanted` (of a model's input) and `got` (of data) have
+/// equal sizes from axis `first` on; a negative size in `wanted` matches any
+/// size.
 static bool fitsFrom(size_t first, ArrayRef<int64_t> wanted,
                      ArrayRef<int64_t> got) {
   if (wanted.size() != got.size())
@@ -287,7 +290,8 @@ bool Calibration::readLabels(StringRef path, MLIRContext &context,
   Reading reading{path, context, diagnostics};
   std::string error;
   std::optional<Tensor> labels;
-  // The error message names the last type that is tried.
+  // Tries all types of integers; the error message is the one for the last
+  // type.
   for (unsigned bits : {8, 32, 64}) {
     for (auto sign : {IntegerType::Unsigned, IntegerType::Signed})
       if (!labels)

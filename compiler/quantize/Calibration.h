@@ -11,13 +11,14 @@ namespace ingot::quantize {
 class Calibration {
 public:
   /// Reads a folder with test_data_set_*/input_*.pb or with NAME.npy files, an
-  /// .npz with an array for each input, or the .npy of the only input. Arrays
-  /// hold all samples along their first axis. False with diagnostics if the
-  /// data is invalid.
+  /// .npz with an array for each input, or a single .npy if the model has one
+  /// input. Arrays hold all samples along their first axis. False with
+  /// diagnostics if the data is invalid.
   bool read(llvm::StringRef path, const Graph &graph, Diagnostics &diagnostics);
-  /// Moves many or large samples from memory to a file.
+  /// Moves the samples from memory to a file, if they are large in total.
   void park(std::shared_ptr<Scratch> scratch);
-  /// Reads an .npy with the class of each sample; to be called after read().
+  /// Reads an .npy file with the class of each sample; to be called after
+  /// read().
   bool readLabels(llvm::StringRef path, mlir::MLIRContext &context,
                   Diagnostics &diagnostics);
 
@@ -31,7 +32,7 @@ private:
   struct Input {
     std::string name;
     mlir::Type elementType;
-    /// Negative for sizes that the model leaves open.
+    /// The shape of the input in the model; dynamic sizes are negative.
     Shape shape;
     bool hasRank = false;
   };
@@ -42,8 +43,8 @@ private:
 
   std::vector<Input> inputs;
   std::vector<Sample> samples;
-  /// The file offset of each sample once samples are in the file, and the
-  /// sample that was requested last.
+  /// Once the samples are in a file: the file, the offset of each sample, and
+  /// the sample that was requested last.
   std::shared_ptr<Scratch> scratch;
   std::vector<uint64_t> offsets;
   mutable Sample current;

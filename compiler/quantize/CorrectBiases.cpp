@@ -1,8 +1,8 @@
 // Corrects biases for rounding errors with a nonzero mean.
 //
 // Clipped ranges and rounded weights shift the results of a layer by an amount
-// that is about the same for all samples. Layer after layer, the mean error of
-// each channel is added to the bias.
+// that is about the same for all samples. So the mean error of each channel is
+// added to the bias, layer after layer.
 
 #include "compiler/quantize/Session.h"
 
@@ -11,13 +11,14 @@
 namespace ingot::quantize {
 
 namespace {
-/// Sums over samples of the error of each channel, and of its square.
+/// For each channel of a layer: the sum over samples of its mean error, and of
+/// the square of this error.
 struct Missing {
   std::vector<double> sum, squares;
   double samples = 0;
 
-  /// Returns the correction of channel `c`: the mean error, reduced by what may
-  /// be due to chance.
+  /// Returns the correction of channel `c`: the mean error, reduced by the part
+  /// that may be due to chance.
   double correction(size_t c) const {
     double mean = sum[c] / samples,
            variance = std::max(squares[c] / samples - mean * mean, 0.0);
@@ -39,10 +40,10 @@ static bool correct(Session &session, bool quick) {
   });
   if (places.empty())
     return true;
-  // Layers are corrected one after the other: corrected together, each would
-  // add what previous layers have corrected already. If that takes too many
-  // runs, fewer samples are used and only some layers are corrected, among them
-  // the last one.
+  // Layers are corrected one after the other: if all were corrected at once, a
+  // layer would correct errors that previous layers correct already. If one run
+  // over the samples per layer takes too long, fewer samples are used and only
+  // some layers are corrected, among them the last one.
   size_t count = std::min<size_t>(session.samples.size(), quick ? 16 : 100);
   double runs = session.affordableRuns();
   size_t groups = places.size();
@@ -92,7 +93,9 @@ bool correctBiases(Session &session, bool quick) {
     return false;
   if (after.noise <= before.noise)
     return true;
-  // If the error of a layer is large, so are the mean errors of later layers.
+  // The loss has increased, so the corrections are undone. This happens if the
+  // error of a layer is large, since it then distorts the mean errors of later
+  // layers.
   session.missing = std::move(missing);
   for (size_t i = 0; i < session.sites.weights.size(); ++i)
     session.applyBias(i);

@@ -8,7 +8,8 @@
 //
 // computes the same with w[c] / f[c], b[c] / f[c] and v[:, c] * f[c]. The rows
 // of w have their own scales, so they lose nothing; the loss of v is weighed
-// against the gain of x. The same holds after a LayerNormalization.
+// against the gain of x. A LayerNormalization before x can take the factors as
+// well.
 
 #include "compiler/quantize/Session.h"
 
@@ -20,9 +21,10 @@ using llvm::StringRef;
 namespace ingot::quantize {
 
 namespace {
-/// Constants whose channels are divided by factors.
+/// The constants before an activation whose channels are divided by factors.
 struct Absorber {
-  /// Weights (by index) whose rows are divided, and vectors whose elements are.
+  /// The weights (by index) whose rows are divided by the factors, and the
+  /// names of the vectors whose elements are divided.
   std::vector<size_t> weights;
   std::vector<std::string> vectors;
 };
@@ -52,7 +54,7 @@ private:
   /// Returns the weights that multiply the channels of a tensor; nothing if the
   /// tensor has other readers.
   std::optional<std::vector<size_t>> readersOf(const std::string &tensor) const;
-  /// Returns the channel by which an element of a weight is multiplied.
+  /// Returns the channel of the operand that an element of a weight multiplies.
   size_t channelOf(const Weight &weight, int64_t row, int64_t column) const;
   bool isDepthwise(const Weight &weight) const {
     return weight.kind == WeightKind::Conv && weight.groups > 1;
@@ -61,7 +63,8 @@ private:
               ArrayRef<double> factors) const;
   void apply(ArrayRef<size_t> readers, const Absorber &absorber,
              ArrayRef<double> factors);
-  /// Returns the elements of a weight; caches the last few weights.
+  /// Returns the elements of a weight by rows; caches them while one tensor is
+  /// equalized.
   std::vector<float> &cached(size_t index) const;
   void scaleVector(const std::string &name, ArrayRef<double> factors);
 
@@ -85,7 +88,7 @@ bool Equalizer::gather() {
       auto shape = session.probe->observedType(seen).getShape();
       bool isConv = weight.kind == WeightKind::Conv ||
                     weight.kind == WeightKind::ConvTranspose;
-      // Several weights may read one tensor.
+      // A tensor that several weights read is added to the statistics once.
       auto firstReader = llvm::find_if(sites.weights, [&](const Weight &other) {
         return !other.data.empty() && other.data[0] == tensor;
       });
@@ -101,7 +104,7 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
   int index = graph.producer(tensor);
   if (index < 0 || depth > 8 || graph.escapes(tensor))
     return false;
-  // Intermediate tensors that change may have no other reader.
+  // An intermediate tensor must have no other reader, since its values change.
   if (depth > 0 && graph.readers(tensor).size() != 1)
     return false;
   const onnx::NodeProto &node = graph.node(index);
@@ -111,7 +114,8 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
         "GlobalMaxPool", "Flatten", "ReduceMean", "Squeeze", "Dropout"})
     if (isOperator(node, type))
       return findAbsorber(node.input(0), count, depth + 1, absorber);
-  // A reshape of a tensor that has channels only keeps them as well.
+  // A reshape of a tensor that has only a batch axis and channels also keeps
+  // the channels.
   int place = session.seen(tensor);
   if (isOperator(node, "Reshape") && place >= 0)
     if (auto type = session.probe->observedType(place);
@@ -206,8 +210,9 @@ double Equalizer::cost(ArrayRef<size_t> readers,
       }
       double fromWeights = largest / 127 * largest / 127 * power;
       double own = step * step * fromData + fromWeights;
-      // The channels of a depthwise convolution count equally, relative to
-      // their signal: the next layer can scale them separately.
+      // The errors of the channels of a depthwise convolution count relative to
+      // the power of the channel, since the next layer can scale each channel
+      // separately.
       double signal = 0;
       if (isDepthwise(weight))
         for (int64_t c = 0; c < weight.depth; ++c) {
@@ -263,7 +268,8 @@ void Equalizer::apply(ArrayRef<size_t> readers, const Absorber &absorber,
 void Equalizer::equalize(const std::string &tensor) {
   ChannelStatistics &statistics = channels[tensor];
   numbers.clear();
-  // A few samples underestimate the range of a channel.
+  // The observed range of a channel is extended to the range expected for more
+  // samples.
   for (auto [largest, extremes] :
        llvm::zip(statistics.largest, statistics.extremes))
     largest = std::max(largest, extremes.expected());
@@ -273,7 +279,7 @@ void Equalizer::equalize(const std::string &tensor) {
   if (!readers || readers->empty() || count < 2 || !statistics.count ||
       !findAbsorber(tensor, count, 0, absorber))
     return;
-  // For each channel, the largest weight by which it is multiplied.
+  // For each channel of the tensor, the largest weight that multiplies it.
   std::vector<double> largest(count, 0);
   for (size_t index : *readers) {
     const Weight &weight = sites.weights[index];
@@ -309,7 +315,7 @@ void Equalizer::equalize(const std::string &tensor) {
       best = factors;
     }
   }
-  // For a small gain the user's weights are not changed.
+  // Weights change only if the estimated loss decreases by more than 10 %.
   if (least < 0.9 * whole)
     apply(*readers, absorber, best);
 }

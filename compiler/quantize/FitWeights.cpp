@@ -1,15 +1,17 @@
-// Rounds all weights, using the moments of their operands.
+// Rounds all weights, using the means and covariances of their operands
+// (Moments).
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
 
 namespace ingot::quantize {
 
-/// Bytes of moments that are gathered at a time, which takes a run over all
-/// samples; at least a third of the size of all weights is used.
+/// Bytes of moments that are gathered in one run over all samples; a third of
+/// the bytes of all weights, if that is more.
 static constexpr int64_t fewBytes = 32 << 20;
 
-/// Returns the bits of a weight unless the budget requires otherwise.
+/// Returns the bits that a weight gets before the search for a budget changes
+/// them.
 static int usualBits(const Session &session, const Weight &weight) {
   bool isNarrow = session.options.kind == Kind::Int4Weights;
   return isNarrow && canBeNarrow(weight) ? 4 : 8;
@@ -61,7 +63,8 @@ bool roundWeights(Session &session) {
       return false;
     for (size_t i = first; i < end; ++i) {
       moments[i - first].finish();
-      // If the budget allows it, a weight may get 4 bits later.
+      // Also rounds the weight to 4 bits, which the search may choose if the
+      // budget allows it.
       if (session.options.budget && session.isOpen() && !isNarrow) {
         Weight narrow = sites.weights[i];
         setBits(narrow, 4);

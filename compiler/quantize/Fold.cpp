@@ -1,9 +1,9 @@
 // Folds constants and batch normalizations.
 //
-//     Constant -> c;  Concat(c, d) -> w;  Conv(x, w) -> y;  BatchNormalization(y)
+//     Constant -> c; Concat(c, d) -> w; Conv(x, w) -> y; BatchNormalization(y)
 //
-// becomes one Conv with folded weights and bias. Operators on constants are
-// evaluated by code that Ingot compiles from them.
+// becomes one Conv with folded weights and bias. Nodes that depend only on
+// constants are evaluated: Ingot compiles them as a model and runs it.
 
 #include "compiler/quantize/Fold.h"
 
@@ -83,7 +83,8 @@ static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
   try {
     onnx::shape_inference::InferShapes(copy);
   } catch (const std::exception &) {
-    // The types inferred before the error are still valid.
+    // An error of the inference is ignored: the types inferred before it are
+    // valid.
   }
   llvm::StringMap<int32_t> types;
   auto note = [&](const onnx::ValueInfoProto &info) {
@@ -134,7 +135,8 @@ static llvm::DenseSet<int> constantNodes(const Graph &graph) {
     for (const std::string &input : node.input())
       isConstant &= input.empty() || graph.constant(input) ||
                     result.count(graph.producer(input));
-    // An initializer that is also an input may be replaced by the caller.
+    // An initializer that is also an input is not a constant, since the caller
+    // may replace it.
     for (const std::string &input : node.input())
       isConstant &= !graph.isInput(input);
     if (isConstant)
@@ -184,14 +186,14 @@ static bool foldConstants(Graph &graph, const Host &host,
       !model->run(ArrayRef<const Tensor *>(), values, host.diagnostics))
     return false;
   for (auto [tensor, value] : llvm::zip(model->outputs(), values))
-    // A large constant made from small operands takes less space as an
-    // operator.
+    // A result that is much larger than all operands is not stored as a
+    // constant: the operators take less space.
     if (value.bytes.size() <= 2 * bytes)
       graph.addConstant(tensor.onnxName, types.lookup(tensor.onnxName),
                         value.type.getShape(),
                         StringRef(value.bytes.data(), value.bytes.size()));
-  // Keep the nodes whose result is not a constant now and is read by a node
-  // that stays.
+  // Keeps the nodes that have a result without a constant, if a node that stays
+  // reads it.
   for (int i = graph.proto().node_size() - 1; i >= 0; --i)
     for (const std::string &output : graph.node(i).output())
       if (nodes.count(i) && !output.empty() && !graph.constant(output) &&
@@ -202,7 +204,8 @@ static bool foldConstants(Graph &graph, const Host &host,
   return true;
 }
 
-/// Gives a node its own copy of a constant input, which may then be changed.
+/// Gives a node its own copy of a constant input, which may then be changed;
+/// returns the name of the copy.
 static std::string ownConstant(Graph &graph, onnx::NodeProto &node, int input) {
   std::string name = node.input(input);
   if (graph.readers(name).size() == 1 && !graph.escapes(name))

@@ -48,7 +48,8 @@ void Graph::refresh() {
   for (int i = 0; i < proto().initializer_size(); ++i)
     constants[proto().initializer(i).name()] = i;
   for (const auto &input : proto().input()) {
-    // An initializer that is also an input may be replaced by the caller.
+    // An initializer that is also an input is not a constant, since the caller
+    // may replace it.
     constants.erase(input.name());
     inputs.insert(input.name());
   }
@@ -78,7 +79,8 @@ void Graph::refresh() {
 }
 
 SetAside::SetAside(onnx::GraphProto &graph) {
-  // Smaller constants stay: passes read shapes, axes and scalars.
+  // Constants with fewer bytes stay in the graph, since ONNX's passes read
+  // shapes, axes and scalars.
   constexpr size_t large = 4096;
   for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
     bool isExternal = tensor.data_location() == onnx::TensorProto::EXTERNAL;
@@ -137,7 +139,7 @@ void Graph::bindDefaults() {
     if (!initializers.contains(input.name()))
       kept.Add()->Swap(&input);
   proto().mutable_input()->Swap(&kept);
-  // Before this IR version, initializers had to be inputs.
+  // The first IR version in which initializers do not have to be inputs.
   constexpr int withoutInputs = 4;
   if (model().ir_version() < withoutInputs)
     model().set_ir_version(withoutInputs);
@@ -207,7 +209,8 @@ void Graph::setFloats(StringRef name, ArrayRef<float> values) {
 }
 
 void Graph::park(Scratch &given) {
-  // Moving smaller constants saves little.
+  // Constants with fewer elements stay in memory, since moving them saves
+  // little.
   constexpr int64_t worthParking = 1 << 14;
   scratch = &given;
   file.setScratch(given.path());

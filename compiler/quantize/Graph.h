@@ -1,8 +1,9 @@
 // A view of an ONNX model's main graph for the quantizer.
 //
-// Quantization returns an ONNX model, and the parts that it does not change
-// have to stay as the user wrote them; so it works on the protobuf. This view
-// finds the producer and the readers of a tensor, and reads constants.
+// Quantization returns an ONNX model, in which the parts that it does not
+// change stay as the user wrote them. So the quantizer changes the protobuf of
+// the model directly. This view finds the producer and the readers of a tensor,
+// and reads constants.
 
 #ifndef INGOT_COMPILER_QUANTIZE_GRAPH_H
 #define INGOT_COMPILER_QUANTIZE_GRAPH_H
@@ -25,7 +26,8 @@ using Shape = llvm::SmallVector<int64_t, 4>;
 class SetAside {
 public:
   explicit SetAside(onnx::GraphProto &graph);
-  /// `graph` is the same graph, or the result of a pass on it.
+  /// Restores the data. `graph` is the graph of the constructor, or the result
+  /// of a pass on it.
   void giveBack(onnx::GraphProto &graph);
 
 private:
@@ -34,7 +36,8 @@ private:
 
 class Graph {
 public:
-  /// `file` resolves external data. Both have to outlive this.
+  /// `file` contains the model and resolves external data. `file` and `context`
+  /// must outlive the graph.
   Graph(ModelFile &file, mlir::MLIRContext &context);
 
   onnx::ModelProto &model() { return file.model(); }
@@ -46,7 +49,8 @@ public:
   /// Converts the model to at least this opset; false with a diagnostic if ONNX
   /// cannot convert it.
   bool raiseOpset(int opset, Diagnostics &diagnostics);
-  /// Makes initializers that are also inputs constants, as compilation does.
+  /// Removes the inputs that are also initializers, so that these are
+  /// constants, as in compilation.
   void bindDefaults();
   /// Rebuilds the view after nodes or initializers were added or removed.
   void refresh();
@@ -60,7 +64,8 @@ public:
   /// subgraph of an If or Loop.
   bool escapes(llvm::StringRef tensor) const { return escaping.count(tensor); }
   bool isInput(llvm::StringRef tensor) const { return inputs.count(tensor); }
-  /// Returns the initializer with this name; null if it is not a constant.
+  /// Returns the initializer of this name; null if the tensor is not a
+  /// constant.
   const onnx::TensorProto *constant(llvm::StringRef tensor) const;
 
   /// Whether the tensor is a float32 constant.
@@ -70,12 +75,12 @@ public:
   std::vector<int64_t> integers(llvm::StringRef constant) const;
   /// Replaces the values of a float constant; the shape stays.
   void setFloats(llvm::StringRef constant, llvm::ArrayRef<float> values);
-  /// Adds a constant; `bytes` as in raw_data.
+  /// Adds a constant; `bytes` are its elements as in TensorProto.raw_data.
   void addConstant(llvm::StringRef name, int32_t dataType,
                    llvm::ArrayRef<int64_t> shape, llvm::StringRef bytes);
 
-  /// Moves large float constants from memory to a file, from which they are
-  /// then read.
+  /// Moves large float constants from memory to a file; they are read from the
+  /// file afterwards.
   void park(Scratch &scratch);
   void unpark();
 

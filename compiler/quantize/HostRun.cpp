@@ -35,8 +35,8 @@ Host::Host(const CompileOptions &options, MLIRContext &context,
     : options(options), context(context), diagnostics(diagnostics),
       scratch(Scratch::create(diagnostics)) {
 #ifdef __GLIBC__
-  // Blocks larger than this are returned to the system as soon as they are
-  // freed.
+  // Allocated blocks larger than this number of bytes are returned to the
+  // system as soon as they are freed.
   mallopt(M_MMAP_THRESHOLD, 1 << 18);
 #endif
 }
@@ -54,8 +54,8 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   copy.weights = WeightsMode::Auto;
   copy.compiler.clear();
   copy.arenaSection.clear();
-  // The samples define all sizes, including dynamic ones. A model of folded
-  // constants has no inputs.
+  // The samples define all sizes, including dynamic ones. There is no sample if
+  // the model only computes folded constants and so has no inputs.
   copy.import.dims.clear();
   if (sample.empty()) {
     copy.import.shapes.clear();
@@ -72,7 +72,8 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   Compilation compilation(copy, context, diagnostics);
   InputData data(sample.begin(), sample.end());
   size_t inputs = fedInputs(compilation.open()->model(), &context).size();
-  // The quantizer's parameters follow the inputs of the model.
+  // The inputs after those of the sample, which are parameters of the
+  // quantizer, have no data.
   data.resize(inputs);
   if (!sample.empty())
     bindData(compilation, data);

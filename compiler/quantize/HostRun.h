@@ -12,22 +12,23 @@ namespace ingot::quantize {
 /// The inputs of one run, in the order in which a caller passes them.
 using Sample = std::vector<Tensor>;
 
-/// Shared by all runs of a quantization.
+/// The options, diagnostics and temporary storage that all runs of a
+/// quantization share.
 struct Host {
   Host(const CompileOptions &options, mlir::MLIRContext &context,
        Diagnostics &diagnostics);
 
-  /// The options, with the model's path and sizes given on the command line.
+  /// The options of the command line, with the model's path and sizes.
   CompileOptions options;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
-  /// The file for data that is moved out of memory; null with a diagnostic if
-  /// it cannot be created.
+  /// The file for tensors that are moved out of memory; null, with a
+  /// diagnostic, if it cannot be created.
   std::shared_ptr<Scratch> scratch;
 
-  /// Compiles a model in memory for this machine and loads it. Input shapes are
-  /// taken from `sample`, others from the model. Null with diagnostics on
-  /// failure.
+  /// Compiles a model in memory for this machine and loads it. The shapes of
+  /// inputs are taken from `sample`; inputs without data have their shape in
+  /// the model. Null with diagnostics on failure.
   std::unique_ptr<HostModel> build(onnx::ModelProto &&model,
                                    const Sample &sample) const;
 };

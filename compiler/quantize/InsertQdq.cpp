@@ -98,7 +98,8 @@ void Inserter::addWeight(const Weight &weight) {
     for (int64_t r = 0; r < weight.rows; ++r)
       for (int64_t c = 0; c < weight.depth; ++c)
         values[weight.place(r, c)] = weight.values[r * weight.depth + c];
-    // A recurrence with one direction: the axis of the rows is the second.
+    // The weight of a recurrence with one direction keeps its shape; its rows
+    // are along the second axis.
     bool isOne = !isLayout && original[0] == 1;
     graph.addConstant(narrow, onnx::TensorProto::INT8,
                       isOne ? original : weight.shape,
@@ -118,7 +119,7 @@ void Inserter::addWeight(const Weight &weight) {
     addNode(nodes, "Reshape", {result, shape}, wide);
     return;
   }
-  // A matrix stored by rows; by columns if the constant is, so that no
+  // The matrix is stored by rows, or by columns if the constant is, so that no
   // transpose is needed.
   bool hasColumns = weight.axis == 1 && weight.shape.size() == 2;
   int64_t blocks = weight.blocks();

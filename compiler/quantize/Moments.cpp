@@ -6,19 +6,21 @@
 
 namespace ingot::quantize {
 
-/// Compiles a function for several levels of the instruction set; see
-/// CMakeLists.txt.
+/// An attribute that compiles a function for several levels of the instruction
+/// set; CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
 
-/// The deepest part whose covariances are computed: a matrix of 9 MB.
+/// The largest number of columns of a weight between which covariances are
+/// computed: a matrix of 9 MB.
 static constexpr int64_t maxPart = 1536;
-/// The number of vectors that are added at a time.
+/// The number of operand vectors that are collected in a panel before their
+/// products are added to the sums.
 static constexpr int64_t panelRows = 64;
 
-/// Columns that are contiguous in a panel: a panel consists of blocks of
-/// columns, each with all rows.
+/// The number of contiguous columns in a panel: a panel consists of blocks of
+/// columns, and each block contains all rows.
 static constexpr int64_t blockColumns = 16;
 using Vector = float __attribute__((vector_size(blockColumns * sizeof(float))));
 
@@ -28,8 +30,9 @@ static int64_t placeInPanel(int64_t row, int64_t column) {
          column % blockColumns;
 }
 
-/// Adds the products of all pairs of columns i <= j of `panel` to `sums`, whose
-/// rows have `stride` floats, a multiple of a block.
+/// Adds, for all pairs of columns i <= j of `panel`, the dot product of the two
+/// columns to `sums`. A row of `sums` has `stride` floats, a multiple of a
+/// block.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
   constexpr int height = 8;
@@ -58,7 +61,8 @@ static int64_t padded(int64_t columns) {
 }
 
 static int64_t partOf(const Weight &weight) {
-  // Parts of equal size take the least memory.
+  // Divides the columns of a weight into parts of equal size, which take the
+  // least memory.
   int64_t parts = (weight.depth + maxPart - 1) / maxPart;
   return (weight.depth + parts - 1) / parts;
 }
@@ -144,12 +148,13 @@ void Moments::add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
   if (places <= 0)
     return;
   int64_t step = std::max<int64_t>(1, places / perSample);
-  // A different offset for each sample, so that no position is always skipped.
+  // Visits every `step`-th position, from a different offset in each sample, so
+  // that no position is always skipped.
   for (int64_t at = step > 1 ? offset % step : 0; at < places; at += step) {
     for (int64_t g = 0; g < groups; ++g) {
       float *rows = &panel[g * parts() * panelRows * padded(part)];
       double *sum = &means[g * depth];
-      // The column in the part that is being filled.
+      // The next column in the present part of the panel.
       int64_t column = 0;
       auto put = [&](float value) {
         rows[placeInPanel(filled, column)] = value;
@@ -219,12 +224,13 @@ void Moments::finish() {
     for (int64_t p = 0; p < parts(); ++p) {
       float *matrix = &sums[(g * parts() + p) * stride * stride];
       int64_t n = columns(p);
-      // The distance of the mean from the origin of the vectors.
+      // The mean of the vectors relative to `origin`, which was subtracted from
+      // them.
       std::vector<double> mean(n);
       for (int64_t i = 0; i < n; ++i)
         mean[i] = means[g * depth + p * part + i] -
                   origin[(g * parts() + p) * stride + i];
-      // Packed without padding, with both triangles.
+      // Computes the covariances: packed without padding, with both triangles.
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = i; j < n; ++j) {
           double value =

@@ -1,4 +1,4 @@
-// Mean and covariance of the operands of a weight.
+// Mean and covariance of the vectors that a weight is multiplied with.
 //
 // A row of a weight is multiplied with a vector of `depth` elements: a row of a
 // matrix, or the patch under a filter. The effect of a weight error on the

@@ -1,6 +1,6 @@
-// Reads an .npz file: a zip archive with a member NAME.npy for each array. Uses
-// the central directory, not the headers before the members, which may omit
-// sizes. Members are stored or deflated.
+// Reads an .npz file: a zip archive with a member NAME.npy for each array,
+// stored or deflated. Sizes are read from the central directory of the archive,
+// since the headers before the members may omit them.
 
 #include "compiler/quantize/NpzFile.h"
 
@@ -14,12 +14,12 @@ using namespace llvm;
 
 namespace ingot::quantize {
 
-/// The largest array that is read from an archive.
+/// The bytes of the largest array that is read from an archive.
 static constexpr uint64_t maxBytes = uint64_t(1) << 34;
 
 static bool inflateTo(StringRef packed, std::string &bytes) {
   z_stream stream = {};
-  // Negative: a bare stream without zlib's header.
+  // Negative window bits select a raw deflate stream without zlib's header.
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return false;
   stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
@@ -33,7 +33,8 @@ static bool inflateTo(StringRef packed, std::string &bytes) {
 }
 
 namespace {
-/// Reads little-endian numbers at offsets of a file; 0 beyond its end.
+/// Reads little-endian numbers at offsets of a file; a number beyond the end of
+/// the file is 0.
 struct Bytes {
   StringRef all;
   uint64_t number(uint64_t at, unsigned size) const {
@@ -49,14 +50,14 @@ struct Bytes {
   }
 };
 
-/// A member as described by the central directory.
+/// The entry of a member in the central directory of the archive.
 struct Member {
   uint64_t method, packed, size, header;
 };
 } // namespace
 
-/// Takes 64-bit sizes from the extra field if the 32-bit fields are saturated,
-/// as numpy writes them.
+/// Reads the 64-bit sizes of a member from the extra field of the archive, if
+/// the 32-bit fields are saturated, as numpy writes them.
 static void readWideSizes(Bytes file, uint64_t at, uint64_t length,
                           Member &member) {
   for (uint64_t end = at + length; at + 4 <= end;) {

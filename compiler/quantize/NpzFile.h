@@ -11,14 +11,14 @@
 
 namespace ingot::quantize {
 
-/// An array of the archive: its name without `.npy`, and the content of that
-/// file.
+/// An array of an .npz archive: its name without `.npy`, and the bytes of the
+/// .npy file.
 struct NpzEntry {
   std::string name, bytes;
 };
 
-/// Reads archives written by numpy.savez and numpy.savez_compressed. Nothing,
-/// with the reason in `error`, if the file is not such an archive.
+/// Reads an archive written by numpy.savez or numpy.savez_compressed. Returns
+/// nothing, with the reason in `error`, if the file is not such an archive.
 std::optional<std::vector<NpzEntry>> readNpz(llvm::StringRef path,
                                              std::string &error);
 

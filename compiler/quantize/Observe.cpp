@@ -1,4 +1,5 @@
-// Runs the float model and records statistics.
+// Runs the float model on all samples, and records its outputs and statistics
+// of its activations.
 
 #include "compiler/quantize/Session.h"
 

@@ -8,12 +8,12 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
-/// Parameters with which quantization leaves floats unchanged: a step size so
-/// small that rounding to its multiples has no effect, and bounds that are
+/// The step size and bound with which quantization leaves floats unchanged:
+/// rounding to multiples of so small a step has no effect, and the bounds are
 /// never reached.
 static constexpr float finestStep = 0x1p-70f, widest = 0x1p120f;
 
-/// A run that takes longer than this uses threads.
+/// After a run that takes longer than this, runs use threads.
 static constexpr std::chrono::milliseconds worthThreads(5);
 
 Probe::Probe(Graph &graph, const Sites &sites, ArrayRef<std::string> observed,
@@ -32,8 +32,8 @@ void Probe::setConstant(StringRef name, ArrayRef<float> values) {
   auto it = constants.find(name);
   if (openWeights || graph.shape(name).size() < 2)
     constants[name].assign(values.begin(), values.end());
-  // If the constant is compiled into the model, the graph holds its value, and
-  // the model is compiled again.
+  // If the constant is compiled into the model and is not an input, the model
+  // is compiled again with the value in `graph`.
   if (it == constants.end())
     model.reset();
 }
@@ -59,8 +59,8 @@ static void addInput(onnx::GraphProto &proto, const std::string &name,
     type.mutable_shape()->add_dim()->set_dim_value(size);
 }
 
-/// Adds the nodes that quantize a tensor by the parameters; returns the name of
-/// the result.
+/// Adds the nodes that quantize a tensor by the inputs scale, low and high of
+/// an activation; returns the name of the result.
 static std::string addStep(onnx::GraphProto &proto, size_t activation,
                            const std::string &tensor) {
   auto node = [&](const char *type, ArrayRef<std::string> inputs,
@@ -87,8 +87,8 @@ static void addFloatOutput(onnx::GraphProto &proto, const std::string &name) {
       onnx::TensorProto::FLOAT);
 }
 
-/// Adds the nodes that sum each channel of a tensor, and its number of
-/// elements.
+/// Adds the nodes that compute the sum of each channel of a tensor, and the
+/// number of elements of the tensor.
 static void addAverage(onnx::GraphProto &proto, size_t index,
                        const Averaged &averaged) {
   auto node = [&](const char *type, ArrayRef<std::string> inputs,
@@ -223,7 +223,8 @@ onnx::ModelProto Probe::instrumented() {
 
 bool Probe::build(const Sample &sample) {
   fedCount = sample.size();
-  // Free the buffers before another model needs as much memory.
+  // Frees the buffers of the previous model before the new model needs as much
+  // memory.
   buffers = std::vector<Tensor>();
   model = host.build(instrumented(), sample);
   if (!model)

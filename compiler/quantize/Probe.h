@@ -21,16 +21,17 @@ namespace ingot::quantize {
 struct Averaged {
   std::string tensor;
   int64_t channels;
-  /// Whether the channels are the second axis; else they are the last.
+  /// Whether the channels are the second axis of the tensor; otherwise they are
+  /// the last axis.
   bool isSecond;
 };
 
 class Probe {
 public:
-  /// Each run returns the tensors `observed` and the means of `averaged`,
-  /// besides the outputs. If `openWeights`, all constants by which floats are
-  /// multiplied, or that are added to them, are inputs; else changing one
-  /// recompiles the model.
+  /// Besides the outputs, each run returns the tensors `observed` and the means
+  /// of `averaged`. If `openWeights`, all constants that are multiplied with
+  /// floats or added to them are inputs of the compiled model; otherwise
+  /// changing one recompiles the model.
   Probe(Graph &graph, const Sites &sites, llvm::ArrayRef<std::string> observed,
         std::vector<Averaged> averaged, bool openWeights, const Host &host);
 
@@ -79,8 +80,8 @@ private:
   std::vector<Averaged> averaged;
   bool openWeights;
   const Host &host;
-  /// Created when runs are long enough to benefit from threads; results are the
-  /// same without.
+  /// The thread pool, created when runs are long enough to benefit from
+  /// threads; results are the same without.
   std::unique_ptr<ThreadPool> pool;
 
   struct Step {
@@ -89,7 +90,7 @@ private:
   std::vector<Step> steps;
   /// The current values of constants that are inputs.
   llvm::StringMap<std::vector<float>> constants;
-  /// The current values of weights that are not inputs.
+  /// The current values of the weights that are compiled into the model.
   llvm::StringMap<onnx::TensorProto> rounded;
   std::unique_ptr<HostModel> model;
   /// The addresses of the inputs and outputs of the compiled model.
@@ -98,7 +99,8 @@ private:
   std::vector<int> sampleOf;
   llvm::SmallVector<llvm::ArrayRef<float>> results, seen, sums, sizes;
   llvm::SmallVector<mlir::RankedTensorType> resultTypes, seenTypes;
-  /// For each observed tensor that is a model input: its index; else -1.
+  /// For each observed tensor: the index of the model input that it is; -1 for
+  /// other tensors.
   std::vector<int> seenInputs;
   size_t fedCount = 0;
 };

@@ -75,8 +75,8 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   if (!host.scratch)
     return nullptr;
   Calibration samples;
-  // Needed for Round, Clip with bounds as inputs, and DequantizeLinear with an
-  // axis.
+  // The first opset with all that the probe needs: Round, Clip with bounds as
+  // inputs, and DequantizeLinear with an axis.
   constexpr int neededOpset = 13;
   if (!check(graph, diagnostics) || !graph.raiseOpset(neededOpset, diagnostics))
     return nullptr;

@@ -11,11 +11,12 @@
 
 namespace ingot::quantize {
 
-/// What is quantized, and to which type.
+/// What is quantized, and to which type: weights and activations, or only
+/// weights.
 enum class Kind { Int8, Int8Weights, Int4Weights };
 
-/// The loss that is allowed: a noise level in decibels, or a share of samples
-/// in percent.
+/// The allowed loss: the least signal-to-noise ratio of the outputs in
+/// decibels, or the largest share of samples, in percent, whose class changes.
 struct Budget {
   double value = 0;
   bool isPercent = false;
@@ -23,20 +24,22 @@ struct Budget {
 
 struct QuantizeOptions {
   Kind kind = Kind::Int8;
-  /// A folder, .npz or .npy; empty: quantize without data.
+  /// The calibration samples: a folder, .npz or .npy; empty: the model is
+  /// quantized without data.
   std::string calibrate;
-  /// An .npy with the class of each sample; empty: none.
+  /// An .npy file with the class of each sample; empty: the classes are
+  /// unknown.
   std::string labels;
   std::optional<Budget> budget;
 };
 
-/// A layer of the report.
+/// What the report says about one layer of the model.
 struct LayerReport {
   std::string node, type, precision, reason;
   int64_t bytesBefore = 0, bytesAfter = 0;
-  /// Signal-to-noise in decibels with only this layer quantized, and with all
-  /// layers up to this one; infinite if nothing is lost or nothing was
-  /// measured.
+  /// Signal-to-noise ratio of the outputs in decibels with only this layer
+  /// quantized, and with all layers up to this one; infinite if nothing is lost
+  /// or nothing was measured.
   double alone = 0, accumulated = 0;
 };
 
@@ -58,8 +61,8 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
                                          QuantizeReport &report,
                                          Diagnostics &diagnostics);
 
-/// Returns a function for CompileOptions::makeModel, which may be called
-/// several times.
+/// Returns a function for CompileOptions::makeModel that returns the quantized
+/// model; it may be called several times.
 std::function<std::unique_ptr<ModelFile>()>
 quantizedModel(const CompileOptions &compile, const QuantizeOptions &options,
                mlir::MLIRContext &context, QuantizeReport &report,

@@ -1,9 +1,9 @@
 // Chooses the range of each activation.
 //
-// First the range with the least loss of the tensor itself: clipping a few
-// values may pay off by finer steps for all others. Then, in a few rounds,
-// similar ranges are tried on the whole model, since not all errors of a tensor
-// affect the outputs equally.
+// First chooses the range with the least loss of the tensor itself: clipping a
+// few values may pay off by finer steps for all other values. Then, in a few
+// rounds, similar ranges are tried on the whole model, since not all errors of
+// a tensor affect the outputs equally.
 
 #include "compiler/quantize/Session.h"
 
@@ -11,7 +11,8 @@
 
 namespace ingot::quantize {
 
-/// Sets the range of an activation to [low, high], such that zero is a step.
+/// Sets the range of an activation to [low, high], such that zero is one of the
+/// quantized values.
 static void setRange(Activation &activation, double low, double high) {
   low = std::min(low, 0.0);
   high = std::max(high, 0.0);
@@ -24,8 +25,9 @@ static void setRange(Activation &activation, double low, double high) {
   activation.zeroPoint = int(std::min(std::max(zero, 0.0), steps));
 }
 
-/// Returns the loss of a range for the values of the tensor: for observed
-/// values or for expected ones.
+/// Returns the loss if a tensor is quantized to the range [from, to]: the
+/// clipping loss of the observed values, or of expected unseen values if that
+/// is larger, plus the rounding loss.
 static double lossOf(const Histogram &histogram, double from, double to,
                      double steps) {
   return std::max(histogram.loss(from, to, 0), histogram.unseenLoss(from, to)) +
@@ -42,8 +44,8 @@ void chooseRange(Session &session, size_t index) {
     return lossOf(histogram, from, to, steps);
   };
   double least = loss(low, high);
-  // Few activations have outliers on both sides, so optimizing one side after
-  // the other is enough.
+  // Optimizes one end of the range after the other, which is enough, since few
+  // activations have outliers on both sides.
   for (int round = 0; round < 2; ++round)
     for (double *side : {&bestHigh, &bestLow}) {
       double whole = side == &bestHigh ? high : low;
@@ -98,7 +100,8 @@ bool refineRanges(Session &session) {
     const Histogram &histogram = session.histograms[i];
     double own = lossOf(histogram, low, high, best.highest());
     for (double part : parts) {
-      // Values that these few samples do not contain may still be clipped.
+      // Skips a range that clips rare values, which these few samples may not
+      // contain.
       if (lossOf(histogram, low * part, high * part, best.highest()) >
           1.5 * own)
         continue;

@@ -152,7 +152,7 @@ void QuantizeReport::print(llvm::raw_ostream &os) const {
 
 void QuantizeReport::printJson(llvm::raw_ostream &os) const {
   llvm::json::OStream json(os, /*IndentSize=*/2);
-  // JSON has no infinity: a lossless layer has no number.
+  // JSON has no infinity: the decibels of a lossless layer are omitted.
   auto number = [&](llvm::StringRef name, double value) {
     if (std::isfinite(value))
       json.attribute(name, value);

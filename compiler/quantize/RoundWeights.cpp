@@ -8,8 +8,8 @@
 //
 //     q[k] = round(w[k] + sum over j < k of (w[j] - q[j]) U[j][k])
 //
-// Needs neither gradients nor iterations. The most important columns are
-// rounded first.
+// The algorithm needs neither gradients nor iterations. The most important
+// columns are rounded first.
 
 #include "compiler/quantize/RoundWeights.h"
 
@@ -22,17 +22,19 @@ using llvm::MutableArrayRef;
 
 namespace ingot::quantize {
 
-/// Compiles a function for several levels of the instruction set; see
-/// CMakeLists.txt.
+/// An attribute that compiles a function for several levels of the instruction
+/// set; CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
 
-/// The share of the mean variance that is added to each variance: columns that
-/// hardly varied in the calibration data must not become arbitrary.
+/// The share of the mean variance that is added to the variance of each column:
+/// otherwise the weights of columns that hardly varied in the calibration data
+/// would become arbitrary.
 static constexpr double damping = 0.01;
 
-/// Returns the dot product; the partial sums permit vectorization.
+/// Returns a dot product, computed in several partial sums that compilers can
+/// vectorize.
 INGOT_VECTORIZED static float dot(const float *a, const float *b, int64_t n) {
   constexpr int lanes = 32;
   float sums[lanes] = {};
@@ -65,11 +67,13 @@ static void factorize(MutableArrayRef<float> matrix, int64_t n, float least) {
 }
 
 namespace {
-/// The factors by which the error of each rounded column affects later ones.
+/// The factors by which the rounding error of each column changes the columns
+/// that are rounded later.
 struct Feedback {
   /// Columns in the order in which they are rounded.
   std::vector<int64_t> order;
-  /// Row k has U[0..k-1][k], in this order.
+  /// Row k contains U[0..k-1][k], with rows and columns in the order of
+  /// `order`.
   std::vector<float> factors;
   /// D[k]: the cost of an error of column k that later columns cannot
   /// compensate.
@@ -84,8 +88,8 @@ struct Feedback {
     for (int64_t i = 0; i < n; ++i)
       trace += variance(i);
     float damp = float(damping * trace / n + 1e-12);
-    // From the last column to the first, so that the factor is lower
-    // triangular.
+    // The covariances are stored with the columns in reverse order, so that the
+    // factor of the matrix is lower triangular.
     factors.assign(n * n, 0);
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j)
@@ -93,8 +97,8 @@ struct Feedback {
             covariance[order[n - 1 - i] * n + order[n - 1 - j]] +
             (i == j ? damp : 0);
     factorize(factors, n, damp);
-    // Reversed in place: row k of the factor contains the multipliers of column
-    // k and its divisor.
+    // Reverses the order of columns in place: row k then contains the
+    // multipliers of column k and its divisor.
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; i + j < n - 1; ++j)
         std::swap(factors[i * n + j], factors[(n - 1 - j) * n + n - 1 - i]);
@@ -107,7 +111,8 @@ struct Feedback {
   }
 };
 
-/// The integers from `least` to `most`, times a scale.
+/// The numbers that a row or block of a weight can have: (integer - zero) *
+/// scale for the integers from `least` to `most`.
 struct Grid {
   float scale = 1;
   int zero = 0, least = -127, most = 127;
@@ -120,7 +125,7 @@ struct Grid {
 };
 } // namespace
 
-/// Returns the grid for the range [low * part, high * part].
+/// Returns the grid for values in the range [low * part, high * part].
 static Grid gridOf(float low, float high, float part, int bits) {
   Grid grid;
   low = std::min(low * part, 0.0f);
@@ -134,13 +139,14 @@ static Grid gridOf(float low, float high, float part, int bits) {
     if (grid.scale > 0)
       grid.zero = int(std::nearbyint(-low / grid.scale));
   }
-  // For a row of zeros, and to avoid a denormal scale.
+  // Replaces the scale of a row of zeros, and avoids a denormal scale.
   if (!(grid.scale > 1e-30f))
     grid.scale = 1;
   return grid;
 }
 
-/// Returns the grid with the least loss for numbers weighted by importance.
+/// Returns the grid with the least rounding loss for a row of weights, if the
+/// squared error of each counts by its importance.
 static Grid chooseGrid(ArrayRef<float> numbers, ArrayRef<float> importance,
                        int bits) {
   float low = 0, high = 0;

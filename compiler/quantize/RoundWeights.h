@@ -7,8 +7,9 @@
 
 namespace ingot::quantize {
 
-/// Returns how many elements of a 4-bit weight share a scale: at most 32, and a
-/// divisor of the row, since not every runtime supports other block sizes.
+/// Returns how many consecutive elements of a row of a 4-bit weight share a
+/// scale: at most 32, and a divisor of the row length, since not every runtime
+/// supports other block sizes.
 inline int64_t narrowBlock(const Weight &weight) {
   int64_t block = std::min<int64_t>(weight.depth, 32);
   while (weight.depth % block)
@@ -16,8 +17,8 @@ inline int64_t narrowBlock(const Weight &weight) {
   return block;
 }
 
-/// Whether 4 bits save memory: for few elements, or few per scale, the scales
-/// take what is saved.
+/// Whether 4 bits save memory compared with 8: in weights with few elements, or
+/// few elements per scale, the scales take the memory that 4 bits save.
 inline bool canBeNarrow(const Weight &weight) {
   return weight.elements() >= 1024 && weight.depth >= 32 &&
          narrowBlock(weight) >= 8;
@@ -29,10 +30,10 @@ inline void setBits(Weight &weight, int bits) {
   weight.block = bits == 4 ? narrowBlock(weight) : 0;
 }
 
-/// Chooses scales and integers for the weight's bits. `numbers` are its rows.
-/// With `moments`, minimizes the error of the product; without (null), that of
-/// the weights. Returns the mean error of the product per row, to be added to a
-/// bias.
+/// Chooses scales and integers for the weight's bits. `numbers` are its
+/// elements by rows. With `moments`, minimizes the error of the product; if
+/// null, that of the weights. Returns the mean error of the product per row, to
+/// be added to a bias.
 std::vector<float> roundWeight(Weight &weight, llvm::ArrayRef<float> numbers,
                                const Moments *moments);
 

@@ -13,7 +13,8 @@ using llvm::MutableArrayRef;
 
 namespace ingot::quantize {
 
-/// The alignment of tensors, so that they can be mapped and read as floats.
+/// The alignment of tensors in the file, so that they can be mapped and read as
+/// floats.
 static constexpr uint64_t alignment = 64;
 
 std::unique_ptr<Scratch> Scratch::create(Diagnostics &diagnostics) {
@@ -37,9 +38,10 @@ Scratch::Scratch(TemporaryFolder &&given, int file)
 
 Scratch::~Scratch() { ::close(file); }
 
-/// Calls `move` with the number of bytes done until all are done; like a system
-/// call, `move` transfers some of the others and returns their number. Returns
-/// 0 or an error code: `atEnd` if nothing was transferred.
+/// Transfers `bytes` bytes by calls of `move`. Like a system call, `move` gets
+/// the number of bytes that are done, transfers some of the remaining bytes and
+/// returns their number. Returns 0, or an error code: `atEnd` if a call
+/// transfers nothing.
 static int moveAll(size_t bytes, int atEnd,
                    llvm::function_ref<ssize_t(size_t)> move) {
   for (size_t done = 0; done < bytes;) {
@@ -98,10 +100,12 @@ void Scratch::put(onnx::TensorProto &tensor, ArrayRef<char> bytes) {
   if (has(tensor) && numberOf(tensor, "length") == bytes.size())
     return replace(numberOf(tensor, "offset"), bytes);
   uint64_t offset = append(bytes);
-  // `bytes` may point into the tensor.
+  // `bytes` may refer to the data of the tensor, so it is not read after that
+  // data is cleared below.
   size_t length = bytes.size();
   tensor.clear_external_data();
-  // Clearing alone would keep the memory.
+  // Swaps the fields with empty ones, since clearing them would keep their
+  // memory.
   google::protobuf::RepeatedField<float>().Swap(tensor.mutable_float_data());
   std::string().swap(*tensor.mutable_raw_data());
   tensor.clear_raw_data();

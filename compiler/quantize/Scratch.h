@@ -18,16 +18,17 @@ namespace ingot::quantize {
 
 class Scratch {
 public:
-  /// Null with a diagnostic if no file can be created.
+  /// Creates a file in a temporary folder; null with a diagnostic on failure.
   static std::unique_ptr<Scratch> create(Diagnostics &diagnostics);
   ~Scratch();
 
   llvm::StringRef path() const { return filePath; }
-  /// Appends bytes; returns their offset.
+  /// Appends bytes to the file; returns their offset.
   uint64_t append(llvm::ArrayRef<char> bytes);
-  /// Returns the offset of the data that is appended after these bytes.
+  /// Returns the offset at which data is appended after `bytes` bytes at
+  /// `offset`.
   static uint64_t behind(uint64_t offset, uint64_t bytes);
-  /// Overwrites bytes at an offset.
+  /// Overwrites bytes of the file at an offset.
   void replace(uint64_t offset, llvm::ArrayRef<char> bytes);
   void read(uint64_t offset, llvm::MutableArrayRef<char> bytes) const;
   /// Writes `bytes` to the file and makes the tensor refer to them as external
@@ -46,7 +47,7 @@ private:
   std::string filePath;
   int file;
   uint64_t end = 0;
-  /// The last system error; 0 if there was none.
+  /// The error code of the last failed system call; 0 if none has failed.
   mutable int fault = 0;
 };
 

@@ -1,6 +1,6 @@
-// Chooses a precision for each weight and activation ("place").
+// Chooses a precision for each place: a weight or an activation.
 //
-// The cost of a place is the loss when all others are in float. The most
+// The cost of a place is the loss when all other places are in float. The most
 // expensive places get more bits (8, 16, float), one after the other, until a
 // run of the model meets the budget. If the budget leaves room, weights get 4
 // bits, those with the least loss per saved byte first.
@@ -16,7 +16,7 @@ namespace ingot::quantize {
 /// the same samples on which they are judged.
 static constexpr double narrowMargin = 2;
 
-/// The default budget: an error of 2.5 % of the outputs.
+/// The default budget in decibels: an error of 2.5 % of the outputs.
 static constexpr double usualDecibels = 32;
 
 namespace {
@@ -24,7 +24,8 @@ namespace {
 struct Place {
   bool isWeight;
   size_t index;
-  /// Its cost alone with its present bits.
+  /// The loss with only this weight or activation quantized, to its present
+  /// bits.
   double noise = 0;
 };
 
@@ -36,21 +37,22 @@ public:
   bool run();
 
 private:
-  /// Whether the loss meets the budget, with a `margin` in decibels in addition
-  /// to that for unseen samples.
+  /// Whether the loss meets the budget, with a margin of `margin` decibels in
+  /// addition to unseenMargin().
   bool accepts(const Loss &loss, double margin = 0) const;
-  /// Returns how many decibels unseen samples lose more than those to which
-  /// ranges and weights were fitted; more for fewer samples. Ten networks with
-  /// test sets (pictures, speech, November 2026) lost 0.1 to 1.3 dB more with
-  /// 300 samples, and 1.7 to 4.5 with 16, except one.
+  /// Returns how many decibels unseen samples lose more than the samples to
+  /// which ranges and weights were fitted; the fewer samples, the more. Ten
+  /// networks with test sets (images, speech, November 2026) lost 0.1 to 1.3 dB
+  /// more with 300 samples, and 1.7 to 4.5 with 16, except one.
   double unseenMargin() const {
     return 10 * std::log10(1 + 5.5 / std::sqrt(double(session.samples.size())));
   }
   bool measurePlaces();
-  /// Measures the cost of places with all others in float: otherwise larger
-  /// errors of others would hide it.
+  /// Measures the cost of some weights and activations, one after the other
+  /// with all others in float: the larger errors of others would hide it.
   bool measureAlone(llvm::ArrayRef<Place> some, std::vector<double> &costs);
-  /// Makes the probe compute a place in float, if that needs no compilation.
+  /// Makes the probe compute a weight or activation in float, if that needs no
+  /// compilation.
   void setFloat(const Place &place);
   int &bitsOf(const Place &place) {
     return place.isWeight ? sites.weights[place.index].bits
@@ -63,14 +65,16 @@ private:
   /// If the few samples of the search meet the budget, measures `loss` on more
   /// samples; false with diagnostics if a run fails.
   bool confirm();
-  /// Returns the place that gets more bits next; null if there is none.
+  /// Returns the weight or activation that gets more bits next; null if there
+  /// is none.
   Place *worst();
   bool raise();
-  /// Gives a place more bits.
+  /// Gives a weight or activation more bits.
   bool raise(Place &place);
-  /// Keeps as few weights in float as the budget permits, those with the
-  /// largest loss first. If that would be all of them, keeps none, unless
-  /// activations cannot get more bits.
+  /// For weights that cannot change without compilation: sets as few weights to
+  /// float as the budget requires, those with the largest loss first. If the
+  /// budget requires all of them, sets none, unless no activation can get more
+  /// bits.
   bool raiseClosedWeights();
   bool lower();
   bool fail();
@@ -80,7 +84,8 @@ private:
   std::optional<Budget> given;
   Budget budget;
   std::vector<Place> places;
-  /// Whether only activations get more bits, as long as any can.
+  /// Whether weights keep their bits as long as an activation can get more
+  /// bits.
   bool sparesWeights = false;
   size_t count = 0;
   Loss loss;
@@ -115,7 +120,8 @@ void Search::setFloat(const Place &place) {
 
 bool Search::measureAlone(llvm::ArrayRef<Place> some,
                           std::vector<double> &costs) {
-  // Bias corrections apply to all places together, so they are disabled here.
+  // Bias corrections are measured with all weights and activations quantized,
+  // so they are disabled here.
   std::vector<std::vector<float>> missing = session.missing;
   if (session.isOpen())
     for (std::vector<float> &channels : session.missing)
@@ -156,8 +162,9 @@ bool Search::measurePlaces() {
     place.noise = cost;
   if (session.isOpen() || activations == places.size())
     return true;
-  // Changing a weight of a large model takes a compilation; so the total loss
-  // of all weights is divided in proportion to the errors of their products.
+  // Changing a weight of a large model takes a compilation. So the loss of all
+  // weights together is divided among the weights, in proportion to the errors
+  // of their products.
   double own = 0;
   for (const Place &place : places)
     own += place.isWeight ? sites.weights[place.index].noise : 0;
@@ -171,9 +178,11 @@ bool Search::measurePlaces() {
 Place *Search::worst() {
   Place *found = nullptr;
   auto rank = [&](const Place &place) {
-    // A weight in float takes memory, an activation in 16 bits does not.
+    // A weight in float takes memory, an activation in 16 bits does not, so the
+    // cost of weights counts half.
     double noise = place.isWeight ? place.noise / 2 : place.noise;
-    // Of places with negligible cost, those with few bits come first.
+    // Of weights and activations with negligible cost, those with few bits come
+    // first.
     bool isNegligible = noise < 1e-3 * loss.noise;
     return std::pair(isNegligible ? 0 : noise, -bitsOf(place));
   };
@@ -200,7 +209,8 @@ bool Search::raise(Place &place) {
   bool isNarrow = place.isWeight && bits == 4;
   bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
   if (isNarrow) {
-    // For 8 bits, rounding to nearest is sufficient.
+    // Rounds to the nearest integers (no moments), which is sufficient for 8
+    // bits.
     Weight &weight = sites.weights[place.index];
     setBits(weight, 8);
     session.lost[place.index] =
@@ -216,7 +226,8 @@ bool Search::raise(Place &place) {
   place.noise = 0;
   if (!bits || accepts(loss))
     return true;
-  // A range over many magnitudes gains little from 16 bits: float is next.
+  // An activation whose values differ by many orders of magnitude gains little
+  // from 16 bits: measures its cost again, so that it may get float next.
   std::vector<double> cost;
   if (!measureAlone(place, cost))
     return false;
@@ -241,7 +252,7 @@ bool Search::raiseClosedWeights() {
     }
     return session.measure(count, result);
   };
-  // Double the number until it suffices, then bisect.
+  // Doubles the number of weights in float until it suffices, then bisects.
   size_t few = 0, enough = std::min<size_t>(1, order.size());
   Loss tried;
   while (true) {
@@ -345,7 +356,8 @@ bool Search::fail() {
 }
 
 bool Search::run() {
-  // Without activations and budget, the user's bits are used.
+  // If only weights are quantized and the user gives no budget, weights keep
+  // the bits that the user chose.
   if (sites.weights.empty() || (sites.activations.empty() && !given))
     return true;
   size_t found = sites.weights.size() + sites.activations.size();

@@ -4,8 +4,8 @@
 
 namespace ingot::quantize {
 
-/// If the weights have at most this many elements, they are inputs of the
-/// probe: then they can change from run to run, but kernels are slower.
+/// If the weights have at most this many elements in total, they are inputs of
+/// the probe: then they can change from run to run, but kernels are slower.
 static constexpr int64_t mostOpen = 4 << 20;
 /// The multiplications that a step of the quantizer may take: about a minute.
 static constexpr double stepWork = 1e11;
@@ -80,7 +80,7 @@ bool Session::forEach(size_t count,
   return true;
 }
 
-/// Returns the index of the largest element of each row.
+/// Returns the index of the largest element of each row of `columns` elements.
 static std::vector<size_t> largestOf(llvm::ArrayRef<float> values,
                                      size_t columns) {
   std::vector<size_t> largest;

@@ -11,12 +11,14 @@
 
 namespace ingot::quantize {
 
-/// The difference between the outputs and those in float.
+/// The difference between the outputs of the quantized model and those of the
+/// float model.
 struct Loss {
   /// Power of the error over power of the output, averaged over all outputs.
   double noise = 0;
-  /// The share of rows whose largest element changes, and the share of samples
-  /// whose largest element is at the label.
+  /// The share of rows of the first output whose largest element is at another
+  /// index than in float, and the share of samples whose largest element is at
+  /// the index of their label.
   double changed = 0, correct = 0;
   double decibels() const;
 };
@@ -30,30 +32,32 @@ struct Session {
   const Calibration &samples;
   const QuantizeOptions &options;
   const Host &host;
-  /// The tensors that the probe returns: operands of weights, then activations.
+  /// The tensors that the probe returns in each run: operands of weights, then
+  /// activations.
   std::vector<std::string> observed;
-  /// The number of multiplications in a run.
+  /// The number of multiplications in a run of the model.
   double work = 0;
   std::unique_ptr<Probe> probe;
   /// Returns the elements of a weight before rounding, by rows.
   std::vector<float> numbersOf(size_t weight) const;
   /// For each weight with a bias: the bias before rounding, the mean error due
-  /// to rounding the weight, and the mean error that remains when the bias has
-  /// been corrected for it. Both are added to the bias.
+  /// to rounding the weight, and the mean error that remains after the
+  /// correction of this error. Both errors are added to the bias, per row.
   std::vector<std::vector<float>> biases, lost, missing;
-  /// The 4-bit versions of the weights, and their mean errors, if a budget may
-  /// permit them; else empty.
+  /// The weights rounded to 4 bits, and the mean errors that this rounding
+  /// causes, if a budget may permit 4 bits; otherwise empty.
   std::vector<Weight> narrow;
   std::vector<std::vector<float>> narrowLost;
   std::vector<Histogram> histograms;
-  /// The mean of each weight's results in float, per sample and row. Empty for
-  /// weights without a bias.
+  /// The mean results of each weight in the float model, per sample and row of
+  /// the weight. Empty for weights without a bias.
   std::vector<std::vector<std::vector<float>>> floatMeans;
-  /// The float outputs for each sample.
+  /// The outputs of the float model for each sample.
   std::vector<std::vector<std::vector<float>>> reference;
   /// The share of samples that the float model classifies correctly.
   double correctBefore = 0;
-  /// Why a place has its precision; empty for the default.
+  /// Why an activation or a weight has its precision; empty for the default
+  /// precision.
   std::vector<std::string> activationReason, weightReason;
 
   int seen(llvm::StringRef tensor) const;
@@ -66,22 +70,23 @@ struct Session {
   std::string resultOf(const Weight &weight, size_t reader = 0) const;
   /// Whether weights can change between runs without compilation.
   bool isOpen() const { return open; }
-  /// To be called when no further step reads tensors other than means and
-  /// outputs.
+  /// Stops recording tensors. To be called when all further steps read only
+  /// means and outputs.
   void hideObserved();
 
   /// Runs `count` evenly spaced samples, and calls `visit` after each.
   bool forEach(size_t count, llvm::function_ref<void(size_t sample)> visit);
-  /// Compares `count` samples with the reference.
+  /// Compares the outputs of `count` samples with those of the float model.
   bool measure(size_t count, Loss &loss);
   /// Returns how many runs of the model a step may use.
   double affordableRuns() const;
-  /// Returns how many samples can be run `runs` times within the limit of a
-  /// step; between `least` and all.
+  /// Returns how many samples can be run `runs` times within the work limit of
+  /// a step: at least `least`, at most all.
   size_t affordable(double runs, size_t least) const;
 
-  /// Makes the probe compute an activation (and those that follow it), or a
-  /// weight, in its chosen precision; setFloat: in float.
+  /// Makes the probe compute an activation (and the activations that follow
+  /// it), or a weight, in its chosen precision. setFloat makes it compute an
+  /// activation in float.
   void apply(size_t activation);
   void applyWeight(size_t weight);
   /// Replaces the elements of a weight, by rows, before it is rounded.
@@ -89,14 +94,16 @@ struct Session {
   /// Adds the corrections of a weight to its bias.
   void applyBias(size_t weight);
   void setFloat(size_t activation);
-  /// The bias keeps its correction, unless `isPlain`.
+  /// Makes the probe compute a weight in float. Its bias keeps the correction,
+  /// unless `isPlain`.
   void setFloatWeight(size_t weight, bool isPlain = false);
 
 private:
   bool open = true;
 };
 
-// The steps in order; each returns false with diagnostics on failure.
+// The steps of a quantization, in order; each returns false with diagnostics on
+// failure.
 bool observe(Session &session);
 /// Balances ranges of channels between operators; observe() has to run before
 /// and after.
@@ -105,12 +112,13 @@ bool roundWeights(Session &session);
 void chooseRange(Session &session, size_t activation);
 void chooseRanges(Session &session);
 bool refineRanges(Session &session);
-/// Uses as many samples as are affordable; a few if `quick`.
+/// Corrects biases for mean errors, measured with as many samples as are
+/// affordable; with a few if `quick`.
 bool correctBiases(Session &session, bool quick = false);
-/// Gives more bits to the most expensive places until the budget is met, and
-/// fewer to weights if it leaves room.
+/// Gives more bits to the most expensive weights and activations until the
+/// budget is met, and fewer bits to weights if the budget leaves room.
 bool searchPrecisions(Session &session);
-/// Describes the precision and cost of each layer.
+/// Fills in the report: the precision and loss of each layer.
 bool describeLayers(Session &session, QuantizeReport &report);
 /// Writes the chosen precisions into the model.
 bool insertQdq(Session &session);

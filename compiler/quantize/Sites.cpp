@@ -11,7 +11,7 @@ static bool isOneOf(const onnx::NodeProto &node,
 }
 
 /// Whether the result of an operator has the range of its first input: it only
-/// moves elements, or its declaration says so (`scale: keep`).
+/// moves or selects elements, or its declaration says so (`scale: keep`).
 static bool keepsRange(const Graph &graph, const onnx::NodeProto &node) {
   for (const onnx::FunctionProto &function : graph.model().functions())
     if (function.name() == node.op_type() && function.domain() == node.domain())
@@ -22,7 +22,8 @@ static bool keepsRange(const Graph &graph, const onnx::NodeProto &node) {
   return isOneOf(node, types) && node.output_size() == 1;
 }
 
-/// Whether each element of the result depends on one element of an operand.
+/// Whether each element of an operator's result depends on one element of each
+/// operand.
 static bool isElementwise(const onnx::NodeProto &node) {
   static constexpr llvm::StringLiteral types[] = {
       "Add",     "Sub",        "Mul",         "Div",  "Pow",      "Erf",
@@ -33,9 +34,9 @@ static bool isElementwise(const onnx::NodeProto &node) {
   return isOneOf(node, types);
 }
 
-/// Returns the tensor on which a chain of elementwise operators and reductions
-/// depends: x for x * sigmoid(x) or x / sqrt(mean(x * x)); the tensor itself if
-/// there are several.
+/// Returns the only tensor on which a chain of elementwise operators and
+/// reductions depends: x for x * sigmoid(x) or x / sqrt(mean(x * x)); `tensor`
+/// itself if there are several such tensors.
 static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
                           int depth = 0) {
   int index = graph.producer(tensor);
@@ -101,8 +102,8 @@ bool takesIntegers(const Graph &graph, int index, int operand) {
          rootOf(graph, tensor) != rootOf(graph, other);
 }
 
-/// Returns the constant that is added to each row of a product, if no other
-/// node uses it.
+/// Returns the constant, with one element per row of the weight, that is added
+/// to a node's product; empty if there is none, or if another node reads it.
 static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
                           int64_t rows) {
   auto own = [&](const std::string &name) {
@@ -157,7 +158,7 @@ static std::optional<Weight> weightOf(const Graph &graph, int index,
     weight.groups = integerOf(node, "group", 1);
   } else if (isOperator(node, "ConvTranspose")) {
     weight.kind = WeightKind::ConvTranspose;
-    // With groups, the axis would contain the rows of all groups.
+    // With groups, an index of axis 1 stands for one row of each group.
     if (integerOf(node, "group", 1) != 1)
       return std::nullopt;
     weight.axis = 1;
@@ -172,7 +173,8 @@ static std::optional<Weight> weightOf(const Graph &graph, int index,
     weight.kind = WeightKind::Recurrent;
     if (rank != 3)
       return std::nullopt;
-    // The rows of both directions, one after the other.
+    // Merges the axis of directions with that of rows: the rows of both
+    // directions follow each other.
     weight.shape = {weight.shape[0] * weight.shape[1], weight.shape[2]};
     // The recurrence weight multiplies the node's own result of the previous
     // step.
@@ -221,7 +223,7 @@ static void findWeights(const Graph &graph, Sites &sites) {
       }
     }
   }
-  // All readers have to support the integers.
+  // Removes weights with a reader that cannot take integers.
   llvm::erase_if(sites.weights, [&](const Weight &weight) {
     return graph.readers(weight.tensor).size() != weight.nodes.size();
   });
@@ -230,8 +232,8 @@ static void findWeights(const Graph &graph, Sites &sites) {
 static void findActivations(const Graph &graph, Sites &sites) {
   llvm::StringSet<> found;
   auto addTensor = [&](llvm::StringRef tensor) {
-    // If elements were only moved, the source tensor is quantized, and so is
-    // each tensor in between.
+    // If the tensor was made by only moving elements, the source tensor is
+    // quantized, and so is each tensor in between.
     llvm::SmallVector<std::string> chain{tensor.str()};
     while (true) {
       int index = graph.producer(chain.back());
@@ -239,8 +241,8 @@ static void findActivations(const Graph &graph, Sites &sites) {
         break;
       chain.push_back(graph.node(index).input(0));
     }
-    // The source comes first. Slice and Split end a chain, so that each part
-    // has its own range.
+    // Adds the source first. Slice and Split end a chain, so that each of their
+    // results has its own range.
     for (const std::string &name : llvm::reverse(chain))
       if (found.insert(name).second)
         sites.activations.emplace_back().tensor = name;

@@ -15,8 +15,8 @@ namespace ingot::quantize {
 /// An activation: a tensor that integer kernels read.
 struct Activation {
   std::string tensor;
-  /// The activation whose range it shares, since its elements are only moved;
-  /// -1 if it has its own range.
+  /// The index of the activation that this one's elements are moved from, and
+  /// whose range it shares; -1 if it has its own range.
   int follows = -1;
   /// The chosen bits: 8, 16, or 0 for float.
   int bits = 8;
@@ -28,15 +28,17 @@ struct Activation {
 
 enum class WeightKind { Conv, ConvTranspose, Gemm, MatMul, Recurrent, Table };
 
-/// A constant by which an operator multiplies, seen as a matrix: each of `rows`
-/// rows gives one element of the result from `depth` elements of the operand.
+/// A constant that an operator multiplies with its operand, seen as a matrix:
+/// each of `rows` rows gives one element of the result from `depth` elements of
+/// the operand.
 struct Weight {
   std::string tensor;
   WeightKind kind;
-  /// The nodes that read it, and its operand index there.
+  /// The nodes that read the weight, and the index of the weight among their
+  /// operands.
   llvm::SmallVector<int, 1> nodes;
   int operand = 1;
-  /// The tensors that are multiplied by it, one per node.
+  /// The tensors that are multiplied with the weight, one per node.
   llvm::SmallVector<std::string, 1> data;
   /// The float constant, with one element per row, that is added to the
   /// product; empty if there is none, or if it has other readers.
@@ -44,7 +46,7 @@ struct Weight {
   /// The shape of the constant, perhaps with merged axes.
   Shape shape;
   int64_t rows = 0, depth = 0, groups = 1;
-  /// The axis of the rows.
+  /// The axis of the constant along which rows are.
   int axis = 0;
 
   /// The chosen bits: 8, 4, or 0 for float.
@@ -52,19 +54,20 @@ struct Weight {
   /// The number of elements of a row that share a scale; 0: the whole row.
   int64_t block = 0;
   std::vector<float> scales;
-  /// One per scale; empty without blocks.
+  /// The zero points, one per scale; empty without blocks.
   std::vector<uint8_t> zeroPoints;
-  /// By rows, independent of the layout of the constant.
+  /// The quantized elements by rows, whatever the layout of the constant.
   std::vector<int8_t> values;
-  /// The rounding error of the product: its power relative to the power of the
-  /// product, estimated from moments.
+  /// The error of the weight's product that is due to rounding: its power
+  /// relative to the power of the product, estimated from moments.
   double noise = 0;
 
   int64_t elements() const { return rows * depth; }
   int64_t blocks() const { return block ? (depth + block - 1) / block : 1; }
-  /// Returns the position of an element in the constant.
+  /// Returns the position of an element (row, column) in the constant.
   int64_t place(int64_t row, int64_t column) const;
-  /// Converts between the layout of the constant and rows.
+  /// Convert the elements from the layout of the constant to rows, and from
+  /// rows to the layout of the constant.
   std::vector<float> byRows(llvm::ArrayRef<float> constant) const;
   std::vector<float> asConstant(llvm::ArrayRef<float> byRows) const;
   /// Returns the dequantized elements, by rows.

@@ -7,12 +7,13 @@
 
 namespace ingot::quantize {
 
-/// The number of values above the threshold to which the distribution is
-/// fitted.
+/// The largest number of values above the threshold, to which the tail
+/// distribution is fitted.
 static constexpr size_t mostAbove = 32;
 
 void Extremes::add(float largest) {
-  // Kept small: there is one object per channel of each tensor.
+  // Only the largest values are kept, since there is one Extremes object per
+  // channel of each tensor.
   constexpr size_t kept = mostAbove + 1;
   if (values.size() == 2 * kept) {
     std::nth_element(values.begin(), values.begin() + kept, values.end(),
@@ -45,7 +46,7 @@ double Extremes::expected() const {
 
 double Extremes::lossBeyond(double end) const {
   fit();
-  // Equal values have no excess to extrapolate.
+  // If the largest values are equal, no tail can be extrapolated.
   if (excess <= 0)
     return 0;
   return double(above) * std::exp(-std::max(end - threshold, 0.0) / excess) *
@@ -90,7 +91,7 @@ void Histogram::add(llvm::ArrayRef<float> values,
     for (float value : values.slice(at, inner)) {
       channelLeast = std::min(channelLeast, value);
       channelMost = std::max(channelMost, value);
-      // NaN fails every comparison.
+      // False for NaN as well, which fails every comparison.
       finite &= std::abs(value) <= 1e30f;
     }
   }

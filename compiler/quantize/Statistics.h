@@ -10,11 +10,13 @@
 
 namespace ingot::quantize {
 
-/// The largest value of each sample, and estimates for unseen samples.
+/// Collects the largest value of each sample, and estimates the largest values
+/// of unseen samples.
 class Extremes {
 public:
   void add(float largest);
-  /// Returns the expected largest value among ten times as many samples.
+  /// Returns the largest value expected among ten times as many samples as were
+  /// added.
   double expected() const;
   /// Returns the expected sum of squared clipping errors beyond `end`, for as
   /// many samples as were added.
@@ -24,7 +26,7 @@ private:
   /// Fits an exponential tail to the extremes above a high threshold, which is
   /// appropriate for most distributions.
   void fit() const;
-  /// The largest of `count` values, in any order.
+  /// The largest of the `count` values that were added, in any order.
   std::vector<float> values;
   size_t count = 0;
   mutable size_t fitted = 0, above = 0;
@@ -43,12 +45,13 @@ public:
   uint64_t count() const { return total; }
   bool hasOnlyNumbers() const { return finite; }
 
-  /// Returns the expected loss for unseen samples if the range is [low, high]:
-  /// the sum of squares for as many samples as were added.
+  /// Returns the expected loss for unseen samples if values outside of [low,
+  /// high] are clipped: the sum of squared errors, for as many samples as were
+  /// added.
   double unseenLoss(double low, double high) const;
 
-  /// Returns the sum of squared errors if values are quantized in equal steps
-  /// from `low` to `high`, and others are clipped.
+  /// Returns the estimated sum of squared errors if values from `low` to `high`
+  /// are rounded to multiples of `step`, and all other values are clipped.
   double loss(double low, double high, double step) const;
 
 private:
@@ -58,7 +61,8 @@ private:
   std::vector<uint32_t> bins;
   float reach = 0, low = 0, high = 0;
   uint64_t zeros = 0, total = 0;
-  /// Per channel: the magnitudes of negative values, and the positive values.
+  /// Per channel: the extremes of the magnitudes of negative values, and of the
+  /// positive values.
   std::vector<Extremes> lows, highs;
   bool finite = true;
 };

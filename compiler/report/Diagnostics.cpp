@@ -36,7 +36,8 @@ struct ClassInfo {
 };
 } // namespace
 
-/// In the order of DiagnosticClass.
+/// The exit code, JSON name and meaning of each class, in the order of
+/// DiagnosticClass.
 static const ClassInfo classes[] = {
     {ExitCode::WrongUsage, "usage", "the command line is wrong"},
     {ExitCode::InvalidInput, "invalid",
@@ -75,7 +76,7 @@ std::string printable(StringRef text, size_t limit) {
   if (text.size() > limit) {
     skipFrom = limit * 2 / 3;
     skipTo = text.size() - limit / 4;
-    // Do not cut through a character.
+    // Moves both ends of the cut to boundaries of UTF-8 characters.
     while (skipFrom > 0 && (text[skipFrom] & 0xc0) == 0x80)
       --skipFrom;
     while (skipTo < text.size() && (text[skipTo] & 0xc0) == 0x80)

@@ -1,10 +1,10 @@
 // Diagnostics for the user.
 //
-// A diagnostic is data: an id from Diagnostics.def, a sentence, and where it
-// happened. Diagnostics are collected, not thrown, so that one run lists all
-// errors. They are printed as text or JSON at the end; the most severe class
-// determines the exit code. Diagnostics with the same text for many nodes are
-// merged into one with a count.
+// A diagnostic is data: an id from Diagnostics.def, a sentence, and the file
+// and ONNX node that it concerns. Diagnostics are collected, not thrown, so
+// that one run lists all errors. They are printed as text or JSON at the end;
+// the most severe class determines the exit code. Diagnostics with the same
+// text for many nodes are merged into one with a count.
 
 #ifndef INGOT_COMPILER_REPORT_DIAGNOSTICS_H
 #define INGOT_COMPILER_REPORT_DIAGNOSTICS_H
@@ -66,27 +66,29 @@ llvm::StringRef nameOf(DiagnosticClass kind);
 struct Diagnostic {
   DiagnosticId id = DiagnosticId::Internal;
   std::string message;
-  /// The file at fault. If empty, Diagnostics sets the current file, except for
-  /// errors of the command line.
+  /// The file at fault. If empty, Diagnostics fills in the current file, except
+  /// for errors of the command line.
   std::string file;
-  /// For example "node #57 `/backbone/up/Resize` (opset 18)"; empty if it does
-  /// not concern a node.
+  /// The node at fault, for example "node #57 `/backbone/up/Resize` (opset
+  /// 18)"; empty if the diagnostic does not concern a node.
   std::string node;
-  /// The parts of `node` for tools; -1 and empty if it does not concern a node.
+  /// The parts of `node` for tools; -1 and empty if the diagnostic does not
+  /// concern a node.
   int64_t nodeIndex = -1;
   std::string nodeName, operatorName;
-  /// For example "X: f32[1,64,20,20] -> Y: f32[1,64,40,40]".
+  /// The tensors of the node, for example "X: f32[1,64,20,20] -> Y:
+  /// f32[1,64,40,40]".
   std::string operands;
   std::string supported;
   std::vector<std::string> hints;
-  /// The number of nodes that it concerns; the fields above describe the first
-  /// one.
+  /// The number of nodes that the diagnostic concerns; the fields above
+  /// describe the first of them.
   size_t count = 1;
 };
 
 class Diagnostics {
 public:
-  /// Sets the file that diagnostics without their own file concern.
+  /// Sets the current file: the file at fault of diagnostics that name none.
   void setFile(llvm::StringRef file) { currentFile = file.str(); }
   llvm::StringRef file() const { return currentFile; }
 
@@ -109,8 +111,8 @@ public:
   /// Returns the warnings, which do not stop the compilation.
   llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
-  /// Returns the first of 70, 2, 1, 4 and 3 that occurs among the diagnostics;
-  /// 0 if there are none.
+  /// Returns the exit code: the first of 70, 2, 1, 4 and 3 that the class of a
+  /// diagnostic has; 0 if there are no diagnostics.
   ExitCode exitCode() const;
   void print(llvm::raw_ostream &os, bool color = false) const;
   void printJson(llvm::raw_ostream &os) const;

@@ -13,12 +13,13 @@ namespace ingot {
 static constexpr llvm::StringLiteral eraseLine = "\r\033[K";
 static Verbosity chosenVerbosity = Verbosity::Normal;
 
-/// The line on the terminal; a thread updates the seconds.
+/// The line on the terminal that names the work in progress; a thread updates
+/// the elapsed seconds.
 class Progress::Line {
 public:
   explicit Line(const std::string &what) : what(what) {
     llvm::errs() << eraseLine << what << " ...";
-    // Block signals in the thread, so that the main thread handles them.
+    // Blocks signals in the new thread, so that the main thread handles them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

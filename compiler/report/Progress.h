@@ -18,8 +18,8 @@ enum class Verbosity {
   Verbose ///< a line with the time of each step, also if not on a terminal
 };
 
-/// Prints a line about the current work on standard error, and erases it at the
-/// end.
+/// Prints a line about the work in progress on standard error, and erases the
+/// line when the object is destroyed.
 class Progress {
 public:
   explicit Progress(llvm::StringRef what);

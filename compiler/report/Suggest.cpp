@@ -11,9 +11,9 @@ using llvm::StringRef;
 
 namespace ingot {
 
-/// Returns the edit distance in which swapping two neighbouring letters
-/// ("bacth") counts as one edit; a value over `limit` if the distance exceeds
-/// it.
+/// Returns the edit distance of two names; swapping two neighbouring letters
+/// ("bacth") counts as one edit. Returns a value over `limit` if the distance
+/// exceeds it.
 static unsigned distanceBetween(StringRef a, StringRef b, unsigned limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit)
     return limit + 1;

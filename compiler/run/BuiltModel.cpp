@@ -52,8 +52,8 @@ static llvm::Error runCompiler(const TargetDescription &target,
   if (!command)
     return command.takeError();
   command->insert(command->end(), {"-std=c++17", "-w"});
-  // A device compiler does not support these flags; others tell the language by
-  // the file name only.
+  // A GPU compiler does not support -fno-exceptions and -fno-rtti. It would
+  // tell the language by the file name, so the language is given.
   if (target.isDevice() && target.emulation.headerName.empty())
     command->insert(command->end(), {"-x", "cu"});
   else

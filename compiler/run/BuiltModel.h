@@ -17,7 +17,8 @@ namespace ingot {
 
 class BuiltModel {
 public:
-  /// Null with diagnostics on failure. `flags` are passed to the compiler.
+  /// Compiles and builds a model. `flags` are passed to the C++ compiler. Null
+  /// with diagnostics on failure.
   static std::unique_ptr<BuiltModel> build(Compilation &compilation,
                                            llvm::ArrayRef<std::string> flags);
   virtual ~BuiltModel();
@@ -29,16 +30,16 @@ public:
     return outTypes;
   }
   int64_t arenaBytes() const { return arenaSize; }
-  /// The dynamic sizes that each call passes, the first fields of the io
-  /// struct.
+  /// The dynamic sizes that a caller passes in each run: the first fields of
+  /// the io struct.
   llvm::ArrayRef<InterfaceSize> dynamicSizes() const { return sizes; }
 
-  /// Runs the model on data of the types above; false with diagnostics on
-  /// failure.
+  /// Runs the model on data of the types inputTypes(); false with diagnostics
+  /// on failure.
   virtual bool run(llvm::ArrayRef<const Tensor *> inputs,
                    std::vector<Tensor> &outputs, Diagnostics &diagnostics) = 0;
 
-  /// The values to which inputs were bound.
+  /// The values to which specialized inputs were bound.
   struct Bound {
     unsigned input;
     std::vector<char> bytes;
@@ -46,9 +47,11 @@ public:
   std::vector<Bound> bound;
 
 protected:
-  /// Writes the C++ to `source` and reads its interface.
+  /// Writes the C++ of the model to `source`, and sets the members below from
+  /// its interface.
   bool generate(Compilation &compilation, llvm::StringRef source);
-  /// Creates outputs of the right types for these sizes.
+  /// Creates output tensors of the types outputTypes(), with dynamic sizes
+  /// replaced by the values `sizes`.
   std::vector<Tensor> makeOutputs(llvm::ArrayRef<int64_t> sizes = {}) const;
 
   std::vector<InterfaceSize> sizes;
@@ -58,11 +61,11 @@ protected:
   int64_t arenaSize = 0, arenaAlign = 64, vtcmSize = 0;
 };
 
-/// Returns the meaning of a status of the generated code.
+/// Returns the meaning of a status that generated code has returned.
 llvm::StringRef statusText(ingot_status status);
 
 /// Runs the target's compiler with the target's flags and `arguments`. A
-/// failure is an error in the generated code.
+/// failure is reported as an error in the generated code.
 bool compileGenerated(const TargetDescription &target,
                       llvm::ArrayRef<std::string> arguments,
                       Diagnostics &diagnostics);

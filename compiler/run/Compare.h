@@ -22,7 +22,7 @@ struct Tolerance {
 double rangeOf(const Tensor &tensor);
 
 struct Difference {
-  /// The number of elements out of tolerance; -1 if type or shape differ.
+  /// The number of elements out of tolerance; -1 if the types or shapes differ.
   int64_t wrong = 0;
   int64_t firstWrong = -1;
   /// The largest absolute error, and the range (maximum - minimum) of the

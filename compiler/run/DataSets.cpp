@@ -63,8 +63,9 @@ Tolerance readTolerance(StringRef folder) {
   return tolerance;
 }
 
-/// Returns the index of the first fed tensor of each input, and the total
-/// number as the last entry.
+/// A model input such as a sequence is fed as several tensors. Returns the
+/// index of the first tensor of each input, and the total number of tensors as
+/// the last element.
 static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   std::vector<size_t> firsts;
   for (auto [i, input] : llvm::enumerate(inputs))
@@ -74,7 +75,8 @@ static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   return firsts;
 }
 
-/// Reads a file into the tensors of an input.
+/// Reads the value of an input from a file, as the tensors that are fed for it;
+/// false with the reason in `error`.
 static bool readInput(const GraphInput &input, StringRef path,
                       MutableArrayRef<std::optional<Tensor>> data,
                       MLIRContext *context, std::string &error) {
@@ -125,7 +127,8 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
   for (size_t i = 0; i + 1 < firsts.size(); ++i) {
     size_t first = firsts[i], count = firsts[i + 1] - first;
     std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
-    // For unsupported types the importer reports a better error.
+    // Does not read inputs of unsupported types, for which the importer reports
+    // a better error.
     if (!inputs[first].elementType ||
         readInput(inputs[first], path,
                   MutableArrayRef(data).slice(first, count), context, error))
@@ -164,7 +167,8 @@ bool readInputFiles(Compilation &compilation,
       continue;
     }
     std::optional<Tensor> &tensor = data[input - inputs.begin()];
-    // The file contains a whole value, or one of its tensors.
+    // A .pb file contains the whole value of an input, or one of the tensors of
+    // this value.
     if (StringRef(path).ends_with(".pb") && name == input->valueName &&
         input->elementType) {
       size_t first = firsts[input->value],
@@ -197,7 +201,7 @@ void bindData(Compilation &compilation, const InputData &data) {
     if (!tensor)
       continue;
     import.shapes[input.name] = tensor->type.getShape().vec();
-    // Larger data is never bound; see requireConstant.
+    // Inputs with more elements are never bound; see requireConstant.
     if (tensor->elements() <= 1024 && !tensor->isOfStrings())
       import.data[input.name] = denseFromBytes(tensor->type, tensor->bytes);
   }
@@ -215,7 +219,7 @@ Compilation &DataRunner::fresh() {
 }
 
 /// Reports the sizes and values that were taken from the data, because neither
-/// the model nor the command line gives them.
+/// the model nor the command line gives these.
 void DataRunner::noteBound() {
   std::vector<std::string> taken;
   std::vector<GraphInput> inputs =

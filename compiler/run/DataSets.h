@@ -17,8 +17,9 @@ std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
 /// Returns the test_data_set_<n> folders in `folder`, ordered by number;
 /// `folder` itself if it is a data set.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
-/// Reads rtol and atol from case.json in `folder`; without this file, the
-/// tolerance for floats also includes 1e-5 of their range.
+/// Reads the tolerances rtol and atol from case.json in `folder`; without this
+/// file, the tolerance for floats also includes 1e-5 of the range of the
+/// expected output.
 Tolerance readTolerance(llvm::StringRef folder);
 /// Returns the path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);
@@ -26,18 +27,21 @@ std::string outputFile(llvm::StringRef folder, size_t index);
 /// Reads the values of a data set: input_0.pb, input_1.pb, ... of a folder.
 bool readValues(Compilation &compilation, llvm::StringRef folder,
                 std::vector<ModelValue> &values);
-/// Reads the tensors as which these values are passed.
+/// Reads the values of a data set as the tensors that a caller passes for these
+/// values.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
-/// Reads the files of NAME=FILE pairs; all inputs must be given.
+/// Reads inputs from the files of NAME=FILE pairs; all inputs must be given.
 bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
 
-/// Converts output tensors to the values of the model.
+/// Combines output tensors to the values of the model's outputs, such as
+/// sequences.
 std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
                                     llvm::ArrayRef<Tensor> outputs);
-/// Pads the rows of sequences to the length that the compiled model takes.
+/// Pads the rows of sequence inputs to the length that the compiled model
+/// takes.
 void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
                llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 
@@ -52,18 +56,19 @@ void bindData(Compilation &compilation, const InputData &data);
 
 /// Runs a model on data sets. Keeps the compiled model, and recompiles it if
 /// the shapes or bound values of new data differ. Reports on standard error
-/// what was taken from the data. If `dynamic`, the model is compiled once,
-/// without the data.
+/// which sizes and values were taken from the data. If `dynamic`, the model is
+/// compiled once, without the data.
 class DataRunner {
 public:
   DataRunner(CompileOptions options, bool dynamic, mlir::MLIRContext &context,
              Diagnostics &diagnostics);
-  /// Returns a compilation for reading data; not compiled yet.
+  /// Returns a new compilation of the model for reading data; nothing is
+  /// compiled yet.
   Compilation &fresh();
   /// Runs on data that was read with fresh().
   bool run(InputData data, std::vector<Tensor> &outputs);
-  /// Returns the names of the output tensors, and to which parts of values they
-  /// belong.
+  /// Returns the output tensors: their names, and of which parts of output
+  /// values they are.
   const std::vector<InterfaceTensor> &outputs() const {
     return model->outputs();
   }

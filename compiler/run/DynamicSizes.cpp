@@ -35,7 +35,8 @@ bool takes(RankedTensorType type, RankedTensorType data) {
   return true;
 }
 
-/// Evaluates a size for these values of `sizes`.
+/// Evaluates a size if the dynamic sizes `sizes` have the values `values`; a
+/// size that is not in `sizes` has its largest value.
 static int64_t sizeAt(const kernel::Dim &size, ArrayRef<InterfaceSize> sizes,
                       ArrayRef<int64_t> values) {
   return size.at([&](kernel::SymbolAttr symbol) {

@@ -11,18 +11,20 @@
 
 namespace ingot {
 
-/// Return the types of inputs and outputs as the caller passes them. (In the
-/// program, some tensors are flattened to one axis.)
+/// Return the types of a model's inputs and outputs as a caller passes them.
+/// (In the kernel.program, some tensors are flattened to one axis.)
 llvm::SmallVector<mlir::RankedTensorType> inputTypesOf(mlir::func::FuncOp main);
 llvm::SmallVector<mlir::RankedTensorType>
 outputTypesOf(mlir::func::FuncOp main);
 
-/// Whether `data` is a valid value for a tensor of type `type`.
+/// Whether a tensor of type `data` can be passed for an input of type `type`,
+/// which may have dynamic sizes.
 bool takes(mlir::RankedTensorType type, mlir::RankedTensorType data);
 
-/// Returns the values of `sizes`, in order, if inputs of `types` are `data`;
-/// nothing if these contradict each other, with the reason in `why`.
-/// Data-dependent sizes get their largest value.
+/// Returns the values of the dynamic sizes `sizes`, in order, if tensors of the
+/// types `data` are passed for inputs of the types `types`; nothing if these
+/// contradict each other, with the reason in `why`. Data-dependent sizes get
+/// their largest value.
 std::optional<std::vector<int64_t>>
 valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
          llvm::ArrayRef<mlir::RankedTensorType> types,
@@ -36,7 +38,8 @@ std::vector<int64_t> largestValues(llvm::ArrayRef<InterfaceSize> sizes);
 std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
                              llvm::MutableArrayRef<int64_t> values);
 
-/// Returns `type` with these values of `sizes`.
+/// Returns a tensor type in which the dynamic sizes `sizes` are replaced by the
+/// values `values`.
 mlir::RankedTensorType typeAt(mlir::RankedTensorType type,
                               llvm::ArrayRef<InterfaceSize> sizes,
                               llvm::ArrayRef<int64_t> values);

@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The time limit of a run: a board without this program would run forever.
+/// The time limit of a run in seconds: if the program crashes on an emulated
+/// board, the board may run forever.
 constexpr unsigned mostSeconds = 3600;
 
 std::unique_ptr<EmulatedModel>

@@ -14,7 +14,8 @@ namespace ingot {
 
 class EmulatedModel : public BuiltModel {
 public:
-  /// Null with diagnostics on failure. `flags` are passed to the compiler.
+  /// Compiles and builds a model. `flags` are passed to the C++ compiler. Null
+  /// with diagnostics on failure.
   static std::unique_ptr<EmulatedModel>
   build(Compilation &compilation, llvm::ArrayRef<std::string> flags);
 

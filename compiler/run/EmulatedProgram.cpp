@@ -16,11 +16,12 @@ using namespace llvm;
 
 namespace ingot {
 
-/// The least number of pattern bytes around each buffer.
+/// The least number of bytes with a known pattern before and after each buffer,
+/// by which out-of-bounds writes are detected.
 constexpr int64_t guard = 64;
 
-/// The part of the program that does not depend on the models. `places` of a
-/// model are the arena, then its inputs, then its outputs.
+/// The C++ text of the program that does not depend on the models. `places` are
+/// the buffers of a model: the arena, then its inputs, then its outputs.
 constexpr StringLiteral mainText = R"(
 struct place { uint32_t offset, bytes; };
 struct model {
@@ -82,7 +83,8 @@ unsigned EmulatedProgram::add(Model model) {
 std::string EmulatedProgram::path(const Twine &name) const {
   SmallString<128> result(folder);
   sys::path::append(result, name);
-  // The program may run in another working directory.
+  // Makes the path absolute, since the program may run in another working
+  // directory.
   (void)sys::fs::make_absolute(result);
   return result.str().str();
 }
@@ -96,8 +98,8 @@ static std::string quoted(StringRef text) {
   return result;
 }
 
-/// Returns the end of a function that runs a model on a device, from upload to
-/// release. On an emulated device, leaked allocations are an error.
+/// Returns the second half of the C++ function that runs a model on a GPU, from
+/// upload to release. On an emulated GPU, leaked allocations are an error.
 static std::string deviceCall(const std::string &name, bool isEmulated) {
   std::string text = R"(  (void)arena;
   NAME_constants constants;
@@ -122,7 +124,7 @@ static std::string deviceCall(const std::string &name, bool isEmulated) {
 
 Expected<std::string>
 EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
-  // The offsets of the buffers of each model.
+  // Declares the offsets of the buffers of each model.
   std::string text;
   raw_string_ostream os(text);
   int64_t most = 0, align = 1;
@@ -146,12 +148,13 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     os << "};\n"
        << "ingot_status run_" << number << "(void **tensors, void *arena) {\n"
        << "  void *io[] = {";
-    // The first field is the memory space of the tensors: host memory (null).
+    // The first field of the io struct is the address space of the tensors:
+    // host memory (null).
     if (target.isDevice())
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
            tensors = model.inputBytes.size() + model.outputBytes.size() - made;
-    // Sizes are as wide as pointers.
+    // Passes sizes as pointers, since the fields of both are equally wide.
     size_t at = tensors;
     for (std::optional<int64_t> size : model.sizes)
       if (size)
@@ -260,8 +263,9 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
       return false;
     }
   std::vector<std::string> parts(sources), linked(objects);
-  // A separate linker program, where there is one, has the C library that the
-  // main function needs, so it compiles that too.
+  // If the target has a separate linker command, only this command finds the C
+  // library that the main function needs, so it also compiles the main
+  // function.
   (target.linker.empty() ? parts : linked).push_back(*main);
   for (auto [number, source] : enumerate(parts)) {
     linked.push_back(path("part" + Twine(number) + ".o"));
@@ -285,7 +289,7 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
   return false;
 }
 
-/// Returns the results of the calls that were finished.
+/// Parses the file of results; returns those of the calls that were finished.
 static std::vector<EmulatedProgram::Result>
 readResults(StringRef bytes, ArrayRef<EmulatedProgram::Call> calls,
             ArrayRef<EmulatedProgram::Model> models) {

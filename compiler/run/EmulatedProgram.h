@@ -36,11 +36,12 @@ public:
     std::string name;
     int64_t arenaBytes = 0, arenaAlign = 1;
     llvm::SmallVector<int64_t> inputBytes, outputBytes;
-    /// The sizes in the io struct, which are its first fields: a constant for
-    /// all calls, or nothing for data-dependent sizes, which the run computes.
-    /// Each of these is an additional output of `madeBytes` after the others.
+    /// The dynamic sizes of the io struct, which are its first fields: a
+    /// constant for all calls, or nothing for a data-dependent size, which the
+    /// run computes. Each data-dependent size is an additional output of
+    /// `madeBytes` bytes after the other outputs.
     std::vector<std::optional<int64_t>> sizes = {};
-    /// The size of near memory (VTCM), which follows the arena.
+    /// Bytes of fast local memory (VTCM); its buffer follows the arena.
     int64_t vtcmBytes = 0;
   };
   struct Call {
@@ -54,7 +55,7 @@ public:
     std::vector<std::vector<char>> outputs;
   };
 
-  /// All files are written to `folder`, which must exist.
+  /// All files of the program are written to `folder`, which must exist.
   EmulatedProgram(const TargetDescription &target, llvm::StringRef folder)
       : target(asEmulated(target)), folder(folder) {}
 
@@ -67,8 +68,9 @@ public:
              llvm::ArrayRef<std::string> headers,
              llvm::ArrayRef<std::string> flags,
              llvm::ArrayRef<std::string> objects, Diagnostics &diagnostics);
-  /// Returns the results of the finished calls; if there are fewer than calls,
-  /// the program has crashed, and `error` says how.
+  /// Runs the program on `calls`, for at most `seconds`. Returns the results of
+  /// the calls that finished; if some did not, the program has crashed, and
+  /// `error` says how.
   std::vector<Result> run(llvm::ArrayRef<Call> calls, unsigned seconds,
                           llvm::Error &error) const;
 
@@ -80,7 +82,7 @@ private:
   writeMain(llvm::ArrayRef<std::string> headers) const;
   llvm::Error link(llvm::ArrayRef<std::string> objects) const;
 
-  /// With the compilers of its emulation, if it has one.
+  /// The target, with the compilers of its emulation if it has one.
   const TargetDescription target;
   std::string folder;
   std::vector<Model> models;

@@ -66,7 +66,8 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   if (!model->function) {
     const char *error = dlerror();
     StringRef reason = error ? error : "";
-    // The file system forbids execution, or there is too little memory.
+    // This is an error of the machine: the file system forbids execution, or
+    // there is too little memory.
     bool isMachine = reason.contains("failed to map segment");
     if (auto [before, missing] = reason.split("undefined symbol: ");
         !missing.empty() && compilation.options.import.custom) {
@@ -122,13 +123,14 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   for (Tensor &tensor : outputs)
     add(tensor.bytes.data());
   ingot_status status = run(io, nullptr);
-  // Input sizes are within their bounds. If a data-dependent size exceeds its
-  // bound, or two sizes do not broadcast, the data is at fault.
+  // Input sizes have been checked before. So if a data-dependent size exceeds
+  // its bound, or two sizes do not broadcast, the data is at fault.
   if (status != INGOT_OK)
     diagnostics.report(status == INGOT_ERROR_SHAPE ? DiagnosticId::InputMismatch
                                                    : DiagnosticId::Internal,
                        "the compiled model failed: " + statusText(status));
-  // Outputs were allocated for the largest sizes.
+  // Outputs were allocated for the largest data-dependent sizes, so they are
+  // cut to the actual sizes.
   for (auto [tensor, made] : llvm::zip(outputs, makeOutputs(*values))) {
     tensor.type = made.type;
     tensor.bytes.resize(made.bytes.size());

@@ -12,7 +12,8 @@ namespace ingot {
 
 class HostModel : public BuiltModel {
 public:
-  /// Null with diagnostics on failure. `flags` are passed to the compiler.
+  /// Compiles, builds and loads a model. `flags` are passed to the C++
+  /// compiler. Null with diagnostics on failure.
   static std::unique_ptr<HostModel> build(Compilation &compilation,
                                           llvm::ArrayRef<std::string> flags);
   ~HostModel() override;

@@ -10,7 +10,7 @@
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/ADT/StringSwitch.h"
 
-// The same sums as the test program computes on the target.
+// ingot_test::Summing computes the same sums as the test program on the target.
 #include "runtime_support/ingot.h"
 #include "runtime_support/ingot_test.h"
 
@@ -52,8 +52,8 @@ static ingot_test::Type typeNamed(StringRef name) {
       ->second;
 }
 
-/// Replaces each group by its body; returns the values that replace the results
-/// of each group.
+/// Replaces each fusion group by its body; returns, for each group, the values
+/// that replace its results.
 static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
   std::vector<SmallVector<Value>> results;
   SmallVector<graph::GroupOp> groups;
@@ -108,8 +108,7 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   for (ArrayRef<Value> values : results)
     wanted.insert_range(values);
   wanted.insert_range(block.getTerminator()->getOperands());
-  // Weights in the model's order are requested too, so that their unpacking is
-  // evaluated once.
+  // Unpacked weights are requested too, so that each is evaluated once.
   main.walk([&](graph::UnpackPanelsOp unpack) { wanted.insert(unpack); });
   FailureOr<SmallVector<ElementsAttr>> evaluated =
       ingot::evaluate(wanted.getArrayRef());
@@ -137,7 +136,7 @@ static TestSignature signatureOf(const Tensor &tensor, StringRef type) {
   return signature;
 }
 
-/// Returns the ONNX nodes named by a location, and the kernel.
+/// Returns up to four ONNX nodes of a launch, and the name of its kernel.
 static std::string describe(kernel::LaunchOp launch) {
   llvm::SetVector<StringRef> nodes = nodesOf(launch.getLoc());
   std::string text;
@@ -148,7 +147,8 @@ static std::string describe(kernel::LaunchOp launch) {
   return text + " (" + launch.getCallee().str() + ")";
 }
 
-/// Merges contiguous axes; false if more than four axes remain.
+/// Converts the axes of a result to the four loops of `node`, merging
+/// contiguous axes; false if more than four axes remain.
 static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
                      TestNode &node) {
   SmallVector<std::pair<int64_t, int64_t>> loops;
@@ -173,8 +173,8 @@ static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
   return true;
 }
 
-/// Finds where a buffer begins; false if it is neither in the arena nor an
-/// argument. Near memory (VTCM) is not checked.
+/// Finds the argument or arena offset at which a buffer begins; false if it is
+/// in neither. Buffers in fast local memory (VTCM) are not checked.
 static bool locate(Value buffer, TestNode &node) {
   node.offset = 0;
   while (auto view = buffer.getDefiningOp<kernel::ViewOp>()) {
@@ -194,8 +194,8 @@ static bool locate(Value buffer, TestNode &node) {
 
 void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
                          std::vector<TestSignature> &signatures) const {
-  // Launches are matched with groups by location; if several have the same
-  // location, by order.
+  // Launches are matched with groups by location; launches with the same
+  // location are matched in order.
   llvm::DenseMap<Location, SmallVector<const Group *>> byLocation;
   for (const Group &group : llvm::reverse(groups))
     byLocation[group.location].push_back(&group);
@@ -209,7 +209,8 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
     if (left.empty())
       continue;
     const Group &group = *left.pop_back_val();
-    // Scratch buffers may follow.
+    // The operands of a launch are its inputs, its results, then scratch
+    // buffers.
     auto buffers = launch.getOperands().drop_front(group.operands);
     for (auto [buffer, result] : llvm::zip(buffers, group.results)) {
       node.type = testType(result.type.getElementType());

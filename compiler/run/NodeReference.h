@@ -18,16 +18,17 @@ namespace ingot {
 
 class NodeReference {
 public:
-  /// Evaluates `decided`, a module after Stage::Decide, which is modified.
-  /// Nothing, with an MLIR diagnostic, if the evaluation fails.
+  /// Evaluates `decided`, a module after Stage::Decide, on `inputs`; the module
+  /// is modified. Nothing, with an MLIR diagnostic, if the evaluation fails.
   static std::optional<NodeReference>
   evaluate(mlir::ModuleOp decided, llvm::ArrayRef<const Tensor *> inputs);
 
   /// Returns the results of the model.
   const std::vector<Tensor> &outputs() const { return outputTensors; }
 
-  /// Finds where the results of the groups are in `planned`, the same model at
-  /// a later stage, in the order of execution, and computes their signatures.
+  /// Finds where the results of the groups are in memory in `planned`, the same
+  /// model after stage Plan or a later one, in the order of execution; computes
+  /// the expected signatures of these results.
   void find(mlir::ModuleOp planned, std::vector<TestNode> &nodes,
             std::vector<TestSignature> &signatures) const;
 
@@ -35,7 +36,7 @@ private:
   struct Group {
     mlir::Location location;
     size_t operands;
-    /// The strides of each result in elements; empty: row-major.
+    /// The strides of the group's results in elements; empty: row-major.
     llvm::ArrayRef<int64_t> strides;
     std::vector<Tensor> results;
   };

@@ -22,19 +22,20 @@
 # toolchain file describes: by CMAKE_SYSTEM_PROCESSOR, on bare-metal Arm cores by the
 # compiler's -mcpu.
 #
-# OPTIMIZE size makes the code as small as possible, at the expense of speed. MAX_RAM limits
-# arena and stack, MAX_FLASH code and weights, as measured with the project's compiler: a
-# model that exceeds a limit fails the build with a list of its largest parts. Otherwise the
-# header contains the numbers. ARENA_SECTION defines the arena in the generated code, as
-# NAME_arena in that section of the program.
+# OPTIMIZE size makes the code as small as possible, at the expense of speed. MAX_RAM limits arena
+# and stack, MAX_FLASH code and weights, as measured with the project's compiler: a model that
+# exceeds a limit fails the build with a list of its largest parts. If the model meets its limits,
+# the generated header states the measured sizes. ARENA_SECTION defines the arena in the generated
+# code, as NAME_arena in that section of the program.
 #
-# QUANTIZE int8 (int8-weights, int4-weights) quantizes the model, with value ranges from the
-# samples of CALIBRATION (a folder, .npz or .npy; or none), within a loss of MAX_LOSS (35dB,
-# or 1% of the samples: judged by LABELS, if given). It takes seconds to minutes; `ingot
-# quantize` does it once and writes an ONNX model.
+# QUANTIZE int8 (or int8-weights, int4-weights) quantizes the model. Value ranges are those of the
+# samples in CALIBRATION: a folder, .npz or .npy; or `none`. MAX_LOSS limits the loss: as a
+# signal-to-noise ratio such as 35dB, or as the share of samples that are classified differently,
+# such as 1% (with LABELS: by which the top-1 accuracy falls). Quantization takes seconds to minutes
+# in each build; `ingot quantize` quantizes a model once and writes it as ONNX.
 #
-# ENTRIES makes a separate function for each of several sizes of the model. STATES names
-# inputs whose values are an output of the previous run.
+# ENTRIES makes a separate function for each of several sizes of the model. STATES pairs an input
+# with an output: the value of the input is that of the output in the previous run.
 #
 # With a GPU as the TARGET (sm_80) the source is NAME.cu, for which the project has to
 # enable the language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++
@@ -54,7 +55,8 @@ function(ingot_add_model name)
   list(FILTER outputs EXCLUDE REGEX "\\.weights$")
   cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT" "" "")
   if(ARG_OBJECT)
-    # Object files are not sources of an object library: they are linked to its users.
+    # An object library does not pass on object files among its sources; so the programs that use
+    # the library link the weights object as an INTERFACE source.
     set(objects ${outputs})
     list(FILTER objects INCLUDE REGEX "\\.weights\\.o$")
     list(REMOVE_ITEM outputs ${objects})
@@ -70,7 +72,8 @@ function(ingot_add_model name)
   _ingot_set_up(${name} "${directory}" ${ARGN})
   set_target_properties(${name} PROPERTIES PUBLIC_HEADER "${directory}/${name}.h")
   if(NOT CMAKE_VERSION VERSION_LESS 3.23)
-    # Private, since targets with public file sets cannot be exported without installing them.
+    # The file set is private, since CMake does not export a target whose public file set is not
+    # installed.
     target_sources(${name} PRIVATE FILE_SET HEADERS BASE_DIRS "${directory}" FILES "${directory}/${name}.h")
   endif()
 endfunction()
@@ -107,15 +110,15 @@ function(_ingot_set_up name directory)
     _ingot_set_up_gpu(${name} "${directory}/${name}.cu" "${ARG_TARGET}")
   endif()
   target_compile_features(${name} PUBLIC cxx_std_17)
-  # Always optimized, also in debug builds: an unoptimized network is too slow
+  # Generated sources are always optimized, also in debug builds: an unoptimized network is too slow
   # to be useful.
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>
-    # The source itself disables the other parts of -ffast-math, and for GCC this one as
-    # well.
+    # For projects that set -ffast-math: clang needs this flag, while pragmas in the generated
+    # source disable all other effects of -ffast-math (with GCC, all effects).
     $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fno-finite-math-only>)
   set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
-  # Bare-metal programs have no loader that needs it.
+  # Position-independent code is for loaders, which bare-metal programs do not have.
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()
@@ -218,7 +221,7 @@ function(_ingot_generate name outputs_variable directory_variable)
       list(APPEND options "${word}" "${ARG_${option}}")
     endif()
   endforeach()
-  # Sizes are measured with this project's compiler.
+  # Ingot measures code and stack for MAX_RAM and MAX_FLASH with this project's compiler.
   if((ARG_MAX_RAM OR ARG_MAX_FLASH) AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     set(compiler "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_FLAGS}")
     if(CMAKE_CXX_COMPILER_TARGET)
@@ -255,8 +258,8 @@ function(_ingot_generate name outputs_variable directory_variable)
   set(${directory_variable} "${directory}" PARENT_SCOPE)
 endfunction()
 
-# Returns the target of a cross build, or stops with an error that says how to
-# set it.
+# Returns the Ingot target for the machine of a cross build, or stops with an error that says how to
+# set TARGET.
 function(_ingot_cross_target name variable)
   string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" processor)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
@@ -283,7 +286,7 @@ function(_ingot_cross_target name variable)
   endif()
   get_target_property(program Ingot::ingot IMPORTED_LOCATION)
   execute_process(COMMAND "${program}" targets OUTPUT_VARIABLE known ERROR_QUIET)
-  # Cores follow the targets after an empty line.
+  # `ingot targets` lists the targets, then an empty line, then the cores.
   string(REGEX REPLACE "\n\n.*" "" known "${known}")
   string(REGEX MATCHALL "(^|\n)[^ \n]+" names "${known}")
   list(TRANSFORM names STRIP)

@@ -1,6 +1,6 @@
-# `cmake --install`, and find_package(Ingot) from an installation or from the
-# build folder (-DIngot_DIR=<build>/cmake). The component `program` is everything
-# but documentation and examples; the Python package contains it.
+# Rules for `cmake --install`, and for find_package(Ingot) from an installation or from the build
+# folder (-DIngot_DIR=<build>/cmake). The component `program` is everything but documentation and
+# examples; the Python package contains this component.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -18,7 +18,7 @@ endif()
 install(DIRECTORY "${sources}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot"
   COMPONENT program FILES_MATCHING PATTERN "*.h" PATTERN "cmake" EXCLUDE)
 
-# The installed package.
+# The CMake package in the installation, for find_package(Ingot).
 set(INGOT_PROGRAM "${CMAKE_INSTALL_BINDIR}/ingot")
 set(INGOT_INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/ingot")
 set(INGOT_EMULATION "${INGOT_INCLUDE}/emulation")
@@ -50,7 +50,7 @@ configure_file("${sources}/cmake/ingot.pc.in" "${PROJECT_BINARY_DIR}/installed/i
 install(FILES "${PROJECT_BINARY_DIR}/installed/ingot.pc"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 
-# The package of the build folder.
+# The CMake package in the build folder, for find_package(Ingot) without an installation.
 set(INGOT_PROGRAM "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ingot")
 set(INGOT_INCLUDE "${sources}")
 set(INGOT_EMULATION "${PROJECT_SOURCE_DIR}/targets/cuda/emulation")

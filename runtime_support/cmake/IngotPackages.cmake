@@ -1,4 +1,5 @@
-# `./dev package`: a .deb and a .tar.gz of what `cmake --install` installs, by CPack.
+# Settings of CPack for `./dev package`, which makes a .deb and a .tar.gz of the files that `cmake
+# --install` installs.
 set(CPACK_PACKAGE_NAME ingot)
 set(CPACK_PACKAGE_VENDOR Ingot)
 set(CPACK_PACKAGE_CONTACT "Ingot <ingot@localhost>")
@@ -8,12 +9,12 @@ set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
-# One package of all components.
+# All components are in one package.
 set(CPACK_MONOLITHIC_INSTALL ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-# The libraries that the program needs, by the packages that have them.
+# dpkg-shlibdeps finds the packages with the shared libraries that the program needs.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ | clang, cmake")
 include(CPack)

@@ -1,7 +1,7 @@
 // The program ingot-opt.
 //
 // Runs passes on a module in text form, for tests: each pass of Ingot by its
-// flag, and upstream's canonicalizer and CSE.
+// flag, and MLIR's canonicalizer and CSE.
 
 #include "compiler/Pipeline.h"
 #include "dialects/graph/GraphDialect.h"
@@ -48,7 +48,8 @@ int main(int argc, char **argv) {
                   cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, vector::VectorDialect>();
-  // Passes create operations of dialects that the input does not contain.
+  // Loads all dialects, since passes create operations of dialects that the
+  // input does not contain.
   registry.addExtension(+[](MLIRContext *context, BuiltinDialect *) {
     ingot::loadPipelineDialects(*context);
   });

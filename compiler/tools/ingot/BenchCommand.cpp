@@ -1,8 +1,8 @@
 // The command `ingot bench MODEL`.
 //
-// Prints the median, the fastest run and the 90th percentile. With --raw,
-// prints the milliseconds of each run, one number per line, and the summary on
-// standard error.
+// Prints the median, the least and the 90th percentile of the run times. With
+// --raw, prints the milliseconds of each run, one number per line, and the
+// summary on standard error.
 
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/HostTime.h"
@@ -30,9 +30,9 @@ static double millisecondsSince(Clock::time_point start) {
 }
 
 namespace {
-/// Accumulates the time of each kernel in each run through the trace hook.
+/// Records the time of each kernel in each run through the trace hook.
 struct KernelTimes {
-  /// Milliseconds per kernel and run.
+  /// The milliseconds of each kernel in each run.
   std::vector<std::vector<double>> times;
   size_t run = 0;
   Clock::time_point start;
@@ -93,7 +93,8 @@ using Predictions = llvm::StringMap<HostTime>;
 static std::optional<Predictions> predict(const CompileOptions &options,
                                           MLIRContext &context,
                                           Diagnostics &diagnostics) {
-  // Compilation with the same options gives the same kernels.
+  // Compiles the model again, up to stage Lower: the same options give the same
+  // kernels.
   Compilation lowered(options, context, diagnostics);
   if (!lowered.advance(Stage::Lower))
     return std::nullopt;
@@ -104,7 +105,8 @@ static std::optional<Predictions> predict(const CompileOptions &options,
   return predictions;
 }
 
-/// Summarizes each kernel; runs without the kernel count as 0.
+/// Returns the statistics of each kernel; a run that did not execute the kernel
+/// counts as 0 ms.
 static std::vector<Summary> summarize(const KernelTimes &kernels) {
   std::vector<Summary> summaries;
   for (std::vector<double> times : kernels.times) {

@@ -52,7 +52,7 @@ static void checkCommand(const Options &options, StringRef first,
                          : didYouMean(first, close));
 }
 
-/// Reports an option that the command does not have.
+/// Reports an option that does not exist for the given command.
 static void reportUnknownOption(const Options &options,
                                 const CommandSyntax &command, StringRef given,
                                 Diagnostics &diagnostics) {
@@ -87,7 +87,8 @@ static void checkOptions(const Options &options, const CommandSyntax &command,
   }
 }
 
-/// Reports the errors of LLVM's parser, which are one per line.
+/// Reports the errors of LLVM's command line parser, one per line of
+/// `problems`, as diagnostics.
 static void reportProblems(const Options &options, const CommandSyntax &command,
                            StringRef program, StringRef problems,
                            Diagnostics &diagnostics) {
@@ -134,9 +135,10 @@ static int finish(int code, const Arguments &arguments, const Options &options,
 
 int runCommandLine(int argc, char **argv) {
   removeForeignOptions();
-  // Never destroyed, since the parser keeps pointers to it.
+  // The options are never destroyed, since LLVM's parser keeps pointers to
+  // them.
   Options &options = *new Options;
-  // The value if the option is not given.
+  // The value of --color if the option is not given.
   options.color.setInitialValue("auto");
   StringRef first = argc > 1 ? argv[1] : "";
   const CommandSyntax &wanted = wantedCommand(options, first);

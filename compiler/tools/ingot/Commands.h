@@ -16,13 +16,15 @@ struct Options;
 /// The values of all options and arguments, from which each command reads its
 /// part.
 struct Arguments {
-  /// For the commands that describe the command line.
+  /// The options of all commands, for the commands that describe the command
+  /// line (help, completion, reference).
   const Options *options = nullptr;
   /// The words after the command that are not options.
   std::vector<std::string> positional;
   /// The names of the given options, without dashes.
   std::vector<std::string> given;
-  /// The id of a diagnostic to explain; empty: all.
+  /// The id of a diagnostic to explain; an empty text explains all; no value
+  /// without --explain.
   std::optional<std::string> explain;
   CompileOptions compile;
   std::string output, outputDir;
@@ -56,7 +58,8 @@ int helpCommand(Arguments &arguments, Diagnostics &diagnostics);
 int versionCommand(Arguments &arguments, Diagnostics &diagnostics);
 int completionCommand(Arguments &arguments, Diagnostics &diagnostics);
 int referenceCommand(Arguments &arguments, Diagnostics &diagnostics);
-/// Explains the diagnostic Arguments::explain, or lists all.
+/// Explains the diagnostic with the id Arguments::explain, or lists all
+/// diagnostics.
 int explainCommand(Arguments &arguments, Diagnostics &diagnostics);
 
 /// Prints the table of operators, or of targets, as Markdown.

@@ -26,7 +26,8 @@ static void printModule(ModuleOp module, StringRef output,
                         Diagnostics &diagnostics) {
   OpPrintingFlags flags;
   if (output.empty() || output == "-") {
-    // Local scope omits the section of resources, whose data is left out.
+    // The flag for local scope omits the section with the data of large
+    // constants, which are elided.
     flags.elideLargeElementsAttrs(16).useLocalScope();
     flags.printNameLocAsPrefix();
     module.print(llvm::outs(), flags);
@@ -53,7 +54,7 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
       !refuseUnused(arguments, {"tune"}, "before the stage `decide`",
                     diagnostics))
     return;
-  // A file with a C++ extension would be compiled as C++.
+  // Rejects C++ extensions, since build tools would compile the MLIR as C++.
   StringRef extension = llvm::sys::path::extension(arguments.output);
   if (llvm::is_contained({".cpp", ".cc", ".cxx", ".cu", ".h", ".o"},
                          extension)) {
@@ -116,7 +117,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                          Diagnostics &diagnostics) {
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
   bool hasTest = !arguments.emitTest.empty();
-  // Plans of a device are timed in a program built with this compiler.
+  // For a GPU, plans are timed in a program that is built with the compiler of
+  // --cxx.
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
                  arguments.compile.target->isDevice();
   if (!isObject && !hasBudget && !isTuned &&
@@ -193,7 +195,8 @@ static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
   return diagnostics.empty();
 }
 
-/// Returns the files that a compilation may write, `output` first.
+/// Returns the paths of all files that a compilation to `output` may write,
+/// `output` first.
 static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
   std::vector<std::string> paths{output.str()};
   auto add = [&](StringRef extension) {
@@ -243,7 +246,7 @@ static std::vector<std::string> functionsOf(const CompileOptions &options) {
 }
 
 namespace {
-/// The results of a compilation.
+/// The files that a compilation has written, and the sizes for its summary.
 struct Written {
   std::vector<std::string> files;
   std::vector<std::string> functions;
@@ -273,8 +276,8 @@ static void printJson(const Written &written, StringRef target) {
   llvm::outs() << "\n";
 }
 
-/// Prints "wrote net.cpp (130 KB), net.h: net_run for generic, arena 14,336
-/// bytes".
+/// Prints the summary of a compilation, such as "wrote net.cpp (130 KB), net.h:
+/// net_run for generic, arena 14,336 bytes".
 static void printSummary(const Written &written, StringRef target) {
   llvm::raw_ostream &os = llvm::errs();
   os << "wrote ";
@@ -298,7 +301,8 @@ static void printSummary(const Written &written, StringRef target) {
          << printable(written.files.front(), 400) << ": it has the weights\n";
 }
 
-/// Returns the identity of a file, to detect whether a compilation replaces it.
+/// Returns the identity of the file at `path`, to detect whether a compilation
+/// replaces it.
 static std::optional<llvm::sys::fs::UniqueID> identify(StringRef path) {
   llvm::sys::fs::UniqueID id;
   if (llvm::sys::fs::getUniqueID(path, id))
@@ -336,7 +340,7 @@ static bool checkName(StringRef wanted, bool isGiven,
   return true;
 }
 
-/// Prints the header and the source as one file.
+/// Prints the header and the source as one file on standard output (-o -).
 static int printToTerminal(Arguments &arguments, MLIRContext &context,
                            Diagnostics &diagnostics) {
   CompileOptions &options = arguments.compile;
@@ -412,7 +416,7 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   auto isObject = isObjectName(output, target, diagnostics);
   if (!isObject || !checkOptions(arguments, *isObject, diagnostics))
     return diagnostics.exitCode();
-  // A file x.cpp defines x_run, whatever the name of the model.
+  // Without --name, a file x.cpp defines x_run, whatever the name of the model.
   if (options.name.empty())
     options.name = llvm::sys::path::stem(output);
   if (!checkName(options.name, llvm::is_contained(arguments.given, "name"),

@@ -1,7 +1,8 @@
 // The option --emit-test of `ingot MODEL -o FILE`.
 //
-// The expected outputs are those of the data set if it has any, else those of
-// the reference. The reference also gives the expected result of each kernel.
+// The expected outputs are those of the data set if it has any, otherwise those
+// that NodeReference computes. NodeReference also gives the expected result of
+// each kernel.
 
 #include "compiler/tools/ingot/EmitTest.h"
 
@@ -105,8 +106,8 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     }
     types.resize(inputs.size() + i);
     types.push_back(type);
-    // If the data set has no outputs, the computed ones may differ by rounding
-    // only.
+    // If the data set has no expected outputs, those of NodeReference are
+    // compared with a tolerance for rounding errors only.
     Tolerance allowed = tolerance;
     if (!given)
       allowed =

@@ -27,8 +27,8 @@ private:
                std::vector<TestCase> &cases);
   std::vector<DataSet> sets;
   Tolerance tolerance;
-  // Equal for all data sets. `types` has an entry per input, followed by one
-  // per output.
+  // The nodes that are checked, and the element types of arguments: an entry
+  // per input, followed by one per output. Both are equal for all data sets.
   std::vector<TestNode> nodes;
   llvm::SmallVector<llvm::StringRef> types;
 };

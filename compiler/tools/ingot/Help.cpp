@@ -41,7 +41,7 @@ std::string usageOf(const CommandSyntax &command) {
   return text;
 }
 
-/// A blank at which lines are not broken.
+/// Stands for a space at which lines are not broken.
 constexpr char unbreakable = '\x1f';
 
 /// Prints `text` in lines of up to `width` columns, indented to the column
@@ -82,7 +82,7 @@ static void printEntry(raw_ostream &os, StringRef term, StringRef text,
 static size_t helpWidth() {
   size_t columns = 0;
   std::optional<std::string> given = sys::Process::GetEnv("COLUMNS");
-  // 0 if the output is not a terminal.
+  // StandardOutColumns() returns 0 if the output is not a terminal.
   if (!given || StringRef(*given).getAsInteger(10, columns))
     columns = sys::Process::StandardOutColumns();
   return std::clamp<size_t>(columns ? columns : 80, 60, 100);
@@ -126,7 +126,7 @@ static void printHelp(Options &options, const CommandSyntax &command,
       if (std::exchange(isFirst, false))
         os << "\n" << group->getName() << " options:\n";
       std::string notes = notesOf(row.second);
-      // Keep each note on one line if it fits.
+      // Keeps each note in brackets on one line if it fits.
       SmallVector<StringRef> parts;
       StringRef(notes).split(parts, "] ");
       if (all_of(parts,
@@ -144,7 +144,7 @@ static void printHelp(Options &options, const CommandSyntax &command,
 }
 
 int helpCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  // The groups are not accessible through a const object.
+  // Options::groups() cannot be called on a const object.
   auto &options = const_cast<Options &>(*arguments.options);
   const CommandSyntax *command = &options.commands.front();
   if (!arguments.positional.empty()) {

@@ -1,8 +1,9 @@
 // The command `ingot inspect MODEL`.
 //
 // Prints a summary of the model file, the strategy of each fusion group, and
-// the cost on the target, for which the code is compiled. If the model cannot
-// be compiled, prints the summary and the diagnostics.
+// the sizes of code and memory on the target, for which the generated code is
+// compiled. If the model cannot be compiled, prints the summary and the
+// diagnostics.
 
 #include "codegen/files/NodeNames.h"
 #include "compiler/Pipeline.h"
@@ -30,17 +31,18 @@ namespace ingot {
 
 namespace {
 
-/// A fusion group, as described by the graph.
+/// A fusion group with its work, as known after stage Decide.
 struct GroupRow {
   std::string strategy, result;
   std::vector<std::string> nodes;
   int64_t macs = 0, parameters = 0, bytes = 0;
-  /// Whether it computes floats, which the target's vectors do not support.
+  /// Whether the group computes floats, which the target's vectors do not
+  /// support.
   bool isScalar = false;
   llvm::json::Object plan;
 };
 
-/// A kernel call.
+/// A kernel call, with the fusion group that the kernel computes.
 struct Row : GroupRow {
   Footprint::Launch launch;
 };
@@ -51,7 +53,7 @@ struct Report {
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
   simplify::WidenedWeights quantized;
-  /// Why the sizes of code and stack are unknown.
+  /// The reason why the sizes of code and stack are unknown, if they are.
   std::string unmeasured;
 };
 
@@ -62,7 +64,8 @@ static int64_t storedBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-/// Whether the target has vectors, but none for the types of the group.
+/// Whether a group computes floats on a target whose vectors hold only
+/// integers.
 static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
   auto isFloat = [](Value v) {
     auto type = dyn_cast<ShapedType>(v.getType());
@@ -147,15 +150,15 @@ static void printSummary(const ModelSummary &summary) {
      << " bytes\n";
 }
 
-/// Formats a size exactly, for comparison with budgets; "=" if an earlier call
-/// has counted it.
+/// Formats bytes of code or stack exactly, for comparison with budgets; "?" if
+/// they were not measured, "=" if an earlier call has counted the same bytes.
 static std::string sizeText(const Report &report, int64_t bytes, bool shared) {
   if (!report.footprint.object)
     return "?";
   return shared ? "=" : std::to_string(bytes);
 }
 
-/// Lists up to four nodes, and the number of others.
+/// Lists up to four ONNX nodes, and the number of others as "+3".
 static std::string shortNodes(ArrayRef<std::string> nodes) {
   std::vector<std::string> shown(nodes.take_front(4));
   if (nodes.size() > shown.size())
@@ -163,10 +166,11 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
   return llvm::join(shown, " ");
 }
 
-/// The width of the longest strategy name with the mark of scalar kernels.
+/// The column width for the longest strategy name with the mark of scalar
+/// kernels.
 constexpr unsigned strategyWidth = 22;
 
-/// Prints the launches of a device program.
+/// Prints a line for each launch of a GPU output.
 static void printDeviceRows(const Report &report, const Device &device) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,
@@ -187,7 +191,8 @@ static void printDeviceRows(const Report &report, const Device &device) {
     return std::to_string(std::lround(part * 100)) + "%";
   };
   double sum = 0;
-  // The open fork, and its branches.
+  // The fork of the launches being printed, and the times of its branches,
+  // which run concurrently.
   std::optional<int64_t> fork;
   SmallVector<schedule::BranchTime> branches;
   int64_t forks = 0, forked = 0;
@@ -275,7 +280,8 @@ static void printRows(const Report &report) {
   }
 }
 
-/// Returns, for example, "float32", or "float32 and int32".
+/// Returns the types in which quantized weights are stored, for example
+/// "float32" or "float32 and int32".
 static std::string storedTypes(const simplify::WidenedWeights &weights) {
   std::vector<std::string> names;
   for (Type type : weights.storedTypes)
@@ -451,18 +457,20 @@ static void printJson(const ModelSummary &summary, const Report &report,
   llvm::outs() << "\n";
 }
 
-/// Combines the calls of the planned module with their groups.
+/// Combines the kernel calls of the footprint with the fusion groups of the
+/// same model.
 static Report makeReport(ModuleOp grouped, const TargetDescription &target,
                          Footprint footprint) {
   Report report;
   report.isPlanned = true;
-  // Groups with the same location are called in order.
+  // The fusion groups by location. Groups with the same location are called in
+  // order.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
     GroupRow row = rowOf(group, target);
     report.macs += row.macs;
-    // Constants that several groups read count once.
+    // A constant that several groups read counts once.
     for (Value input : group.getInputs())
       if (auto constant = input.getDefiningOp<graph::ConstantOp>();
           constant && counted.insert(constant).second)
@@ -513,7 +521,8 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   Footprint footprint;
   if (auto planned =
           planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
-    // Compilation with the planned options gives the same groups.
+    // Compiles the model again for its groups: the options of the plan give the
+    // same groups.
     Compilation groups(planned->options, *context, diagnostics);
     simplify::WidenedWeights quantized;
     if (groups.advance(Stage::Import))

@@ -22,9 +22,9 @@ namespace ingot {
 namespace {
 struct OperatorRow {
   std::string name;
-  /// The graph operator to which it is converted.
+  /// The graph operator that an import creates for this ONNX operator.
   std::string how;
-  /// Unsupported forms.
+  /// The forms of the operator that are not supported.
   std::string limits;
   OperatorInfo info;
   bool supported = true;
@@ -77,7 +77,7 @@ static std::vector<OperatorRow> operatorRows() {
   std::vector<OperatorRow> rows;
   for (const OperatorInfo &info : standardOperators())
     rows.push_back(rowOf(info));
-  // Operators of other domains.
+  // Adds operators of domains other than ONNX's own.
   for (const graph::OnnxOperator *op : graph::OnnxRegistry::get().all())
     if (!op->domain.empty() && !newestOpset(op->domain))
       rows.push_back({op->domain + "." + op->name,
@@ -173,7 +173,7 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   return Success;
 }
 
-/// For scripts that build generated code.
+/// Prints the targets as JSON, for scripts that build generated code.
 static void printTargetsAsJson() {
   json::OStream json(outs(), 2);
   auto strings = [&](StringRef name, ArrayRef<StringRef> values) {

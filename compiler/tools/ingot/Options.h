@@ -15,8 +15,8 @@ namespace ingot {
 struct CommandSyntax {
   llvm::cl::SubCommand *parser;
   Command run;
-  /// The arguments other than options, and the least and largest number of
-  /// them.
+  /// The names of the arguments other than options, for the usage text; and the
+  /// least and largest number of these arguments.
   llvm::StringRef takes;
   size_t least, most;
   llvm::StringRef examples;
@@ -26,17 +26,18 @@ struct CommandSyntax {
   std::string shown() const;
 };
 
-/// The part of an option's description that LLVM's parser does not hold.
+/// The part of an option's description that LLVM's parser does not hold: the
+/// letter of its short form, the text of its default, and the allowed values.
 struct OptionFacts {
   char letter = 0;
   llvm::StringRef byDefault, choices;
 };
 
-/// The options, as LLVM's parser fills them.
+/// The options of all commands, with the values that LLVM's parser fills in.
 struct Options {
-  /// Must be constructed after the options of LLVM's own libraries are removed,
-  /// since some have the same names. Must live until the end, since the parser
-  /// keeps pointers to it.
+  /// The object must be constructed after the options of LLVM's own libraries
+  /// are removed, since some have the same names. It must live until the end of
+  /// the program, since the parser keeps pointers to it.
   Options();
 
   llvm::cl::SubCommand &compile = llvm::cl::SubCommand::getTopLevel();
@@ -62,7 +63,8 @@ struct Options {
       &compile,     &inspect,        &test,       &run,
       &bench,       &quantize,       &ops,        &targets,
       &helpCommand, &versionCommand, &completion, &reference};
-  /// Bits of a set of commands, in this order.
+  /// Sets of commands as masks: a bit for each command, in the order of
+  /// `parsers`.
   enum : unsigned {
     Compile = 1,
     Inspect = 2,
@@ -75,9 +77,9 @@ struct Options {
     All = 0xfff,
     Models = Compile | Inspect | Test | Run | Bench
   };
-  /// In the order of `parsers`.
+  /// The syntax of each command, in the order of `parsers`.
   std::vector<CommandSyntax> commands;
-  /// Per command, in the same order.
+  /// The positional arguments of each command, in the order of `parsers`.
   std::vector<std::unique_ptr<llvm::cl::list<std::string>>> positional;
 
   llvm::cl::OptionCategory Input{"Input"}, Target{"Target"}, Memory{"Memory"},
@@ -90,7 +92,7 @@ struct Options {
             &Output, &Build,  &Measuring, &Debugging, &General};
   }
 
-  /// The options in the order of the table, with their facts.
+  /// All options in the order of Options.def, with their facts.
   std::vector<std::pair<llvm::cl::Option *, OptionFacts>> table;
 
   /// Returns the index of the command that the parser has chosen.
@@ -98,7 +100,7 @@ struct Options {
   /// Returns the command with this name ("compile" for compiling), or null.
   const CommandSyntax *find(llvm::StringRef name) const;
   using OptionRow = std::pair<llvm::cl::Option *, OptionFacts>;
-  /// Returns a command's options in the order of the table.
+  /// Returns a command's options in the order of Options.def.
   std::vector<OptionRow> optionsOf(const CommandSyntax &command) const;
   /// Returns the names of a command's options, each with `--`.
   std::vector<std::string> names(const CommandSyntax &command) const;
@@ -114,7 +116,7 @@ private:
     }
   };
   void add(llvm::cl::Option &option, unsigned commands, OptionFacts facts);
-  /// Adds the short forms.
+  /// Registers the short forms of options, such as -v.
   void addLetters();
   using Text = llvm::cl::opt<std::string>;
   /// An option whose value may be omitted.
@@ -137,7 +139,8 @@ public:
               About{*this, COMMANDS, {LETTER, DEFAULT, CHOICES}}};
 #include "compiler/tools/ingot/Options.def"
 #undef INGOT_OPTION
-  /// One option for each kind of on-chip memory of the targets, named after it.
+  /// An option for each kind of on-chip memory of the targets, named after the
+  /// memory (--vtcm).
   std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> tcmOptions;
 
 private:

@@ -28,7 +28,8 @@ int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics) {
       llvm::outs() << "nothing written; name a file with -o\n";
     return diagnostics.exitCode();
   }
-  // A later run recognizes the file as Ingot's by its producer.
+  // Ingot may replace a file that it has written itself, which it recognizes by
+  // the producer.
   model->model().set_producer_name("ingot");
   model->model().set_producer_version(ingotVersion.str());
   std::string bytes;

@@ -1,7 +1,7 @@
 // Reads options into arguments.
 //
-// Checks everything that can be checked without the model. Nothing that a user
-// writes is ignored: an option without effect, or given twice, is an error.
+// Checks everything that can be checked without the model. No option is
+// silently ignored: an option without effect, or given twice, is an error.
 
 #include "compiler/import/custom/CustomOperators.h"
 #include "compiler/report/Suggest.h"
@@ -16,7 +16,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Splits NAME=VALUE at the first `=`.
+/// Splits NAME=VALUE at the first `=`; false with a diagnostic if the text has
+/// another form.
 static bool splitPair(StringRef text, StringRef option,
                       std::pair<std::string, std::string> &pair,
                       Diagnostics &diagnostics) {
@@ -64,8 +65,8 @@ static const TargetDescription *findTarget(StringRef wanted,
   return nullptr;
 }
 
-/// Returns the target with the costs of a core; null with a diagnostic if it
-/// has no such core.
+/// Returns the target with the costs of a core; null with a diagnostic if the
+/// target's family has no such core.
 static const TargetDescription *tuneTarget(const TargetDescription &target,
                                            StringRef core,
                                            Diagnostics &diagnostics) {
@@ -84,8 +85,8 @@ static const TargetDescription *tuneTarget(const TargetDescription &target,
   return nullptr;
 }
 
-/// Reads one target, or several in any order: the most capable becomes the
-/// target, the others its fallbacks.
+/// Reads --target: one target, or several in any order. The most capable one
+/// becomes the target, the others its fallbacks.
 static void readTargets(const Options &options, Arguments &arguments,
                         Diagnostics &diagnostics) {
   std::string list =
@@ -109,7 +110,8 @@ static void readTargets(const Options &options, Arguments &arguments,
                       printable(wanted[i]) + "` are the same on this machine");
         return;
       }
-  // The list of all targets is ordered from the least to the most capable.
+  // Targets are elements of one array that is ordered from the least to the
+  // most capable, so their addresses are sorted.
   llvm::sort(targets);
   for (const TargetDescription *other : targets)
     for (const TargetDescription *target : targets)
@@ -149,7 +151,7 @@ bool requireOneTarget(const Arguments &arguments, StringRef what,
   return arguments.compile.fallbacks.empty();
 }
 
-/// Reads NAME=VALUE pairs with distinct names.
+/// Reads the values of an option as NAME=VALUE pairs with distinct names.
 static std::vector<std::pair<std::string, std::string>>
 readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -206,7 +208,7 @@ static void readDims(const Options &options, Arguments &arguments,
       arguments.compile.import.dims[name] = *size;
 }
 
-/// Reads NAME[=FILE][:DIM=SIZE,...].
+/// Reads an --entry of the form NAME[=FILE][:DIM=SIZE,...].
 static void readEntry(StringRef text, std::vector<EntryPoint> &entries,
                       Diagnostics &diagnostics) {
   auto [head, sizes] = text.split(':');
@@ -224,7 +226,8 @@ static void readEntry(StringRef text, std::vector<EntryPoint> &entries,
     return complain("a model file is missing after `" + printable(name) + "=`",
                     "write NAME=FILE.onnx, or NAME alone for the model of the "
                     "command line");
-  // Names that differ in case only are rejected, since macros are in capitals.
+  // Names that differ in case only are rejected, since the prefixes of macros
+  // are in capitals.
   for (const EntryPoint &other : entries)
     if (StringRef(other.name).equals_insensitive(name))
       return complain("the name `" + printable(name) +
@@ -276,7 +279,8 @@ static void readWeights(StringRef kind, Arguments &arguments,
                          "` (choose source, object or file)");
 }
 
-/// Reads a section name that the linker scripts of all targets accept.
+/// Reads --arena-section: a section name that the linker scripts of all targets
+/// accept.
 static void readSection(StringRef name, Arguments &arguments,
                         Diagnostics &diagnostics) {
   static constexpr StringLiteral letters =
@@ -314,7 +318,7 @@ static void readTiming(const Options &options, Arguments &arguments,
                        "--seconds: the value is out of range (0 to 1000000)");
 }
 
-/// Reads "30dB" or "1%".
+/// Reads --max-loss, such as "30dB" or "1%".
 static std::optional<quantize::Budget> readLoss(StringRef text,
                                                 Diagnostics &diagnostics) {
   StringRef number = text;
@@ -361,7 +365,7 @@ static void readQuantize(const Options &options, Arguments &arguments,
   else
     wanted.kind = known->second;
   arguments.quantizes = true;
-  // Weight-only quantization works well without data.
+  // Quantizing only weights works well without samples.
   if (!isGiven("calibrate") && wanted.kind == quantize::Kind::Int8)
     diagnostics.report(DiagnosticId::BadOption,
                        "quantizing needs sample inputs: --calibrate "
@@ -430,7 +434,8 @@ bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
   return false;
 }
 
-/// Returns the names of the targets that multiply such floats.
+/// Returns the names of the targets that multiply floats of the format
+/// `floats`.
 static std::string namesWith(StringRef floats) {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
@@ -465,7 +470,8 @@ static void readFast(StringRef kind, Arguments &arguments,
   arguments.compile.fast = kind.str();
 }
 
-/// Reads the size of near memory (VTCM); it must be a memory of the target.
+/// Reads the size of fast local memory from the option that is named after the
+/// memory (--vtcm); the target must have this memory.
 static void readVtcm(const Options &options, Arguments &arguments,
                      Diagnostics &diagnostics) {
   const TargetDescription *target = arguments.compile.target;
@@ -517,7 +523,7 @@ void readArguments(const Options &options, Arguments &arguments,
   arguments.force = options.force;
   arguments.compile.timePasses = options.timePasses;
   if (isGiven(options.explain)) {
-    // The id is the value, or the word after the option.
+    // The id to explain is the value of the option, or the word after it.
     arguments.explain = options.explain;
     if (arguments.explain->empty() && arguments.positional.size() == 1)
       arguments.explain = std::exchange(arguments.positional, {}).front();

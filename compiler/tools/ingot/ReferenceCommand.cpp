@@ -116,7 +116,8 @@ static void printMan(Options &options, raw_ostream &os) {
     for (cl::OptionCategory *group : options.groups()) {
       bool isFirst = true;
       for (auto &row : rows) {
-        // The general options are the same for all commands.
+        // Prints the general options once, since they are the same for all
+        // commands.
         if (!is_contained(row.first->Categories, group) ||
             (group == &options.General &&
              &command != &options.commands.front()))

@@ -1,7 +1,8 @@
 // The command `ingot run MODEL ...`.
 //
-// Has two forms: named NumPy files for inputs and outputs, or folders of
-// input_<j>.pb and output_<j>.pb, as in test suites.
+// The command has two forms: inputs and outputs are NumPy files, named on the
+// command line; or protobuf files in folders, input_<j>.pb and output_<j>.pb,
+// as in the test suites of ONNX.
 
 #include "compiler/run/DataSets.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -23,7 +24,7 @@ static bool writeProtos(StringRef folder, ArrayRef<std::string> names,
   return true;
 }
 
-/// Writes a NumPy file for each tensor.
+/// Writes a NumPy file for each output tensor, and prints its path.
 static bool writeArrays(StringRef folder, ArrayRef<InterfaceTensor> tensors,
                         ArrayRef<Tensor> outputs, std::string &error) {
   NameScope files;

@@ -16,7 +16,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints a line; false if the output is wrong.
+/// Compares an output tensor with the expected one and prints a line about it;
+/// false if the output is wrong.
 static bool printComparison(StringRef set, StringRef name, const Tensor &got,
                             const Tensor &want, Tolerance tolerance) {
   Difference difference = compare(got, want, tolerance);
@@ -42,7 +43,8 @@ static bool printComparison(StringRef set, StringRef name, const Tensor &got,
   return false;
 }
 
-/// Prints a line for each tensor of a value.
+/// Compares an output value with the expected one and prints a line for each of
+/// its tensors; false if one is wrong.
 static bool printComparisons(StringRef set, const std::string &name,
                              const ModelValue &got, const ModelValue &want,
                              Tolerance tolerance) {
@@ -129,7 +131,8 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
     if (diagnostics.size() == before)
       wrong += !good;
     else if (diagnostics.list().back().id == DiagnosticId::InputMismatch)
-      // Other data sets may contain data that the model accepts.
+      // Continues, since other data sets may contain data that the model
+      // accepts.
       llvm::outs() << llvm::sys::path::filename(set) << ": REFUSED\n";
     else
       return diagnostics.exitCode();
