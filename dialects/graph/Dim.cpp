@@ -7,7 +7,7 @@ using namespace llvm;
 namespace ingot::graph {
 namespace {
 
-/// Implements the arithmetic once, for constant sizes and for dynamic ones.
+/// Arithmetic on shapes whose sizes are int64_t (constant) or Dim (dynamic).
 template <typename Size> struct Shapes {
   static Size product(ArrayRef<Size> sizes) {
     Size count = 1;
@@ -61,8 +61,8 @@ template <typename Size> struct Shapes {
         return std::nullopt;
       lengths.push_back(part[axis]);
     }
-    // Adds in pairs: adding to an expression that already has many terms is
-    // slow.
+    // Adds the lengths in pairs: adding to an expression that already has many
+    // terms is slow.
     for (; lengths.size() > 1; lengths.truncate((lengths.size() + 1) / 2))
       for (size_t i = 0; i < lengths.size(); i += 2)
         lengths[i / 2] =

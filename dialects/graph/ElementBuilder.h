@@ -35,7 +35,7 @@ public:
       : builder(builder), loc(loc) {}
 
   /// Returns the number of consecutive elements along the last axis that one
-  /// load yields; more than one is called lane mode.
+  /// load yields, as a vector if there are more than one ("lane mode").
   int64_t lanes() const { return laneCount; }
   /// Runs `emit` with another number of lanes.
   Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
@@ -53,7 +53,8 @@ public:
   Expr zero(mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
-  /// Returns a size: a constant, or computed from the symbols bound here.
+  /// Returns a size as an index: a constant, or computed from the values that
+  /// `bindSymbol` gave to its symbols.
   Expr size(const Dim &dim);
   /// Returns a value of the IR as an expression of element type `type`.
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
@@ -128,7 +129,8 @@ protected:
                   llvm::ArrayRef<Expr> idx);
   /// Builds the element by the definition of its operator.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Builds one step of a reduction. A name given by the body wins.
+  /// Builds one step of a reduction and names its result "sum" unless `body`
+  /// has named it.
   Exprs reductionStep(Expr i, Expr acc,
                       llvm::function_ref<Expr(Expr, Expr)> body);
 
@@ -152,8 +154,8 @@ public:
               mlir::ValueRange outputs)
       : ElementBuilder(builder, loc), outputs(outputs.begin(), outputs.end()) {}
 
-  /// Stores into result `output`, converted to the element type of the result;
-  /// a vector covers consecutive elements along the last axis.
+  /// Stores `value`, converted to the element type of the result, into result
+  /// `output`; a vector covers consecutive elements along the last axis.
   void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
   void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
   /// Reads back a value stored in result `output`, of graph type `type`.
@@ -172,28 +174,28 @@ public:
                llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(llvm::ArrayRef<int64_t>(trips), body);
   }
-  /// As forEach, where iterations are independent, so that they can be divided
+  /// Like forEach, but iterations are independent, so that they can be divided
   /// among threads. Used at most once per operator, as the outermost loop.
   virtual void
   forIndependent(llvm::ArrayRef<Dim> trips,
                  llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(trips, body);
   }
-  /// As forIndependent, over rows of `length` elements computed in `type`. The
-  /// body visits a row's elements only by forLanes and reduceLanes, so that
-  /// several threads may share a row.
+  /// Like forIndependent, over rows of `length` elements computed in `type`.
+  /// The body accesses the elements of a row only by forLanes and reduceLanes,
+  /// so that several threads may share a row.
   virtual void forRows(llvm::ArrayRef<Dim> trips, const Dim &length,
                        mlir::Type type,
                        llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forIndependent(trips, body);
   }
-  /// As forIndependent, over columns: the body runs in lane mode along the last
-  /// of `trips`, if there are any.
+  /// Like forIndependent, but the body runs on vectors of elements along the
+  /// last axis of `trips`, if `trips` is not empty.
   virtual void forColumns(llvm::ArrayRef<Dim> trips,
                           llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
-  /// Emits i in [0, trips) within a sequential loop: iterations are
-  /// independent, so threads may divide those of one step among themselves.
-  /// `body` processes [begin, end): all iterations if nothing is divided.
+  /// Emits `trips` independent iterations inside of a sequential loop. Threads
+  /// may divide them among themselves in each step of that loop: `body`
+  /// processes [begin, end), which is [0, trips) if nothing is divided.
   virtual void forShared(int64_t trips,
                          llvm::function_ref<void(Expr begin, Expr end)> body) {
     body(index(0), index(trips));
@@ -201,10 +203,11 @@ public:
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 
-  /// Emits body(i) for i in [0, trips) along a last axis: in lane mode for
-  /// groups of `vectorLanes`, one by one for the rest.
+  /// Emits body(i) for i in [0, trips) along a last axis: with vectors of
+  /// `vectorLanes` elements, then one by one for the rest.
   void forLanes(const Dim &trips, llvm::function_ref<void(Expr i)> body);
-  /// The same with an accumulator; the partial results of lanes are merged.
+  /// Like forLanes with an accumulator, which starts as `init`; `merge`
+  /// combines the partial results of the lanes.
   Expr reduceLanes(const Dim &trips, Expr init,
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
@@ -236,8 +239,8 @@ protected:
     Expr thread;
   };
   std::optional<Sharing> sharing;
-  /// Merges one value of each thread that shares the row; all threads get the
-  /// result.
+  /// Merges the values that the threads sharing a row have computed, one per
+  /// thread; all these threads get the result.
   virtual Expr acrossThreads(Expr value,
                              llvm::function_ref<Expr(Expr, Expr)> merge) {
     return value;

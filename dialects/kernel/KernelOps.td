@@ -311,7 +311,8 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
     are the carried tensors after the last iteration and the stacked tensors; then a
     second buffer for each carried tensor, since iterations alternate between the two;
     then the frame, if the body needs memory. Slices of sliced and stacked tensors are
-    pointers into these. `elements` has the number of elements of each carried tensor,
+    pointers into these tensors. `elements` has the number of elements of each carried
+    tensor to copy if there is no iteration; by default all.
     which are copied if there is no iteration; by default all.
 
         kernel.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x) shared(%w)
@@ -365,9 +366,9 @@ def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
   let description = [{
     Small cores read through pointers with post-increment, one register each,
     and can load several registers at once; indices express neither. A cursor is
-    a mutable pointer: each `kernel.load_next` reads at it and advances it past
-    what was read. If its condition is false, it points at the start of another
-    buffer instead, for example zeros in place of padding.
+    a mutable pointer: each `kernel.load_next` reads elements at the cursor and
+    advances it past them. If the condition of the cursor is false, it points at
+    the start of another buffer instead, for example zeros in place of padding.
 
         %c = kernel.cursor %x[%i, %j] : memref<8x16xf32>
         %d = kernel.cursor %x[%i, %j] if %inside else %zeros

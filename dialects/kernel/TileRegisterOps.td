@@ -40,8 +40,8 @@ def Kernel_ClearTileOp : Kernel_Op<"clear_tile", [MemoryEffects<[MemRead, MemWri
   let hasVerifier = 1;
 }
 
-/// Reads or writes the buffer, and in turn writes or reads the tile, which is not an
-/// operand.
+/// Moves a tile between a tile register and the buffer. The register is not an
+/// operand, so the operation has the effects of reading and writing memory.
 class Kernel_MoveTileOp<string mnemonic, list<MemoryEffect> ofBuffer>
     : Kernel_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins

@@ -78,8 +78,8 @@ Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
   return (common > 0.0) & (all > 0.0) & (common / all > threshold);
 }
 
-/// Selects the boxes of one class of an image. Boxes are given by their
-/// numbers.
+/// Selects the boxes of one class of an image. Boxes are represented by their
+/// index in the operand `boxes`.
 class Suppression {
 public:
   Suppression(NonMaxSuppressionOp op, BodyBuilder &b, ArrayRef<Expr> at)
@@ -124,9 +124,9 @@ public:
   }
 
 private:
-  /// The rows of `state`: the heap of boxes still to be examined, the best
-  /// first; for each cell the box selected last; for each selected box the one
-  /// before it in its cell. Lists end with -1.
+  /// The rows of `state` [3, B]: the heap of boxes still to be examined, the
+  /// best first; for each cell the box selected last; for each selected box the
+  /// one selected before it in its cell. Lists end with -1.
   enum Row { Heap, First, Next };
   /// Enough cells to separate regions of an image, few enough to scan.
   static constexpr int64_t mostCells = 256;
@@ -188,13 +188,14 @@ private:
     return size;
   }
 
-  /// Empties the cells and computes the range that maps a box to a cell.
+  /// Empties the cells, and computes `lowest`, `scale` and `longest`, by which
+  /// a coordinate is mapped to a cell.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                           // NaN overlaps nothing and is ignored by the
-                           // comparisons.
+                           // A NaN fails all comparisons, so that its box,
+                           // which overlaps nothing, is ignored.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");
@@ -215,8 +216,8 @@ private:
                [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
-  /// Returns the cell of a coordinate, monotonically. Cell 0 for NaN, which
-  /// infinite corners and an empty range lead to.
+  /// Returns the cell of a coordinate; a larger coordinate never has a lower
+  /// cell. NaN, which infinite corners and an empty range lead to, has cell 0.
   Expr cellOf(Expr place) {
     Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
@@ -227,8 +228,8 @@ private:
   /// Whether no selected box suppresses `box`.
   Expr isFree(const Corners &box, Expr overlap) {
     Expr low = convert(box.low[0], real);
-    // Boxes that reach `low` start at most the largest extent before it; the
-    // tolerance covers rounding.
+    // A selected box that reaches `low` starts at most `longest`, the largest
+    // extent of a box, before it; the tolerance covers rounding.
     Expr before =
         named(low - longest - (abs(low) + abs(longest)) * 1e-6, "before");
     Expr last = cellOf(box.high[0]);

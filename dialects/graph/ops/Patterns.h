@@ -26,7 +26,8 @@ void populateWindowPatterns(mlir::RewritePatternSet &patterns);
 /// Returns the number that all elements of the constant `v` have, looking
 /// through reshapes and expansions; nothing if `v` is not such a constant.
 std::optional<llvm::APFloat> uniformFloat(mlir::Value v);
-/// The same as a double, for integers as well.
+/// Returns the number that all elements of a float or integer constant `v`
+/// have, as a double; nothing if `v` is not such a constant.
 std::optional<double> uniformNumber(mlir::Value v);
 /// Builds a constant whose elements are all `number`.
 mlir::Value uniformConstant(mlir::OpBuilder &builder, mlir::Location loc,
