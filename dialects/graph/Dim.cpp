@@ -25,8 +25,8 @@ template <typename Size> struct Shapes {
     for (ArrayRef<Size> shape : shapes)
       for (auto [i, size] : enumerate(shape)) {
         Size &to = result[rank - shape.size() + i];
-        // If a dynamic size may be 1, the broadcast size is not known when
-        // compiling.
+        // Fails if a dynamic size may be 1: the broadcast size is then unknown
+        // at compile time.
         bool isOne = size == Size(1), isFirst = to == Size(1);
         if (!isOne && !isFirst && !(size == to))
           return std::nullopt;

@@ -40,12 +40,15 @@ public:
   /// Runs `emit` with another number of lanes.
   Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
 
-  /// Returns the element(s) of `tensor` at `idx`; a vector in lane mode.
+  /// Returns the element of `tensor` at `idx`, or the vector of lanes()
+  /// elements that begins there.
   Expr load(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Returns one element, also in lane mode. No index may be the lane index.
+  /// Returns one element of `tensor`, even if lanes() is more than 1; then no
+  /// index may differ between the lanes.
   Expr loadScalar(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Loads with an index `idx` of the result's shape, by NumPy's broadcasting:
-  /// axes are aligned at the last one, axes of size 1 are repeated.
+  /// Loads from `tensor` for the index `idx` of a result, by NumPy's
+  /// broadcasting: axes are aligned at the last one, axes of size 1 are
+  /// repeated.
   Expr loadBroadcast(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
 
   Expr constant(double value, mlir::Type type);
@@ -60,7 +63,7 @@ public:
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
 
   /// Emits for (i = lo; i < hi; i += step), carrying values. A loop that is
-  /// known to run once becomes straight code.
+  /// known to run once becomes straight-line code.
   Exprs
   loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
@@ -103,7 +106,7 @@ public:
   void bindBuffer(mlir::Value tensor, mlir::Value buffer) {
     buffers[tensor] = buffer;
   }
-  /// States that `tensor`'s element(s) at the current index are `element`.
+  /// States that every load of `tensor` yields `element`, whatever its index.
   void bindElement(mlir::Value tensor, Expr element) {
     elements[tensor] = element;
   }
@@ -116,7 +119,7 @@ public:
     return buffers.lookup(tensor);
   }
 
-  /// Broadcasts a scalar among the two to the lanes of the other.
+  /// If only one of `x` and `y` is a vector, broadcasts the other to its lanes.
   static void unify(Expr &x, Expr &y);
   /// Returns `x` in all lanes if it is a scalar and `lanes` is more than 1.
   Expr broadcast(Expr x, int64_t lanes);
@@ -127,7 +130,8 @@ public:
 protected:
   Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
                   llvm::ArrayRef<Expr> idx);
-  /// Builds the element by the definition of its operator.
+  /// Builds the element of `tensor` at `idx` by the definition of the operator
+  /// that yields `tensor`.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
   /// Builds one step of a reduction and names its result "sum" unless `body`
   /// has named it.
@@ -140,9 +144,9 @@ protected:
   llvm::DenseMap<mlir::Attribute, mlir::Value> symbols;
 
 private:
-  /// The elements that the outermost `load` in progress has built. Empty
-  /// between such loads, since buffers may then be written and elements bound
-  /// anew.
+  /// The elements that the outermost `load` in progress has built. Empty while
+  /// no `load` is in progress, since buffers may then be written and other
+  /// elements bound.
   ElementMemo memo;
   unsigned loadDepth = 0;
 };
@@ -233,7 +237,8 @@ public:
   bool alternates = false;
 
 protected:
-  /// How many threads share a row, and the number of this thread.
+  /// The number of threads that share a row, and the index of this thread among
+  /// them.
   struct Sharing {
     int64_t threads;
     Expr thread;

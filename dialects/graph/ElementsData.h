@@ -8,8 +8,8 @@
 
 namespace ingot::graph {
 
-/// Returns the bytes of one element in a buffer: little endian, and one byte
-/// for i1 and for types narrower than a byte.
+/// Returns the number of bytes of one element in a buffer (little endian): 1
+/// for i1 and for other types narrower than a byte.
 int64_t bytesPerElement(mlir::Type type);
 
 /// Whether the constant has data: a module that was printed without its

@@ -475,7 +475,8 @@ Expr convert(Expr x, Type to, bool saturate) {
 Expr bitcast(Expr x, Type to) {
   if (x.type.isInteger(1) || to.isInteger(1))
     return convert(x, to); // a byte that is 0 or 1
-  // Otherwise, reinterprets the bits in the type in which they are stored.
+  // Reinterprets the bits of other types than i1, in the types in which they
+  // are stored.
   Type from = storageType(x.type), stored = storageType(to);
   Value v = x.value;
   if (from != getElementTypeOrSelf(v.getType()))

@@ -27,7 +27,7 @@ struct Expr {
 Expr operator+(Expr x, Expr y);
 Expr operator-(Expr x, Expr y);
 Expr operator*(Expr x, Expr y);
-/// Integers truncate towards zero; x / 0 is 0, MIN / -1 wraps.
+/// Divides; integers truncate towards zero, x / 0 is 0, and MIN / -1 wraps.
 Expr operator/(Expr x, Expr y);
 /// The remainder with the sign of the dividend (C's `%` and fmod).
 Expr operator%(Expr x, Expr y);

@@ -123,7 +123,7 @@ public:
   }
 
   llvm::ArrayRef<mlir::Type> results() const { return types; }
-  /// Compares the inferred results with the stated ones.
+  /// Compares the inferred result types with the stated ones.
   llvm::LogicalResult check() const;
 
 private:
@@ -143,8 +143,8 @@ private:
 template <typename OpT>
 class DynamicSizes : public mlir::OpTrait::TraitBase<OpT, DynamicSizes> {};
 
-/// Returns, each once, the symbols of dynamic sizes in the types of an
-/// operator's operands and results and in its attributes.
+/// Returns the symbols of dynamic sizes in the types of an operator's operands
+/// and results and in its attributes, each symbol once.
 llvm::SmallVector<kernel::SymbolAttr> dynamicSizes(mlir::Operation *op);
 inline bool hasDynamicSizes(mlir::Operation *op) {
   return !dynamicSizes(op).empty();

@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// Whether both are tensors or buffers of the same shape and element type,
-/// apart from signedness.
+/// Whether `a` and `b` are both tensors or both buffers, of the same shape and
+/// element type apart from signedness.
 static bool isSameData(Type a, Type b) {
   auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
   return x && y && x.getShape() == y.getShape() &&

@@ -15,7 +15,8 @@
 namespace ingot::kernel {
 
 struct DotLane {
-  /// The vector that contains the group, and the group's index in it.
+  /// The vector that contains the group of K steps, and the index of the group
+  /// in the vector.
   mlir::Value vector;
   int64_t lane;
 };

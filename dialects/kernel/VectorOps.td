@@ -164,7 +164,7 @@ def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
   let assemblyFormat = "$bits `of` $x attr-dict `:` type($x) `to` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table.
+    /// The name in a target's table: "kernel.low_bits[4]".
     std::string getIntrinsicName();
   }];
 }

@@ -164,8 +164,9 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.tile_product[f16,f16]", with ",words", ",turned"
-    /// and ",first" for these variants.
+    /// The name in a target's table: "kernel.tile_product[f16,f16]", with
+    /// ",words" (left operand in registers), ",turned" and ",first" for the
+    /// variants.
     std::string getIntrinsicName();
     /// Whether the left operand is in registers.
     bool isLeftWords();

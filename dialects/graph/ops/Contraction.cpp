@@ -365,7 +365,7 @@ Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
   if (place > 0)
     word = word >>
            word.builder->constantInt(place * int64_t(getBits()), word.type);
-  // The last number of a byte has no bits above it to mask.
+  // The last weight of a byte has no bits above it to clear.
   if (place + 1 == perByte())
     return convert(word, elementOf(getResult()));
   ElementBuilder &b = *word.builder;

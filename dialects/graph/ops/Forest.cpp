@@ -46,7 +46,7 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds the tree walks of one row.
+/// Builds the tree walks of graph.forest for one row of features.
 class WalkBuilder {
 public:
   WalkBuilder(BodyBuilder &b, ForestOp op, Expr row)

@@ -430,7 +430,8 @@ struct WorstFirstHeap {
   /// Moves `item` down from the hole at `slot` to its position in the heap of
   /// the first `size` slots.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The cursor is the index of the hole, or `size` once the item is placed.
+    // The loop carries the hole, and a cursor: the index of the hole, or `size`
+    // once the item is placed.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {
@@ -523,8 +524,8 @@ void DetOp::emitBody(BodyBuilder &b) {
     Expr det =
         b.loop(b.index(0), end, 1, {b.constant(1, real)},
                [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-                 // Swaps the row with the largest element in column k to the
-                 // top.
+                 // Finds the row with the largest element in column k, from row
+                 // k on, to be swapped with row k.
                  Expr pivotRow =
                      b.loop(k + 1.0, end, 1, {k, abs(load(k, k))},
                             [&](Expr row, ArrayRef<Expr> best) -> Exprs {

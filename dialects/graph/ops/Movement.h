@@ -21,7 +21,8 @@ Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size);
 /// Returns the condition that none of `sizes` is 0, so that valid indices
 /// exist; null if it always holds.
 Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
-/// Returns the element at `at`, or 0 if one of `axes` is empty at run time.
+/// Returns the element of `x` at `at`, or 0 if one of the sizes `axes` is 0 at
+/// run time.
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
@@ -30,8 +31,8 @@ Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 
-/// Returns the slice of `x` along one axis; `x` itself if the slice is all of
-/// it.
+/// Returns the slice of `x` along one axis; `x` itself if the slice is the
+/// whole axis.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   int64_t axis, int64_t start, int64_t size, int64_t step = 1);
 

@@ -1,7 +1,7 @@
 // Non-maximum suppression: the best boxes of each class, without those that
 // overlap a better one too much.
 //
-// A heap yields the boxes of a class from the best to the worst. Each is
+// A heap yields the boxes of a class from the best to the worst. Each box is
 // compared only with selected boxes near it: the range of the boxes' lower
 // corners along the first axis is divided into cells, and each cell lists the
 // selected boxes whose corner lies in it. The time is that of sorting and of
@@ -128,7 +128,8 @@ private:
   /// best first; for each cell the box selected last; for each selected box the
   /// one selected before it in its cell. Lists end with -1.
   enum Row { Heap, First, Next };
-  /// Enough cells to separate regions of an image, few enough to scan.
+  /// The largest number of cells: enough to separate regions of an image, few
+  /// enough to scan.
   static constexpr int64_t mostCells = 256;
 
   Expr load(Row row, Expr i) {
@@ -147,7 +148,8 @@ private:
   /// Moves `box` down from the hole at `slot` to its position in the heap of
   /// the first `size` slots.
   void sink(Expr box, Expr slot, Expr size) {
-    // The cursor is the index of the hole, or `size` once the box is placed.
+    // The loop carries the hole, and a cursor: the index of the hole, or `size`
+    // once the box is placed.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {

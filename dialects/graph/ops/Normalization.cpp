@@ -70,7 +70,7 @@ static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
       larger);
 }
 
-/// Rounds to the storage type, as storing the value would.
+/// Rounds `x` to its type in memory, as storing and loading it would.
 static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }

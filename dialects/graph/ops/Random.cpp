@@ -20,7 +20,8 @@ LogicalResult RandomBitsOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// Philox 4x32-10 on expressions, with the names of the paper.
+/// Philox 4x32-10 (Salmon et al., SC 2011) on expressions, with the names of
+/// the paper.
 class Philox {
 public:
   Philox(ElementBuilder &b, Expr key)

@@ -109,7 +109,7 @@ struct SampledAxis {
     return sized(alignCorners ? low() - 1 : low(), like);
   }
 
-  /// Reflects `x` at both borders until it is inside.
+  /// Reflects `x` at both borders until it is in [low(), high()].
   Expr reflect(Expr x) const {
     Expr lowest = x * 0.0 + low(), range = sized(alignCorners ? -1 : 0, x);
     if (alignCorners && size == 1)

@@ -31,12 +31,14 @@ struct Winograd {
   /// The points 0, p, -p, ... without the last point, which is infinity.
   Row finite;
   Matrix input, weights, output;
-  /// Recovers the weights from their values: the inverse of `weights`.
+  /// Recovers the weights from the values of their polynomial: the inverse of
+  /// `weights`.
   Matrix restore;
 
   /// Returns the values of `x` at all points, one for each row of `input`.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
-  /// Returns the outputs, given the products at all points.
+  /// Returns the outputs, given the products of input and weights at all
+  /// points.
   Exprs outputsOf(llvm::ArrayRef<Expr> products) const;
 };
 
