@@ -28,7 +28,8 @@ namespace {
 
 constexpr int64_t bitsOfWord = 32, mostLeaves = 1024;
 
-/// Returns the values of a constant operand.
+/// Returns the values of a constant operand; nothing if `table` is not
+/// constant.
 template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
   DenseElementsAttr values;
   if (!matchPattern(table, m_Constant(&values)))

@@ -152,8 +152,8 @@ private:
     }
   }
 
-  /// Whether `reader` is a convolution that will be an anchor and can read
-  /// channels of a stored tensor in place, without a copy.
+  /// Whether `reader` is a convolution that a kernel can compute from channels
+  /// of the stored tensor `x` in place, without a copy.
   bool readsChannels(Operation *reader, Value x) const {
     auto conv = dyn_cast<ConvOp>(reader);
     return conv && conv.getX() == x && !conv.isWidening() &&
@@ -309,8 +309,9 @@ private:
   };
 
   /// Returns the operators that form a group with `root`. Each producer is
-  /// considered once, when all its users are members, the latest first: of two
-  /// anchors the earlier one stays in another group.
+  /// considered once, when all its users are members, the latest producer
+  /// first: if there are two anchors (reductions, convolutions, ...), the
+  /// earlier one stays in another group.
   llvm::SetVector<Operation *> collect(Operation *root) {
     Growth growth;
     growth.members.insert(root);

@@ -306,7 +306,8 @@ private:
     return bias ? elementwise<AddOp>(bias, moved) : moved;
   }
 
-  /// Builds the convolution for another input and other weights.
+  /// Builds the convolution for input `x` and weights `w`, without a zero
+  /// point; padding has the value `outside`.
   Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low,
                   int64_t outside = 0) {
     Dims sizes = dimsOf(conv.getResult());
@@ -407,8 +408,8 @@ private:
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
     }
-    // Targets with dot products in core registers have no tiles for computed
-    // right operands.
+    // Kernels with dot products in core registers support only constant right
+    // operands.
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());

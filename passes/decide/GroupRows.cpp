@@ -290,7 +290,8 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     Value input = part({argument.getArgNumber(), need.axis, need.rows});
     inputs.push_back(input);
     SmallVector<int64_t> own;
-    // The images of a slice have the strides of the whole tensor.
+    // An input that is a slice of a larger tensor keeps the strides of that
+    // tensor.
     if (auto all = group.getInputStrides())
       own.assign(cast<DenseI64ArrayAttr>((*all)[argument.getArgNumber()])
                      .asArrayRef());

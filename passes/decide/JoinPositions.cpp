@@ -221,7 +221,7 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
     return int64_t(llvm::divideCeil(steps, form.group));
   };
   bool byRows = isByRows(conv, form);
-  // A kernel row of whole words must remain a row of whole words.
+  // A kernel row of whole 32-bit words must remain a row of whole words.
   if (byRows && w.end()[-3] * channels % form.group == 0 &&
       columns * channels % form.group != 0)
     return INFINITY;

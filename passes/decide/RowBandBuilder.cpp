@@ -109,7 +109,8 @@ public:
 
   /// Returns all added bands, each with the rows that its groups hold.
   std::vector<RowBand> take() {
-    // From the last band on: the rows that this and later bands read.
+    // Bands are visited from the last one on; `ahead` is the rows that this and
+    // later bands read of each group.
     std::vector<Rows> ahead(groups.size());
     for (size_t k = bands.size(); k-- > 0;) {
       RowBand &band = bands[k];

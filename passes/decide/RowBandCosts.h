@@ -17,7 +17,7 @@ public:
   double launch(graph::GroupOp group, int64_t rows) const;
   /// Returns the cost of one more kernel for the same group.
   double kernel() const;
-  /// Returns the cost of copying elements of a cached tensor.
+  /// Returns the cost of copying elements of a tensor in the L2 cache.
   double copy(mlir::Type type, int64_t elements) const;
   /// Returns the saving if a group's result of `bytes` is not stored as a
   /// whole, and at most `held` bytes of it are live at a time.

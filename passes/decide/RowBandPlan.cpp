@@ -441,7 +441,7 @@ private:
     return total;
   }
 
-  /// Returns the least peak that any choice reaches.
+  /// Returns the least peak of live bytes that any choice of chains reaches.
   int64_t leastPeak() const {
     std::vector<int64_t> best{0};
     for (size_t n = 0; n < groups.size(); ++n) {
@@ -453,7 +453,8 @@ private:
     return best.back();
   }
 
-  /// Returns the cheapest choice of chains with a peak within `limit`.
+  /// Returns the cheapest choice of chains with a peak of at most `limit`
+  /// bytes.
   Choice cheapest(int64_t limit) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> best{0};

@@ -29,7 +29,7 @@ namespace {
 /// expensive address computation does not pay off.
 constexpr int64_t leastElements = 1 << 12;
 
-/// Returns the block argument of a group's operand.
+/// Returns the block argument that stands for a group's operand in its body.
 BlockArgument argumentOf(OpOperand &operand) {
   auto group = cast<GroupOp>(operand.getOwner());
   return group.getBody().getArgument(operand.getOperandNumber());
