@@ -36,7 +36,7 @@ struct State {
   /// The arguments of all programs that are an input or output of the state.
   SmallVector<BlockArgument> arguments;
   int64_t bytes = 0;
-  /// Whether a single slot suffices.
+  /// Whether a single slot in the state memory suffices.
   bool hasOnePlace = true;
 };
 

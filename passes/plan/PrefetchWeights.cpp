@@ -32,7 +32,7 @@ constexpr int64_t leastBytes = 4096;
 /// read it.
 constexpr size_t recentLaunches = 4;
 
-/// Returns the large constants that a launch reads.
+/// Returns the constants of at least `leastBytes` bytes that a launch reads.
 SmallVector<memref::GetGlobalOp> constantsOf(kernel::LaunchOp launch) {
   SmallVector<memref::GetGlobalOp> constants;
   for (Value operand : launch.getOperands()) {

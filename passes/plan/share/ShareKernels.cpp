@@ -84,7 +84,8 @@ void joinNumbers(FuncOp function) {
   });
 }
 
-/// Compares two functions in parallel and collects their index constants.
+/// Compares two functions operation by operation and collects their index
+/// constants.
 class Comparison {
 public:
   SmallVector<OpOperand *> uses; // in the first function
@@ -176,7 +177,7 @@ struct Kernel {
 struct Group {
   SmallVector<Kernel *> members;
   SmallVector<OpOperand *> uses;
-  /// For each use, the integer of each member.
+  /// For each of `uses`, the integer of each kernel in `members`.
   SmallVector<SmallVector<int64_t>> values;
 
   bool add(Kernel &kernel) {
