@@ -26,8 +26,8 @@ struct DotLane {
 std::optional<DotLane> dotLane(mlir::Value operand);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
-/// types `a` and `b` (such as "si8") whose second operand is the group in a
-/// lane.
+/// types `a` and `b` (such as "si8") whose second operand is the group of K
+/// steps in lane `lane` of a longer vector.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 
 /// Marks a dot product of 8-bit integers of which only the sum over all result

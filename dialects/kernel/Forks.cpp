@@ -112,7 +112,7 @@ namespace {
 struct Access {
   mutable LaunchOp launch;
   bool isWrite;
-  /// An argument of the program, or null for the arena.
+  /// The accessed buffer: an argument of the program, or null for the arena.
   Value root;
   int64_t begin, end, row, stride = 0;
 

@@ -163,7 +163,7 @@ LogicalResult FuncOp::verify() {
   if (isOnTensors(*this)) {
     if (!llvm::all_of(arguments, llvm::IsaPred<RankedTensorType>))
       return emitOpError("mixes tensors and buffers");
-    // Extent and threads are set when the loops are built.
+    // Extent and threads are set when the stage `schedule` builds the loops.
     if (getExtent() || getThreads())
       return emitOpError("has an extent or threads before it has loops");
     if (auto strides = getInputStrides();

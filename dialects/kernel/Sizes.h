@@ -75,7 +75,7 @@ public:
   /// which every number divides.
   int64_t divisor() const;
 
-  /// Substitutes sizes for the symbols.
+  /// Returns this size with sizeOf(symbol) in place of each symbol.
   Dim with(llvm::function_ref<Dim(SymbolAttr)> sizeOf) const;
   /// Evaluates the size for given values of the symbols.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;

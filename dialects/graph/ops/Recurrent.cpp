@@ -215,7 +215,8 @@ static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
       llvm::join(llvm::map_range(sizes, kernel::sizeText), ", ") + "]");
 }
 
-/// The type rule of a cell with `gates` gates and `activations` functions.
+/// The type rule of a recurrent operator with `gates` gates and `activations`
+/// functions.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                                size_t activations, bool hasCell = false) {
