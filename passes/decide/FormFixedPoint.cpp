@@ -448,8 +448,8 @@ std::optional<Value> formShared(Operation *op) {
   return x ? std::optional(build.floats(*x)) : std::nullopt;
 }
 
-/// Moves the integers of a dequantized fixed-point tensor instead of its
-/// floats.
+/// Makes each move (such as a reshape or a transpose) of the result of `op` move
+/// the integers instead of the floats.
 void moveIntegers(DequantizeOp op) {
   for (Operation *user :
        llvm::make_early_inc_range(op.getResult().getUsers())) {

@@ -178,7 +178,7 @@ double Bounds::computed(Value v) {
   } else if (isa<MulHighOp>(op)) {
     bound = std::ldexp(of(op->getOperand(0)) * of(op->getOperand(1)), -32) + 1;
   } else if (auto shift = dyn_cast<BitShiftOp>(op)) {
-    // Left shifts built by this stage do not overflow.
+    // The stage `decide` builds only left shifts that do not overflow.
     auto by = Numbers::of(op->getOperand(1));
     if (by && shift.getDirection() == "LEFT")
       bound = std::ldexp(of(op->getOperand(0)), int(by->most()));

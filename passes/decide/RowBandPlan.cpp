@@ -485,8 +485,9 @@ private:
   std::vector<int64_t> stepOf;
   /// The live bytes while a group runs unsplit.
   std::vector<int64_t> alone;
-  /// Candidates by their last group; each contains a group that needs more than
-  /// `considered` bytes unsplit.
+  /// For each group, the candidate chains that end with it. Each candidate
+  /// contains a group that needs more than `considered` bytes if it is not
+  /// split.
   std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
   /// Whether chains that keep rows may be chosen.
