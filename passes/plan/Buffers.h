@@ -91,7 +91,7 @@ private:
   llvm::DenseMap<mlir::Value, Place> places;
   /// Operands of concatenations: results are not computed in place in these.
   llvm::DenseSet<mlir::Value> parts;
-  /// The characters to which strings point.
+  /// The buffers of characters to which strings point.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
   /// For each step in a fork, the first and last step of the fork.
