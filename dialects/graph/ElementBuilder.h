@@ -37,7 +37,7 @@ public:
   /// Returns the number of consecutive elements along the last axis that one
   /// load yields, as a vector if there are more than one ("lane mode").
   int64_t lanes() const { return laneCount; }
-  /// Runs `emit` with another number of lanes.
+  /// Runs `emit` while lanes() is `lanes`.
   Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
 
   /// Returns the element of `tensor` at `idx`, or the vector of lanes()

@@ -253,8 +253,8 @@ LogicalResult ParallelOp::verify() {
   if (auto kernel = (*this)->getParentOfType<FuncOp>();
       kernel && (kernel.getExtent() || kernel.getThreads()))
     return emitOpError("is in a kernel that threads share as a whole");
-  // A buffer allocated on the stack outside of the step is rejected: each
-  // thread would have a private copy.
+  // A buffer that is allocated on the stack outside of the parallel step is
+  // rejected: each thread would have a private copy.
   auto usesLocal = [&](Operation *op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       auto local = operand.getDefiningOp<memref::AllocaOp>();

@@ -86,7 +86,7 @@ bool usesThreads(FuncOp kernel);
 /// value that another branch computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
 /// Checks that the launches of a worker group (`team`) are consecutive, with no
-/// other operation among them that does work or ends the run.
+/// other operation among them that does work or may stop the program.
 llvm::LogicalResult verifyTeams(ProgramOp program);
 
 /// Returns the bytes of one element in memory; types narrower than a byte, such

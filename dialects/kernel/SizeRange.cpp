@@ -163,7 +163,8 @@ struct Bounds {
   Interval range;
   std::optional<LinearBounds> linear;
 
-  /// Computes the bounds from those of the subexpressions, each visited once.
+  /// Computes the bounds of `value` from those of its subexpressions, each
+  /// visited once.
   static Bounds of(AffineExpr value, Variables &variables);
 };
 } // namespace

@@ -81,7 +81,8 @@ def Kernel_MultiplyTilesOp : Kernel_Op<"multiply_tiles", [MemoryEffects<[MemRead
   let assemblyFormat = "$sums `plus` $a `times` $b `of` $left `,` $right attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.multiply_tiles[ui8,si8]".
+    /// The name in a target's table of intrinsics:
+    /// "kernel.multiply_tiles[ui8,si8]".
     std::string getIntrinsicName();
   }];
 }

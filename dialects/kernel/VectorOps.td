@@ -59,7 +59,8 @@ def Kernel_DotOp : Kernel_Op<"dot", [
     /// are added to each lane.
     int64_t getLanes();
     int64_t getGroup();
-    /// The operands' element types with signedness, as in a target's table: "ui8".
+    /// The operands' element types with signedness, as in a target's table of
+    /// intrinsics: "ui8".
     std::string getTypeOfA();
     std::string getTypeOfB();
     /// Returns the 32-bit integer that an operand has in all lanes; null if the
@@ -164,7 +165,7 @@ def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
   let assemblyFormat = "$bits `of` $x attr-dict `:` type($x) `to` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.low_bits[4]".
+    /// The name in a target's table of intrinsics: "kernel.low_bits[4]".
     std::string getIntrinsicName();
   }];
 }

@@ -29,7 +29,8 @@ def Kernel_LoadMatricesOp : Kernel_Op<"load_matrices"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.load_matrices[4,transposed]".
+    /// The name in a target's table of intrinsics, such as
+    /// "kernel.load_matrices[4,transposed]".
     std::string getIntrinsicName();
   }];
 }
@@ -60,7 +61,8 @@ def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegm
     build($_builder, $_state, ::mlir::TypeRange(sums), a, b, sums, left, right);
   }]>];
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.warp_product[f16,f16]".
+    /// The name in a target's table of intrinsics:
+    /// "kernel.warp_product[f16,f16]".
     std::string getIntrinsicName();
     /// Returns the result that accumulates onto `sum`; null for another
     /// operand.
@@ -81,7 +83,7 @@ def Kernel_RoundPairOp : Kernel_Op<"round_pair", [Pure]> {
   let assemblyFormat = "$low `,` $high `to` $element attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.round_pair[bf16]".
+    /// The name in a target's table of intrinsics: "kernel.round_pair[bf16]".
     std::string getIntrinsicName();
   }];
 }
@@ -126,7 +128,7 @@ def Kernel_StoreVectorOp : Kernel_Op<"store_vector", [AttrSizedOperandSegments]>
   let assemblyFormat = "$values `to` $to `[` $indices `]` attr-dict `:` type($to)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.store_vector[bf16]".
+    /// The name in a target's table of intrinsics: "kernel.store_vector[bf16]".
     std::string getIntrinsicName();
   }];
 }

@@ -164,9 +164,10 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.tile_product[f16,f16]", with
-    /// ",words" (left operand in registers), ",turned" and ",first" for the
-    /// variants.
+    /// The name in a target's table of intrinsics:
+    /// "kernel.tile_product[f16,f16]". The brackets also contain ",words" if
+    /// the left operand is in registers, ",turned" if a tile is transposed, and
+    /// ",first" if the product overwrites the sums.
     std::string getIntrinsicName();
     /// Whether the left operand is in registers.
     bool isLeftWords();

@@ -197,7 +197,8 @@ public:
 private:
   int64_t trees() { return shapeOf(op.getWordsOf())[0] - 1; }
 
-  /// Adds up the weights of a single target; the sums stay in registers.
+  /// Adds up the leaf weights of a forest with a single target; the sums stay
+  /// in registers.
   void addToOne(Expr first) {
     Expr none = b.broadcast(b.constant(0, type), lanes);
     Expr sum = b.loop(trees(), {none}, [&](Expr tree, ArrayRef<Expr> carried) {

@@ -221,7 +221,8 @@ LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis();
-  // Branches form a balanced tree, so that many operands do not nest deeply.
+  // The branches that choose the operand form a balanced tree, so that they do
+  // not nest deeply if there are many operands.
   std::function<Expr(OperandRange, Dim)> from = [&](OperandRange inputs,
                                                     Dim offset) -> Expr {
     if (inputs.size() == 1) {

@@ -190,8 +190,8 @@ private:
     return size;
   }
 
-  /// Empties the cells, and computes `lowest`, `scale` and `longest`, by which
-  /// a coordinate is mapped to a cell.
+  /// Empties the lists of selected boxes, one per cell of the first axis, and
+  /// computes `lowest`, `scale` and `longest` from the boxes of the image.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},

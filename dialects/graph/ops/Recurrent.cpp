@@ -119,9 +119,9 @@ public:
         b.store(scratch, sums[v], {offset(v)});
     };
     auto panels = [&] {
-      // Each thread keeps its panels from step to step, and reverses their
-      // order in every other step, since the panels that it read last are still
-      // cached.
+      // A thread reads the same weight panels in each time step. It reverses
+      // their order in every other step, since the panels that it read last are
+      // still cached.
       b.forShared(blocks, [&](Expr from, Expr to) {
         b.forRange(from, to, [&](Expr panel) {
           named(panel, "panel");
@@ -287,8 +287,8 @@ void GRUOp::emitBody(BodyBuilder &b) {
     auto state = [&](Expr k) { return r.scalarState(batch, k); };
     r.product(t, 0, 2, input(t, batch), state);
     if (getBias()) {
-      // Computes the recurrent part of the candidate alone; the input's part is
-      // added after multiplication by the reset gate.
+      // Computes only the recurrent part of the candidate state; the part of
+      // the input is added after the multiplication by the reset gate.
       r.product(
           t, 2, 1,
           [&](Expr column) {

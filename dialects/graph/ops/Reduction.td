@@ -3,7 +3,7 @@
 // A reduction is one record: the initial value of the accumulator, how an
 // element is added to it, how two accumulators are merged, and how it becomes
 // the result. Reduced axes keep size 1 (a reshape drops them), so that layout
-// changes can be moved through.
+// changes can be moved through a reduction.
 
 /// The codes are bodies of C++ functions with the arguments ElementBuilder &b
 /// and: `init` the element type `type`; `combine` the accumulator `acc` and the
