@@ -95,8 +95,8 @@ private:
                                                 int64_t columns) const {
     const schedule::Strategy *strategy =
         schedule::lookupStrategy(group.getStrategy());
-    // A strategy offers only plans that fit its weights if they are already
-    // packed, so a copy of the group is packed in panels of this width.
+    // For a group with packed weights, a strategy offers only plans that fit
+    // their panels. So the weights of a copy are packed in panels of `columns`.
     OpBuilder builder(group);
     NamedAttrList entries(group.getPlanAttr());
     entries.set(columnsKey, builder.getI64IntegerAttr(columns));

@@ -23,7 +23,7 @@ public:
   /// the limit of operators is reached.
   bool enterNext(llvm::function_ref<bool(mlir::Operation *)> takes =
                      [](mlir::Operation *) { return true; });
-  /// Operands of contained operators that no contained operator computes,
+  /// Operands of the collected operators that no collected operator computes,
   /// except scalar constants.
   llvm::SetVector<mlir::Value> open;
 

@@ -132,7 +132,7 @@ public:
   explicit ProductRewriting(MatMulOp product)
       : RewritingBase(product), product(product) {}
 
-  /// Rewrites the matmul. `flipA` and `flipB` change the signedness of an
+  /// Rewrites the matmul a x b. `flipA` and `flipB` change the signedness of an
   /// operand. If rows of a have fewer than `mostSteps` elements, their sums are
   /// computed by a matmul with ones. Columns of b are padded to a multiple of
   /// `columns`.
@@ -413,8 +413,10 @@ private:
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
-    // Row sums of a cost a pass over a, so a preferably changes its signedness,
-    // unless row sums are needed anyway for the zero point of b.
+    // If the right operand changes its signedness, row sums of the left one are
+    // needed, which cost a pass over it. So preferably the left operand changes
+    // its signedness, unless its row sums are needed anyway for the zero point
+    // of the right one.
     bool needsRowSums = !isZero(product.getBZero());
     // Floats have neither signedness nor zero point.
     if (isa<FloatType>(a))
@@ -446,8 +448,8 @@ private:
       lanes = 1;
     if (best > 0 &&
         (flipA || flipB || !product.getZeros().empty() || count % lanes != 0))
-      // Summing rows of a with vectors does not pay off if a row does not fill
-      // two vectors.
+      // Summing the rows of the left operand in vectors does not pay off if a
+      // row does not fill two vectors.
       ProductRewriting(product).run(flipA, flipB,
                                     byWord ? 2 * target.maxLanes(a) : 0, lanes);
   }

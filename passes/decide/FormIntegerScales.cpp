@@ -44,7 +44,8 @@ namespace {
 /// results would round to a neighbouring integer.
 constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 
-/// Rewrites one quantization.
+/// Rewrites one quantization as integer operators or, failing that, as a
+/// multiplication by the inverse of the scale.
 class ScaleRewriting {
 public:
   ScaleRewriting(QuantizeOp op, const TargetDescription &target)

@@ -209,7 +209,8 @@ public:
       auto scaled = product(*constant, factor);
       return scaled ? std::optional(Sum{{}, *scaled}) : std::nullopt;
     }
-    // Dequantized integers are stored anyway, so other users do not matter.
+    // The integers that a dequantization reads are stored anyway, so its result
+    // may have other users.
     if (auto dequantize = dyn_cast<DequantizeOp>(op);
         dequantize && isa<IntegerType>(elementOf(dequantize.getX())))
       return readDequantized(dequantize, factor);

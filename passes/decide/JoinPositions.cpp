@@ -37,7 +37,8 @@ bool isPointwise(ConvOp conv) {
   return schedule::ConvolutionAnchor{conv, nullptr}.isMatrix();
 }
 
-/// Rewrites one convolution.
+/// Rewrites one convolution: merges each `count` neighbouring output columns
+/// into channels.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t count, bool byRows)
@@ -193,8 +194,9 @@ bool isByRows(ConvOp conv, const schedule::DotForm &form) {
 /// Estimates the cycles to scale, narrow and store the accumulators of one row
 /// of `columns` output columns.
 double cyclesBehind(int64_t columns, int64_t lanes) {
-  // A single column is not vectorized. Rows with a power of two of columns are
-  // combined (JoinedRows.h); others are stored in parts of a register.
+  // A single column is not vectorized. Rows whose number of columns is a power
+  // of two are combined (JoinedRows.h); others are stored in parts of a
+  // register.
   constexpr int64_t fewColumns = 4;
   constexpr double ofVector = 12, ofJoining = 6, ofLane = 32, ofParts = 250;
   if (columns == 1)
@@ -257,8 +259,8 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
   return best;
 }
 
-/// Merges the smallest number of positions that takes at most 1.1 times the
-/// least time.
+/// Merges neighbouring output columns of `conv`: the smallest number for which
+/// the convolution takes at most 1.1 times the least time.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
       conv.getGroups() != 1 || hasDynamicSizes(conv) ||

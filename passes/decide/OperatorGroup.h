@@ -8,8 +8,7 @@
 
 namespace ingot::decide {
 
-/// Returns a constant without elements of the type of `like`, which has none
-/// either.
+/// Returns a constant of the type of `like`, which must have no elements.
 mlir::Value emptyConstant(mlir::OpBuilder &builder, mlir::Value like);
 
 /// Moves operators, in the order `ordered`, into a group in place of the last

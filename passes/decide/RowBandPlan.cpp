@@ -109,7 +109,8 @@ private:
     return chains;
   }
 
-  /// Computes the candidates again if the limit is lower than any before.
+  /// Computes the candidate chains again, for a limit an eighth lower, if
+  /// `maxBytes` is lower than the limit for which they were computed.
   void consider(int64_t maxBytes) {
     if (maxBytes >= considered)
       return;

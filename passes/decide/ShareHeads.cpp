@@ -28,8 +28,8 @@ namespace {
 using schedule::AttentionAnchor;
 using schedule::RepeatedMatrices;
 
-/// Keys or values that are repeated for heads, and whether their matrices are
-/// transposed afterwards.
+/// Keys or values that are repeated for the query heads, and whether their
+/// matrices are transposed afterwards.
 struct SharedHeads {
   RepeatedMatrices repeated;
   bool isTransposed = false;

@@ -80,7 +80,8 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   return true;
 }
 
-/// Makes a group read the transposed panels of `pack` instead of the table.
+/// Makes a group read the transposed panels of `pack` instead of its constant
+/// operand `use`.
 void readPanels(OpOperand &use, PackPanelsOp pack, UnpackPanelsOp unpack) {
   BlockArgument table = argumentOf(use);
   OpBuilder builder = OpBuilder::atBlockBegin(table.getOwner());
