@@ -254,7 +254,8 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
     plan.bytes = least;
     plan.offsets = offsets;
   }
-  // The number of attempts is bounded, so that large models stay fast.
+  // The number of attempts is limited, which bounds the compile time of large
+  // models.
   std::mt19937 random(1);
   int64_t effort =
       20'000'000 / static_cast<int64_t>(requests.size() * requests.size());

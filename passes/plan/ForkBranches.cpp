@@ -68,7 +68,8 @@ public:
           best[end] = {before + seconds, begin, std::move(fork)};
       };
       offer(begin + 1, steps[begin].time.seconds, {});
-      // The effort is bounded, so that large models stay fast.
+      // A fork has at most `longest` launches, which bounds the compile time of
+      // large models.
       constexpr size_t longest = 48;
       for (size_t end = begin + 2;
            end <= std::min(begin + longest, steps.size()); ++end) {

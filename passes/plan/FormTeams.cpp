@@ -39,9 +39,9 @@ namespace ingot::plan {
 
 namespace {
 
-/// The longest launches of a worker group. A worker group saves about 0.1 us
-/// per launch (Zen 4, two threads, November 2026), which is negligible for a
-/// launch that takes a hundred times as long.
+/// Launches that take more cycles than this are in no worker group. A worker
+/// group saves about 0.1 us per launch (Zen 4, two threads, November 2026),
+/// which is negligible for a launch that takes a hundred times as long.
 constexpr double mostCycles = 50'000;
 
 struct FormTeamsPass : impl::FormTeamsBase<FormTeamsPass> {

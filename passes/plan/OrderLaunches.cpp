@@ -96,7 +96,7 @@ public:
     return most;
   }
 
-  /// Returns the cost of the present order.
+  /// Returns the cost of the order in which the program has its steps now.
   int64_t givenCost() const {
     State state = start();
     for (unsigned i = 0; i < nodes.size(); ++i)
@@ -182,7 +182,7 @@ private:
   std::vector<unsigned> touches;
 };
 
-/// The largest number of steps of a program that is reordered.
+/// Programs with more steps than this keep their order.
 constexpr size_t mostSteps = 1000;
 
 /// Returns all operations of `main`, with the steps in the order `steps`; each

@@ -240,7 +240,8 @@ SmallVector<Parameter> parametersOf(const Group &group) {
           p.other = static_cast<int>(k);
         }
     }
-    // Matches for example a size and its padded size.
+    // Looks for a parameter that differs from this one by the same constant in
+    // all kernels of the group, such as a size and its padded size.
     for (size_t j = 0; j < i && p.base < 0; ++j) {
       int64_t more = p.values[0] - parameters[j].values[0];
       bool isSum = llvm::all_of(
