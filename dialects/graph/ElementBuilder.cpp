@@ -87,8 +87,9 @@ static Expr evaluate(ElementBuilder &b, AffineExpr value, const Dim &size,
     return x * y;
   case AffineExprKind::FloorDiv:
   case AffineExprKind::Mod: {
-    // arith's signed division truncates towards zero; the floordiv and mod of
-    // affine expressions round down.
+    // arith's signed division truncates towards zero, but floordiv and mod of
+    // affine expressions round down. So the divisor is added to the dividend
+    // often enough that the dividend is never negative.
     int64_t more = kernel::divisorsToAdd(parts, size.symbols());
     if (more != 0)
       x = x + b.index(more) * y;

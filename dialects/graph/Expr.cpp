@@ -466,7 +466,7 @@ Expr convert(Expr x, Type to, bool saturate) {
     v = isUnsigned(x) ? make<arith::ExtUIOp>(x, inLanesOf(x, compute), v)
                       : make<arith::ExtSIOp>(x, inLanesOf(x, compute), v);
   Expr result{&b, v, to};
-  // Wraps to a type that is narrower than the type it is computed in.
+  // Wraps the result if `to` is narrower than the type in which it is computed.
   if (unsigned spare = width - to.getIntOrFloatBitWidth())
     result = (result << literal(result, spare)) >> literal(result, spare);
   return result;

@@ -46,7 +46,7 @@ Expr operator>=(Expr x, Expr y);
 Expr equal(Expr x, Expr y);
 Expr notEqual(Expr x, Expr y);
 
-// Operators of which one operand is a literal, in the type of the other one.
+// Operators with one literal operand, which gets the type of the other operand.
 #define INGOT_EXPR_LITERAL(OP)                                                 \
   Expr operator OP(Expr x, double y);                                          \
   Expr operator OP(double x, Expr y);
@@ -112,7 +112,7 @@ Expr round(Expr x);
 Expr isNaN(Expr x);
 Expr isInf(Expr x);
 
-// Functions composed of those above (see ExprFunctions.cpp).
+// Functions composed of the functions above (see ExprFunctions.cpp).
 Expr sigmoid(Expr x);
 /// factor * sigmoid(x), with one division.
 Expr timesSigmoid(Expr factor, Expr x);

@@ -102,7 +102,7 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
   let description = [{
     Before `plan` it computes on tensors and returns them. Afterwards its arguments
     are the buffers of the caller, inputs before outputs; everything else is a
-    constant, a buffer in the arena or in near memory, or a view of these. The
+    constant, a buffer in the arena, in VTCM or in host memory, or a view of these. The
     attributes hold the sizes of both memories, a lower bound of the arena for any
     plan, and the bytes that are live at each launch.
   }];
@@ -158,8 +158,8 @@ def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
 
         %a = kernel.arena 3136 : memref<1x14x14x8xf32>
 
-    With `near` the offset is one in near memory (VTCM), which the caller provides
-    beside the arena.
+    With `near` the offset is one in VTCM, which the caller provides beside the arena,
+    or, for a GPU target, in host memory.
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, UnitAttr:$near);
   let results = (outs AnyStaticShapeMemRef:$result);
@@ -210,7 +210,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     that its code is parameterized by; `inplace` lists which result may reuse which
     operand's buffer, as flat pairs (result, operand); with `appends` the only result is
     the buffer of the first operand, which persists between runs; with `near` the first
-    result is in near memory.
+    result is in VTCM or, for a GPU target, in host memory.
 
     Consecutive launches with the same `fork` form branches: those of one `branch` run one
     after the other, different branches concurrently. Everything before a fork completes

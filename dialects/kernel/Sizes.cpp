@@ -56,7 +56,8 @@ static int64_t partsOf(AffineExpr value, AffineExprKind kind,
   return kind == AffineExprKind::Mul ? x * y : x + y;
 }
 
-/// Prints symbols without MLIR's printer, which first initializes all dialects.
+/// Prints an expression. A single symbol is printed without MLIR's printer,
+/// which first initializes all dialects.
 static std::string textOf(AffineExpr value) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return "s" + std::to_string(symbol.getPosition());
