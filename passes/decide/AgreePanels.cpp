@@ -1,4 +1,4 @@
-// Packs weights that several groups use once, in one common panel width.
+// Packs weights only once if several groups use them, in panels of one width.
 //
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 32, rows = 1}}

@@ -30,7 +30,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Rewrites one convolution.
+/// Rewrites one convolution: merges each `columns` neighbouring columns of its
+/// input and weights into channels.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t vectorElements)

@@ -108,7 +108,7 @@ Operation *rowsOf(GroupOp group) {
 }
 
 /// Returns the element of a splat constant in the narrow type; nothing if the
-/// constant is no splat, or if the conversion is not exact.
+/// constant is not a splat, or if the conversion is not exact.
 std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())

@@ -310,7 +310,7 @@ private:
       main.getBody().takeBody(filled->getBody());
       return;
     }
-    // Finds a sufficient size by binary search, to a kilobyte.
+    // Finds the least sufficient size of VTCM by binary search, to a kilobyte.
     constexpr int64_t unit = 1024;
     int64_t less = maxBytes, enough = std::max<int64_t>(2 * maxBytes, unit);
     while (!tryWith(main, enough))

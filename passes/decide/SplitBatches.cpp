@@ -41,8 +41,8 @@ namespace {
 constexpr int64_t mostParts = 16;
 /// The largest number of operators in a segment, the consecutive operators that
 /// are split together. Longer segments would save only one more pass over
-/// memory per so many operators, and the search would take long in networks
-/// with thousands of operators.
+/// memory per 64 operators, and the search would take long in networks with
+/// thousands of operators.
 constexpr size_t mostOperators = 64;
 /// The overhead of a launch in cycles.
 constexpr double call = 100;
