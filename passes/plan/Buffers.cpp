@@ -133,8 +133,8 @@ void Buffers::keepCharacters(Operation *op) {
       characters.push_back(operand);
 }
 
-/// Returns how many results of a step, from the first on, are in near memory:
-/// in VTCM, or, for a host kernel of a device program, in host memory.
+/// Returns how many results of a step, from the first on, are in VTCM or, for a
+/// host kernel of a device program, in host memory.
 static size_t countNear(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return group.getNear();

@@ -43,7 +43,7 @@ public:
                                  // of the fork
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // offset in the parent, in bytes
-    bool isNear = false;         // in near memory (VTCM) instead of the arena
+    bool isNear = false;         // in VTCM or host memory, not in the arena
     bool isAppended = false;     // an output that is in the memory of an input
   };
   struct Place {

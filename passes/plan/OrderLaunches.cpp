@@ -221,7 +221,7 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 
 private:
   void order(kernel::ProgramOp main) {
-    // The content of near memory (VTCM) was chosen for the present order.
+    // The content of VTCM was chosen for the present order of launches.
     // Programs with copies to the host are not reordered either, since the host
     // waits for these copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {

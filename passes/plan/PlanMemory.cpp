@@ -6,7 +6,6 @@
 // live at the same time do not overlap.
 //
 //   %1 = kernel.launch @conv(%x, %w) : (tensor, tensor) -> tensor
-//   return %2
 //     ->
 //   %a = kernel.arena 0 : memref<...>
 //   kernel.launch @conv(%x, %w, %a)
@@ -65,8 +64,8 @@ private:
     int64_t nearBytes;
   };
 
-  /// Plans the arena or, with `near`, near memory (VTCM), and stores the offset
-  /// of each buffer.
+  /// Plans the arena or, with `near`, VTCM (for a GPU target: host memory), and
+  /// stores the offset of each buffer.
   std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool near) {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests =
