@@ -55,13 +55,13 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
   });
 }
 
-/// Steps of one thread along a row that are unrolled; a longer row becomes a
-/// loop.
+/// The largest number of steps of one thread along a row that are unrolled;
+/// more steps become a loop.
 static constexpr int64_t mostInText = 32;
 
-/// Calls `step` for this thread's elements of a row that several threads share:
-/// one vector of `vectorLanes` neighbours, then on by threads * vectorLanes
-/// elements, until the end of the row.
+/// Calls `step` for the elements that one of `threads` threads computes of a
+/// row that they share: vectors of `vectorLanes` consecutive elements at a
+/// distance of threads * vectorLanes elements, up to the end of the row.
 static Exprs overShare(BodyBuilder &b, int64_t threads, Expr thread,
                        const Dim &trips, ArrayRef<Expr> init,
                        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {

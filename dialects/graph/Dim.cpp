@@ -7,7 +7,7 @@ using namespace llvm;
 namespace ingot::graph {
 namespace {
 
-/// Implements the arithmetic once, for constant sizes and for dynamic ones.
+/// Arithmetic on shapes whose sizes are int64_t (constant) or Dim (dynamic).
 template <typename Size> struct Shapes {
   static Size product(ArrayRef<Size> sizes) {
     Size count = 1;
@@ -25,8 +25,8 @@ template <typename Size> struct Shapes {
     for (ArrayRef<Size> shape : shapes)
       for (auto [i, size] : enumerate(shape)) {
         Size &to = result[rank - shape.size() + i];
-        // If a dynamic size may be 1, the broadcast size is not known when
-        // compiling.
+        // Fails if a dynamic size may be 1: the broadcast size is then unknown
+        // at compile time.
         bool isOne = size == Size(1), isFirst = to == Size(1);
         if (!isOne && !isFirst && !(size == to))
           return std::nullopt;
@@ -61,8 +61,8 @@ template <typename Size> struct Shapes {
         return std::nullopt;
       lengths.push_back(part[axis]);
     }
-    // Adds in pairs: adding to an expression that already has many terms is
-    // slow.
+    // Adds the lengths in pairs: adding to an expression that already has many
+    // terms is slow.
     for (; lengths.size() > 1; lengths.truncate((lengths.size() + 1) / 2))
       for (size_t i = 0; i < lengths.size(); i += 2)
         lengths[i / 2] =

@@ -87,8 +87,9 @@ static Expr evaluate(ElementBuilder &b, AffineExpr value, const Dim &size,
     return x * y;
   case AffineExprKind::FloorDiv:
   case AffineExprKind::Mod: {
-    // Division of the target truncates towards zero; affine division rounds
-    // down.
+    // arith's signed division truncates towards zero, but floordiv and mod of
+    // affine expressions round down. So the divisor is added to the dividend
+    // often enough that the dividend is never negative.
     int64_t more = kernel::divisorsToAdd(parts, size.symbols());
     if (more != 0)
       x = x + b.index(more) * y;
@@ -161,7 +162,8 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
     v = arith::ExtFOp::create(builder, loc, wide, v);
   }
   Expr element{this, v, elementType};
-  // Of a byte that stores an integer of 2 or 4 bits only the low bits count.
+  // Clears the upper bits of a byte that stores an integer of 2 or 4 bits, or
+  // sets them to copies of its sign.
   if (auto integer = dyn_cast<IntegerType>(elementType);
       integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
     Expr spare = constantInt(8 - integer.getWidth(), elementType);
@@ -171,7 +173,8 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
 }
 
 /// Rounds a value that is computed in a wider type to its own narrow type, as
-/// storing it would. Results therefore do not depend on what is fused.
+/// storing and loading it would. Results therefore do not depend on which
+/// operators are fused.
 static Expr rounded(Expr x) {
   Type compute = computeType(x.type);
   if (compute == x.type || !isa<FloatType>(x.type) ||
@@ -248,7 +251,8 @@ Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
 
 Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
   auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  // A value bound by a strategy is an element at the index of the result.
+  // Axes of size 1 are read at index 0. `load` ignores the index if a strategy
+  // has bound the tensor to an element.
   Exprs at;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     Expr i = idx[idx.size() - shape.size() + axis];

@@ -35,17 +35,20 @@ public:
       : builder(builder), loc(loc) {}
 
   /// Returns the number of consecutive elements along the last axis that one
-  /// load yields; more than one is called lane mode.
+  /// load yields, as a vector if there are more than one ("lane mode").
   int64_t lanes() const { return laneCount; }
-  /// Runs `emit` with another number of lanes.
+  /// Runs `emit` while lanes() is `lanes`.
   Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
 
-  /// Returns the element(s) of `tensor` at `idx`; a vector in lane mode.
+  /// Returns the element of `tensor` at `idx`, or the vector of lanes()
+  /// elements that begins there.
   Expr load(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Returns one element, also in lane mode. No index may be the lane index.
+  /// Returns one element of `tensor`, even if lanes() is more than 1; then no
+  /// index may differ between the lanes.
   Expr loadScalar(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Loads with an index `idx` of the result's shape, by NumPy's broadcasting:
-  /// axes are aligned at the last one, axes of size 1 are repeated.
+  /// Loads from `tensor` for the index `idx` of a result, by NumPy's
+  /// broadcasting: axes are aligned at the last one, axes of size 1 are
+  /// repeated.
   Expr loadBroadcast(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
 
   Expr constant(double value, mlir::Type type);
@@ -53,13 +56,14 @@ public:
   Expr zero(mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
-  /// Returns a size: a constant, or computed from the symbols bound here.
+  /// Returns a size as an index: a constant, or computed from the values that
+  /// `bindSymbol` gave to its symbols.
   Expr size(const Dim &dim);
   /// Returns a value of the IR as an expression of element type `type`.
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
 
   /// Emits for (i = lo; i < hi; i += step), carrying values. A loop that is
-  /// known to run once becomes straight code.
+  /// known to run once becomes straight-line code.
   Exprs
   loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
@@ -102,7 +106,7 @@ public:
   void bindBuffer(mlir::Value tensor, mlir::Value buffer) {
     buffers[tensor] = buffer;
   }
-  /// States that `tensor`'s element(s) at the current index are `element`.
+  /// States that every load of `tensor` yields `element`, whatever its index.
   void bindElement(mlir::Value tensor, Expr element) {
     elements[tensor] = element;
   }
@@ -115,7 +119,7 @@ public:
     return buffers.lookup(tensor);
   }
 
-  /// Broadcasts a scalar among the two to the lanes of the other.
+  /// If only one of `x` and `y` is a vector, broadcasts the other to its lanes.
   static void unify(Expr &x, Expr &y);
   /// Returns `x` in all lanes if it is a scalar and `lanes` is more than 1.
   Expr broadcast(Expr x, int64_t lanes);
@@ -126,9 +130,11 @@ public:
 protected:
   Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
                   llvm::ArrayRef<Expr> idx);
-  /// Builds the element by the definition of its operator.
+  /// Builds the element of `tensor` at `idx` by the definition of the operator
+  /// that yields `tensor`.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Builds one step of a reduction. A name given by the body wins.
+  /// Builds one step of a reduction and names its result "sum" unless `body`
+  /// has named it.
   Exprs reductionStep(Expr i, Expr acc,
                       llvm::function_ref<Expr(Expr, Expr)> body);
 
@@ -138,9 +144,9 @@ protected:
   llvm::DenseMap<mlir::Attribute, mlir::Value> symbols;
 
 private:
-  /// The elements that the outermost `load` in progress has built. Empty
-  /// between such loads, since buffers may then be written and elements bound
-  /// anew.
+  /// The elements that the outermost `load` in progress has built. Empty while
+  /// no `load` is in progress, since buffers may then be written and other
+  /// elements bound.
   ElementMemo memo;
   unsigned loadDepth = 0;
 };
@@ -152,8 +158,8 @@ public:
               mlir::ValueRange outputs)
       : ElementBuilder(builder, loc), outputs(outputs.begin(), outputs.end()) {}
 
-  /// Stores into result `output`, converted to the element type of the result;
-  /// a vector covers consecutive elements along the last axis.
+  /// Stores `value`, converted to the element type of the result, into result
+  /// `output`; a vector covers consecutive elements along the last axis.
   void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
   void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
   /// Reads back a value stored in result `output`, of graph type `type`.
@@ -172,28 +178,28 @@ public:
                llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(llvm::ArrayRef<int64_t>(trips), body);
   }
-  /// As forEach, where iterations are independent, so that they can be divided
+  /// Like forEach, but iterations are independent, so that they can be divided
   /// among threads. Used at most once per operator, as the outermost loop.
   virtual void
   forIndependent(llvm::ArrayRef<Dim> trips,
                  llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(trips, body);
   }
-  /// As forIndependent, over rows of `length` elements computed in `type`. The
-  /// body visits a row's elements only by forLanes and reduceLanes, so that
-  /// several threads may share a row.
+  /// Like forIndependent, over rows of `length` elements computed in `type`.
+  /// The body accesses the elements of a row only by forLanes and reduceLanes,
+  /// so that several threads may share a row.
   virtual void forRows(llvm::ArrayRef<Dim> trips, const Dim &length,
                        mlir::Type type,
                        llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forIndependent(trips, body);
   }
-  /// As forIndependent, over columns: the body runs in lane mode along the last
-  /// of `trips`, if there are any.
+  /// Like forIndependent, but the body runs on vectors of elements along the
+  /// last axis of `trips`, if `trips` is not empty.
   virtual void forColumns(llvm::ArrayRef<Dim> trips,
                           llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
-  /// Emits i in [0, trips) within a sequential loop: iterations are
-  /// independent, so threads may divide those of one step among themselves.
-  /// `body` processes [begin, end): all iterations if nothing is divided.
+  /// Emits `trips` independent iterations inside of a sequential loop. Threads
+  /// may divide them among themselves in each step of that loop: `body`
+  /// processes [begin, end), which is [0, trips) if nothing is divided.
   virtual void forShared(int64_t trips,
                          llvm::function_ref<void(Expr begin, Expr end)> body) {
     body(index(0), index(trips));
@@ -201,10 +207,11 @@ public:
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 
-  /// Emits body(i) for i in [0, trips) along a last axis: in lane mode for
-  /// groups of `vectorLanes`, one by one for the rest.
+  /// Emits body(i) for i in [0, trips) along a last axis: with vectors of
+  /// `vectorLanes` elements, then one by one for the rest.
   void forLanes(const Dim &trips, llvm::function_ref<void(Expr i)> body);
-  /// The same with an accumulator; the partial results of lanes are merged.
+  /// Like forLanes with an accumulator, which starts as `init`; `merge`
+  /// combines the partial results of the lanes.
   Expr reduceLanes(const Dim &trips, Expr init,
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
@@ -230,14 +237,15 @@ public:
   bool alternates = false;
 
 protected:
-  /// How many threads share a row, and the number of this thread.
+  /// The number of threads that share a row, and the index of this thread among
+  /// them.
   struct Sharing {
     int64_t threads;
     Expr thread;
   };
   std::optional<Sharing> sharing;
-  /// Merges one value of each thread that shares the row; all threads get the
-  /// result.
+  /// Merges the values that the threads sharing a row have computed, one per
+  /// thread; all these threads get the result.
   virtual Expr acrossThreads(Expr value,
                              llvm::function_ref<Expr(Expr, Expr)> merge) {
     return value;

@@ -1,5 +1,6 @@
-// Remembers the elements that one load through a group has built, so that an
-// element with several readers is built once, however long the chain:
+// Remembers the elements that one `ElementBuilder::load` has built on the way
+// through the operators of a group, so that an element with several readers is
+// built once, however long the chain:
 //
 //   y = x * sigmoid(x), z = y * sigmoid(y), ...    z reads y twice, y reads x
 //                                                  twice: without the memo the
@@ -24,8 +25,8 @@ public:
   using Key = llvm::SmallVector<int64_t, 8>;
 
   Key keyOf(mlir::Value tensor, int64_t lanes, llvm::ArrayRef<Expr> idx);
-  /// Returns the element if it was built in `block` or in an enclosing block;
-  /// otherwise an empty expression.
+  /// Returns the element with this key if it was built in `block` or in an
+  /// enclosing block; otherwise an empty expression.
   Expr lookup(const Key &key, mlir::Block *block) const;
   void remember(const Key &key, Expr element, mlir::Block *block);
   /// States that the detached block `inner` will be nested in `outer`.
@@ -35,12 +36,12 @@ public:
   void clear();
 
 private:
-  /// A value as `base + offset`; base 0 stands for the constant 0.
+  /// A value of an index as `base + offset`; base 0 stands for the constant 0.
   struct Number {
     int64_t base, offset;
   };
   Number numberOf(mlir::Value value);
-  /// Returns a number for the key, the same one for equal keys.
+  /// Returns the number (at least 1) of a key; equal keys have the same number.
   int64_t baseOf(const Key &key);
   bool encloses(mlir::Block *outer, mlir::Block *inner) const;
 

@@ -1,4 +1,4 @@
-// Access to the data of constants.
+// Access to the elements of constant attributes.
 
 #ifndef INGOT_GRAPH_ELEMENTSDATA_H
 #define INGOT_GRAPH_ELEMENTSDATA_H
@@ -8,8 +8,8 @@
 
 namespace ingot::graph {
 
-/// Returns the bytes of one element in a buffer: little endian, and one byte
-/// for i1 and for types narrower than a byte.
+/// Returns the number of bytes of one element in a buffer (little endian): 1
+/// for i1 and for other types narrower than a byte.
 int64_t bytesPerElement(mlir::Type type);
 
 /// Whether the constant has data: a module that was printed without its
@@ -27,13 +27,14 @@ uint64_t hashOfSample(mlir::ElementsAttr value);
 /// Whether two constants, both with data, have the same bytes.
 bool haveSameBytes(mlir::ElementsAttr a, mlir::ElementsAttr b);
 
-/// Returns the attribute for bytes in this form: a dense attribute if small,
-/// otherwise a resource that owns a copy (or `data` itself, if moved in).
+/// Returns an attribute whose elements are the bytes `data` in row-major order:
+/// a dense attribute if small, otherwise a resource that owns `data`.
 mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type,
                                      std::vector<char> &&data,
                                      llvm::StringRef name);
 
-/// Returns all elements as integers or doubles.
+/// Returns all elements of an integer constant, sign- or zero-extended to 64
+/// bits by the signedness of their type.
 llvm::SmallVector<int64_t> elementsAsInts(mlir::ElementsAttr value);
 
 } // namespace ingot::graph

@@ -189,7 +189,7 @@ Expr notEqual(Expr x, double y) { return notEqual(x, literal(x, y)); }
 
 Expr select(Expr condition, Expr x, Expr y) {
   ElementBuilder::unify(x, y);
-  // Broadcasts the scalars of a vector condition, and the other way round.
+  // Broadcasts scalar operands to the lanes of a vector condition.
   if (auto vector = dyn_cast<VectorType>(condition.value.getType())) {
     x = x.builder->broadcast(x, vector.getNumElements());
     y = y.builder->broadcast(y, vector.getNumElements());
@@ -204,9 +204,9 @@ Expr select(Expr condition, double x, Expr y) {
   return select(condition, literal(y, x), y);
 }
 
-/// Whether `x` is a float constant other than NaN. Against such a constant a
-/// single compare and select propagates a NaN of the other operand, which is
-/// one instruction on most targets.
+/// Whether `x` is a float constant other than NaN. A maximum with such a
+/// constant propagates the NaN of the other operand by one compare and select,
+/// which is one instruction on most targets.
 static bool isOrderedConstant(Expr x) {
   llvm::APFloat value(0.0);
   return matchPattern(x.value, m_ConstantFloat(&value)) && !value.isNaN();
@@ -239,7 +239,8 @@ Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(y, z);
   if (!isFloat(x))
     return x * y + z;
-  // The first term of a sum: dropping + 0 changes at most the sign of a zero.
+  // `z` is the initial value of a sum: dropping + 0 changes at most the sign of
+  // a zero.
   if (matchPattern(z.value, m_PosZeroFloat()))
     return x * y;
   if (isa<VectorType>(x.value.getType()))
@@ -248,9 +249,9 @@ Expr fma(Expr x, Expr y, Expr z) {
   return {x.builder, make<math::FmaOp>(x, x.value, y.value, z.value), x.type};
 }
 
-/// Applies a function of floats. ONNX defines some of these, for example Erf,
-/// for integers as well: they are computed in a float type that is wide enough,
-/// and the result is truncated.
+/// Applies a function of floats. ONNX defines some functions, for example Erf,
+/// for integers as well: an integer is converted to a float type that is wide
+/// enough, and the result is truncated.
 template <typename OpT> static Expr unary(Expr x) {
   if (isFloat(x))
     return {x.builder, make<OpT>(x, x.value), x.type};
@@ -308,7 +309,8 @@ Expr pow(Expr x, Expr y) {
   ElementBuilder::unify(x, y);
   if (isFloat(x))
     return {x.builder, make<math::PowFOp>(x, x.value, y.value), x.type};
-  // Powers of integers by repeated squaring, a step for each bit.
+  // Computes powers of integers by repeated squaring, a step for each bit of
+  // the exponent.
   ElementBuilder &b = *x.builder;
   unsigned width =
       getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
@@ -358,7 +360,8 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   const llvm::fltSemantics &semantics =
       cast<FloatType>(getElementTypeOrSelf(x.value.getType()))
           .getFloatSemantics();
-  // The bounds are rounded towards zero: the nearest float could overflow.
+  // The bounds are rounded towards zero: the nearest float could be outside of
+  // the range of the integer type.
   APSInt low = APSInt::getMinValue(width, isUnsignedTo),
          high = APSInt::getMaxValue(width, isUnsignedTo);
   llvm::APFloat lowF(semantics), highF(semantics);
@@ -381,7 +384,8 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
                          : make<arith::FPToSIOp>(x, resultType, clamped.value);
   if (exact)
     return v;
-  // Beyond the bound: the largest integer, which the float cannot represent.
+  // Above the upper bound, the result is the largest integer, which the float
+  // type cannot represent.
   Expr result{&b, v, to};
   Value highV =
       arith::ConstantOp::create(b.builder, b.loc, IntegerAttr::get(type, high));
@@ -462,7 +466,7 @@ Expr convert(Expr x, Type to, bool saturate) {
     v = isUnsigned(x) ? make<arith::ExtUIOp>(x, inLanesOf(x, compute), v)
                       : make<arith::ExtSIOp>(x, inLanesOf(x, compute), v);
   Expr result{&b, v, to};
-  // Wraps to a type that is narrower than the type it is computed in.
+  // Wraps the result if `to` is narrower than the type in which it is computed.
   if (unsigned spare = width - to.getIntOrFloatBitWidth())
     result = (result << literal(result, spare)) >> literal(result, spare);
   return result;
@@ -471,7 +475,8 @@ Expr convert(Expr x, Type to, bool saturate) {
 Expr bitcast(Expr x, Type to) {
   if (x.type.isInteger(1) || to.isInteger(1))
     return convert(x, to); // a byte that is 0 or 1
-  // Otherwise, reinterprets the bits in the type in which they are stored.
+  // Reinterprets the bits of other types than i1, in the types in which they
+  // are stored.
   Type from = storageType(x.type), stored = storageType(to);
   Value v = x.value;
   if (from != getElementTypeOrSelf(v.getType()))

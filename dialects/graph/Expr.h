@@ -27,7 +27,7 @@ struct Expr {
 Expr operator+(Expr x, Expr y);
 Expr operator-(Expr x, Expr y);
 Expr operator*(Expr x, Expr y);
-/// Integers truncate towards zero; x / 0 is 0, MIN / -1 wraps.
+/// Divides; integers truncate towards zero, x / 0 is 0, and MIN / -1 wraps.
 Expr operator/(Expr x, Expr y);
 /// The remainder with the sign of the dividend (C's `%` and fmod).
 Expr operator%(Expr x, Expr y);
@@ -46,7 +46,7 @@ Expr operator>=(Expr x, Expr y);
 Expr equal(Expr x, Expr y);
 Expr notEqual(Expr x, Expr y);
 
-// The same with a literal in the type of the other operand.
+// Operators with one literal operand, which gets the type of the other operand.
 #define INGOT_EXPR_LITERAL(OP)                                                 \
   Expr operator OP(Expr x, double y);                                          \
   Expr operator OP(double x, Expr y);
@@ -112,7 +112,7 @@ Expr round(Expr x);
 Expr isNaN(Expr x);
 Expr isInf(Expr x);
 
-// Composed of the above (ExprFunctions.cpp).
+// Functions composed of the functions above (see ExprFunctions.cpp).
 Expr sigmoid(Expr x);
 /// factor * sigmoid(x), with one division.
 Expr timesSigmoid(Expr factor, Expr x);
@@ -139,10 +139,9 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
 /// the inverse.
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
 Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
-/// Returns, for a quantized integer of at most 16 bits, the 32-bit integer from
-/// before it was saturated to the highest value of its type (saturation to the
-/// lowest value has been applied). Returns nothing if `x` was not built by
-/// `quantize`.
+/// Returns a quantized integer of at most 16 bits as the 32-bit integer that it
+/// was before saturation to the highest value of its type; saturation to the
+/// lowest value is kept. Returns nothing if `x` was not built by `quantize`.
 std::optional<Expr> beforeSaturation(Expr x);
 /// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);

@@ -22,7 +22,8 @@ Expr roundToTf32(Expr x) {
   auto literal = [&](int64_t value) {
     return x.builder->constantInt(value, ui32);
   };
-  // Adds half of the dropped part; a carry correctly runs into the exponent.
+  // Adds half of the weight of the lowest kept bit; a carry correctly runs into
+  // the exponent.
   constexpr int64_t half = 1 << 12, dropped = 2 * half - 1;
   Expr rounded =
       bitcast((bits + literal(half)) & literal(~dropped & 0xffffffff), f32);
@@ -86,7 +87,8 @@ Expr power(Expr x, Expr y) {
     return pow(x, convert(y, computeType(x.type)));
   if (!isa<FloatType>(y.type))
     return pow(x, convert(y, x.type));
-  // An integer to a float power: exact if the exponent is a whole number.
+  // Computes an integer to the power of a float exactly if the exponent is a
+  // whole number.
   Type f64 = b.builder.getF64Type();
   Expr wide = convert(y, f64);
   Expr whole = pow(x, convert(y, x.type));
@@ -94,7 +96,8 @@ Expr power(Expr x, Expr y) {
                 convert(pow(convert(x, f64), wide), x.type));
 }
 
-/// Returns the largest or smallest integer of `type`, or the infinity.
+/// Returns the largest or smallest integer of `type`, or the infinity of that
+/// sign if `type` is a float type.
 static Expr extreme(ElementBuilder &b, Type type, bool largest) {
   if (isa<FloatType>(type))
     return b.constant(largest ? INFINITY : -INFINITY, type);
@@ -121,7 +124,8 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   auto literal = [&](int64_t value) { return b.constantInt(value, ui32); };
   Expr exponent = (bits >> literal(23)) & literal(0xff);
   Expr fraction = bits & literal(0x7fffff);
-  // Ties round up, except for the subnormal, which has a single mantissa bit.
+  // A fraction of one half rounds up, unless the exponent is 0: 2^-127 is
+  // exact.
   Expr up = roundMode == "nearest"
                 ? (fraction > literal(0x400000)) |
                       (equal(fraction, 0x400000) & (exponent > 0.0))
@@ -129,7 +133,8 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
                                 : b.constant(0, b.builder.getI1Type());
   up = up & (exponent < (saturate ? 254.0 : 255.0));
   exponent = exponent + convert(up, ui32);
-  // Back to a float: exponent 255 is NaN, 0 is the subnormal 2^-127.
+  // Converts back to a float: exponent 255 means NaN, and 0 the subnormal
+  // 2^-127.
   Expr value = bitcast(exponent << literal(23), f32);
   value =
       select(equal(exponent, 255.0), std::numeric_limits<double>::quiet_NaN(),
@@ -177,7 +182,7 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   return convert(round(q) + convert(zero, f32), to);
 }
 
-/// Returns the number that a constant has in all lanes.
+/// Returns the number that a constant has (in all lanes, if it is a vector).
 static std::optional<double> numberOf(Value v) {
   while (auto splat = v.getDefiningOp<vector::BroadcastOp>())
     v = splat.getSource();
@@ -191,9 +196,10 @@ static std::optional<double> numberOf(Value v) {
 }
 
 namespace {
-/// The intermediate values of roundWithin.
+/// Values that roundWithin computes, found again in the IR of a rounded number.
 struct Rounded {
-  /// The sums with `magic`, after the lower bound and after both bounds.
+  /// The sum x + `magic` after clamping to the lower bound, and after clamping
+  /// to both bounds.
   Value atLeast, within;
   double zero;
 };
@@ -236,7 +242,8 @@ static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
   std::optional<Rounded> rounded = roundedWithin(x);
   if (!rounded || !shift || zero.type != x.type)
     return std::nullopt;
-  // Constants of 8-bit integers are signless in the IR.
+  // The IR has no unsigned constants, so a zero point of type uint8 above 127
+  // is negative here.
   if (x.type.isUnsignedInteger() && *shift < 0)
     *shift += 1u << x.type.getIntOrFloatBitWidth();
   if (*shift != rounded->zero)

@@ -13,12 +13,14 @@ namespace ingot::graph {
 /// Gives `x` the name `name` in generated code, unless it already has one.
 Expr named(Expr x, const llvm::Twine &name);
 
-/// Returns the name of an index along an axis of a tensor: "row" and "column"
-/// of a matrix.
+/// Returns the name of an index along an axis of a tensor of `rank`, for
+/// example "row" or "column" for a matrix.
 std::string axisName(size_t axis, size_t rank);
-/// The same for images, channels last: "batch", "row", "column", "channel".
+/// Returns the name of an index along an axis of an image, channels last:
+/// "batch", "row", "column", "channel".
 std::string imageAxisName(size_t axis, size_t rank);
-/// The same for the spatial axes alone: "row", "column".
+/// Returns the name of an index along a spatial axis of an image: "row",
+/// "column".
 std::string spatialAxisName(size_t axis, size_t spatialRank);
 
 } // namespace ingot::graph

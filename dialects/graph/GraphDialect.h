@@ -27,14 +27,14 @@ inline constexpr llvm::StringLiteral kMultipliedAttr = "graph.multiplied";
 /// NumPy's broadcasting and applies the scalar function.
 Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,
                      llvm::ArrayRef<Expr> idx);
-/// Builds the same operator on permuted operands; broadcasting gives the shape
-/// of the result.
+/// Builds elementwise operator `op` on operands whose axes are permuted by
+/// `perm`; the shape of the result is permuted too.
 mlir::Operation *buildPermutedElementwise(mlir::Operation *op,
                                           mlir::OpBuilder &builder,
                                           llvm::ArrayRef<int64_t> perm,
                                           mlir::ValueRange operands);
-/// Builds `op` on permuted operands with permuted results; its attributes
-/// `axis` and `axes` are adapted.
+/// Builds `op` on operands and results whose axes are permuted by `perm`; its
+/// attributes `axis` and `axes` are adapted.
 mlir::Operation *buildPermutedAxes(mlir::Operation *op,
                                    mlir::OpBuilder &builder,
                                    llvm::ArrayRef<int64_t> perm,
@@ -42,7 +42,7 @@ mlir::Operation *buildPermutedAxes(mlir::Operation *op,
 /// Implements emitElement of reductions: nested loops over the reduced axes.
 Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
                    llvm::ArrayRef<Expr> idx);
-/// Returns a sum over `count` elements divided by their number.
+/// Returns `sum`, a sum over `count` elements, divided by `count`.
 Expr meanOf(Expr sum, const Dim &count);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);

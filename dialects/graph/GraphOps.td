@@ -28,7 +28,7 @@ class Graph_Choice<list<string> names> : ConfinedAttr<StrAttr, [AttrConstraint<
           "}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
     "that is one of: " # !interleave(names, ", ")>]>;
 
-/// The operator's type rule `inferTypes` (TypeRule.h) verifies it. Where the
+/// Verifies an operator by its type rule `inferTypes` (TypeRule.h). If the
 /// operands do not determine a result type, the rule reads it from the
 /// operator.
 def Graph_StatedTypes : NativeOpTrait<"TypedByRule", [], [{
@@ -50,8 +50,8 @@ def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
   }]> {
   let cppNamespace = "::ingot::graph";
 }
-/// The same where operands and attributes determine all result types, so that
-/// builders take none.
+/// Verifies an operator by its type rule, like Graph_StatedTypes. Operands and
+/// attributes determine all result types, so builders take none.
 def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 

@@ -38,8 +38,9 @@ inline mlir::Type elementOf(mlir::Value v) {
 
 class TypeRule {
 public:
-  /// Creates the rule of operator `name`; `stated` are the types of its results
-  /// if they exist. Without a location, errors are not reported.
+  /// Creates the rule of operator `name`. `stated` are the result types that an
+  /// existing operator has or that its builder is given. Without a location,
+  /// errors are not reported.
   TypeRule(llvm::StringRef name, std::optional<mlir::Location> loc,
            mlir::TypeRange stated = {})
       : name(name), loc(loc), statedTypes(stated) {}
@@ -86,11 +87,12 @@ public:
   llvm::LogicalResult axes(llvm::ArrayRef<int64_t> axes, mlir::Value x) const;
   /// Rejects tensors of different element types; null is an absent operand.
   llvm::LogicalResult alike(mlir::ValueRange tensors) const;
-  /// Rejects `x` unless it has this shape; null is an absent operand. Dynamic
-  /// sizes are rejected as by needKnown.
+  /// Rejects `x` unless it has this shape; null is an absent operand. If a size
+  /// of `x` is dynamic, the verifier rejects the operator (see needKnown).
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what);
-  /// The same for sizes that may be dynamic.
+  /// Rejects `x` unless it has these sizes, which may be dynamic; null is an
+  /// absent operand.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> sizes,
                             llvm::StringRef what) const;
   /// The rule of elementwise operators: operands broadcast, those in `alike`
@@ -103,10 +105,11 @@ public:
   /// The rule of reductions: `axes` keep size 1.
   llvm::LogicalResult reduction(mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                 mlir::Type element);
-  /// The rule of windows over x [N, spatial..., C]: `kernel`, strides,
-  /// dilations and each of `pads` have an entry for each spatial axis. The
-  /// spatial sizes of the result [N, spatial..., channels] are stated; its
-  /// channels are those of `x` unless given.
+  /// The type rule of window operators (convolutions and pools) over x [N,
+  /// spatial..., C]: `kernel`, strides, dilations and each of `pads` have an
+  /// entry for each spatial axis. The spatial sizes of the result [N,
+  /// spatial..., channels] are stated; its channels are those of `x` unless
+  /// given.
   llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,
@@ -123,7 +126,7 @@ public:
   }
 
   llvm::ArrayRef<mlir::Type> results() const { return types; }
-  /// Compares the inferred results with the stated ones.
+  /// Compares the inferred result types with the stated ones.
   llvm::LogicalResult check() const;
 
 private:
@@ -143,8 +146,8 @@ private:
 template <typename OpT>
 class DynamicSizes : public mlir::OpTrait::TraitBase<OpT, DynamicSizes> {};
 
-/// Returns, each once, the symbols of dynamic sizes in the types of an
-/// operator's operands and results and in its attributes.
+/// Returns the symbols of dynamic sizes in the types of an operator's operands
+/// and results and in its attributes, each symbol once.
 llvm::SmallVector<kernel::SymbolAttr> dynamicSizes(mlir::Operation *op);
 inline bool hasDynamicSizes(mlir::Operation *op) {
   return !dynamicSizes(op).empty();

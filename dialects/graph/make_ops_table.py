@@ -3,10 +3,10 @@
 
     make_ops_table.py INGOT            (in an environment with onnx)
 
-The columns for opsets, lowering and unsupported features come from the compiler
-(`ingot ops --markdown`; a test compares them). The last column comes from the
-recorded results of the official backend tests: of all cases with the operator,
-the number that pass in all modes.
+The columns for opsets, lowering and unsupported features are the output of
+`ingot ops --markdown`; a test compares them. The last column counts the
+official backend tests that use the operator, and those of them that pass in all
+modes, as recorded in test/conformance/results.csv.
 """
 import collections
 import csv

@@ -43,8 +43,8 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     int64_t elements = 1;
     for (const Dim &size : sizes ? dimsOf(sizes) : Dims())
       elements *= size.most();
-    // A product of dynamic sizes may have a tighter bound than the product of
-    // their bounds.
+    // A buffer may have more elements: the bound of a product of dynamic sizes
+    // can be tighter than the product of their bounds.
     return sizes && shaped && shaped.getNumElements() >= elements
                ? success()
                : refuse("must be the sizes of a buffer");

@@ -1,7 +1,7 @@
 // Verifiers of operations that run other programs.
 //
-// Like launches, these are checked in every state of the pipeline: on tensors,
-// and on buffers, where results of a program have become arguments.
+// Like launches, these operations are checked in every state of the pipeline:
+// on tensors, and on buffers, where results of a program have become arguments.
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// Whether both are tensors or buffers of the same shape and element type,
-/// apart from signedness.
+/// Whether `a` and `b` are both tensors or both buffers, of the same shape and
+/// element type apart from signedness.
 static bool isSameData(Type a, Type b) {
   auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
   return x && y && x.getShape() == y.getShape() &&
@@ -19,8 +19,8 @@ static bool isSameData(Type a, Type b) {
          elementBytes(x.getElementType()) == elementBytes(y.getElementType());
 }
 
-/// Checks that `body` names a private program with these arguments, followed,
-/// on buffers, by these results.
+/// Checks that `body` names a private program with these argument and result
+/// types. On buffers, the results are the trailing arguments of the program.
 static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
                                   ArrayRef<Type> arguments,
                                   ArrayRef<Type> results,
@@ -44,8 +44,8 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
   return success();
 }
 
-/// Returns the arena bytes of the programs that `op` runs, which the frame has
-/// to hold.
+/// Returns the bytes that the frame of `op` must have: the largest arena of the
+/// programs that `op` runs.
 static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
                           SymbolTableCollection &symbols) {
   int64_t bytes = 0;
@@ -55,8 +55,8 @@ static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
   return bytes;
 }
 
-/// Checks the outputs after the first `count`: a frame if the programs need
-/// one.
+/// Checks that the only output after the first `count` is a frame of at least
+/// `bytes` bytes, or that there is none if `bytes` is 0.
 static LogicalResult checkFrame(Operation *op, ValueRange outputs, size_t count,
                                 int64_t bytes) {
   bool holds = outputs.size() == count + (bytes > 0);
@@ -93,8 +93,8 @@ LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Returns the type of the slice x[i] of a tensor or buffer; without the sizes
-/// of a tensor.
+/// Returns the type of the slice x[i] of a tensor or buffer; the slice of a
+/// tensor has no dynamic sizes.
 static Type partOf(Type whole) {
   auto shaped = cast<ShapedType>(whole);
   ArrayRef<int64_t> shape = shaped.getShape().drop_front();
@@ -109,7 +109,8 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   int64_t frame = frameBytes(*this, getBodyAttr(), symbols);
   SmallVector<Type> all =
       typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
-  // The second buffers of carried tensors and the frame follow the results.
+  // The outputs are the results, the second buffers of carried tensors, and the
+  // frame.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||
@@ -143,8 +144,8 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return checkProgram(*this, getBodyAttr(), arguments, results, symbols);
 }
 
-/// On tensors an operation has no effects: unused ones may be erased, equal
-/// ones merged.
+/// Adds the effects of an operation on buffers. On tensors it has no effects,
+/// so that unused operations may be erased and equal ones merged.
 static void
 addEffects(Operation *op,
            SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>

@@ -1,8 +1,9 @@
-// Variants of kernel.dot with other layouts: one operand is a group of K steps
-// that is one lane of a longer vector, or the sums may be in any lane.
+// Variants of kernel.dot: one operand may be a lane of a longer vector,
+// broadcast to all lanes (a lane is a group of K steps), or the sums may be in
+// any lane.
 //
-// Targets with a by-lane dot product need no broadcast of the group: one load
-// brings the groups of several steps.
+// Targets with a by-lane dot product need no broadcast of the group: one vector
+// load brings the groups of several steps.
 
 #ifndef INGOT_DIALECTS_KERNEL_DOTLANE_H
 #define INGOT_DIALECTS_KERNEL_DOTLANE_H
@@ -14,7 +15,8 @@
 namespace ingot::kernel {
 
 struct DotLane {
-  /// The vector that contains the group, and the group's index in it.
+  /// The vector that contains the group of K steps, and the index of the group
+  /// in the vector.
   mlir::Value vector;
   int64_t lane;
 };
@@ -24,8 +26,8 @@ struct DotLane {
 std::optional<DotLane> dotLane(mlir::Value operand);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
-/// types `a` and `b` (such as "si8") whose second operand is the group in a
-/// lane.
+/// types `a` and `b` (such as "si8") whose second operand is the group of K
+/// steps in lane `lane` of a longer vector.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 
 /// Marks a dot product of 8-bit integers of which only the sum over all result
@@ -35,8 +37,8 @@ std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 /// lanes in the end.
 inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
 
-/// Returns the name of such a dot product of types `a` and `b` in a target's
-/// table of intrinsics.
+/// Returns the name, in a target's table of intrinsics, of a dot product of
+/// types `a` and `b` that is marked by kAcrossLanesAttr.
 std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 
 } // namespace ingot::kernel

@@ -1,9 +1,9 @@
 // Verifies forks, whose branches run concurrently, and teams (worker groups).
 //
 // Launches with the same `fork` are consecutive. A branch sees what was written
-// before the fork and by itself, but nothing that other branches write.
-// Launches with the same `team` are consecutive as well, and run one after the
-// other.
+// before the fork and what it writes itself, but nothing that other branches
+// write. Launches with the same `team` are consecutive as well, and run one
+// after the other.
 
 #include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
@@ -38,13 +38,13 @@ static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
 
 namespace {
 
-/// The order required of forks and of teams: the launches of one are
-/// consecutive, and their numbers increase.
+/// Checks the order of forks or of teams (worker groups): the launches of each
+/// are consecutive, and the numbers of forks or teams increase.
 class Order {
 public:
   explicit Order(StringRef kind) : kind(kind) {}
 
-  /// Checks the next operation: a launch, and its number if it has one.
+  /// Checks the next launch, and the number of its fork or team if it has one.
   LogicalResult next(LaunchOp launch, std::optional<uint64_t> number) {
     if (number && number != open && last && *number <= *last)
       return launch.emitOpError("is of ")
@@ -113,7 +113,7 @@ namespace {
 struct Access {
   mutable LaunchOp launch;
   bool isWrite;
-  /// An argument of the program, or null for the arena.
+  /// The accessed buffer: an argument of the program, or null for the arena.
   Value root;
   int64_t begin, end, row, stride = 0;
 

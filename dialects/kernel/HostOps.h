@@ -11,7 +11,7 @@
 
 namespace ingot::kernel {
 
-/// Whether a buffer is in near memory (VTCM; for a GPU target, host memory).
+/// Whether a buffer is in VTCM or, for a GPU target, in host memory.
 bool isInNear(mlir::Value buffer);
 
 } // namespace ingot::kernel

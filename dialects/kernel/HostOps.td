@@ -1,7 +1,7 @@
 // Transfers between kernels of a device and kernels of the host.
 //
 // A kernel without threads runs on the host. Its launch has `near`: for a GPU target,
-// near memory is host memory, and all buffers of such a launch are there.
+// this means that all buffers of the launch are in host memory.
 
 #ifndef INGOT_DIALECTS_KERNEL_HOSTOPS_TD
 #define INGOT_DIALECTS_KERNEL_HOSTOPS_TD
@@ -14,9 +14,10 @@ include "dialects/kernel/Sizes.td"
 def Kernel_CopyOp : Kernel_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Copies a tensor from the device to the host, or back";
   let description = [{
-    Copies between near memory and all other memory: into near memory with `near`, out of
-    it without. Not `memref.copy`, which has no form on tensors, where the planner still
-    has to assign the result a buffer. Not a launch, since no kernel runs.
+    Copies a tensor between a GPU's memory and host memory: to the host with `near`, to
+    the device without it. Not `memref.copy`, which has no form on tensors, where the
+    planner still has to assign the result a buffer.
+    Not a launch, since no kernel runs.
 
         %h = kernel.copy %x {near} : (tensor<8xf32>) -> tensor<8xf32>
         kernel.copy %x to %h {near} : (memref<8xf32>, memref<8xf32>) -> ()

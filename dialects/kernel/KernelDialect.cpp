@@ -127,7 +127,7 @@ static ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
           Op::getArgAttrsAttrName(result.name),
           Op::getResAttrsAttrName(result.name)))
     return failure();
-  // Reject an attribute of a wrong type, which would otherwise be dropped
+  // Rejects an attribute of a wrong type, which would otherwise be dropped
   // silently.
   return Op::verifyInherentAttrs(result.name, result.attributes, [&] {
     return parser.emitError(begin) << "'" << result.name << "' op ";
@@ -163,7 +163,7 @@ LogicalResult FuncOp::verify() {
   if (isOnTensors(*this)) {
     if (!llvm::all_of(arguments, llvm::IsaPred<RankedTensorType>))
       return emitOpError("mixes tensors and buffers");
-    // Extent and threads are set when the loops are built.
+    // Extent and threads are set when the stage `schedule` builds the loops.
     if (getExtent() || getThreads())
       return emitOpError("has an extent or threads before it has loops");
     if (auto strides = getInputStrides();
@@ -253,7 +253,8 @@ LogicalResult ParallelOp::verify() {
   if (auto kernel = (*this)->getParentOfType<FuncOp>();
       kernel && (kernel.getExtent() || kernel.getThreads()))
     return emitOpError("is in a kernel that threads share as a whole");
-  // Each thread would have a private copy of the array.
+  // A buffer that is allocated on the stack outside of the parallel step is
+  // rejected: each thread would have a private copy.
   auto usesLocal = [&](Operation *op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       auto local = operand.getDefiningOp<memref::AllocaOp>();
@@ -285,7 +286,8 @@ LogicalResult ReturnOp::verify() {
 /// Checks for static strides and a non-negative offset, the only layouts that
 /// generated C++ can index.
 static LogicalResult verifyLayout(Operation *op, MemRefType type) {
-  // Also covers empty buffers, which are never indexed.
+  // An identity layout is valid; empty buffers, which are never indexed, have
+  // it too.
   if (type.getLayout().isIdentity())
     return success();
   SmallVector<int64_t> strides;
@@ -445,8 +447,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 void LaunchOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  // On tensors a launch has no effects: unused ones may be erased, equal ones
-  // merged.
+  // On tensors a launch has no effects: unused launches may be erased, and
+  // equal launches merged.
   for (OpOperand &operand : getOperation()->getOpOperands())
     if (isa<MemRefType>(operand.get().getType())) {
       effects.emplace_back(MemoryEffects::Read::get(), &operand);

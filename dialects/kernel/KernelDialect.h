@@ -27,31 +27,33 @@
 
 namespace ingot::kernel {
 
-/// Names of the attributes that KernelDialect.td describes: of modules,
+/// Names of attributes of modules (see KernelDialect.td).
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
 inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
 inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
 inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
-/// of loops, only in printed IR (ValueNames.h),
+/// Names of attributes of loops. `kernel.names` exists only in printed IR
+/// (ValueNames.h).
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
-/// of loads (of adjacent elements by one thread, which the device can combine
-/// into one),
+/// Name of an attribute of loads: one thread loads adjacent elements, which the
+/// device can combine into one access.
 inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
-/// of functions that kernels call,
+/// Name of an attribute of functions that kernels call: a comment to print.
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
-/// of programs (pairs of sizes that must be equal at run time, flattened),
+/// Names of attributes of programs. `kernel.equal_sizes` lists pairs of sizes
+/// that must be equal at run time, flattened.
 inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
 inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
-/// of the arguments of kernels,
+/// Names of attributes of the arguments of kernels.
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
 inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "kernel.may_alias";
-/// and of the arguments and results of programs.
+/// Names of attributes of the arguments and results of programs.
 inline constexpr llvm::StringLiteral kOnnxNameAttr = "kernel.onnx_name";
 inline constexpr llvm::StringLiteral kOnnxTypeAttr = "kernel.onnx_type";
 inline constexpr llvm::StringLiteral kOutputAttr = "kernel.output";
@@ -63,7 +65,8 @@ inline constexpr llvm::StringLiteral kStateAttr = "kernel.state";
 inline constexpr llvm::StringLiteral kSlotsAttr = "kernel.slots";
 inline constexpr llvm::StringLiteral kPhaseAttr = "kernel.phase";
 inline constexpr llvm::StringLiteral kAppendedAttr = "kernel.appended";
-/// The values of kPartAttr.
+/// The values of `kernel.part`: the role of a tensor in a sequence or optional
+/// value.
 inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
@@ -82,12 +85,12 @@ bool usesThreads(FuncOp kernel);
 /// Checks that the launches of a fork are consecutive, and that none reads a
 /// value that another branch computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
-/// Checks that the launches of a team are consecutive, with no other operation
-/// among them that does work or ends the run.
+/// Checks that the launches of a worker group (`team`) are consecutive, with no
+/// other operation among them that does work or may stop the program.
 llvm::LogicalResult verifyTeams(ProgramOp program);
 
-/// Returns the bytes of one element in memory: 1 for i1; narrower types round
-/// up to bytes.
+/// Returns the bytes of one element in memory; types narrower than a byte, such
+/// as i1, take one byte.
 int64_t elementBytes(mlir::Type elementType);
 
 /// Returns the bytes from the start of a static memref to the end of its last

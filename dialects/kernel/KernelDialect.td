@@ -24,8 +24,8 @@ def Kernel_Dialect : Dialect {
       which the device can combine.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds computed twice to save memory.
-    - `kernel.vtcm_least` (i64): if there is less near memory (VTCM) than this, the least
-      amount with which vectors read nothing but constants from other memory.
+    - `kernel.vtcm_least` (i64), if the target's VTCM is too small: the least size of VTCM with
+      which vectors would read nothing but constants from other memory.
     Attributes of the arguments of kernels:
     - `kernel.name` (string): the name to print.
     - `kernel.read` (unit): the argument is only read.

@@ -100,7 +100,7 @@ bool forEachChunk(memref::GlobalOp global,
   auto dense = dyn_cast_or_null<DenseElementsAttr>(value);
   if (!dense)
     return false;
-  // DenseElementsAttr may pack i1 as bits; in memory each is a byte.
+  // DenseElementsAttr may pack i1 as bits; in memory each element is a byte.
   if (dense.getElementType().isInteger(1)) {
     std::vector<char> bytes;
     for (bool bit : dense.getValues<bool>())

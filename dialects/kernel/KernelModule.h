@@ -9,21 +9,23 @@
 
 namespace ingot::kernel {
 
-/// The entry point whose functions are named after the output alone.
+/// The entry point whose generated functions have the name of the output alone,
+/// without the name of the entry point.
 inline constexpr llvm::StringLiteral kMainName = "main";
 
-/// Returns the entry points, each of which becomes a function of the header, in
-/// order.
+/// Returns the entry points in the order of the module; each becomes a function
+/// of the generated header.
 llvm::SmallVector<ProgramOp> entryPrograms(mlir::ModuleOp module);
 /// Returns the first entry point; null if there is none.
 ProgramOp mainProgram(mlir::ModuleOp module);
 
-/// Returns the programs that `op` runs: those of an if or a loop, otherwise
-/// none.
+/// Returns the programs that `op` runs if it is a kernel.if or kernel.loop;
+/// otherwise none.
 llvm::SmallVector<ProgramOp> programsRunBy(mlir::Operation *op);
 /// Returns all programs of a module, each after the programs that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
-/// Returns `entry` and the programs that it runs, in the same order.
+/// Returns `entry` and the programs that it runs, directly or indirectly, each
+/// after the programs that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
 /// Whether a program of a device does work on the host: it runs other programs,
 /// reads or checks data-dependent sizes, copies to or from the host, or
@@ -45,8 +47,8 @@ int64_t mostBranches(ProgramOp program);
 llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 
-/// Calls `use` with consecutive parts of the bytes of an initial value; returns
-/// false if it has no data (its resource is missing).
+/// Calls `use` with consecutive parts of the bytes of the initial value of
+/// `global`; returns false if the value has no data (its resource is missing).
 bool forEachChunk(mlir::memref::GlobalOp global,
                   llvm::function_ref<void(llvm::ArrayRef<char>)> use);
 

@@ -102,7 +102,7 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
   let description = [{
     Before `plan` it computes on tensors and returns them. Afterwards its arguments
     are the buffers of the caller, inputs before outputs; everything else is a
-    constant, a buffer in the arena or in near memory, or a view of these. The
+    constant, a buffer in the arena, in VTCM or in host memory, or a view of these. The
     attributes hold the sizes of both memories, a lower bound of the arena for any
     plan, and the bytes that are live at each launch.
   }];
@@ -158,8 +158,8 @@ def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
 
         %a = kernel.arena 3136 : memref<1x14x14x8xf32>
 
-    With `near` the offset is one in near memory (VTCM), which the caller provides
-    beside the arena.
+    With `near` the offset is one in VTCM, which the caller provides beside the arena,
+    or, for a GPU target, in host memory.
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, UnitAttr:$near);
   let results = (outs AnyStaticShapeMemRef:$result);
@@ -210,7 +210,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     that its code is parameterized by; `inplace` lists which result may reuse which
     operand's buffer, as flat pairs (result, operand); with `appends` the only result is
     the buffer of the first operand, which persists between runs; with `near` the first
-    result is in near memory.
+    result is in VTCM or, for a GPU target, in host memory.
 
     Consecutive launches with the same `fork` form branches: those of one `branch` run one
     after the other, different branches concurrently. Everything before a fork completes
@@ -311,7 +311,8 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
     are the carried tensors after the last iteration and the stacked tensors; then a
     second buffer for each carried tensor, since iterations alternate between the two;
     then the frame, if the body needs memory. Slices of sliced and stacked tensors are
-    pointers into these. `elements` has the number of elements of each carried tensor,
+    pointers into these tensors. `elements` has the number of elements of each carried
+    tensor to copy if there is no iteration; by default all.
     which are copied if there is no iteration; by default all.
 
         kernel.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x) shared(%w)
@@ -365,9 +366,9 @@ def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
   let description = [{
     Small cores read through pointers with post-increment, one register each,
     and can load several registers at once; indices express neither. A cursor is
-    a mutable pointer: each `kernel.load_next` reads at it and advances it past
-    what was read. If its condition is false, it points at the start of another
-    buffer instead, for example zeros in place of padding.
+    a mutable pointer: each `kernel.load_next` reads elements at the cursor and
+    advances it past them. If the condition of the cursor is false, it points at
+    the start of another buffer instead, for example zeros in place of padding.
 
         %c = kernel.cursor %x[%i, %j] : memref<8x16xf32>
         %d = kernel.cursor %x[%i, %j] if %inside else %zeros

@@ -11,7 +11,8 @@ namespace ingot {
 /// Whether a float type has no counterpart in C++ and is stored as bits.
 bool isBitsFloat(mlir::Type type);
 
-/// Returns the bits of an element in memory: 8 for i1 and for narrower floats.
+/// Returns the bits of an element in memory: 8 for i1 and for floats of fewer
+/// than 8 bits.
 unsigned storageBits(mlir::Type element);
 
 /// Whether the type is an integer of 2 to 7 bits, or a vector of them.

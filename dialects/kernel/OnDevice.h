@@ -12,7 +12,8 @@ namespace ingot::kernel {
 bool isShared(mlir::Value buffer);
 /// Whether there is one index for each axis of a buffer.
 bool fitsRank(mlir::Value buffer, mlir::ValueRange indices);
-/// Rejects an operation of GPU threads in a kernel without them.
+/// Rejects an operation of GPU threads in a kernel that does not run on GPU
+/// threads.
 llvm::LogicalResult verifyOnDevice(mlir::Operation *op);
 
 } // namespace ingot::kernel

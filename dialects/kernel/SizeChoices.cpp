@@ -102,8 +102,8 @@ Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
     return b;
   if (auto known = isEqual(x, y))
     return *known ? a : b;
-  // A 0/1 symbol compared with a constant is replaced by the comparison that it
-  // stands for.
+  // If `x` is a choice between two constants and `y` a constant, `x == y` is
+  // replaced by the comparison that decides the choice.
   SymbolAttr inner = x.symbols().size() == 1 ? x.symbols()[0] : SymbolAttr();
   if (inner && x == Dim(inner) && y.known() &&
       (inner.getChoice() == SizeChoice::IfLess ||

@@ -8,8 +8,8 @@
 
 namespace ingot::kernel {
 
-/// Returns the multiple of its divisor that has to be added to the dividend of
-/// `division` (a floordiv or its mod) so that the dividend is never negative;
+/// Returns how many times its divisor has to be added to the dividend of
+/// `division` (a floordiv or mod) so that the dividend is never negative;
 /// mostly 0.
 int64_t divisorsToAdd(mlir::AffineBinaryOpExpr division,
                       llvm::ArrayRef<SymbolAttr> symbols);

@@ -23,7 +23,8 @@ int64_t saturatingMul(int64_t x, int64_t y) {
 }
 
 namespace {
-/// (c0 * s0 + c1 * s1 + ... + constant) / divisor
+/// The linear function (f0 * v0 + f1 * v1 + ... + constant) / divisor of
+/// variables v0, v1, ... with `factors` f0, f1, ...
 struct Linear {
   SmallVector<int64_t> factors;
   int64_t constant = 0, divisor = 1;
@@ -95,9 +96,9 @@ private:
   SmallVector<Interval> bounds;
 };
 
-/// Lower and upper bound of an expression as linear functions of variables; a
-/// floordiv is less than 1 below the exact quotient. Proves that s0 - s0
-/// floordiv 2 is not negative, which interval arithmetic does not.
+/// Lower and upper bound of an expression as linear functions of variables; the
+/// lower bound of a floordiv is less than 1 below the exact quotient. Proves
+/// that s0 - s0 floordiv 2 is not negative, which interval arithmetic does not.
 struct LinearBounds {
   Linear least, most;
 
@@ -162,7 +163,8 @@ struct Bounds {
   Interval range;
   std::optional<LinearBounds> linear;
 
-  /// Computes the bounds from those of the subexpressions, each visited once.
+  /// Computes the bounds of `value` from those of its subexpressions, each
+  /// visited once.
   static Bounds of(AffineExpr value, Variables &variables);
 };
 } // namespace

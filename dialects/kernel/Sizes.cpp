@@ -56,7 +56,8 @@ static int64_t partsOf(AffineExpr value, AffineExprKind kind,
   return kind == AffineExprKind::Mul ? x * y : x + y;
 }
 
-/// Prints symbols without MLIR's printer, which first initializes all dialects.
+/// Prints an expression. A single symbol is printed without MLIR's printer,
+/// which first initializes all dialects.
 static std::string textOf(AffineExpr value) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return "s" + std::to_string(symbol.getPosition());
@@ -189,7 +190,8 @@ std::optional<Dim> Dim::dividedBy(const Dim &divisor) const {
   if (auto number = divisor.known())
     return this->divisor() % *number == 0 ? std::optional(floorDiv(*number))
                                           : std::nullopt;
-  // The divisor's factors are removed from those of the dividend.
+  // The factors of the divisor are removed from those of the dividend; each of
+  // them must be among the latter.
   SmallVector<AffineExpr> factors, others;
   if (!value || !llvm::all_of(divisor.used, [&](SymbolAttr symbol) {
         return llvm::is_contained(used, symbol);
@@ -241,7 +243,7 @@ static Dim evaluated(AffineExpr value, ArrayRef<Dim> symbols) {
   }
 }
 
-/// Returns the operands that a symbol's choice is made from.
+/// Returns the operands of the choice that defines a symbol.
 static Dims operandsOf(SymbolAttr symbol) {
   return dimsOf(cast<SizesAttr>(symbol.getOperands()));
 }
@@ -348,7 +350,7 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // The work doubles with each choice.
+  // Each choice among the symbols doubles the work.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);
@@ -395,7 +397,7 @@ std::string sizeText(const Dim &size) {
 // Sizes of tensors
 //===----------------------------------------------------------------------===//
 
-/// Has access to the constructor of `Dim` from any expression.
+/// A friend of `Dim`: creates a Dim from any expression.
 class Sizes {
 public:
   static Dim at(SizesAttr sizes, size_t i) {
@@ -522,7 +524,7 @@ LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// The static shape of the tensor consists of the maximum sizes.
+/// Checks that the static shape of the tensor consists of the maximum sizes.
 LogicalResult
 SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {

@@ -75,7 +75,7 @@ public:
   /// which every number divides.
   int64_t divisor() const;
 
-  /// Substitutes sizes for the symbols.
+  /// Returns this size with sizeOf(symbol) in place of each symbol.
   Dim with(llvm::function_ref<Dim(SymbolAttr)> sizeOf) const;
   /// Evaluates the size for given values of the symbols.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
@@ -103,8 +103,8 @@ private:
 
 using Dims = llvm::SmallVector<Dim>;
 
-/// Whether two sizes are equal, or one is less; nothing if that depends on the
-/// symbols.
+/// Whether x equals y, or x is less than y; nothing if the answer depends on
+/// the symbols.
 std::optional<bool> isEqual(const Dim &x, const Dim &y);
 std::optional<bool> isLess(const Dim &x, const Dim &y);
 /// Whether two sizes are not known to be equal.
@@ -122,7 +122,7 @@ Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 /// x / y rounded down; y must be positive at run time.
 Dim floorDiv(const Dim &x, const Dim &y);
-/// The size that a choice with these operands selects.
+/// The size that `choice` selects from `operands`.
 Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
 
 /// Prints a size with the names of its symbols: "batch * 4 + 1", "28".
@@ -139,7 +139,8 @@ mlir::RankedTensorType tensorOf(llvm::ArrayRef<Dim> sizes, mlir::Type element);
 /// Returns these sizes as one attribute.
 SizesAttr sizesAttr(llvm::ArrayRef<Dim> sizes, mlir::MLIRContext *context);
 Dims dimsOf(SizesAttr sizes);
-/// Rejects sizes whose number differs from that of the integers to be read.
+/// Rejects `op` unless `sizes` has one size for each of the `integers` integers
+/// that `op` reads.
 llvm::LogicalResult verifyReadSizes(mlir::Operation *op, int64_t integers,
                                     SizesAttr sizes);
 /// Rejects an odd number of sizes.

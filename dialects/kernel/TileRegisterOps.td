@@ -40,8 +40,8 @@ def Kernel_ClearTileOp : Kernel_Op<"clear_tile", [MemoryEffects<[MemRead, MemWri
   let hasVerifier = 1;
 }
 
-/// Reads or writes the buffer, and in turn writes or reads the tile, which is not an
-/// operand.
+/// Moves a tile between a tile register and the buffer. The register is not an
+/// operand, so the operation has the effects of reading and writing memory.
 class Kernel_MoveTileOp<string mnemonic, list<MemoryEffect> ofBuffer>
     : Kernel_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins
@@ -81,7 +81,8 @@ def Kernel_MultiplyTilesOp : Kernel_Op<"multiply_tiles", [MemoryEffects<[MemRead
   let assemblyFormat = "$sums `plus` $a `times` $b `of` $left `,` $right attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.multiply_tiles[ui8,si8]".
+    /// The name in a target's table of intrinsics:
+    /// "kernel.multiply_tiles[ui8,si8]".
     std::string getIntrinsicName();
   }];
 }

@@ -1,5 +1,5 @@
-// Verifiers of tile operations: tiles have shapes, and these match their
-// products.
+// Verifiers of operations on tile registers: tiles have known shapes, and the
+// shapes of the tiles of a multiplication match.
 
 #include "dialects/kernel/TileRegisters.h"
 
@@ -51,7 +51,8 @@ static ShapeTilesOp shapesAt(Operation *op) {
   return {};
 }
 
-/// Checks that tiles have shapes.
+/// Checks that the shapes of tiles are known at `op`, and that each of `tiles`
+/// has one.
 static LogicalResult verifyTiles(Operation *op, ArrayRef<int64_t> tiles) {
   ShapeTilesOp shapes = shapesAt(op);
   if (!shapes)

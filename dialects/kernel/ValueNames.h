@@ -22,7 +22,7 @@ namespace ingot::kernel {
 
 /// Returns `loc` with a name for the result of an operation at this location.
 mlir::Location named(mlir::Location loc, const llvm::Twine &name);
-/// Returns `loc` without such a name.
+/// Returns `loc` without the name that `named` has added.
 mlir::Location unnamed(mlir::Location loc);
 
 /// Returns the name in a location, or an empty string.

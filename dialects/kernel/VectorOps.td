@@ -1,6 +1,6 @@
-// Vector operations that are single instructions on some targets, if the target's
-// table has an entry for them. Otherwise passes/legalize expands them to `arith` and
-// `vector`.
+// Vector operations that are single instructions on some targets: those whose
+// table has an entry for the operation. For other targets, passes/legalize
+// expands the operation to `arith` and `vector`.
 
 #ifndef INGOT_DIALECTS_KERNEL_VECTOROPS_TD
 #define INGOT_DIALECTS_KERNEL_VECTOROPS_TD
@@ -55,10 +55,12 @@ def Kernel_DotOp : Kernel_Op<"dot", [
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Lanes of the accumulator, and adjacent products added to each.
+    /// The lanes of the accumulator, and the number of adjacent products that
+    /// are added to each lane.
     int64_t getLanes();
     int64_t getGroup();
-    /// The operands' element types with signedness, as in a target's table: "ui8".
+    /// The operands' element types with signedness, as in a target's table of
+    /// intrinsics: "ui8".
     std::string getTypeOfA();
     std::string getTypeOfB();
     /// Returns the 32-bit integer that an operand has in all lanes; null if the
@@ -130,8 +132,8 @@ class Kernel_ZipOp<string mnemonic, string half> : Kernel_Op<mnemonic, [
     Pure, AllTypesMatch<["x", "y", "result"]>]> {
   let summary = "The " # half # " halves of blocks of two vectors, their lanes in turn";
   let description = [{
-    Of each block of 128 bits the }] # half # [{ half: a lane of `x`, the lane of `y` at the
-    same place, and so on.
+    Interleaves, for each block of 128 bits, the lanes of the }] # half # [{ half: a lane of
+    `x`, the lane of `y` at the same place, and so on.
 
     `vector.interleave` has both halves of a whole register as its result, which registers
     of several blocks have no instruction for. Without a row of the target, `legalize`
@@ -151,10 +153,10 @@ def Kernel_ZipHighOp : Kernel_ZipOp<"zip_high", "upper">;
 def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
   let summary = "The lowest bits of an integer, converted to float";
   let description = [{
-    An unsigned number of 2 or 4 bits; higher bits are ignored. Processors that look up
-    lanes in a register by their lowest bits need one instruction instead of a mask and a
-    conversion; if the target has no entry ("kernel.low_bits[4]"), `legalize` expands it
-    to these two.
+    Converts the lowest `bits` bits (2 or 4) as an unsigned number. Processors that look
+    up lanes in a register by their lowest bits need one instruction instead of a mask
+    and a conversion; if the target has no entry ("kernel.low_bits[4]"), `legalize`
+    expands it to these two.
 
         %f = kernel.low_bits 4 of %x : vector<16xi32> to vector<16xf32>
   }];
@@ -163,7 +165,7 @@ def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
   let assemblyFormat = "$bits `of` $x attr-dict `:` type($x) `to` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table.
+    /// The name in a target's table of intrinsics: "kernel.low_bits[4]".
     std::string getIntrinsicName();
   }];
 }

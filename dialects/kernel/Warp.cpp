@@ -162,7 +162,7 @@ ParseResult WarpProductOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-/// Whether the buffer is aligned to 16 bytes.
+/// Whether the buffer is known to be aligned to 16 bytes.
 static bool isAligned(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(bufferRoot(buffer));
   auto function =

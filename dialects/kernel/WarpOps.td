@@ -1,10 +1,11 @@
 // Operations that the threads of a warp or of a block execute together.
 //
-// Upstream's `nvgpu` has such operations on two-dimensional vectors, `nvvm` on pointers
-// and structures of the LLVM dialect. Neither maps to C++, where a thread holds its
-// fragment of a matrix in ordinary variables, one per register: here fragments are such
-// values from the start. Each operation prints as a call of a function in the prologue
-// of the target's file.
+// Upstream's `nvgpu` has such operations on two-dimensional vectors, `nvvm` on
+// pointers and structures of the LLVM dialect. Neither maps to C++, where a
+// thread holds its fragment of a matrix in ordinary variables, one per
+// register: here fragments are such values from the start. Each operation is
+// printed as a call of a function that the prologue of the generated file
+// defines.
 
 #ifndef INGOT_DIALECTS_KERNEL_WARPOPS_TD
 #define INGOT_DIALECTS_KERNEL_WARPOPS_TD
@@ -28,7 +29,8 @@ def Kernel_LoadMatricesOp : Kernel_Op<"load_matrices"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.load_matrices[4,transposed]".
+    /// The name in a target's table of intrinsics, such as
+    /// "kernel.load_matrices[4,transposed]".
     std::string getIntrinsicName();
   }];
 }
@@ -59,7 +61,8 @@ def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegm
     build($_builder, $_state, ::mlir::TypeRange(sums), a, b, sums, left, right);
   }]>];
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.warp_product[f16,f16]".
+    /// The name in a target's table of intrinsics:
+    /// "kernel.warp_product[f16,f16]".
     std::string getIntrinsicName();
     /// Returns the result that accumulates onto `sum`; null for another
     /// operand.
@@ -80,7 +83,7 @@ def Kernel_RoundPairOp : Kernel_Op<"round_pair", [Pure]> {
   let assemblyFormat = "$low `,` $high `to` $element attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.round_pair[bf16]".
+    /// The name in a target's table of intrinsics: "kernel.round_pair[bf16]".
     std::string getIntrinsicName();
   }];
 }
@@ -112,10 +115,10 @@ def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
 def Kernel_StoreVectorOp : Kernel_Op<"store_vector", [AttrSizedOperandSegments]> {
   let summary = "Rounds numbers to the element type of the buffer and stores them in one access of 16 bytes";
   let description = [{
-    Aligned to 16 bytes in shared memory. In other memory also 4 or 8 bytes; element by
-    element if a buffer that is not known to be aligned is misaligned at run time
-    ("[bf16,unaligned]" in the target's table). No compiler merges stores of single elements
-    that are rounded by separate instructions.
+    In shared memory, the access has 16 bytes and is aligned. In global memory it may also
+    have 4 or 8 bytes; if the buffer is not known to be aligned, elements are stored one by
+    one where it is misaligned at run time ("[bf16,unaligned]" in the target's table). No
+    compiler merges stores of single elements that are rounded by separate instructions.
 
         kernel.store_vector %a, %b, %c, %d to %tile[%r, %c]
             : memref<64x36xf32, #gpu.address_space<workgroup>>
@@ -125,13 +128,13 @@ def Kernel_StoreVectorOp : Kernel_Op<"store_vector", [AttrSizedOperandSegments]>
   let assemblyFormat = "$values `to` $to `[` $indices `]` attr-dict `:` type($to)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.store_vector[bf16]".
+    /// The name in a target's table of intrinsics: "kernel.store_vector[bf16]".
     std::string getIntrinsicName();
   }];
 }
 
 def Kernel_CloseCopiesOp : Kernel_Op<"close_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Makes the copies of this thread since the last such operation a group (cp.async.commit_group)";
+  let summary = "Makes the copies that this thread has started since its last close_copies a group (cp.async.commit_group)";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
@@ -161,8 +164,9 @@ def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Adds to a counter that all blocks of a launch share";
   let description = [{
     All threads of the block execute it, and each gets the counter's value including this
-    block's amount. Everything they wrote before is visible to the threads of any block
-    that adds later. The counters are an argument that is cleared before the launch.
+    block's amount. Everything that these threads wrote before is visible to the threads
+    of any block that adds later. The counters are an argument that is cleared before the
+    launch.
 
         %n = kernel.count %done[%tile], %strips : memref<28xi32>
   }];

@@ -1,11 +1,12 @@
 // Operations of warpgroups (four consecutive warps, from a multiple of four on), and copies
 // of whole tiles that mbarriers signal: how recent NVIDIA GPUs multiply large matrices
-// (wgmma, TMA). A "gate" is an mbarrier.
+// (wgmma, TMA).
 //
-// Upstream's `nvgpu` has these on descriptors and tokens that become structures of the LLVM
-// dialect; here an mbarrier is a word in shared memory, accumulators are an array of the
-// thread, and copies and products in flight are not values, since no register holds them.
-// Each operation prints as a call of a function in the prologue of the target's file.
+// Upstream's `nvgpu` has such operations on descriptors and tokens that become structures of
+// the LLVM dialect; here an mbarrier is a word in shared memory, accumulators are an array of
+// the thread, and copies and products in flight are not values, since no register holds them.
+// Each operation is printed as a call of a function that the prologue of the generated file
+// defines.
 
 #ifndef INGOT_DIALECTS_KERNEL_WARPGROUPOPS_TD
 #define INGOT_DIALECTS_KERNEL_WARPGROUPOPS_TD
@@ -37,7 +38,7 @@ def Kernel_TilesOp : Kernel_Op<"tiles", [Pure]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether it copies window positions (im2col mode).
+    /// Whether copies fetch window positions (im2col mode).
     bool areWindows() { return !getSteps().empty(); }
   }];
 }
@@ -139,12 +140,12 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
     accumulators.
 
     For 16-bit floats, the left operand may be four words in registers of the thread, from an
-    index on, which must not be accessed until then either: K elements 2 * t and 2 * t + 1 of
-    rows g and g + 8, and the same of K elements 2 * t + 8 and 2 * t + 9.
+    index on, which must not be accessed until they are awaited either: K elements 2 * t and
+    2 * t + 1 of rows g and g + 8, and K elements 2 * t + 8 and 2 * t + 9 of these rows.
 
     A tile that is `turned` is transposed (MN-major): each of its rows is one K step and holds
-    64 consecutive 16-bit elements along M (left) or N (right). The next 64 are at the next
-    index of the axis before K.
+    64 consecutive 16-bit elements along M (left) or N (right). The next 64 elements are at
+    the next index of the axis before K.
 
         kernel.tile_product %a[%stage, %row, %step] times %b[%stage, %c0, %step] plus %sums
             of f16, f16 : memref<..>, memref<..>, memref<64xf32>
@@ -163,12 +164,15 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table: "kernel.tile_product[f16,f16]", with ",words", ",turned"
-    /// and ",first" for these variants.
+    /// The name in a target's table of intrinsics:
+    /// "kernel.tile_product[f16,f16]". The brackets also contain ",words" if
+    /// the left operand is in registers, ",turned" if a tile is transposed, and
+    /// ",first" if the product overwrites the sums.
     std::string getIntrinsicName();
     /// Whether the left operand is in registers.
     bool isLeftWords();
-    /// Whether the type allows operands in registers and transposed tiles.
+    /// Whether the operands are 16-bit floats, which may be in registers or in
+    /// transposed tiles.
     bool isOfHalves() { return getLeftType().isF16() || getLeftType().isBF16(); }
     bool isTurned() { return getLeftTurned() || getRightTurned(); }
     /// Bytes from 64 rows or columns of a transposed tile to the next 64; 0 if it is not
@@ -186,7 +190,7 @@ def Kernel_BeginProductsOp : Kernel_SumsOp<"begin_products"> {
   let assemblyFormat = "$sums attr-dict `:` type($sums)";
 }
 def Kernel_CloseProductsOp : Kernel_Op<"close_products", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Makes the products started since the last such operation a group (wgmma.commit_group)";
+  let summary = "Makes the products started since the last close_products a group (wgmma.commit_group)";
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }

@@ -1,4 +1,4 @@
-// Packs weights that several groups use once, in one common panel width.
+// Packs weights only once if several groups use them, in panels of one width.
 //
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 32, rows = 1}}
@@ -6,10 +6,10 @@
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 16, rows = 1}}
 //
-// Each group has the plan that is best for itself; different panel widths would
-// require a second copy of the weights. Of the widths that suit one of these
-// groups, the one with the least total cost is taken, unless it slows down a
-// group too much.
+// Before the pass, each group has the plan that is best for itself; different
+// panel widths would require a second copy of the weights. Among the widths
+// that suit one of the groups, the pass chooses the one with the least total
+// cost, unless it slows down a group too much.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -30,8 +30,8 @@ namespace {
 
 /// The key of the panel width in plans.
 constexpr StringLiteral columnsKey = "columns";
-/// A group that the common width slows down by more than this factor keeps its
-/// own panels.
+/// If the common width slows down a group by more than this factor, the group
+/// keeps its own panels.
 constexpr double mostLoss = 1.25;
 
 struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
@@ -39,8 +39,8 @@ struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
 
   void runOnOperation() override {
     target = lookupTarget(targetName);
-    // Weights grouped by their bytes, since the importer creates a constant per
-    // function.
+    // Collects the groups that read the same weights. Weights are compared by
+    // their bytes, since the importer creates a constant per function.
     std::map<uint64_t, SmallVector<Readers>> byHash;
     getOperation().walk([&](GroupOp group) {
       DictionaryAttr plan = group.getPlanAttr();
@@ -95,7 +95,8 @@ private:
                                                 int64_t columns) const {
     const schedule::Strategy *strategy =
         schedule::lookupStrategy(group.getStrategy());
-    // Strategies choose plans that fit weights that are already packed.
+    // For a group with packed weights, a strategy offers only plans that fit
+    // their panels. So the weights of a copy are packed in panels of `columns`.
     OpBuilder builder(group);
     NamedAttrList entries(group.getPlanAttr());
     entries.set(columnsKey, builder.getI64IntegerAttr(columns));
@@ -122,8 +123,8 @@ private:
     return weights.getNumElements() * bytesPerElement(weights.getElementType());
   }
 
-  /// Returns the least number of cycles to read the weights, if the weights of
-  /// all groups together exceed the L2 cache; else 0.
+  /// Returns the least number of cycles to read `weights` from behind the L2
+  /// cache; 0 if the weights of all groups together fit into it.
   double cyclesToRead(ElementsAttr weights) const {
     return bytesOfAll > target->l2Bytes
                ? double(bytesOf(weights)) / target->rates.cacheBytes

@@ -1,17 +1,17 @@
 // Chooses signed or unsigned int8 activations on cores that multiply int8 in
 // core registers.
 //
-// If dot products of one signedness are faster, tensors get this signedness
-// (SignedBytes.h):
+// If int8 dot products of one signedness are faster, activations get this
+// signedness (SignedBytes.h):
 //
 //   %q = quantize(x, s, 116: ui8)                 %q = quantize(x, s, -12: si8)
 //   conv(%q, w: si8) {x_zero = 116}         ->    conv(%q, w: si8) {x_zero = -12}
 //   dequantize(%q, s, 116: ui8)                   dequantize(%q, s, -12: si8)
 //
 // The change costs nothing at run time, and results are bit-identical. On
-// targets with vector dot products, TakeSigns chooses the signedness before it
-// is known which contractions use int8, and FormIntegerDots converts the
-// remaining operands where their padding is stored.
+// targets with vector dot products, the pass TakeSigns chooses the signedness
+// before it is known which contractions use int8, and FormIntegerDots converts
+// the other operands where their padding is stored.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
@@ -30,7 +30,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The contractions that read int8 tensors of one signedness.
+/// The int8 tensors that must have one signedness, and the contractions that
+/// read them.
 class Readers {
 public:
   Readers(Value first, const TargetDescription &target)
@@ -65,7 +66,8 @@ private:
                                            oneNumberOf(product.getBZero())));
   }
 
-  /// Estimates the cycles of a contraction if its input had this signedness.
+  /// Estimates the cycles of a contraction if its input has the signedness of
+  /// `sign`.
   double cyclesWith(Operation *op, Type sign) const {
     ArrayRef<int64_t> w = shapeOf(op->getOperand(1));
     auto conv = dyn_cast<ConvOp>(op);

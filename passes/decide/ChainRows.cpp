@@ -5,10 +5,10 @@
 //   %3 = group "convolution"(%2)             %2 = group "depthwise"(%1)
 //                                            %3 = group "convolution"(%2) }
 //
-// Tensors between groups go through the caches; a large one has been evicted
-// from the L2 cache before it is read. The kernel of a chain computes it row by
-// row, so that it stays in the L2 cache, and synchronizes threads once instead
-// of three times.
+// Tensors between groups go through the caches; a large tensor has been evicted
+// from the L2 cache before it is read. The kernel of a chain computes such a
+// tensor row by row, so that the rows stay in the L2 cache, and synchronizes
+// threads once instead of three times.
 
 #include "passes/decide/ChainRows.h"
 
@@ -38,11 +38,12 @@ void separateStages(GroupOp chain) {
 
 namespace {
 
-/// Whether the intermediate tensors of one image exceed the L2 cache, which
-/// they share with input and result, and the chain has enough rows for the
-/// threads. Batches of smaller images exceed the cache as well, but tiles of a
-/// chain end with each row, which costs as much if rows are short (eight
-/// images: 0.7 to 1.1 times as fast; larger images: 1.2 to 1.8 times).
+/// Whether an intermediate tensor of one image exceeds half of the L2 cache
+/// (input and result need the other half), and the chain has enough rows for
+/// the threads. A batch of smaller images exceeds the cache as well, but is not
+/// fused: tiles of a chain end with each row, which costs as much if rows are
+/// short (eight images: 0.7 to 1.1 times as fast; larger images: 1.2 to 1.8
+/// times).
 bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
   auto stages = chain.stages();
   return chain.parts(target) >= schedule::RowChain::enoughParts &&
@@ -53,7 +54,7 @@ bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
          });
 }
 
-/// Moves the stages into a new group in place of the last one.
+/// Moves the stages of a chain into a new group in place of its last stage.
 void build(const schedule::RowChain &chain, const TargetDescription &target) {
   auto stages = chain.stages();
   GroupOp last = stages.back();

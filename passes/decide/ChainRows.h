@@ -1,4 +1,4 @@
-// Splits chains of groups.
+// Splits row chains, which ChainRows.cpp forms, into groups again.
 
 #ifndef INGOT_PASSES_DECIDE_CHAINROWS_H
 #define INGOT_PASSES_DECIDE_CHAINROWS_H
@@ -7,7 +7,7 @@
 
 namespace ingot::decide {
 
-/// Turns the stages of a chain into separate groups again.
+/// Replaces a row chain by the groups in its body.
 void separateStages(graph::GroupOp chain);
 
 } // namespace ingot::decide

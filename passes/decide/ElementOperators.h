@@ -8,20 +8,22 @@
 
 namespace ingot::decide {
 
-/// Collects operators backwards, from the result to its operands.
+/// Elementwise operators that compute a result, collected from the result
+/// backwards.
 class ElementOperators {
 public:
-  /// `shape` is the shape of the result.
+  /// `shape` is the shape of the result, which all operators must have.
   explicit ElementOperators(llvm::ArrayRef<int64_t> shape) : shape(shape) {}
 
-  /// Adds `op` and its operands; returns false if `op` is not elementwise.
+  /// Adds `op`, and its operands to `open`; returns false if `op` is not
+  /// elementwise.
   bool enter(mlir::Operation *op);
-  /// Adds the producer of the last value in `open` whose users are all
-  /// contained. Returns false if there is none that `takes` accepts, or if the
-  /// limit is reached.
+  /// Adds the operator that computes the last value of `open` in program order.
+  /// Returns false if no operator computes it, `takes` rejects the operator, or
+  /// the limit of operators is reached.
   bool enterNext(llvm::function_ref<bool(mlir::Operation *)> takes =
                      [](mlir::Operation *) { return true; });
-  /// Operands of contained operators that no contained operator computes,
+  /// Operands of the collected operators that no collected operator computes,
   /// except scalar constants.
   llvm::SetVector<mlir::Value> open;
 

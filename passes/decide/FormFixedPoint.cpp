@@ -6,9 +6,9 @@
 //         p = 2^fraction(d) >> -integer(d)               a polynomial and a shift
 //         dequantize(mul_high(p, 2^60 / reduce_sum(p)), 2^-28) -> quantize
 //
-// For targets with integer vectors only that requantize in integers
+// For targets that have only integer vectors and requantize in integers
 // (`vectorFloats` is false, `scalesIntegers` is true): a float operation takes
-// several packets, an integer operation part of one. Rewrites softmax,
+// several VLIW packets, an integer operation part of one. Rewrites softmax,
 // layer_norm, and sums of integers that have several users or are moved, such
 // as those of residual networks. Their operands have to be sums of integers
 // (readSum), whose types bound their magnitude: so each number gets as many
@@ -18,8 +18,8 @@
 //
 // Factors per row (the inverse sum of powers, the inverse deviation) are
 // computed as floats. All other values are within 2^-16 of the exact ones, or
-// within 2^-30 of the largest possible sum. Results are dequantized; the
-// quantization that follows absorbs this (FormIntegerScales).
+// within 2^-30 of the largest possible sum. Results are dequantized; a
+// quantization that reads them is merged with this (FormIntegerScales).
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/decide/Passes.h"
@@ -45,11 +45,12 @@ struct Fixed {
   int fraction = 0;
 };
 
-/// The bits of the magnitude: the sum of two such numbers still fits 32 bits
-/// with sign.
+/// Numbers have magnitudes below 2^magnitudeBits, so that the sum of two still
+/// fits a signed 32-bit integer, and at most `mostFraction` fractional bits.
 constexpr int magnitudeBits = 30, mostFraction = 24;
 
-/// Softmax is computed with powers of 2.
+/// The factor of exponents of e to exponents of 2, with which softmax is
+/// computed.
 constexpr double log2e = 1.4426950408889634;
 
 /// Returns the base-2 logarithm of `count`, rounded up.
@@ -59,8 +60,8 @@ class FixedPoint : public WordBuilder {
 public:
   using WordBuilder::WordBuilder;
 
-  /// Returns a sum with as many fractional bits as fit for its bound plus
-  /// `more`; nothing if these are fewer than `least`.
+  /// Returns a sum with as many fractional bits as fit if its magnitude is at
+  /// most its bound plus `more`; nothing if fewer than `least` bits fit.
   std::optional<Fixed> fixed(const Sum &sum, int least, double more = 0) {
     if (sum.terms.empty())
       return std::nullopt;
@@ -84,11 +85,12 @@ public:
         .getResult();
   }
 
-  /// Builds softmax for exponents of 2. With `least`, a row whose maximum is
-  /// far below `least` becomes zeros.
+  /// Builds the softmax of x * ln 2: `x` are exponents of 2. With `least`, a
+  /// row becomes zeros if its maximum is far below `least`.
   Value softmax(const Fixed &x, int64_t axis,
                 std::optional<double> least = std::nullopt) {
-    // Powers have 30 fractional bits, their sum fewer by the bits of the count.
+    // The powers have 30 fractional bits, and their sum `bits` fewer, so that
+    // it cannot overflow.
     int bits = bitsFor(shapeOf(x.integer)[axis]);
     Value top = reduced<ReduceMaxOp>(x.integer, axis);
     if (least)
@@ -105,21 +107,21 @@ public:
 
   /// Builds softmax(scores + mask), for scores that are exponents of 2 within
   /// +-bound. Each mask element is replaced by its distance below the maximum
-  /// of its row, limited to `depth`:
+  /// of its row, limited to `depth`, at which a power of 2 is 0:
   ///
-  ///   mask   0 0 -1e9     ->  0 0 -depth      the power of what is `depth` below is 0
+  ///   mask   0 0 -1e9     ->  0 0 -depth
   ///   mask  -2 5 -inf     -> -7 0 -depth
   ///   mask  -1e30 -1e30   ->  0 0             scores vanish beside such floats
   ///   mask  -inf  -inf    -> -depth -depth    below all scores: zeros
   ///
-  /// A row maximum of the mask with a magnitude over `vanish` makes the scores
-  /// negligible.
+  /// If the row maximum of the mask has a magnitude over `vanish`, the scores
+  /// of the row are replaced by 0.
   Value maskedSoftmax(const Fixed &scores, Value mask, int64_t axis,
                       double bound, double depth, double vanish) {
     int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
                          int64_t(shapeOf(mask).size());
     constexpr double mostFloat = std::numeric_limits<float>::max();
-    // `below` is NaN for the difference of two infinities; comparisons with NaN
+    // `below` is NaN where two infinities are subtracted; comparisons with NaN
     // are false.
     double unit = std::ldexp(1.0, scores.fraction);
     Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
@@ -133,7 +135,8 @@ public:
     return softmax({x, scores.fraction}, axis, -bound);
   }
 
-  /// Returns the mask that is 0 where scores are kept and `hidden` elsewhere.
+  /// Returns the mask to be added for a selection: 0 where scores are kept, and
+  /// `hidden` elsewhere.
   Value maskOf(Value condition, bool takesTrue, double hidden) {
     Value taken = real(0), other = real(hidden);
     return WhereOp::create(
@@ -151,7 +154,8 @@ public:
     int bits = bitsFor(count);
     Value centered = x.integer;
     if (center) {
-      // Rounded, since truncating all elements of a row would shift its mean.
+      // Elements are rounded before they are summed, since truncating all
+      // elements of a row would shift its mean.
       Value parts = bits == 0
                         ? x.integer
                         : right(binary<AddOp>(x.integer,
@@ -163,7 +167,7 @@ public:
                                                   double(count))));
       centered = binary<SubOp>(x.integer, left(half, 1));
     }
-    // Shift each row so that its largest magnitude has as many bits as the sum
+    // Shifts each row so that its largest magnitude has as many bits as the sum
     // of squares allows.
     int room = std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
@@ -178,14 +182,14 @@ public:
     Value toLeft = by(true), toRight = by(false),
           large = shifted(shifted(centered, toLeft, "LEFT"), toRight, "RIGHT"),
           squares = reduced<ReduceSumOp>(binary<MulHighOp>(large, large), axis);
-    // The variance is in units of the shifted numbers.
+    // The variance has the unit of the shifted numbers, squared.
     Value net = binary<SubOp>(toLeft, toRight),
           scale = bits_(left(binary<AddOp>(left(net, 1), number(127)), 23)),
           variance = sum_(
               scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
               scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
     // The largest magnitude is at least 2^(room - 1), and the deviation is
-    // smaller by at most the square root of the count.
+    // smaller than it by at most the square root of the count.
     int fraction = room - 3 - (bits + 1) / 2;
     Value factor = cast(
         scaled(inverseRoot(variance), std::ldexp(1.0, 32 + fraction)), si32);
@@ -193,7 +197,8 @@ public:
   }
 
 private:
-  /// Returns the fractional bits, if the sum is a single integer of this form.
+  /// Returns the number of fractional bits if the sum is a single fixed-point
+  /// integer of 32 bits: its factor is a power of 2.
   static std::optional<int> isFixed(const Sum &sum, double bound) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         sum.constant.most() != 0 || sum.terms[0].factor.values.size() != 1 ||
@@ -209,8 +214,8 @@ private:
 
   /// Computes 2^x for x <= 0, with 30 fractional bits.
   Value power(Value x, int fraction) {
-    // Split into the nearest integer and a rest in [-1/2, 1/2], in units of
-    // 2^-32.
+    // Splits x into the nearest integer and a rest in [-1/2, 1/2], which is in
+    // units of 2^-32.
     Value whole = right(binary<AddOp>(x, number(int64_t(1) << (fraction - 1))),
                         fraction),
           rest = leftBits(x, 32 - fraction);
@@ -227,7 +232,7 @@ private:
     return shifted(y, by, "RIGHT");
   }
 
-  /// Shifts left, discarding high bits.
+  /// Shifts left; the high bits are lost.
   Value leftBits(Value x, int64_t by) {
     Type ui32 = builder.getIntegerType(32, /*isSigned=*/false);
     Value count = ConstantOp::create(
@@ -243,7 +248,7 @@ private:
                        ArrayRef<int64_t>(axis));
   }
 
-  /// a > b ? x : y
+  /// Returns a > b ? x : y, elementwise.
   Value where(Value a, Value b, Value x, Value y) {
     auto as = [&](Type element) {
       return tensorOf(dimsOf(typeOf(a, b)), element);
@@ -265,7 +270,7 @@ private:
   }
   Value scaled(Value x, double by) { return binary<MulOp>(x, real(by)); }
   Value sum_(Value x, Value y) { return binary<AddOp>(x, y); }
-  /// a - b * c
+  /// Returns a - b * c.
   Value lessProduct(double a, Value b, Value c) {
     return binary<SubOp>(real(a), binary<MulOp>(b, c));
   }
@@ -278,7 +283,8 @@ private:
       y = binary<MulOp>(y, lessProduct(2, x, y));
     return y;
   }
-  /// Computes 1 / sqrt(x) for positive floats, in the same way.
+  /// Computes 1 / sqrt(x) for positive floats by Newton's method, with the bits
+  /// of the float as its logarithm in the first guess.
   Value inverseRoot(Value x) {
     Value y = bits_(binary<SubOp>(number(0x5f3759df), right(bits(x, si32), 1))),
           half = scaled(x, 0.5);
@@ -286,13 +292,15 @@ private:
       y = binary<MulOp>(y, lessProduct(1.5, half, binary<MulOp>(y, y)));
     return y;
   }
-  /// Three steps reduce the error from 12 % and 3.5 % to 5e-8 and 1e-7.
+  /// Three steps reduce the error of `inverse` from 12 % to 5e-8, and that of
+  /// `inverseRoot` from 3.5 % to 1e-7.
   static constexpr int newtonSteps = 3;
 };
 
-/// With fewer fractional bits, powers would be off by more than a thousandth.
+/// With fewer fractional bits of the exponents, powers of 2 would be off by
+/// more than a thousandth.
 constexpr int leastOfPowers = 10;
-/// The longest row: a row is reduced without blocking.
+/// The longest row that is rewritten: the sums over a row are not blocked.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
 /// Whether `v` is computed from finite constants by selection only.
@@ -310,8 +318,8 @@ bool isSurelyFinite(Value v) {
   return true;
 }
 
-/// Scores with a mask: added to the scores, or selecting between scores and a
-/// constant.
+/// Scores with a mask: floats that are added to the scores, or a condition that
+/// selects scores or a constant.
 struct MaskedScores {
   Value scores;
   /// The added floats; null for a selection.
@@ -322,8 +330,8 @@ struct MaskedScores {
   bool takesTrue = false;
   double hidden = 0;
 
-  /// Matches `op` with its operands in one of the two orders; nothing if it is
-  /// neither form.
+  /// Matches `op` (an addition or a selection) with its operands in one of the
+  /// two orders; returns nothing if it is neither.
   static std::optional<MaskedScores> of(Operation *op, bool swap) {
     if (auto sum = dyn_cast<AddOp>(op);
         sum && elementOf(op->getResult(0)).isF32())
@@ -344,7 +352,8 @@ struct MaskedScores {
   }
 };
 
-/// Rewrites a softmax of scores and a mask; the mask may be an input.
+/// Rewrites a softmax of scores and a mask; the mask may be computed at run
+/// time.
 std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
   Operation *input = op.getInput().getDefiningOp();
   if (!input || !input->hasOneUse())
@@ -354,7 +363,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto masked = MaskedScores::of(input, swap);
     if (!masked)
       continue;
-    // Integers cannot represent the NaN of rows that are -inf everywhere.
+    // Integers cannot represent the NaN of a row whose elements are all -inf.
     bool hasNaN = !op.getZeroNan() && !masked->isSurelyFinite() &&
                   !llvm::all_of(op->getUsers(), llvm::IsaPred<QuantizeOp>);
     Value mask = masked->mask ? masked->mask : masked->condition,
@@ -366,7 +375,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto read = readSum(scores, Numbers::of(log2e));
     if (!read)
       continue;
-    // A power of 2^-32 is negligible beside 1.
+    // A power of 2^-32 is negligible beside the largest power of a row, 1.
     constexpr double nothing = 32;
     double bound = read->bound(),
            depth = std::exp2(std::ceil(std::log2(2 * bound + nothing)));
@@ -417,7 +426,8 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
-/// Rewrites a sum that has several users, or that is moved, as fixed point.
+/// Rewrites a sum of integers that has several users, or that is moved, as a
+/// fixed-point tensor.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))
@@ -438,8 +448,8 @@ std::optional<Value> formShared(Operation *op) {
   return x ? std::optional(build.floats(*x)) : std::nullopt;
 }
 
-/// Moves the integers of a dequantized fixed-point tensor instead of its
-/// floats.
+/// Makes each move (such as a reshape or a transpose) of the result of `op` move
+/// the integers instead of the floats.
 void moveIntegers(DequantizeOp op) {
   for (Operation *user :
        llvm::make_early_inc_range(op.getResult().getUsers())) {

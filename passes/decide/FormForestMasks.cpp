@@ -6,8 +6,8 @@
 //   forest_masks(transpose(x), for each node the leaves that remain reachable)
 //
 // A walk takes few steps per row, but each step depends on the previous one.
-// Masks evaluate all nodes, for as many rows at once as a vector has lanes.
-// Both add the same leaves in the same order.
+// Masks evaluate all nodes of a tree, for as many rows at once as a vector has
+// lanes. Walks and masks add the same leaves in the same order.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -28,7 +28,8 @@ namespace {
 
 constexpr int64_t bitsOfWord = 32, mostLeaves = 1024;
 
-/// Returns the values of a constant operand.
+/// Returns the values of a constant operand; nothing if `table` is not
+/// constant.
 template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
   DenseElementsAttr values;
   if (!matchPattern(table, m_Constant(&values)))
@@ -43,17 +44,18 @@ template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
   return result;
 }
 
-/// Builds the tables of forest_masks from those of a forest.
+/// Builds the operands of graph.forest_masks from those of a graph.forest.
 class Masks {
 public:
-  /// Fails if a tree has too many leaves, or a leaf several contributions.
+  /// Reads the forest; fails if a tree has too many leaves, or a leaf has more
+  /// than one weight.
   LogicalResult read(ForestOp forest);
   /// Whether masks are faster than walks for vectors of `lanes` rows.
   bool pay(int64_t lanes) const;
   Value build(OpBuilder &builder, ForestOp forest) const;
 
 private:
-  /// The tables of the forest.
+  /// The constant operands of the forest.
   struct Walk {
     std::vector<int32_t> feature, next, roots, depths, first, targets;
     std::vector<float> threshold, weights;
@@ -125,7 +127,8 @@ void Masks::addWords(const Walk &walk, ArrayRef<Node> nodes,
           std::clamp<int64_t>(leaf - first, 0, bitsOfWord));
     };
     for (const Node &node : nodes) {
-      // If x is above the threshold, the leaves on the left are not reachable.
+      // If the feature is above the threshold, the leaves of the left subtree
+      // are not reachable.
       uint32_t gone = bitsBelow(node.end) & ~bitsBelow(node.begin);
       if (gone == 0)
         continue;
@@ -145,7 +148,7 @@ LogicalResult Masks::read(ForestOp forest) {
   if (!walk)
     return failure();
   for (auto [root, depth] : llvm::zip_equal(walk->roots, walk->depths)) {
-    // A tree of this depth has too many leaves.
+    // A tree with a depth of `mostLeaves` has more leaves than that.
     std::vector<Node> nodes;
     int64_t firstLeafOfTree = static_cast<int64_t>(weights.size());
     if (depth >= mostLeaves || failed(add(*walk, root, nodes)))

@@ -10,11 +10,11 @@
 //   %2 = graph.relu %1        ->        conv, relu }
 //   %3 = graph.reshape %2           %3 = graph.reshape %2
 //
-// Reshapes stay outside: they are views. So do slices of tensors that are
-// stored anyway, if their elements are contiguous. Scalar constants are copied
-// into each group; other constants stay outside as weights. Ifs and loops call
-// functions, whose operators have their own groups. Afterwards every returned
-// value is the result of a group, and none is returned twice.
+// Reshapes stay outside of groups: they are views. So do slices of tensors that
+// are stored anyway, if their elements are contiguous. Scalar constants are
+// copied into each group; other constants stay outside as weights. Ifs and
+// loops call functions, whose operators have their own groups. Afterwards every
+// returned value is the result of a group, and none is returned twice.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/OperatorGroup.h"
@@ -47,9 +47,10 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Limits of a group. Elements are built by recursion, with several stack
-/// frames per member; and an operator whose users read its elements at several
-/// indices recomputes them for each.
+/// Limits of a group: its operators, and how often an element may be computed.
+/// Elements are built by recursion, with several stack frames per operator; an
+/// operator whose users read its elements at several indices recomputes them
+/// for each index.
 constexpr size_t mostMembers = 256;
 constexpr int64_t mostTimes = 64;
 
@@ -77,8 +78,8 @@ public:
               op) &&
           !isView(op) && !placed.contains(op))
         build(collect(op), op);
-    // The groups that compute the operands of an in-place concatenation store
-    // with its strides.
+    // Groups that compute operands of an in-place concatenation store them with
+    // the strides of its result.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
         if (!hasContiguousOperands(cast<ConcatOp>(concat)))
@@ -103,8 +104,8 @@ private:
            tensorType(op->getResult(0)).getNumElements() != 0;
   }
 
-  /// Whether `v` is returned, or an operand of an in-place concatenation, and
-  /// therefore has to be written to its place by a kernel.
+  /// Whether `v` is returned, or an operand of an in-place concatenation, so
+  /// that a kernel has to store it at a given address.
   bool needsItsPlace(Value v) const {
     return llvm::any_of(v.getUsers(), [&](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
@@ -130,7 +131,7 @@ private:
     }
   }
 
-  /// Copies returned arguments, constants and values that are returned twice.
+  /// Copies returned values that are arguments, constants, or returned twice.
   void separateOutputs() {
     Operation *terminator = function.getBody().front().getTerminator();
     llvm::DenseSet<Value> taken;
@@ -151,8 +152,8 @@ private:
     }
   }
 
-  /// Whether `reader` is a convolution that will be an anchor and can read
-  /// channels of a stored tensor in place, without a copy.
+  /// Whether `reader` is a convolution that a kernel can compute from channels
+  /// of the stored tensor `x` in place, without a copy.
   bool readsChannels(Operation *reader, Value x) const {
     auto conv = dyn_cast<ConvOp>(reader);
     return conv && conv.getX() == x && !conv.isWidening() &&
@@ -160,8 +161,9 @@ private:
            schedule::isFusableConvolution(conv, packs);
   }
 
-  /// The same on a device, where the channels have to be whole 16-byte vector
-  /// accesses.
+  /// Whether `reader` is a convolution that a device kernel computes from
+  /// channels of a stored tensor in place: the channels have to be whole
+  /// 16-byte vector accesses.
   bool readsWholeVectors(Operation *reader, SliceOp slice) const {
     constexpr int64_t accessBytes = 16;
     auto conv = dyn_cast<ConvOp>(reader);
@@ -211,23 +213,24 @@ private:
     return stream && stream->crossesPositions();
   }
 
-  /// Whether the elements of each operand are contiguous in the result.
+  /// Whether the elements of each operand are contiguous in the result of a
+  /// concatenation.
   static bool hasContiguousOperands(ConcatOp concat) {
     return llvm::all_of(
         shapeOf(concat.getResult()).take_front(concat.getAxis()),
         [](int64_t size) { return size == 1; });
   }
 
-  /// Keeps a concatenation outside groups if most of its operands are computed
-  /// for it alone: these are written directly into the result. The other
-  /// operands are copied there.
+  /// Keeps a concatenation outside of groups if most of its operands are
+  /// computed for it alone, and are therefore written directly into the result.
+  /// The other operands are copied into the result.
   void placeConcatenations() {
     for (auto concat : llvm::make_early_inc_range(
              function.getBody().front().getOps<ConcatOp>())) {
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
-        // If the operand has no gaps in the result, a reshaped result is
+        // If the operand has no gaps in the result, the operand of a reshape is
         // written directly too.
         while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
                hasContiguousOperands(concat)) {
@@ -242,8 +245,8 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      // If some operands are not computed for the concatenation, a convolution
-      // that can read several tensors reads them in place.
+      // If some operands are not computed for the concatenation alone, a
+      // convolution that can read several tensors reads the operands in place.
       if (own < all && schedule::readsByParts(concat) &&
           readsChannels(*concat->user_begin(), concat.getResult()))
         continue;
@@ -275,17 +278,17 @@ private:
   /// computed for one element of the group's result.
   struct Growth {
     llvm::SetVector<Operation *> members;
-    /// Members with equal `index` compute their element at the same index; 0 is
-    /// the index of the result. `times` is the largest number of times an
-    /// element is computed.
+    /// Members with equal `index` compute their elements at the same index; 0
+    /// is the index of the group's result. `times` is the largest number of
+    /// times that an element is computed.
     struct Place {
       int64_t index, times;
     };
     llvm::DenseMap<Operation *, Place> places;
     int64_t nextIndex = 1;
 
-    /// Returns the place at which the elements of `producer` are computed; all
-    /// its users are members.
+    /// Returns the index at which the elements of `producer` are computed, and
+    /// how often. All its users are members of the group.
     Place placeOf(Operation *producer) {
       std::optional<int64_t> index;
       bool oneIndex = true;
@@ -306,8 +309,9 @@ private:
   };
 
   /// Returns the operators that form a group with `root`. Each producer is
-  /// considered once, when all its users are members, the latest first: of two
-  /// anchors the earlier one stays in another group.
+  /// considered once, when all its users are members, the latest producer
+  /// first: if there are two anchors (reductions, convolutions, ...), the
+  /// earlier one stays in another group.
   llvm::SetVector<Operation *> collect(Operation *root) {
     Growth growth;
     growth.members.insert(root);
@@ -341,8 +345,8 @@ private:
       candidates.pop();
       if (growth.members.contains(producer))
         continue;
-      // Further anchors, which are computed at other indices than the group's
-      // result.
+      // Adds further anchors, such as the first matmul of attention, which are
+      // computed at other indices than the group's result.
       if (SmallVector<Operation *> chain = schedule::furtherAnchors(
               producer,
               [&](Operation *op) { return growth.members.contains(op); },
@@ -373,10 +377,11 @@ private:
     return withoutRows(growth.members);
   }
 
-  /// On targets with slow partial-register accesses, narrow elements are
-  /// computed as one long row. Operators with operands that broadcast along
-  /// rows then go into a separate group of wide elements, unless rows are
-  /// multiples of the narrow register.
+  /// On targets with slow partial-register accesses, elementwise groups compute
+  /// narrow integers as one long row, regardless of the row length. Operators
+  /// with operands that broadcast along rows then go into a separate group of
+  /// wide elements, unless the row length is a multiple of the lanes of a
+  /// register.
   llvm::SetVector<Operation *>
   withoutRows(const llvm::SetVector<Operation *> &members) const {
     Value result = members.front()->getResult(0);
@@ -406,8 +411,8 @@ private:
     return kept;
   }
 
-  /// Whether a producer narrows the result of another group: at the end of that
-  /// group, it makes the group store narrow elements.
+  /// Whether a producer narrows the result of another group. In that other
+  /// group, it makes the kernel store narrow elements.
   bool isLastOfGroup(Operation *producer) const {
     Operation *before = schedule::isNarrowing(producer)
                             ? producer->getOperand(0).getDefiningOp()
@@ -417,8 +422,8 @@ private:
            !grouped.contains(before) && !placed.contains(before);
   }
 
-  /// Whether `op` is a table lookup that the target performs in registers; it
-  /// gets its own group.
+  /// Whether `op` is a lookup that the target performs with a table in
+  /// registers; such an operator gets its own group.
   bool isInRegisters(Operation *op) const {
     return schedule::isByteTable(op) && schedule::looksUpBytes(target);
   }
@@ -436,9 +441,9 @@ private:
     });
   }
 
-  /// Whether a device kernel computes a concatenation's or padding's operand
-  /// itself: each element is read once, by the thread that stores it. Views are
-  /// read in place.
+  /// Whether a device kernel for a concatenation or padding computes the
+  /// operand itself: each element is read once, by the thread that stores it.
+  /// Views are read in place.
   bool joinsParts(Operation *producer, Operation *user) const {
     auto isFree = [&](Operation *op) {
       return !grouped.contains(op) && !placed.contains(op);
@@ -462,8 +467,8 @@ private:
         return true;
       if (!element)
         return false;
-      // Convolutions read their input element by element, wherever it is;
-      // except int8 vectors, which read groups of neighbouring elements.
+      // Convolutions read their input element by element, wherever the elements
+      // are; only int8 dot products read groups of adjacent channels.
       if (auto conv = dyn_cast<ConvOp>(user);
           conv && isa<TransposeOp>(producer))
         return shapeOf(conv.getX()).back() <= 4 &&
@@ -487,8 +492,8 @@ private:
                    (slice && readsWholeVectors(reader, slice));
           }))
         return false;
-      // A tensor that is read a few times is widened each time: narrow elements
-      // take less memory and bandwidth.
+      // Convolutions and pools read an element several times and would widen it
+      // each time; narrow elements in memory take less space and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);
@@ -497,7 +502,7 @@ private:
       }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
-      // Two consecutive gathers read a single element.
+      // A gather of a gather reads a single element of the inner operand.
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;
@@ -512,7 +517,7 @@ private:
     llvm::sort(ordered, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
     });
-    // Users outside the group can read a part of a stored tensor as a view.
+    // Slices of stored tensors are views for users outside of the group.
     SmallVector<Operation *> rest;
     for (Operation *op : ordered) {
       if (isSliceOfStored(op) &&
@@ -536,7 +541,7 @@ private:
   bool packs, savesMemory;
   llvm::DenseSet<Operation *> grouped;
   llvm::SetVector<Operation *> placed;
-  /// Slices that stay outside groups.
+  /// Slices that stay outside of groups, as views.
   llvm::DenseSet<Operation *> views;
 };
 

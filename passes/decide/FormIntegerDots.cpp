@@ -5,9 +5,10 @@
 //     ->  matmul(a, b) - a_zero * (column sums of b - steps * b_zero)
 //                      - b_zero * row sums of a
 //
-// if the target has a dot product for the types of a and b (`Product`). The
-// sums and zero points are exact in si32, modulo 2^32 like the product itself;
-// for constants they are folded, and the rest becomes part of the epilogue.
+// This applies if the target has a dot product for the types of a and b
+// (`Product`). The sums and zero points are exact in si32, modulo 2^32 like the
+// dot product itself; sums and products of constants are folded, and the rest
+// becomes part of the epilogue.
 //
 // A target may have a dot product for another signedness only. Flipping the
 // highest bit converts an operand: its values, and its zero point, move by 128:
@@ -23,9 +24,9 @@
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(padded x, w, bias - x_zero * sums of w)
 //
-// The padding of a convolution has the value of the zero point, which has to be
-// stored around the input unless it is 0; if memory is scarce, kernels read it
-// from elsewhere instead:
+// The padding of a convolution has the value of the zero point. Unless this
+// value is 0, it has to be stored around the input; if memory is scarce,
+// kernels read it from elsewhere instead:
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(x, w, bias - x_zero * sums of w) {x_outside = x_zero}
 //
@@ -39,10 +40,10 @@
 //
 //   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
 //
-// For a depthwise convolution, the input is padded to everything that its
-// windows reach.
+// The input of a depthwise convolution is padded so far that all windows lie
+// inside of it.
 //
-// Dot products of bf16 and f16 are padded in the same way; they have no
+// Convolutions of bf16 and f16 are padded in the same way; floats have no
 // signedness and no zero point.
 
 #include "dialects/graph/GraphDialect.h"
@@ -64,10 +65,10 @@ namespace ingot::decide {
 
 namespace {
 
-/// Whether `v` is a constant of zeros, or null.
+/// Whether `v` is a constant of zeros, or absent.
 bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
 
-/// Builds the operations around a contraction.
+/// Builds the operators with which a contraction is rewritten.
 class RewritingBase {
 protected:
   explicit RewritingBase(Operation *op)
@@ -114,8 +115,8 @@ protected:
     return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
   }
 
-  /// Returns the integers in the other signedness, offset by moveOf the new
-  /// type.
+  /// Returns the integers in the other signedness, moved by the constant that
+  /// moveOf returns for the new type.
   Value flipped(Value values) {
     IntegerType type = otherSign(elementOf(values));
     return elementwise<XorOp>(cast(values, type), number(moveOf(type), type));
@@ -131,9 +132,10 @@ public:
   explicit ProductRewriting(MatMulOp product)
       : RewritingBase(product), product(product) {}
 
-  /// Rewrites the matmul. `flipA` and `flipB` change the signedness of an
-  /// operand. Rows with fewer than `mostSteps` elements are summed by a matmul
-  /// with ones. Columns are padded to a multiple of `columns`.
+  /// Rewrites the matmul a x b. `flipA` and `flipB` change the signedness of an
+  /// operand. If rows of a have fewer than `mostSteps` elements, their sums are
+  /// computed by a matmul with ones. Columns of b are padded to a multiple of
+  /// `columns`.
   void run(bool flipA, bool flipB, int64_t mostSteps, int64_t columns) {
     Operand a = centered(product.getA(), product.getAZero(), flipA);
     Operand b = centered(product.getB(), product.getBZero(), flipB);
@@ -159,7 +161,7 @@ public:
   }
 
 private:
-  /// An operand and its zero point in si32; null means 0.
+  /// An operand and its zero point in si32; a null zero point means 0.
   struct Operand {
     Value values, zero;
   };
@@ -207,10 +209,11 @@ public:
 
   /// Rewrites the convolution. `flipX` and `flipW` change the signedness of an
   /// operand; channels are padded to a multiple of `group`, and the kernel to
-  /// `kernelColumns`. With `rowMultiple`, windows do not reach into padding
-  /// along a row, and the row length is a multiple of it. A contraction with
-  /// one output column processes `stepsPerCycle` elements. With `pads`, the
-  /// zero point is stored around the input.
+  /// `kernelColumns`. With `rowMultiple`, the input is padded along rows so
+  /// that no window reaches into padding, and the row length becomes a multiple
+  /// of it. A contraction with one output column processes `stepsPerCycle`
+  /// elements per cycle. With `pads`, the zero point is stored around the
+  /// input.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
            int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
@@ -257,8 +260,8 @@ public:
   }
 
   /// Rewrites a depthwise convolution: pads the input so that all windows lie
-  /// inside, with `columnsBehind` further columns, and folds the zero point
-  /// into the bias.
+  /// inside of it, followed by `columnsBehind` more columns, and folds the zero
+  /// point into the bias.
   void runDepthwise(int64_t columnsBehind) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     ArrayRef<int64_t> windows = shapeOf(w);
@@ -280,8 +283,9 @@ public:
   }
 
 private:
-  /// Returns how far the last window along an axis reaches beyond the input, at
-  /// most, with `kernel` positions plus `behind`.
+  /// Returns how many elements the last window along an axis reaches beyond the
+  /// input, at most. The window has `kernel` positions, followed by `behind`
+  /// more elements.
   int64_t highOf(size_t axis, int64_t kernel, int64_t behind = 0) {
     Dim input = dimsOf(conv.getX())[1 + axis],
         last =
@@ -302,7 +306,8 @@ private:
     return bias ? elementwise<AddOp>(bias, moved) : moved;
   }
 
-  /// Builds the convolution for another input and other weights.
+  /// Builds the convolution for input `x` and weights `w`, without a zero
+  /// point; padding has the value `outside`.
   Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low,
                   int64_t outside = 0) {
     Dims sizes = dimsOf(conv.getResult());
@@ -312,8 +317,9 @@ private:
                           /*groups=*/1, /*x_zero=*/0, outside);
   }
 
-  /// Returns the sum of each window of `x` as one channel: a convolution with
-  /// ones, or first a sum per pixel.
+  /// Returns the sum of the elements of each window of `x` as one channel: by a
+  /// convolution with ones, or by one that sums the channels of each pixel and
+  /// one that sums these sums.
   Value windowSums(Value x, Value w, ArrayRef<int64_t> low,
                    double stepsPerCycle) {
     SmallVector<int64_t> window(shapeOf(w));
@@ -324,8 +330,8 @@ private:
     auto count = [](ArrayRef<int64_t> sizes) {
       return ShapedType::getNumElements(sizes);
     };
-    // The pixel sums of a window are added one by one, with a load and an
-    // address each.
+    // The sums of a window's pixels are added one by one, with a load and an
+    // address computation each.
     constexpr double cyclesOfSum = 3;
     auto outputs =
         double(count(ArrayRef(shapeOf(conv.getResult())).drop_back()));
@@ -384,8 +390,8 @@ struct FormIntegerDotsPass : impl::FormIntegerDotsBase<FormIntegerDotsPass> {
   }
 
 private:
-  /// Pads the inputs of depthwise convolutions, if the target's strategies read
-  /// all windows inside the input.
+  /// Pads the inputs of depthwise convolutions, if the target's strategies for
+  /// them need all windows inside of the input.
   static void formFilters(ConvOp conv, const TargetDescription &target) {
     if (auto stream = schedule::ChannelStream::of(conv, target))
       ConvolutionRewriting(conv).runDepthwise(stream->overreach());
@@ -393,8 +399,8 @@ private:
       ConvolutionRewriting(conv).runDepthwise(/*columnsBehind=*/0);
   }
 
-  /// Chooses which operands change their signedness; none if the target
-  /// supports them as they are.
+  /// Rewrites a matmul, after choosing which operands change their signedness:
+  /// none if the target supports them as they are.
   static void form(MatMulOp product, const TargetDescription &target) {
     // Matrix units accept any signedness.
     if (target.isDevice()) {
@@ -402,13 +408,15 @@ private:
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
     }
-    // Targets with dot products in core registers have no tiles for computed
-    // right operands.
+    // Kernels with dot products in core registers support only constant right
+    // operands.
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
-    // Row sums of a cost a pass over it, so preferably a changes its
-    // signedness, unless row sums are needed anyway for the zero point of b.
+    // If the right operand changes its signedness, row sums of the left one are
+    // needed, which cost a pass over it. So preferably the left operand changes
+    // its signedness, unless its row sums are needed anyway for the zero point
+    // of the right one.
     bool needsRowSums = !isZero(product.getBZero());
     // Floats have neither signedness nor zero point.
     if (isa<FloatType>(a))
@@ -432,22 +440,23 @@ private:
         chosen = {flipA, flipB};
       }
     auto [flipA, flipB] = chosen;
-    // Computed columns are padded to a register if partial registers are slow.
-    // Constants are packed instead.
+    // The columns of a computed right operand are padded to a register if
+    // partial registers are slow. Constants are packed instead.
     int64_t count = shapeOf(product.getB()).back();
     if (!target.wholeRegisters || hasDynamicSizes(product) ||
         2 * count < lanes || matchPattern(product.getB(), m_Constant()))
       lanes = 1;
     if (best > 0 &&
         (flipA || flipB || !product.getZeros().empty() || count % lanes != 0))
-      // Summing rows in lanes does not pay off if a row does not fill two
-      // vectors.
+      // Summing the rows of the left operand in vectors does not pay off if a
+      // row does not fill two vectors.
       ProductRewriting(product).run(flipA, flipB,
                                     byWord ? 2 * target.maxLanes(a) : 0, lanes);
   }
 
-  /// Operands change their signedness if that is faster. For the weights it
-  /// costs window sums: one more vector of columns.
+  /// Rewrites a convolution. Operands change their signedness if that is
+  /// faster; if the weights do, sums over windows are needed, which take as
+  /// long as one more vector of output columns.
   static void form(ConvOp conv, const TargetDescription &target) {
     if (target.isDevice()) {
       if (conv.getXZero() != 0)
@@ -479,8 +488,8 @@ private:
         flipsX = flipX;
         flipsW = flipW;
       }
-      // If code has to be small, a pass over the input and its padding would
-      // need memory.
+      // On small cores, signedness is not changed: a pass over the input and
+      // its padding would need memory.
       if (target.coreRegisters)
         break;
     }
@@ -499,7 +508,8 @@ private:
     }
     bool isInPlace = !target.coreRegisters && group == 1;
     int64_t rowMultiple = 0;
-    // Rows have to begin at 32-bit words.
+    // Kernels read rows in place, so rows have to begin at 32-bit words on
+    // targets that need aligned accesses.
     if (isInPlace)
       rowMultiple = target.alignedAccess
                         ? chosen->group / std::gcd(channels, chosen->group)
@@ -512,9 +522,9 @@ private:
           /*pads=*/!schedule::fillsPadding(conv, target));
   }
 
-  /// Returns to how many columns a kernel row is padded with zeros so that it
-  /// is a multiple of the group; 0 if padding the channels gives as few or
-  /// fewer steps, where aligned words decide ties.
+  /// Returns to how many columns a kernel row is padded with zeros so that its
+  /// elements are a multiple of `group`; 0 if padding the channels gives fewer
+  /// steps, or as many on targets that need aligned accesses.
   static int64_t leastKernelColumns(ConvOp conv, int64_t group,
                                     const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -529,7 +539,7 @@ private:
   }
 
   /// Returns to how many columns the kernel is padded with zeros for the least
-  /// time, if its rows are read at once.
+  /// time, if a dot product reads a whole kernel row.
   static int64_t fastestKernelColumns(ConvOp conv,
                                       const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());

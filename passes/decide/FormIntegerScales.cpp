@@ -16,11 +16,11 @@
 // ONNX's definition, which rounds ties to even, only if the exact value is
 // close to a tie.
 //
-// Maxima are taken of 8-bit integers: quantize(max_pool(x)) ->
-// max_pool(quantize(x)).
+// A max pool is moved after the quantization, so that it reads 8-bit integers:
+// quantize(max_pool(x)) -> max_pool(quantize(x)).
 //
-// All scales, zero points and addends must be constants, and no float in
-// between may have another user, which would need the floats. All other
+// All scales, zero points and addends must be constants, and no float between
+// the integers and the quantization may have another user. All other
 // quantizations stay in floats, but multiply by the inverse of the scale
 // instead of dividing by it.
 
@@ -40,11 +40,12 @@ namespace ingot::decide {
 
 namespace {
 
-/// Fractional bits of sums; with fewer, too many results would round to a
-/// neighbouring step.
+/// Fractional bits of sums: at least `leastFraction`, since with fewer too many
+/// results would round to a neighbouring integer.
 constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 
-/// Rewrites one quantization.
+/// Rewrites one quantization as integer operators or, failing that, as a
+/// multiplication by the inverse of the scale.
 class ScaleRewriting {
 public:
   ScaleRewriting(QuantizeOp op, const TargetDescription &target)
@@ -87,8 +88,8 @@ public:
   }
 
 private:
-  /// Whether a sum equals the result in type, scale and zero point, perhaps in
-  /// another shape.
+  /// Whether a sum is the quantized result already: a tensor of the same type,
+  /// scale and zero point, perhaps in another shape.
   bool isSame(const Sum &sum, double zero) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         elementOf(sum.terms[0].integer) != elementOf(op.getResult()) ||
@@ -96,7 +97,8 @@ private:
         tensorType(sum.terms[0].integer).getNumElements() !=
             tensorType(op.getResult()).getNumElements())
       return false;
-    // Far below one step for any integer of the type.
+    // This difference is far below one step of the result, for any integer of
+    // its type.
     constexpr double nothing = 0x1p-24;
     auto isAlmost = [&](const Numbers &numbers, double value) {
       return llvm::all_of(numbers.values, [&](double x) {
@@ -127,8 +129,9 @@ private:
     op->setOperand(1, number(1.0f));
   }
 
-  /// Chooses the largest number of fractional bits that needs no more left
-  /// shifts than `wantedFraction`; fewer if these do not fit.
+  /// Chooses the number of fractional bits: the largest number that needs no
+  /// more left shifts than `wantedFraction` does, or a lower one if a sum with
+  /// `wantedFraction` does not fit 32 bits.
   bool chooseFraction(const Sum &sum, double zero) {
     double bound = sum.bound() + std::abs(zero) + 1;
     auto fits = [&](int bits) { return decide::fits(sum, bound, bits, 31); };
@@ -148,10 +151,11 @@ private:
     return true;
   }
 
-  /// On cores that multiply int8 in core registers, an accumulator can start
-  /// with a bias at no cost: the constant moves there if units of the sum are
-  /// fine enough. Otherwise the bias moves out, so that one addend remains
-  /// after the scale.
+  /// Moves constants between the sum and the bias of the convolution. On cores
+  /// that multiply int8 in core registers, an accumulator can start with a bias
+  /// at no cost: the constant moves into the bias if the unit of the
+  /// accumulators is fine enough. Otherwise the bias moves into the constant,
+  /// so that one addend remains after the scale.
   void moveBias(Sum &sum) {
     if (sum.terms.size() != 1 || sum.terms[0].limited)
       return;
@@ -175,7 +179,8 @@ private:
 
   bool moveToBias(Sum &sum, ConvOp conv, const Numbers &bias) {
     Term &term = sum.terms[0];
-    // Rounded to units of the sums, which are finer than those of the result.
+    // The constant is rounded to units of the accumulators, which are finer
+    // than those of the result.
     auto units =
         Numbers::combined(sum.constant, term.factor, [](double x, double y) {
           return std::nearbyint(x / y);
@@ -210,8 +215,8 @@ private:
 };
 
 /// Moves a max pool after the quantization, where it reads 8-bit integers.
-/// Cores with little code memory keep the pool of sums, of which fewer remain
-/// to be scaled.
+/// Cores that multiply int8 in core registers keep the pool of accumulators
+/// before the quantization, since fewer elements have to be scaled after it.
 QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   auto pool = op.getX().getDefiningOp<MaxPoolOp>();
   auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());

@@ -6,8 +6,9 @@
 // For targets that look up a register of 8-bit indices at once. The table is
 // the operator chain itself applied to all 256 values, folded like any other
 // constant, so results are bit-identical. All other operands must be scalar
-// constants. If scales are integers, a sum of scaled integers is not replaced:
-// FormIntegerScales merges it into its user or producer.
+// constants. On targets that scale integers without floats, a sum of scaled
+// integers is not replaced: FormIntegerScales merges it into its user or
+// producer.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/ElementOperators.h"
@@ -35,8 +36,8 @@ public:
   explicit ByteFunction(QuantizeOp last)
       : last(last), operators(shapeOf(last.getResult())) {}
 
-  /// Finds the 8-bit tensor from which everything is computed, the earliest one
-  /// possible.
+  /// Finds the earliest 8-bit tensor from which all operators of the function
+  /// are computed.
   bool find() {
     if (!isByte(last.getResult()) || hasDynamicSizes(last) ||
         shapeOf(last.getResult()).empty())
@@ -48,7 +49,7 @@ public:
       if (seen.open.size() == 1 && isByte(seen.open.front())) {
         bytes = seen.open.front();
         operators = seen;
-        // Stop at a tensor with other users, which is computed anyway.
+        // Stops at a tensor with other users, which is computed anyway.
         if (!llvm::all_of(bytes.getUsers(),
                           [&](Operation *user) { return seen.contains(user); }))
           break;
@@ -99,8 +100,8 @@ struct FormTablesPass : impl::FormTablesBase<FormTablesPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     if (!schedule::looksUpBytes(target))
       return;
-    // Later quantizations first; operators that their tables replace are then
-    // dead.
+    // Visits later quantizations first: the operators that a table replaces are
+    // dead afterwards.
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(getOperation().getBody().front()))) {
       auto last = dyn_cast<QuantizeOp>(op);

@@ -15,8 +15,8 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// The needed positions along an axis of a value; axis -1 means all of the
-/// value.
+/// The positions that are needed of a value along one axis; axis -1 means all
+/// of the value.
 struct Need {
   int64_t axis = -1;
   Rows rows;
@@ -26,8 +26,8 @@ struct Need {
 };
 
 /// The input positions that a window operator reads for some output positions:
-/// those inside the input, and how far the windows reach beyond it on both
-/// sides.
+/// those inside of the input, and how many positions the windows reach beyond
+/// it on both sides.
 struct WindowRows {
   Rows inside;
   int64_t low, high;
@@ -68,8 +68,8 @@ WindowRows windowRows(Operation *op, const WindowAttributes &window,
           std::max<int64_t>(0, last + 1 - size)};
 }
 
-/// Returns the rows of a padded tensor that are not padding, as positions of
-/// the operand.
+/// Returns which of the needed rows of a padded tensor are not padding, as
+/// positions of the operand.
 Rows rowsInside(PadOp pad, const Need &need) {
   int64_t low = pad.getLow()[need.axis], size = shapeOf(pad.getX())[need.axis];
   return {std::clamp<int64_t>(need.rows.begin - low, 0, size),
@@ -94,16 +94,16 @@ bool keepsAxis(Operation *op, int64_t axis) {
   return isa<ElementwiseOpInterface, ExpandOp>(op) || schedule::isByteTable(op);
 }
 
-/// Whether each position of the first axis depends on the same position of all
-/// operands that have this axis.
+/// Whether each position of the first axis of the result depends only on the
+/// same position of the operands that have this axis.
 bool keepsFirstAxis(Operation *op) {
   if (isa<LayerNormOp>(op))
     return shapeOf(op->getResult(0)).size() > 1;
   return windowOf(op) || keepsAxis(op, 0);
 }
 
-/// Returns what a matmul reads for some positions of its first axis: batches or
-/// rows.
+/// Returns what a matmul reads of each operand for some positions of the
+/// result's first axis: batches, or rows of a matrix.
 std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
                                               const Need &need) {
   int64_t rank = shapeOf(product.getResult()).size();
@@ -121,8 +121,8 @@ std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
 
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need);
 
-/// Returns what `op` reads of each operand; nothing if that is not a range of
-/// rows.
+/// Returns what `op` reads of each operand to compute `need` of its result;
+/// nothing if the positions read are not a range.
 std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   SmallVector<Need> needs(op->getNumOperands());
   if (need.axis < 0)
@@ -166,8 +166,8 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   return needs;
 }
 
-/// What is read of each value in the body; an argument may be read in several
-/// ways.
+/// What the body of a group reads of each value; an argument may be read in
+/// several ranges.
 struct BodyNeeds {
   llvm::DenseMap<Value, Need> inner;
   SmallVector<std::pair<BlockArgument, Need>> arguments;
@@ -202,7 +202,8 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
       if (!add(operand, need))
         return std::nullopt;
   }
-  // A part with gaps can only be read element by element.
+  // Rows with gaps between them can only be read element by element, by a
+  // transpose.
   for (auto [argument, need] : all.arguments)
     if (need.axis > 0 &&
         llvm::any_of(shapeOf(argument).take_front(need.axis),
@@ -219,8 +220,8 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
   return all;
 }
 
-/// Returns what a stage of a chain (ChainRows.cpp) reads of each operand, for
-/// some images.
+/// Returns what a stage of a row chain (ChainRows.cpp) reads of each operand to
+/// compute some images of its result.
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
   if (!body)
@@ -237,8 +238,8 @@ std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   return needs;
 }
 
-/// Restricts the padding and the result size of `op` to `need`; `low` is the
-/// leading padding of a PadOp.
+/// Restricts the padding and the result size of `op` to the positions `need` of
+/// its result; `low` is the leading padding of a PadOp.
 void restrictTo(Operation *op, const WindowRows *window,
                 std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);
@@ -289,7 +290,8 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     Value input = part({argument.getArgNumber(), need.axis, need.rows});
     inputs.push_back(input);
     SmallVector<int64_t> own;
-    // The images of a slice have the strides of the whole tensor.
+    // An input that is a slice of a larger tensor keeps the strides of that
+    // tensor.
     if (auto all = group.getInputStrides())
       own.assign(cast<DenseI64ArrayAttr>((*all)[argument.getArgNumber()])
                      .asArrayRef());
@@ -315,8 +317,8 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   Block *body = builder.createBlock(&copy.getBody());
   for (Value input : inputs)
     body->addArgument(input.getType(), input.getLoc());
-  // Selects the argument for the rows that a user needs, if a tensor is read in
-  // several ways.
+  // Returns the argument for the rows that a user needs; a tensor that is read
+  // in several ranges has several arguments.
   auto mapped = [&](Value value, const Need &need, IRMapping &mapping) {
     for (auto [i, known] : llvm::enumerate(needs.arguments))
       if (known.first == value && known.second == need)
@@ -384,7 +386,7 @@ Value copyPart(OpBuilder &builder, Location loc, Value part,
                         computeSuffixProduct(shapeOf(slice.getX())))),
                     target, near);
   // A contiguous tensor is copied as a few long rows: threads process rows, and
-  // each row has a startup cost.
+  // each row has an overhead.
   constexpr int64_t least = 4096;
   ArrayRef<int64_t> shape = shapeOf(part);
   int64_t count = ShapedType::getNumElements(shape), rows = 1;

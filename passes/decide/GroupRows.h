@@ -1,8 +1,8 @@
 // Restricts a group to some rows of its result.
 //
 // Rows are positions on axis 1 of a channels-last tensor; images are positions
-// on axis 0. Computes which rows of its operands a group reads for some rows of
-// its result, and builds the group for just these rows:
+// on axis 0. operandRows computes which rows of its operands a group reads for
+// some rows of its result; buildForRows builds the group for just these rows:
 //
 //   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows 0..4 of the result
 //     ->
@@ -27,7 +27,7 @@ struct Rows {
 };
 
 /// The part of an operand that is read: a range of positions of an axis, or all
-/// of it (axis -1).
+/// of the operand (axis -1).
 struct OperandRows {
   unsigned operand;
   int64_t axis;
@@ -35,12 +35,12 @@ struct OperandRows {
 };
 
 /// Returns what a group reads for `rows` of its result: an entry for each
-/// operand, or several if an operand is read in several ways. Nothing if the
-/// group cannot be computed row by row.
+/// operand, or several entries if an operand is read in several ranges. Nothing
+/// if the group cannot be computed row by row.
 std::optional<llvm::SmallVector<OperandRows>>
 operandRows(graph::GroupOp group, Rows rows, int64_t axis = 1);
 
-/// Builds the group for `rows` of the result. `part` returns the value for each
+/// Builds the group for `rows` of its result. `part` returns the value for each
 /// entry of operandRows; slices that are not contiguous are passed with
 /// strides.
 graph::GroupOp
@@ -49,7 +49,8 @@ buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              llvm::function_ref<mlir::Value(const OperandRows &)> part,
              int64_t axis = 1);
 
-/// Builds a group that copies `part`, which may be a slice with gaps.
+/// Builds a group that copies `part`, which may be a slice with gaps; with
+/// `near`, the copy is in VTCM.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value part, const TargetDescription &target,
                      bool near = false);

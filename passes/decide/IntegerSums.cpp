@@ -103,10 +103,10 @@ void Sum::forEachFactor(llvm::function_ref<void(const Term &)> body) const {
 
 namespace {
 
-/// Bounds the magnitude of integer tensors.
+/// Computes bounds of the magnitude of integer tensors.
 class Bounds {
 public:
-  /// Returns a bound of the magnitude of all elements.
+  /// Returns a bound of the magnitude of all elements of `v`.
   double of(Value v) {
     auto known = bounds.find(v);
     if (known != bounds.end())
@@ -127,8 +127,8 @@ private:
 
 } // namespace
 
-/// Returns a bound of the sum of `steps` weights of one output column, each
-/// times a factor in [-1, 1].
+/// Returns a bound of the sum of the `steps` weights of one output column of
+/// `w`, each times a factor in [-1, 1].
 double Bounds::ofColumns(Value w, int64_t steps) {
   auto numbers = Numbers::of(w);
   int64_t columns = shapeOf(w).back();
@@ -163,8 +163,8 @@ double Bounds::computed(Value v) {
     if (conv.getBias())
       bound += of(conv.getBias());
   } else if (auto product = dyn_cast<MatMulOp>(op)) {
-    // Zero points have the operands' types, so each difference is at most twice
-    // as large.
+    // Zero points have the types of the operands, so each difference has at
+    // most twice the magnitude of an operand.
     int64_t steps = shapeOf(product.getA()).back();
     bound = product.getZeros().empty() ? ofColumns(product.getB(), steps)
                                        : 4 * double(steps) * of(product.getB());
@@ -178,7 +178,7 @@ double Bounds::computed(Value v) {
   } else if (isa<MulHighOp>(op)) {
     bound = std::ldexp(of(op->getOperand(0)) * of(op->getOperand(1)), -32) + 1;
   } else if (auto shift = dyn_cast<BitShiftOp>(op)) {
-    // Left shifts built by this stage do not overflow.
+    // The stage `decide` builds only left shifts that do not overflow.
     auto by = Numbers::of(op->getOperand(1));
     if (by && shift.getDirection() == "LEFT")
       bound = std::ldexp(of(op->getOperand(0)), int(by->most()));
@@ -191,7 +191,8 @@ double Bounds::computed(Value v) {
     double narrow = of(cast.getX());
     bound = narrow <= ofType ? narrow : ofType;
   }
-  // A value that exceeds its type wraps around.
+  // A value that exceeds its type wraps around, so its magnitude is within the
+  // type.
   return std::min(bound, ofType);
 }
 
@@ -208,14 +209,15 @@ public:
       auto scaled = product(*constant, factor);
       return scaled ? std::optional(Sum{{}, *scaled}) : std::nullopt;
     }
-    // Dequantized integers are stored anyway, so other users do not matter.
+    // The integers that a dequantization reads are stored anyway, so its result
+    // may have other users.
     if (auto dequantize = dyn_cast<DequantizeOp>(op);
         dequantize && isa<IntegerType>(elementOf(dequantize.getX())))
       return readDequantized(dequantize, factor);
     return v.hasOneUse() ? readOperator(op, factor) : std::nullopt;
   }
 
-  /// Reads the operator's result regardless of its users.
+  /// Matches the operator's result as a sum, regardless of its users.
   static std::optional<Sum> readOperator(Operation *op, const Numbers &factor) {
     if (auto cast = dyn_cast<CastOp>(op))
       return ofInteger(cast.getX(), factor, 0, cast->hasOneUse());
@@ -241,15 +243,15 @@ private:
     return Numbers::combined(a, b, [](double x, double y) { return x * y; });
   }
 
-  /// Returns a sum with the integer as its only term. An integer with a single
-  /// user is split further.
+  /// Returns a sum with `integer` * `factor` as its only term. If `integer` is
+  /// private and adds a constant, the constant is split off.
   static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
                                       double zero, bool isPrivate) {
     auto type = dyn_cast<IntegerType>(elementOf(integer));
     if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
         (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
       return std::nullopt;
-    // The correction of a zero point is merged with the other constants.
+    // The correction of a zero point becomes part of the sum's constant.
     Operation *op = integer.getDefiningOp();
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
         isPrivate && integer.hasOneUse()) {
@@ -337,8 +339,8 @@ private:
     return sum;
   }
 
-  /// A reduction of small integers in floats, which hold them exactly, becomes
-  /// one of integers.
+  /// Rewrites a reduction of small integers in floats, which hold them exactly,
+  /// as a reduction of integers.
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);
@@ -363,7 +365,7 @@ private:
                      /*isPrivate=*/true);
   }
 
-  /// A mean over all spatial positions.
+  /// Matches a mean over all spatial positions.
   static std::optional<Sum> readMean(AveragePoolOp op, const Numbers &factor) {
     ArrayRef<int64_t> shape = shapeOf(op.getX());
     auto axes = llvm::to_vector(

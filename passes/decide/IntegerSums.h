@@ -3,8 +3,8 @@
 //   dequantize(a: ui8, sa, za) + cast(b: si32) * sb + 1.5
 //     ->  terms (a, sa), (b, sb), constant 1.5 - za * sa
 //
-// Matches the operators between integers and a quantization, if all factors and
-// addends are constants.
+// The operators between integers and a quantization are matched if all factors
+// and addends are constants.
 
 #ifndef INGOT_PASSES_DECIDE_INTEGERSUMS_H
 #define INGOT_PASSES_DECIDE_INTEGERSUMS_H
@@ -18,8 +18,8 @@
 
 namespace ingot::decide {
 
-/// The elements of a constant, which broadcast; a single one if the shape is
-/// empty.
+/// The elements of a constant in row-major order; they broadcast. If the shape
+/// is empty, there is a single element.
 struct Numbers {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<double> values;
@@ -29,7 +29,7 @@ struct Numbers {
   /// other values.
   static std::optional<Numbers> of(mlir::Value v);
 
-  /// Returns the largest magnitude.
+  /// Returns the largest magnitude of the elements.
   double most() const;
   Numbers mapped(llvm::function_ref<double(double)> f) const;
   /// Returns this + sign * x * y, elementwise; nothing if shapes differ.
@@ -43,13 +43,14 @@ struct Numbers {
 
 struct Sum;
 
-/// An integer times a factor, or a clamped sum.
+/// A term of a sum: an integer times a factor, or another sum that is clamped.
 struct Term {
   mlir::Value integer;
   Numbers factor;
   /// A bound of the magnitude of the integer's elements.
   double bound = 0;
-  /// The clamped sum, instead of an integer.
+  /// The sum that is clamped to `least` and `most`; null if the term is an
+  /// integer times a factor.
   std::shared_ptr<Sum> limited;
   std::optional<Numbers> least, most;
 
@@ -58,7 +59,7 @@ struct Term {
   int shift(int fraction) const;
 };
 
-/// Terms and a constant.
+/// The sum of all terms and a constant.
 struct Sum {
   llvm::SmallVector<Term, 1> terms;
   Numbers constant = Numbers::of(0.0);
@@ -68,13 +69,13 @@ struct Sum {
   void forEachFactor(llvm::function_ref<void(const Term &)> body) const;
 };
 
-/// Returns `v` * factor as a sum; nothing if it is not such a sum, or if an
-/// intermediate float has other users. The integers of the result may be new
-/// operators.
+/// Returns `v` * `factor` as a sum of integers; nothing if `v` is not such a
+/// sum, or if an intermediate float has other users. The integers of the result
+/// may be new operators.
 std::optional<Sum> readSum(mlir::Value v, const Numbers &factor);
 
-/// Returns `v` as a sum, whatever its other users; nothing if it is not such a
-/// sum.
+/// Returns `v` as a sum of integers, whatever other users it has; nothing if
+/// `v` is not such a sum.
 std::optional<Sum> readSharedSum(mlir::Value v);
 
 } // namespace ingot::decide

@@ -30,7 +30,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Rewrites one convolution.
+/// Rewrites one convolution: merges each `columns` neighbouring columns of its
+/// input and weights into channels.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t vectorElements)
@@ -57,13 +58,15 @@ public:
   }
 
 private:
-  /// Returns how many columns are missing to a multiple of the merged columns.
+  /// Returns how many columns are missing from `count` to a multiple of
+  /// `columns`, the number of merged columns.
   int64_t upToWhole(int64_t count) const {
     return (columns - count % columns) % columns;
   }
 
-  /// Returns `v` with its columns merged into channels, after zero-padding
-  /// `inFront` columns before and the missing ones after.
+  /// Returns `v` with `columns` neighbouring columns (axis `at`) merged into
+  /// channels, after zero-padding: `inFront` columns before, and the missing
+  /// columns and channels after.
   Value joined(Value v, size_t at, int64_t inFront) {
     Location loc = conv.getLoc();
     Dims sizes = dimsOf(v);
@@ -88,7 +91,7 @@ private:
 
   OpBuilder builder;
   ConvOp conv;
-  /// The last spatial axis of the kernel; in the input it is one further.
+  /// The last spatial axis of the weights; it is axis + 1 of the input.
   size_t axis;
   int64_t columns, channels;
 };
@@ -124,7 +127,8 @@ private:
   /// Whether a convolution with constant weights loads its windows element by
   /// element, and is large enough for padding to pay off.
   static bool lacksVectors(ConvOp conv) {
-    // Matrix units are not used for fewer rows, columns or steps.
+    // Matrix units are not used for convolutions with fewer rows, columns or
+    // steps.
     constexpr int64_t fewest = 16;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     size_t last = conv.getStrides().size();

@@ -31,12 +31,14 @@ namespace ingot::decide {
 
 namespace {
 
-/// Whether a convolution is a matmul of positions and channels.
+/// Whether a convolution is a matmul of positions and channels, so that windows
+/// are single positions.
 bool isPointwise(ConvOp conv) {
   return schedule::ConvolutionAnchor{conv, nullptr}.isMatrix();
 }
 
-/// Rewrites one convolution.
+/// Rewrites one convolution: merges each `count` neighbouring output columns
+/// into channels.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t count, bool byRows)
@@ -48,7 +50,8 @@ public:
 
   void run() {
     Value joined = joinedConv(), single = conv.getResult();
-    // Subsequent elementwise operators compute whole vectors, too.
+    // Subsequent elementwise operators compute whole vectors of merged
+    // positions, too.
     while (single.hasOneUse()) {
       Operation *user = *single.getUsers().begin();
       if (!mayJoin(user))
@@ -121,7 +124,8 @@ private:
     return ReshapeOp::create(builder, v.getLoc(), v, shape);
   }
 
-  /// Returns the constants of the channels, repeated for each merged position.
+  /// Returns `channels`, constants with one element per channel, repeated for
+  /// each merged position.
   Value repeated(Value channels) {
     return ConcatOp::create(builder, channels.getLoc(),
                             SmallVector<Value>(count, channels),
@@ -156,9 +160,9 @@ private:
     return clone->getResult(0);
   }
 
-  /// Returns an operand for merged positions. If it has no other users, it is
-  /// recomputed for merged positions, so that it remains in one kernel with its
-  /// user.
+  /// Returns an operand of an elementwise operator for merged positions. If it
+  /// has no other users, it is recomputed for merged positions, so that it
+  /// remains in one kernel with its user.
   Value operand(Value v) {
     if (isOne(v))
       return v;
@@ -176,22 +180,23 @@ private:
   OpBuilder builder;
   ConvOp conv;
   int64_t count;
-  /// Whether a 32-bit word spans channels of several columns.
+  /// Whether a 32-bit word of the input spans channels of several columns.
   bool byRows;
   SmallVector<int64_t> from, to;
 };
 
-/// Whether a 32-bit word spans channels of several columns.
+/// Whether a 32-bit word of the input spans channels of several columns.
 bool isByRows(ConvOp conv, const schedule::DotForm &form) {
   return schedule::readsKernelRows(conv) &&
          shapeOf(conv.getX()).back() % form.group != 0;
 }
 
-/// Estimates the cycles to scale, narrow and store the sums of `columns` output
-/// columns.
+/// Estimates the cycles to scale, narrow and store the accumulators of one row
+/// of `columns` output columns.
 double cyclesBehind(int64_t columns, int64_t lanes) {
-  // A single column is not vectorized. Rows with a power of two of columns are
-  // combined (JoinedRows.h); others are stored in parts of a register.
+  // A single column is not vectorized. Rows whose number of columns is a power
+  // of two are combined (JoinedRows.h); others are stored in parts of a
+  // register.
   constexpr int64_t fewColumns = 4;
   constexpr double ofVector = 12, ofJoining = 6, ofLane = 32, ofParts = 250;
   if (columns == 1)
@@ -218,15 +223,15 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
     return int64_t(llvm::divideCeil(steps, form.group));
   };
   bool byRows = isByRows(conv, form);
-  // A kernel row of whole words must remain a row of whole words.
+  // A kernel row of whole 32-bit words must remain a row of whole words.
   if (byRows && w.end()[-3] * channels % form.group == 0 &&
       columns * channels % form.group != 0)
     return INFINITY;
   int64_t groups =
       byRows ? inGroups(columns * channels) : columns * inGroups(channels);
   bool isAligned = !byRows || count * stride * channels % form.group == 0;
-  // The positions of a tile share each load of weights, which has a latency of
-  // a few cycles. An unaligned word is assembled from bytes.
+  // The positions of a tile share each load of weights, which takes a few
+  // cycles. An unaligned 32-bit word is assembled from bytes.
   constexpr int64_t mostRows = 12;
   constexpr double cyclesOfLoad = 4, cyclesOfBytes = 3;
   int64_t tileRows =
@@ -239,8 +244,8 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
          double(count);
 }
 
-/// Returns the fastest form of dot product over all signednesses of the
-/// operands.
+/// Returns the fastest dot product for the operands of a convolution, if each
+/// may be signed or unsigned.
 std::optional<schedule::DotForm> fastestForm(ConvOp conv,
                                              const TargetDescription &target) {
   Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
@@ -254,7 +259,8 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
   return best;
 }
 
-/// Merges the smallest number of positions that takes nearly the least time.
+/// Merges neighbouring output columns of `conv`: the smallest number for which
+/// the convolution takes at most 1.1 times the least time.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
       conv.getGroups() != 1 || hasDynamicSizes(conv) ||
@@ -274,7 +280,8 @@ void join(ConvOp conv, const TargetDescription &target) {
       costs.push_back({count, costOf(conv, count, *form)});
       least = std::min(least, costs.back().second);
     }
-  // The weights grow with each merged position.
+  // The weights grow with each merged position, so a slightly slower, smaller
+  // number is preferred.
   constexpr double nearly = 1.1;
   auto chosen = llvm::find_if(
       costs, [&](auto &cost) { return cost.second <= nearly * least; });

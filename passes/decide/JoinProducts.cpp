@@ -27,7 +27,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// A matmul, its bias if there is one, and the reshape of its columns to heads.
+/// A matmul, the addition of its bias if there is one, and the reshape of its
+/// columns to heads.
 struct Heads {
   MatMulOp product;
   AddOp sum;
@@ -59,9 +60,9 @@ struct Heads {
   int64_t sizeOfHead() { return shapeOf(heads.getResult()).back(); }
 
 private:
-  /// Whether all axes except the columns stay, and the columns become two axes.
-  /// For a single row, transposes are reshapes, so the axis of heads may be any
-  /// except the last.
+  /// Whether the reshape splits the columns into two axes and keeps all other
+  /// axes. If the matmul has a single row, transposes are reshapes, so the axis
+  /// of heads may be any except the last.
   bool splitsColumns() {
     Dims from = dimsOf(product.getResult()), to = dimsOf(heads.getResult());
     auto isOne = [](const Dim &size) { return size == 1; };
@@ -73,7 +74,7 @@ private:
   }
 };
 
-/// Moves the operations that compute a constant value before `op`.
+/// Moves the operations that compute `v` from constants before `op`.
 void moveBefore(Value v, Operation *op) {
   Operation *from = v.getDefiningOp();
   if (from->getBlock() == op->getBlock() && from->isBeforeInBlock(op))
@@ -147,7 +148,7 @@ struct JoinProductsPass : impl::JoinProductsBase<JoinProductsPass> {
   void runOnOperation() override {
     if (!lookupTarget(targetName)->isDevice())
       return;
-    // Matmuls of the same tensor with heads of the same size.
+    // Collects matmuls of the same tensor with heads of the same size.
     llvm::MapVector<std::pair<Value, int64_t>, SmallVector<Heads>> found;
     for (auto product : getOperation().getBody().front().getOps<MatMulOp>())
       if (auto heads = Heads::of(product))

@@ -11,12 +11,12 @@
 //         %y = conv(%n, cast(%w, bf16), %bias) : f32
 //   add(%a, %y)  ->  add(cast(%n, f32), %y)
 //
-// and matmuls in the same way. With `fast` = f16, operands become f16 (operands
-// of the model that are f16 already count as well). Matrix units of devices
-// accumulate f16 in f32; on other targets the attribute {graph.multiplied =
-// f16} permits to sum a few neighbouring products in f16. With `fast` = tf32
-// (an f32 with 10 bits of fraction), operands stay f32, and an attribute states
-// that they are rounded to tf32:
+// Matmuls are rewritten in the same way. With `fast` = f16, operands become f16
+// (operands of the model that are f16 already count as well). Matrix units of
+// devices accumulate f16 in f32; on other targets the attribute
+// {graph.multiplied = f16} permits to sum a few neighbouring products in f16.
+// With `fast` = tf32 (an f32 with 10 bits of fraction), operands stay f32, and
+// an attribute states that they are rounded to tf32:
 //
 //   %y = conv(%a, %w, %bias) : f32
 //     ->  %n = round_to_tf32(%a)
@@ -71,7 +71,8 @@ Value castTo(OpBuilder &builder, Value v, Type type) {
   return CastOp::create(builder, v.getLoc(), tensorOf(dimsOf(v), type), v);
 }
 
-/// Makes a contraction of bf16 or f16 return f32, and rounds its result.
+/// Makes a contraction of bf16 or f16 return f32, and rounds its result to the
+/// narrow type afterwards.
 void widen(Operation *op) {
   Value y = op->getResult(0);
   Type narrow = elementOf(y);
@@ -88,8 +89,8 @@ void widen(Operation *op) {
   y.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
-/// Returns the matmuls of attention with few queries, or with a dynamic number
-/// of keys.
+/// Returns the matmuls of all attentions with few queries, or with a dynamic
+/// number of keys.
 llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   constexpr int64_t fewQueries = 16;
   llvm::DenseSet<Operation *> products;
@@ -104,9 +105,9 @@ llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   return products;
 }
 
-/// Whether f32 operands are faster than `narrow` ones: with fewer
-/// multiplications (Winograd), or if f16 sums would have to be widened after
-/// few steps.
+/// Whether a convolution of f32 is faster than one of `narrow` operands:
+/// because it needs fewer multiplications (Winograd), or because sums in f16
+/// would have to be widened after few steps.
 bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   if (target.isDevice())
     return false;
@@ -134,8 +135,9 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   return *wide < asNarrow;
 }
 
-/// Whether a matmul has so few rows that reading its right operand from memory
-/// dominates; tf32 has the same size as f32.
+/// Whether a contraction has so few rows that reading the right operand from
+/// memory dominates its time; rounding to tf32 does not make that operand
+/// smaller.
 bool isBoundByBytes(Operation *op) {
   constexpr int64_t few = 8;
   auto product = dyn_cast<MatMulOp>(op);
@@ -202,8 +204,8 @@ private:
     return RoundToTf32Op::create(builder, v.getLoc(), v.getType(), v);
   }
 
-  /// Returns the rounded operand of a contraction; it is rounded before it is
-  /// moved.
+  /// Returns the rounded operand of a contraction. If the operand is a moved
+  /// tensor, the tensor is rounded before it is moved.
   Value narrowed(Value v) {
     Moves moves = Moves::behind(v, /*withSlices=*/target.isDevice());
     if (isTf32)
@@ -216,7 +218,8 @@ private:
                             : store(moves.from));
   }
 
-  /// Rounds `v` where it is computed, if all users can read it rounded.
+  /// Returns `v` rounded where it is computed. If all users of `v` can read it
+  /// rounded, they do, so that only the rounded tensor is stored.
   Value store(Value v) {
     if (Value known = stored.lookup(v))
       return known;
@@ -234,8 +237,8 @@ private:
     return rounded;
   }
 
-  /// Whether a user of `v` in f32 can widen it on load, or reads the narrow
-  /// type itself.
+  /// Whether a user of `v`, an f32 tensor, can read it in the narrow type,
+  /// perhaps widening it on load.
   bool readsNarrow(Operation *user, Value v) {
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && !isNarrowed(conv))

@@ -1,5 +1,5 @@
-// With `fast` = bf16 or f16, stores the intermediate tensors of device kernels
-// in that type.
+// Stores the intermediate tensors of device kernels in bf16 or f16, for the
+// option `fast` = bf16 or f16.
 //
 //   %1 = group "tensor-product"(%x, %w) -> f32 { %y = matmul; yield %y }
 //   %2 = group "elementwise"(%1) -> bf16 { yield cast(%1, bf16) }
@@ -17,8 +17,9 @@
 // only (positions, masks); statistics and other results of reductions; values
 // that are converted to integers or are arguments of a sine, for which the
 // absolute error matters; and operands and results of whole-tensor operators
-// other than layer normalization and softmax. Operands and results of these
-// two, of views and of in-place concatenations have the same type.
+// other than layer normalization and softmax. Operands and results of layer
+// normalization and softmax, of views and of in-place concatenations have the
+// same type.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -59,11 +60,12 @@ bool needsDigits(Operation *op) {
          !isa<FloatType>(elementOf(op->getResult(0)));
 }
 
-/// Whether a member of a group can read `v` widened from a narrow type.
+/// Whether `op`, an operator in a group, can read `v` if a cast widens it from
+/// a narrow type.
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
-  // A normalization whose rows a matmul in the same group reads.
+  // A layer normalization computes rows that a matmul in the same group reads.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -72,7 +74,7 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all users of a group's operand can read it widened.
+/// Whether all users of a group's operand can read it if a cast widens it.
 bool takesWidened(BlockArgument operand) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return isa<YieldOp>(user) || takesWidened(user, operand);
@@ -80,7 +82,7 @@ bool takesWidened(BlockArgument operand) {
 }
 
 /// Whether an operator that needs full precision depends on a group's operand;
-/// with `isResult`, the group's result needs it too.
+/// with `isResult`, the group's result needs full precision too.
 bool needsDigits(BlockArgument operand, bool isResult) {
   llvm::SetVector<Value> computed;
   computed.insert(operand);
@@ -105,8 +107,8 @@ Operation *rowsOf(GroupOp group) {
              : nullptr;
 }
 
-/// Returns the scalar of a splat constant in the narrow type; nothing if it has
-/// several values or is not exact.
+/// Returns the element of a splat constant in the narrow type; nothing if the
+/// constant is not a splat, or if the conversion is not exact.
 std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())
@@ -118,7 +120,8 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// Finds narrow values that hold the same numbers as wide ones.
+/// Replaces wide values of a body that are rounded by narrow values with the
+/// same elements.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
@@ -192,7 +195,8 @@ private:
   static bool isView(Operation *op) {
     return isa<ReshapeOp, SliceOp, ConcatOp>(op);
   }
-  /// Collects values, and unites those that must have the same type.
+  /// Collects the values that `op` computes, and unites those that must have
+  /// the same type.
   void join(Operation *op) {
     bool hasData = isa<ConstantOp>(op)
                        ? isa<FloatType>(elementOf(op->getResult(0)))
@@ -259,8 +263,8 @@ private:
            !llvm::is_contained(rows->getOperands().drop_front(), argument);
   }
 
-  /// Whether a group's result can be rounded: it is not a reduction, and the
-  /// only whole-tensor operators are layer normalization and softmax.
+  /// Whether a group's result can be rounded: the group has no reduction, and
+  /// its only whole-tensor operators are layer normalization and softmax.
   static bool isRounded(GroupOp group) {
     if (rowsOf(group))
       return true;
@@ -325,7 +329,7 @@ private:
       group.erase();
       return;
     }
-    // A group that now only copies.
+    // If the group now only copies an operand, a reshape computes the copy.
     if (Value same = yield->getOperand(0); isa<BlockArgument>(same)) {
       builder.setInsertionPoint(yield);
       yield->setOperand(
@@ -335,7 +339,7 @@ private:
   }
 
   /// Merges operands of a group that are the same tensor; returns whether there
-  /// were any.
+  /// were equal ones.
   static bool mergeInputs(GroupOp group) {
     Block &body = group.getBody().front();
     llvm::DenseMap<Value, BlockArgument> first;
@@ -365,7 +369,7 @@ private:
   FloatType narrow;
   const TargetDescription &target;
   bool savesMemory;
-  /// Classes of values that must have the same type.
+  /// Classes of values that must have the same element type.
   llvm::EquivalenceClasses<void *> classes;
   /// The leaders of classes that stay f32.
   llvm::DenseSet<void *> wide;

@@ -35,7 +35,8 @@ GroupOp moveToGroup(ArrayRef<Operation *> ordered,
   SmallVector<Location> locations;
   for (Operation *op : ordered) {
     locations.push_back(op->getLoc());
-    // Packed weights are read from a buffer, even if all elements are equal.
+    // Weights that are to be packed are operands of the group, even if all
+    // elements are equal.
     OpOperand *weights =
         packs ? schedule::packableWeights(op, target) : nullptr;
     if (weights)

@@ -8,12 +8,12 @@
 
 namespace ingot::decide {
 
-/// Returns an empty constant of the type of `like`, which has no elements.
+/// Returns a constant of the type of `like`, which must have no elements.
 mlir::Value emptyConstant(mlir::OpBuilder &builder, mlir::Value like);
 
-/// Moves operators, in order, into a group in place of the last one, and
-/// chooses its strategy and plan. Scalar constants are copied into the group.
-/// `packs`: weights will be packed for the plan.
+/// Moves operators, in the order `ordered`, into a group in place of the last
+/// one, and chooses its strategy and plan. Scalar constants are copied into the
+/// group. `packs` states that constant weights will be packed for the plan.
 graph::GroupOp moveToGroup(llvm::ArrayRef<mlir::Operation *> ordered,
                            const TargetDescription &target, bool packs,
                            bool savesMemory);

@@ -5,9 +5,9 @@
 //   %p = pack_panels %w
 //   group(%x, %p) { conv(%x, unpack_panels(%p)) }
 //
-// for constant weights; the group's strategy and plan determine the order. The
-// packing is folded later, since it depends on constants only. Groups that read
-// the same weights in the same order share the packed weights.
+// This applies to constant weights; the group's strategy and plan determine the
+// order. The packing is folded later, since it depends on constants only.
+// Groups that read the same weights in the same order share the packed weights.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"

@@ -56,13 +56,13 @@ def FormIntegerScales : Pass<"decide-form-integer-scales", "::mlir::func::FuncOp
 }
 
 def FormTables : Pass<"decide-form-tables", "::mlir::func::FuncOp"> {
-  let summary = "Replace functions of 8-bit integers by tables, on targets that look up registers of bytes";
+  let summary = "Replace functions of 8-bit integers by tables, on targets that look up registers of 8-bit indices";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">,
                  Option<"strict", "strict", "bool", "false", "Scales between integers stay floats">];
 }
 
 def FormForestMasks : Pass<"decide-form-forest-masks", "::mlir::func::FuncOp"> {
-  let summary = "Evaluate decision trees by bit masks of leaves, where rows fill vectors and that is faster";
+  let summary = "Evaluate decision trees by bit masks of leaves, where rows fill vectors and masks are faster than walks";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
@@ -111,7 +111,7 @@ def SplitBatches : Pass<"decide-split-batches", "::mlir::func::FuncOp"> {
 }
 
 def PlaceInVtcm : Pass<"decide-place-in-vtcm", "::mlir::ModuleOp"> {
-  let summary = "Place data that vectors read, except constants, in near memory (VTCM)";
+  let summary = "Place data that vectors read, except constants, in fast local memory (VTCM)";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
                  Option<"maxBytes", "max-bytes", "int64_t", "0", "Bytes of near memory (VTCM) that the caller provides">];
 }

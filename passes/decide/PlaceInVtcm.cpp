@@ -1,9 +1,10 @@
-// Places data that vectors read in near memory (VTCM).
+// Places data that vectors read in fast local memory of the target (VTCM).
 //
 // A target may have a small memory that its vectors read fastest. Results that
-// only vectors read are stored there; several policies for choosing them are
-// tried. Other operands of vectors are copied there a few rows at a time,
-// before their reader computes the corresponding row band of its result:
+// only vectors read are stored there; several policies for choosing such
+// results are tried. Other operands of vectors are copied there a few rows at a
+// time, before the group that reads them computes the corresponding row band of
+// its result:
 //
 //   %2 = group(%x, %1) { conv, add %1 }  ->  %a = slice %1  // rows
 //                                            %b = group(%a) { reshape } {near}
@@ -45,15 +46,15 @@ Value rootOf(Value v) {
   return v;
 }
 
-/// Which results are placed in near memory: the smallest or the largest first,
-/// up to half of its size or all of it.
+/// Which results are placed in VTCM: the smallest or the largest first, up to
+/// half of its size or all of it.
 struct Policy {
   bool takesHalf, smallestFirst;
 };
 constexpr Policy policies[] = {
     {true, true}, {true, false}, {false, true}, {false, false}};
 
-/// Rewrites one function for near memory of `limit` bytes.
+/// Rewrites one function for VTCM of `limit` bytes.
 class Filling {
 public:
   Filling(func::FuncOp main, const TargetDescription &target, Policy policy,
@@ -64,8 +65,8 @@ public:
   /// equivalent bytes.
   int64_t cost = 0;
 
-  /// Returns whether vectors now read all their operands from near memory or
-  /// constants.
+  /// Rewrites the function; returns whether vectors now read all their operands
+  /// from VTCM or constants.
   bool run() {
     SmallVector<GroupOp> groups;
     for (auto [step, op] : llvm::enumerate(main.getBody().front())) {
@@ -107,7 +108,8 @@ private:
                    target);
   }
 
-  /// Whether only vectors read `value`; `last` becomes the last such step.
+  /// Whether only vectors read `value`; raises `last` to the last step that
+  /// reads it.
   bool isReadByVectors(Value value, unsigned &last) {
     return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
@@ -118,7 +120,7 @@ private:
     });
   }
 
-  /// Chooses the results that are placed in near memory.
+  /// Chooses the results that are placed in VTCM.
   void chooseResidents(ArrayRef<GroupOp> groups) {
     struct Candidate {
       int64_t bytes;
@@ -148,7 +150,8 @@ private:
       for (int64_t &bytes : steps)
         bytes += candidate.bytes;
       candidate.group.setNear(true);
-      // Enough space must remain for the operands that are copied meanwhile.
+      // Enough space must remain for the operands that are copied while the
+      // candidate is live.
       bool isEnough = llvm::all_of(groups, [&](GroupOp group) {
         unsigned step = stepOf.lookup(group);
         if (step < candidate.first || step > candidate.last)
@@ -165,7 +168,8 @@ private:
     }
   }
 
-  /// Returns the operands that vectors read from ordinary memory.
+  /// Returns the operands that vectors would read from other memory than VTCM,
+  /// except constants.
   Operands copiedOperands(GroupOp group) const {
     Operands copied;
     for (OpOperand &read : group->getOpOperands()) {
@@ -184,9 +188,9 @@ private:
            operandRows(group, {0, shapeOf(group.getResult(0))[1]}).has_value();
   }
 
-  /// Returns the bytes of the operands for each row band of `height` rows of
-  /// the result; for height 0, a single band of all rows. Nothing if the group
-  /// cannot be computed by rows.
+  /// Returns, for each row band of `height` rows of the result, the bytes of
+  /// the operands that are to be copied; for height 0, a single band of all
+  /// rows. Nothing if the group cannot be computed by rows.
   std::optional<SmallVector<int64_t>>
   bytesOfBands(GroupOp group, const Operands &operands, int64_t height) const {
     if (height == 0) {
@@ -226,8 +230,8 @@ private:
   int64_t costOf(GroupOp group, const Operands &operands,
                  int64_t height) const {
     // The overhead of a launch, including data such as weights that each launch
-    // reloads into registers: about a hundred packets on the DSPs of November
-    // 2026, the time in which 6 KB are copied.
+    // reloads into registers: about a hundred VLIW packets on the DSPs of
+    // November 2026, which take as long as copying 6 KB.
     constexpr int64_t launch = 6 << 10;
     bool isWhole = isAll(group, height);
     auto bands = *bytesOfBands(group, operands, isWhole ? 0 : height);
@@ -242,7 +246,8 @@ private:
            height == shapeOf(group.getResult(0))[1];
   }
 
-  /// Returns the largest height of row bands that fits; 0 if none does.
+  /// Returns the largest height of row bands whose operands fit into `room`
+  /// bytes; 0 if none does.
   int64_t heightFor(GroupOp group, const Operands &operands,
                     int64_t room) const {
     int64_t all =
@@ -286,7 +291,7 @@ private:
   Policy policy;
   int64_t limit;
   llvm::DenseMap<Operation *, unsigned> stepOf;
-  /// The bytes of near memory occupied by results at each step.
+  /// The bytes of VTCM occupied by results at each step.
   std::vector<int64_t> used;
 };
 
@@ -305,7 +310,7 @@ private:
       main.getBody().takeBody(filled->getBody());
       return;
     }
-    // Binary search for a sufficient size, to a kilobyte.
+    // Finds the least sufficient size of VTCM by binary search, to a kilobyte.
     constexpr int64_t unit = 1024;
     int64_t less = maxBytes, enough = std::max<int64_t>(2 * maxBytes, unit);
     while (!tryWith(main, enough))
@@ -319,8 +324,8 @@ private:
         Builder(&getContext()).getI64IntegerAttr(llvm::alignTo(enough, unit)));
   }
 
-  /// Returns the function rewritten for `bytes` of near memory with the best
-  /// policy; null if that is too small.
+  /// Returns the function rewritten for `bytes` bytes of VTCM with the best
+  /// policy; null if that is too little for every policy.
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes) {
     OwningOpRef<func::FuncOp> best;
     int64_t least = 0;
@@ -338,11 +343,12 @@ private:
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes,
                                     Policy policy, int64_t &cost) {
     const TargetDescription &target = *lookupTarget(targetName);
-    // The placement may need more than the sum of live buffers, so the limit is
-    // reduced until it fits.
+    // The placed buffers may need more bytes than are live at any step, so the
+    // limit is reduced until they fit.
     for (int64_t limit = bytes; limit > 0;) {
       OwningOpRef<func::FuncOp> trial(main.clone());
-      // Strategies read the module's `strict` attribute.
+      // The copy is added to the module, since strategies read the module's
+      // `strict` attribute.
       getOperation().push_back(*trial);
       Filling filling(*trial, target, policy, limit);
       if (!filling.run())

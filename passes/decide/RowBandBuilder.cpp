@@ -61,7 +61,8 @@ std::vector<size_t> lastReaders(ArrayRef<GroupOp> groups) {
 
 namespace {
 
-/// Determines which rows each group computes, one band after the other.
+/// Determines the rows that each group of a chain computes, one band after the
+/// other.
 class RowsOfChain {
 public:
   RowsOfChain(ArrayRef<GroupOp> groups, bool fromEnd, ReadRows read)
@@ -106,9 +107,10 @@ public:
     return true;
   }
 
-  /// Returns all added bands, with the rows that they hold.
+  /// Returns all added bands, each with the rows that its groups hold.
   std::vector<RowBand> take() {
-    // From the last band on: the rows that this and later bands read.
+    // Bands are visited from the last one on; `ahead` is the rows that this and
+    // later bands read of each group.
     std::vector<Rows> ahead(groups.size());
     for (size_t k = bands.size(); k-- > 0;) {
       RowBand &band = bands[k];
@@ -128,8 +130,8 @@ public:
   }
 
 private:
-  /// Returns the next rows of a group, so that `needed` is covered, in
-  /// multiples of its grain.
+  /// Returns the next rows of group `i`, from where it stopped until `needed`
+  /// is covered, in multiples of the rows that the group computes together.
   Rows goOn(size_t i, Rows needed) {
     int64_t before = reached[i], grain = together[i];
     if (needed.size() == 0)
@@ -148,7 +150,8 @@ private:
   ReadRows read;
   std::vector<int64_t> together, reached;
   std::vector<RowBand> bands;
-  /// For each band, the rows of each group that other groups of the chain read.
+  /// For each band: the rows of each group's result that other groups of the
+  /// chain read.
   std::vector<std::vector<Rows>> wanted;
 };
 
@@ -248,7 +251,7 @@ public:
   }
 
 private:
-  /// Computes the rows of group `i` for band `k`.
+  /// Builds group `i` for band `k`; returns the rows that it computes.
   Value compute(size_t k, size_t i) {
     GroupOp group = groups[i];
     auto part = [&](const OperandRows &read) -> Value {
@@ -268,7 +271,8 @@ private:
     };
     GroupOp built =
         buildForRows(builder, group, bands[k].computed[i], target, part);
-    // A group with fewer rows must not use more scratch memory.
+    // The scratch memory of a group for fewer rows must not exceed that of the
+    // whole group.
     auto bytes = [&](GroupOp of) {
       SmallVector<int64_t> all = schedule::scratchBytes(of, target);
       return std::accumulate(all.begin(), all.end(), int64_t(0));
@@ -278,7 +282,8 @@ private:
     return built.getResult(0);
   }
 
-  /// Concatenates the computed rows with those kept from the previous band.
+  /// Makes the rows of group `i` available to other groups: the computed rows,
+  /// with those kept from the previous band.
   void hold(size_t k, size_t i, Value computed) {
     if (kept[i]) {
       SmallVector<Value> both{kept[i], computed};
@@ -290,8 +295,8 @@ private:
     kept[i] = Value();
   }
 
-  /// Copies the rows that the next band reads in addition to those that it
-  /// computes.
+  /// Copies the rows that the next band reads of group `i` besides those that
+  /// it computes.
   void keep(size_t k, size_t i) {
     Rows rows = bands[k].kept(i, fromEnd);
     if (bands[k].computed[i].size() == 0 || rows.size() == 0)
@@ -313,8 +318,8 @@ private:
   OpBuilder builder;
   std::vector<size_t> readers;
   std::vector<RowBand> bands;
-  /// For each group, the rows that are live, and the rows kept for the next
-  /// band.
+  /// For each group: the rows that are live, and the copy of the rows kept for
+  /// the next band.
   std::vector<Held> results;
   std::vector<Value> kept;
 };

@@ -10,8 +10,8 @@
 namespace ingot::decide {
 
 /// Consecutive groups, of which only the last one's result is stored as a
-/// whole. All groups compute a band of `height` rows of it before the next
-/// band.
+/// whole. All groups compute their part of a band of `height` rows of this
+/// result before the next band.
 struct Chain {
   std::vector<graph::GroupOp> groups;
   int64_t height = 0;
@@ -30,10 +30,11 @@ struct Chain {
 
 /// The rows of each group's result in one row band.
 struct RowBand {
-  /// The rows that the group computes; empty if the previous ones suffice.
+  /// The rows that the group computes; empty if the rows computed for previous
+  /// bands suffice.
   std::vector<Rows> computed;
-  /// The rows that are live for other groups: the computed ones and those kept
-  /// from the previous band. For the last group only the computed ones.
+  /// The rows that are live for other groups: the computed rows and those kept
+  /// from the previous band. For the last group only the computed rows.
   std::vector<Rows> held;
 
   /// Returns the rows of a group that are kept from the previous band.
@@ -43,16 +44,18 @@ struct RowBand {
   }
 };
 
-/// Returns how many rows a group computes together (Strategy::rowsTogether).
+/// Returns the number of rows of which a group computes multiples
+/// (Strategy::rowsTogether).
 int64_t rowsTogether(graph::GroupOp group);
 
 using ReadRows =
     llvm::function_ref<const std::optional<llvm::SmallVector<OperandRows>> &(
         graph::GroupOp, Rows)>;
 
-/// Returns the row bands of a chain in the order of computation, from the first
-/// row or from the last one; nothing if the chain cannot be computed row by
-/// row. `read` is operandRows.
+/// Returns the row bands of a chain in the order of computation, which is from
+/// the last row if `fromEnd`, otherwise from the first row; nothing if the
+/// chain cannot be computed row by row. `read` is operandRows, perhaps with a
+/// cache.
 std::optional<std::vector<RowBand>> rowBandsOf(const Chain &chain, bool fromEnd,
                                                ReadRows read);
 
@@ -66,12 +69,12 @@ rowsOfBand(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 /// its result; the number of groups if none does.
 std::vector<size_t> lastReaders(llvm::ArrayRef<graph::GroupOp> groups);
 
-/// Returns what a group of a row band reads in place of `part`, the rows of an
-/// operand.
+/// Given an operand's rows `part` that a group of a row band needs, returns the
+/// value to read instead, for example a copy in VTCM.
 using PlacePart = llvm::function_ref<mlir::Value(
     mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
 
-/// Replaces the groups of a chain by those of its row bands; returns the
+/// Replaces the groups of a chain by groups for its row bands; returns the
 /// result.
 mlir::Value buildRowBands(const Chain &chain, bool fromEnd,
                           const TargetDescription &target,

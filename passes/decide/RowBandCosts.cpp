@@ -10,8 +10,8 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// The overhead of a launch in units of work, which keeps the number of row
-/// bands small.
+/// The overhead of a launch in units of schedule::workOf, which keeps the
+/// number of row bands small.
 constexpr double call = 500;
 
 /// Returns the bytes of constants that a group reads in each launch.
@@ -52,8 +52,8 @@ double RowBandCosts::launch(GroupOp group, int64_t rows) const {
 }
 
 double RowBandCosts::kernel() const {
-  // With 14,000 to 22,000 cycles, yolov8n_640 gets half of its arena; the
-  // largest value gives the fewest kernels: 87 instead of 68 without row bands
+  // With 14,000 to 22,000 cycles per kernel, row bands halve the arena of
+  // yolov8n_640; 22,000 give the fewest kernels: 87, and 68 without row bands
   // (November 2026).
   constexpr double cycles = 22000;
   return hasCaches ? cycles * rate : 0;
@@ -62,8 +62,8 @@ double RowBandCosts::kernel() const {
 double RowBandCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
-  // Read from the L2 cache, at twice the rate of the memory behind it, and
-  // written.
+  // The elements are read from the L2 cache, at twice the rate of the memory
+  // behind it, and written.
   double bytes =
       double(elements) *
       double(bytesPerElement(cast<ShapedType>(type).getElementType()));
@@ -71,8 +71,8 @@ double RowBandCosts::copy(Type type, int64_t elements) const {
 }
 
 double RowBandCosts::saved(int64_t bytes, int64_t held) const {
-  // Otherwise the tensor would be written and read behind the L2 cache, half of
-  // which is used by other operands.
+  // Without row bands, the tensor would be written to and read from behind the
+  // L2 cache, half of which is used by other operands.
   int64_t room = target.l2Bytes / 2;
   if (!hasCaches || bytes <= room || held > room)
     return 0;

@@ -7,23 +7,24 @@
 
 namespace ingot::decide {
 
-/// Costs in units of schedule::workOf, in addition to the unsplit groups.
+/// Costs of row bands in units of schedule::workOf, in addition to the cost of
+/// the unsplit groups.
 class RowBandCosts {
 public:
   explicit RowBandCosts(const TargetDescription &target);
 
   /// Returns the cost of computing some rows of a group in a separate launch.
   double launch(graph::GroupOp group, int64_t rows) const;
-  /// Returns the cost of an additional kernel for the same group.
+  /// Returns the cost of one more kernel for the same group.
   double kernel() const;
-  /// Returns the cost of copying elements of a cached tensor.
+  /// Returns the cost of copying elements of a tensor in the L2 cache.
   double copy(mlir::Type type, int64_t elements) const;
-  /// Returns the saving if a result of `bytes` is not stored as a whole, and at
-  /// most `held` bytes are live at a time.
+  /// Returns the saving if a group's result of `bytes` is not stored as a
+  /// whole, and at most `held` bytes of it are live at a time.
   double saved(int64_t bytes, int64_t held) const;
 
 private:
-  /// Cached properties of a group.
+  /// Properties of a group that do not depend on the rows; cached.
   struct Group {
     double work;
     /// The overhead of each launch in cycles.

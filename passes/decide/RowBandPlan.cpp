@@ -1,10 +1,10 @@
-// While a chain of groups i .. j runs, these are live: the tensors that are
-// live across it, its input and result, and the rows of one band in between. If
-// the chain is the last reader of its input, the result may overwrite rows of
-// the input that have been read, so that both together take little more than
-// the larger one. Chains and band heights are chosen by dynamic programming
-// over the order of groups: best[j + 1] is the cheapest of best[i] + cost(i ..
-// j) over all chains within the limit.
+// While a chain of groups i .. j runs, these tensors are live: those that are
+// live across the chain, its input and result, and the rows of one band in
+// between. If the chain is the last reader of its input, the result may
+// overwrite rows of the input that have been read, so that both together take
+// little more than the larger one. Chains and band heights are chosen by
+// dynamic programming over the order of groups: best[j + 1] is the cheapest of
+// best[i] + cost(i .. j) over all chains within the limit.
 
 #include "passes/decide/RowBandPlan.h"
 
@@ -24,10 +24,11 @@ namespace ingot::decide {
 
 namespace {
 
-/// Longer chains recompute too many rows, or keep too many.
+/// The largest number of groups in a chain: longer chains recompute too many
+/// rows, or keep too many.
 constexpr size_t longestChain = 12;
-/// The largest number of row bands that keep rows, since each has its own
-/// launches.
+/// The largest number of row bands if rows are kept from band to band, since
+/// each band has its own launches.
 constexpr int64_t mostKeepingBands = 8;
 
 } // namespace
@@ -65,7 +66,8 @@ public:
     Choice best = cheapest(low);
     if (best.cost <= 0)
       return chainsOf(best);
-    // A higher limit admits more choices.
+    // A higher limit admits more choices: finds the lowest limit with a choice
+    // that costs nothing.
     best = cheapest(high);
     while (high - low > high / 64) {
       int64_t middle = low + (high - low) / 2;
@@ -89,7 +91,8 @@ private:
     double cost;
     OpOperand *input;
   };
-  /// Chains in order, and their cost in addition to the unsplit groups.
+  /// Chains in the order of the groups, and their cost in addition to the
+  /// unsplit groups.
   struct Choice {
     double cost;
     std::vector<const Candidate *> chains;
@@ -106,7 +109,8 @@ private:
     return chains;
   }
 
-  /// Extends the candidates for a lower limit.
+  /// Computes the candidate chains again, for a limit an eighth lower, if
+  /// `maxBytes` is lower than the limit for which they were computed.
   void consider(int64_t maxBytes) {
     if (maxBytes >= considered)
       return;
@@ -135,8 +139,9 @@ private:
     return it->second;
   }
 
-  /// Adds the candidates for a chain of the groups i .. j; returns false if no
-  /// longer chain from i is possible either.
+  /// Adds the candidates for a chain of the groups i .. j, one for each band
+  /// height; returns false if no longer chain that begins with group i is
+  /// possible either.
   bool consider(size_t i, size_t j) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
     for (GroupOp group : chain)
@@ -144,10 +149,12 @@ private:
           shapeOf(group->getResult(0)).size() < 3 ||
           shapeOf(group->getResult(0))[0] != 1 || hasDynamicSizes(group))
         return false;
-    // Whether a group can be computed row by row does not depend on the rows.
+    // Whether a group can be computed row by row does not depend on the rows,
+    // so the first row is tried.
     if (!reads(chain.back(), {0, 1}))
       return false;
-    // Intermediate results may only be read inside the chain.
+    // Only groups of the chain may read intermediate results; a longer chain
+    // may include more readers.
     for (GroupOp group : chain.drop_back())
       if (!llvm::all_of(group->getUsers(), [&](Operation *user) {
             return llvm::is_contained(chain, user);
@@ -183,8 +190,8 @@ private:
     double count;
   };
 
-  /// Returns all row bands if they keep rows; else a few that represent all
-  /// others.
+  /// Returns all row bands if rows are kept; otherwise a few bands, the middle
+  /// one of which represents all others.
   std::optional<std::vector<Sample>> samplesOf(const Chain &chain) {
     auto read = [&](GroupOp group, Rows rows) -> auto & {
       return reads(group, rows);
@@ -236,7 +243,7 @@ private:
 
   /// Returns the number of kernels for the row bands of a group: bands share a
   /// kernel if they have the same number of rows and read the same number of
-  /// rows.
+  /// rows of each operand.
   size_t kernelsOf(GroupOp group, size_t g, ArrayRef<Sample> samples) {
     std::set<std::vector<int64_t>> kinds;
     for (const Sample &sample : samples) {
@@ -271,7 +278,8 @@ private:
           own +=
               count * costs.copy(result.getType(), kept * rowElements(result));
       }
-      // At least the whole result is computed, except rows that nobody reads.
+      // The row bands compute at least the whole result, except rows that no
+      // group reads.
       int64_t rows = shapeOf(group->getResult(0))[1];
       cost += std::max(own - costs.launch(group, rows), 0.0) +
               costs.kernel() * double(kernelsOf(group, g, samples) - 1);
@@ -312,7 +320,7 @@ private:
   }
 
   /// Returns how many rows of group `g` are live while group `now` computes its
-  /// part of band `k`.
+  /// rows of band `k`.
   static int64_t rowsThere(const Chain &chain, ArrayRef<Sample> samples,
                            size_t k, size_t now, size_t g, size_t reader) {
     const RowBand &band = samples[k].band;
@@ -329,7 +337,8 @@ private:
                            : keptFor(k + 1);
   }
 
-  /// Returns the live bytes that neither belong to the chain nor are `input`.
+  /// Returns the live bytes that belong neither to a result of the groups i ..
+  /// j nor to `input`.
   int64_t aliveAcross(size_t i, size_t j, Value input) const {
     llvm::DenseSet<unsigned> own;
     for (size_t k = i; k <= j; ++k)
@@ -348,7 +357,7 @@ private:
   }
 
   /// Returns the rows of `value` that the chain reads for a row band; nothing
-  /// if it does not read it by rows.
+  /// if it reads none, or not by rows.
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
                                Value value, bool byLastOnly) {
     std::optional<Rows> all;
@@ -367,8 +376,8 @@ private:
     return all;
   }
 
-  /// Whether all uses of `value`'s buffer read rows of it, and are in this
-  /// chain.
+  /// Whether all uses of `value`'s buffer read rows of it, and belong to groups
+  /// i .. j.
   bool isReadByRows(size_t i, size_t j, Value value) {
     auto place = buffers.placeOf(value);
     const auto &buffer = buffers[place.buffer];
@@ -393,8 +402,8 @@ private:
     return true;
   }
 
-  /// Returns the bytes of the result, including the input that it may overwrite
-  /// if there is one; sets `input` to that input.
+  /// Returns the bytes of the chain's result. If the result may overwrite an
+  /// input, sets `input` to it and returns the bytes of both together.
   int64_t bytesOfEnds(size_t i, size_t j, ArrayRef<Sample> samples,
                       ArrayRef<OpOperand *> inputs, OpOperand *&input) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
@@ -406,8 +415,8 @@ private:
     if (stored)
       for (OpOperand *read : inputs) {
         Value operand = read->get();
-        // The input has to begin so far after the result that writes stay
-        // before the rows still to be read.
+        // The input has to begin so many bytes after the result that the rows
+        // written end before the rows still to be read.
         int64_t bytes = aligned(plan::bytesOf(operand.getType()));
         int64_t lead = std::numeric_limits<int64_t>::min();
         for (size_t k = 0; k < samples.size(); ++k) {
@@ -433,7 +442,7 @@ private:
     return total;
   }
 
-  /// Returns the least peak that any choice reaches.
+  /// Returns the least peak of live bytes that any choice of chains reaches.
   int64_t leastPeak() const {
     std::vector<int64_t> best{0};
     for (size_t n = 0; n < groups.size(); ++n) {
@@ -445,7 +454,8 @@ private:
     return best.back();
   }
 
-  /// Returns the cheapest choice of chains with a peak within `limit`.
+  /// Returns the cheapest choice of chains with a peak of at most `limit`
+  /// bytes.
   Choice cheapest(int64_t limit) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> best{0};
@@ -476,8 +486,9 @@ private:
   std::vector<int64_t> stepOf;
   /// The live bytes while a group runs unsplit.
   std::vector<int64_t> alone;
-  /// Candidates by their last group; each contains a group that needs more than
-  /// `considered` bytes unsplit.
+  /// For each group, the candidate chains that end with it. Each candidate
+  /// contains a group that needs more than `considered` bytes if it is not
+  /// split.
   std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
   /// Whether chains that keep rows may be chosen.

@@ -10,7 +10,8 @@
 
 namespace ingot::decide {
 
-/// Chooses chains in one function, for several limits.
+/// Chooses the chains of groups of one function that are computed in row bands,
+/// for several limits of memory.
 class RowBandPlanner {
 public:
   RowBandPlanner(mlir::func::FuncOp main, const TargetDescription &target);
@@ -21,8 +22,8 @@ public:
   /// Without `keeps`, no row band keeps rows for the next one, which causes
   /// fewer gaps in the arena.
   std::vector<Chain> plan(int64_t maxBytes, bool keeps);
-  /// Returns the chains that reduce the peak to `maxBytes`, or as far as
-  /// possible without taking more time, as estimated.
+  /// Returns the chains that reduce the peak of live memory to `maxBytes`, or
+  /// as far as possible without an increase of the estimated time.
   std::vector<Chain> planAtNoCost(int64_t maxBytes);
 
 private:

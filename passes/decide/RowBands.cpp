@@ -2,9 +2,10 @@
 // execution).
 //
 // If the arena exceeds the limit, chains of groups are computed band by band:
-// some rows of the last result, from the rows of all previous results that
-// these need. Rows at the borders of bands are either recomputed or kept for
-// the next band, whichever costs less (RowBandBuilder.cpp, RowBandCosts.cpp).
+// some rows of the last result, and before them the rows of all previous
+// results that are needed for it. Rows at the borders of bands are either
+// recomputed or kept for the next band, whichever costs less
+// (RowBandBuilder.cpp, RowBandCosts.cpp).
 //
 //   %1 = group(%x) { conv }          %a = slice %x  // rows
 //   %2 = group(%1) { depthwise } ->  %b = group(%a) { conv }
@@ -14,16 +15,18 @@
 //
 // Bands run from the first row or from the last one, alternately for successive
 // chains, so that results can overwrite inputs in both directions. The
-// attribute kernel.macs_recomputed counts recomputed MACs. Groups that are row
-// chains already (ChainRows.cpp) are kept if the arena has room for them.
+// attribute kernel.macs_recomputed counts recomputed MACs. Groups that
+// ChainRows.cpp has fused row by row are kept if the arena has room for them.
 //
-// Before, groups are reordered so that less memory is live beyond the limit
-// (plan/OrderLaunches.h), since a chain consists of consecutive groups. Kernels
-// with scratch memory get plans that need less of it.
+// Before chains are chosen, groups are reordered so that fewer bytes are live
+// beyond the limit (plan/OrderLaunches.h), since a chain consists of
+// consecutive groups. Kernels with scratch memory get plans that need less of
+// it.
 //
-// Without a limit, the estimated time must not increase: row bands save the
-// cost of large results that are evicted from the caches before they are read.
-// If that does not reduce the arena by a large part, nothing changes.
+// Without a limit (`max-bytes` is 0), the estimated time must not increase: row
+// bands save the cost of large results that are evicted from the caches before
+// they are read. If they do not reduce the arena by a large part, nothing
+// changes.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -47,8 +50,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The largest share of the arena that may remain if additional kernels are to
-/// pay off by default.
+/// Without a limit, row bands are used only if the arena shrinks to this share,
+/// since they need more kernels.
 constexpr double worthShare = 0.75;
 
 struct RowBandsPass : impl::RowBandsBase<RowBandsPass> {
@@ -75,7 +78,7 @@ private:
     }
     if (least <= target().l2Bytes)
       return;
-    // On copies, since reordering the groups is not useful by itself.
+    // Works on copies, since reordering the groups is not useful by itself.
     auto copy = [&] {
       OwningOpRef<func::FuncOp> trial(main.clone());
       getOperation().push_back(*trial);
@@ -98,8 +101,8 @@ private:
       main->setAttr(kernel::kMacsRecomputedAttr, recomputed);
   }
 
-  /// Reduces the arena to `most` bytes, or close to it; without maxBytes only
-  /// as far as this takes no time.
+  /// Reduces the arena of `main` to `most` bytes, or close to it; without a
+  /// limit (maxBytes is 0) only as far as the estimated time does not increase.
   void splitIntoBands(func::FuncOp main, int64_t most) {
     int64_t least = arenaOf(main);
     if (least <= most)
@@ -112,8 +115,8 @@ private:
     Best best{least, nullptr};
     RowBandPlanner planner(main, target());
     build(main, planner, most, most, /*keeps=*/true, best);
-    // Estimates may also be too large: a plan for a higher limit may fit and
-    // recompute fewer rows.
+    // The planner may overestimate the arena: a plan for a higher limit may fit
+    // and recompute fewer rows.
     if (maxBytes > 0 &&
         (!best.function || multiplyAdds(*best.function) > multiplyAdds(main))) {
       Best other{least, nullptr};
@@ -134,19 +137,20 @@ private:
                     Builder(&getContext()).getI64IntegerAttr(recomputed));
   }
 
-  /// The function with the smallest arena so far.
+  /// The rewritten function with the smallest arena so far, and the bytes of
+  /// this arena.
   struct Best {
     int64_t bytes;
     OwningOpRef<func::FuncOp> function;
   };
 
-  /// Builds the plan for `first` bytes, and for less as long as the arena
-  /// exceeds `most`.
+  /// Builds the plan for a limit of `first` bytes, then for lower limits as
+  /// long as the arena exceeds `most` bytes.
   void build(func::FuncOp main, RowBandPlanner &planner, int64_t most,
              int64_t first, bool keeps, Best &best) const {
-    // A plan is an estimate: the resulting arena is measured, and the limit is
-    // lowered by the error. By default, only gaps in the arena are a reason to
-    // try again.
+    // A plan estimates the arena: the actual arena is measured, and the limit
+    // is lowered if it is larger. Without maxBytes, only gaps in the arena are
+    // a reason to try again.
     int64_t limit = first, step = 0;
     std::vector<Chain> before;
     int attempts = maxBytes > 0 ? 16 : 4;
@@ -157,20 +161,23 @@ private:
                                                : planner.planAtNoCost(limit);
       if (chains.empty())
         break;
-      // By default the limit also affects the scratch memory of kernels.
+      // Without maxBytes the limit also affects the scratch memory of kernels,
+      // so equal chains are built again.
       if (maxBytes > 0 &&
           llvm::equal(chains, before,
                       [](const Chain &a, const Chain &b) { return a.isAs(b); }))
         continue;
       before = chains;
-      // Which directions leave fewer gaps is not known in advance.
+      // It is not known in advance which directions leave fewer gaps in the
+      // arena.
       for (auto [inTurn, fromEnd] : {std::pair(true, false),
                                      {false, false},
                                      {true, true},
                                      {false, true}}) {
         IRMapping mapping;
         OwningOpRef<func::FuncOp> trial(main.clone(mapping));
-        // Strategies read the module's `strict` attribute.
+        // The copy is added to the module, since strategies read the module's
+        // `strict` attribute.
         main->getParentOfType<ModuleOp>().push_back(*trial);
         buildAll(chains, mapping, inTurn, fromEnd);
         if (limit < most)
@@ -190,8 +197,9 @@ private:
     }
   }
 
-  /// Makes kernels use less scratch memory where there is not enough beside the
-  /// live buffers; by default only within one percent of the total time.
+  /// Makes kernels use less scratch memory where it and the live buffers
+  /// together exceed `most` bytes; without maxBytes only within one percent of
+  /// the total time.
   void limitScratch(func::FuncOp main, int64_t most) const {
     constexpr double mostOfTime = 0.01;
     double left = std::numeric_limits<double>::infinity();
@@ -227,7 +235,7 @@ private:
                 bool inTurn, bool first) const {
     llvm::DenseMap<Value, bool> builtFromEnd;
     for (Chain &chain : chains) {
-      // Map the groups to the copy.
+      // Maps the groups of the plan to those of the copied function.
       for (GroupOp &group : chain.groups)
         group = mapping.lookup(group.getResult(0)).getDefiningOp<GroupOp>();
       Value input;

@@ -1,5 +1,5 @@
-// Avoids repeating keys and values for attention heads that share them, with
-// one query each.
+// Avoids repeating the keys and values of attention for the heads that share
+// them, if each head has one query.
 //
 //   %k = reshape(expand(reshape(%keys)))      [B, G, N, D] -> [B, G * T, N, D]
 //   softmax(f(%q x transpose(%k))) x %v       %q: [B, G * T, 1, D]
@@ -28,7 +28,8 @@ namespace {
 using schedule::AttentionAnchor;
 using schedule::RepeatedMatrices;
 
-/// Repeated heads, and whether their matrices are transposed afterwards.
+/// Keys or values that are repeated for the query heads, and whether their
+/// matrices are transposed afterwards.
 struct SharedHeads {
   RepeatedMatrices repeated;
   bool isTransposed = false;
@@ -42,8 +43,8 @@ struct SharedHeads {
       from = transpose.getX();
     }
     auto repeated = RepeatedMatrices::of(from);
-    // The axis of heads must precede the two matrix axes; the repetition is
-    // three moves.
+    // The axis of heads must precede the two matrix axes; the repetition is a
+    // reshape, an expand and a reshape.
     if (!repeated || repeated->path.size() != 3 ||
         repeated->axis + 3 != int64_t(shapeOf(from).size()))
       return std::nullopt;
@@ -66,7 +67,8 @@ struct SharedHeads {
   }
 
 private:
-  /// Whether a permutation swaps the last two axes and keeps the others.
+  /// Whether a permutation swaps the last two axes and keeps the order of all
+  /// others.
   static bool exchangesMatrix(ArrayRef<int64_t> perm) {
     int64_t rank = int64_t(perm.size());
     for (int64_t i = 0; i + 2 < rank; ++i)
@@ -117,7 +119,7 @@ public:
   }
 
 private:
-  /// Whether `operand` has the axis of heads, with one row per head.
+  /// Whether `operand` has one row for each head of queries.
   bool isOfHeads(Value operand) const {
     Dims sizes = dimsOf(operand);
     return sizes.size() == size_t(axis) + 3 &&
@@ -133,8 +135,8 @@ private:
             sizes[axis + 1] == 1);
   }
 
-  /// Returns the sizes of a tensor with one row per head, regrouped by shared
-  /// heads.
+  /// Returns the sizes of a tensor with one row per head, if the heads that
+  /// share keys and values become the rows of one matrix.
   Dims shared(Value x) const {
     Dims sizes = dimsOf(x);
     sizes[axis] = sizes[axis].floorDiv(times);
@@ -168,8 +170,8 @@ struct ShareHeadsPass : impl::ShareHeadsBase<ShareHeadsPass> {
     SmallVector<MatMulOp> products(getOperation().getOps<MatMulOp>());
     for (MatMulOp product : products) {
       AttentionAnchor anchor = AttentionAnchor::of(product);
-      // Without vectors, elements are computed one by one, so repetition costs
-      // nothing.
+      // Without vectors, elements are computed one by one, so the repeated
+      // tensors are not stored.
       if (!anchor || target.maxLanes(elementOf(anchor.scores.getResult())) == 1)
         continue;
       auto keys = SharedHeads::of(anchor.scores.getB()),

@@ -10,8 +10,8 @@
 // Tensors between groups are written and read once. For a whole batch they may
 // exceed the caches, while those of one image fit. But weights are read again
 // and kernels are launched once per image, so consecutive groups are split only
-// if they save more than that costs. Slices are views, concatenations are in
-// place, and equal images share kernels.
+// if that costs less than it saves. Slices are views, concatenations are in
+// place, and images share kernels.
 //
 // A part is a range of positions of the first axis: an image, or several
 // positions if groups have merged other axes into the first one (windows of an
@@ -37,16 +37,17 @@ namespace ingot::decide {
 
 namespace {
 
-/// The largest number of parts; more would be too many launches.
+/// The largest number of parts; more parts would need too many launches.
 constexpr int64_t mostParts = 16;
-/// The largest number of operators in a segment. Longer segments would only
-/// save one more pass over memory per that many operators, and the search would
-/// take long in networks with thousands.
+/// The largest number of operators in a segment, the consecutive operators that
+/// are split together. Longer segments would save only one more pass over
+/// memory per 64 operators, and the search would take long in networks with
+/// thousands of operators.
 constexpr size_t mostOperators = 64;
 /// The overhead of a launch in cycles.
 constexpr double call = 100;
-/// The least share of its time that a segment has to save, since costs are
-/// estimates.
+/// The least share of the segment's time that splitting it has to save, since
+/// costs are estimates.
 constexpr double leastShare = 0.02;
 
 class BatchSplitter {
@@ -67,8 +68,8 @@ public:
   }
 
 private:
-  /// The cost of an operator for the whole batch, and the additional cost in
-  /// parts.
+  /// The cycles of an operator for the whole batch, and the additional cycles
+  /// if it is computed in parts.
   struct Cost {
     bool canSplit = false;
     double whole = 0, more = 0;
@@ -90,7 +91,7 @@ private:
     return {part * size, (part + 1) * size};
   }
 
-  /// Returns what a part of a group reads; nothing if the group cannot be
+  /// Returns what part `part` of a group reads; nothing if the group cannot be
   /// computed in parts.
   std::optional<SmallVector<OperandRows>> reads(GroupOp group,
                                                 int64_t part) const {
@@ -160,7 +161,7 @@ private:
         /*axis=*/0);
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
-    // If threads share the work of a batch, an image must be large enough to be
+    // If threads share the work of a batch, a part must be large enough to be
     // shared as well.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
@@ -177,7 +178,8 @@ private:
         strategy
             ? strategy->cost(view, schedule::Plan(group.getPlanAttr()), target)
             : 0;
-    // Without a plan, the cost does not depend on the parts.
+    // A strategy without a plan has no cost of its own: only elementwise work
+    // counts.
     return cycles > 0 ? cycles + schedule::elementCyclesOf(view, target)
                       : schedule::elementCyclesOf(view, target);
   }
@@ -186,8 +188,8 @@ private:
     return schedule::paysToFork({&group.getBody().front()}, target);
   }
 
-  /// Returns the cost of one more launch of a part: reading weights again, and
-  /// synchronizing threads.
+  /// Returns the cycles of one more launch of a group: reading weights again,
+  /// and synchronizing threads.
   double againOf(GroupOp group, GroupOp part) const {
     double cycles = call;
     for (Value operand : group.getInputs())
@@ -200,16 +202,17 @@ private:
     return cycles;
   }
 
-  /// Returns the cycles per byte to read a tensor of `bytes`, beyond reading
-  /// from the L2 cache.
+  /// Returns the additional cycles per byte to read a tensor of `bytes`,
+  /// compared to one in the L2 cache.
   double cyclesOfByte(int64_t bytes) const {
     return bytes <= target.l2Bytes / 2      ? 0
            : bytes <= schedule::cachedBytes ? 1 / target.rates.cacheBytes
                                             : 1 / target.rates.memoryBytes;
   }
 
-  /// Returns the cycles saved if a value passes between groups in parts. A
-  /// written line must be fetched first, so there are three passes.
+  /// Returns the cycles saved if the value passes between groups in parts
+  /// instead of as a whole. A cache line is fetched before it is written, so
+  /// each byte is transferred three times.
   double savedBy(Value v) const {
     constexpr double passes = 3;
     int64_t bytes = plan::bytesOf(v.getType());
@@ -217,7 +220,8 @@ private:
            (cyclesOfByte(bytes) - cyclesOfByte(bytes / parts));
   }
 
-  /// Returns the cycles saved by a segment of operators, and its total cycles.
+  /// Returns the cycles saved by splitting the operators first .. last, and the
+  /// cycles that they take unsplit.
   std::pair<double, double> gainOf(size_t first, size_t last) const {
     double gain = 0, whole = 0;
     llvm::SmallPtrSet<Operation *, 16> members(ops.begin() + first,
@@ -225,7 +229,8 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
-      // All operands of a concatenation in the segment must be computed in it.
+      // All operands of a concatenation in the segment must be computed in the
+      // segment.
       if (isa<ConcatOp>(ops[i]) &&
           !llvm::all_of(ops[i]->getOperands(), [&](Value part) {
             return members.contains(part.getDefiningOp());
@@ -236,8 +241,8 @@ private:
       Value result = ops[i]->getResult(0);
       if (!leaves(result, members))
         gain += savedBy(result);
-      // A part of a concatenation is stored there, so the concatenation must be
-      // in the segment.
+      // A group that stores into the result of a concatenation is split only
+      // together with the concatenation.
       else if (cast<GroupOp>(ops[i]).getOutputStrides() &&
                llvm::any_of(result.getUsers(), [&](Operation *user) {
                  return !members.contains(user);
@@ -256,7 +261,8 @@ private:
     });
   }
 
-  /// Returns the segments that save most, the last one first.
+  /// Returns the segments whose splitting saves most cycles in total, the last
+  /// segment first.
   std::vector<std::pair<size_t, size_t>> segments() const {
     std::vector<double> best{0};
     std::vector<std::optional<size_t>> from{std::nullopt};
@@ -323,11 +329,11 @@ private:
       op->erase();
   }
 
-  /// Maps values to their parts, in order.
+  /// Maps values of the segment to their parts, in order.
   using Parts = llvm::DenseMap<Value, SmallVector<Value>>;
 
-  /// Returns part `n` of a value: computed by the segment, or a slice, which is
-  /// cached in `slices`.
+  /// Returns part `n` of a value: the part that the segment has computed, or a
+  /// slice of the value, which is cached in `slices`.
   Value partOf(OpBuilder &builder, Value v, int64_t n, const Parts &results,
                Parts &slices) const {
     if (auto found = results.find(v); found != results.end())
@@ -346,8 +352,8 @@ private:
     return part;
   }
 
-  /// Returns a value of the segment as a whole, for users outside. A view is
-  /// rebuilt on the whole tensor.
+  /// Returns a value of the segment as a whole, for users outside of the
+  /// segment. A view is built again on the whole tensor.
   static Value wholeOf(OpBuilder &builder, Value v,
                        const llvm::SmallPtrSetImpl<Operation *> &members,
                        const Parts &results,
@@ -391,15 +397,15 @@ struct SplitBatchesPass : impl::SplitBatchesBase<SplitBatchesPass> {
   }
 
 private:
-  /// Returns the number of parts into which the batches of all inputs can be
-  /// divided; 1 if there is none.
+  /// Returns the largest number of parts, at most `mostParts`, into which the
+  /// batches of all inputs can be divided; 1 if they cannot.
   static int64_t partsOf(func::FuncOp main) {
     int64_t batch = 0;
     for (Type type : main.getArgumentTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor || hasDynamicSizes(type))
         return 1;
-      // An input of size 1 is used by all images.
+      // All images read an input whose first axis has size 1.
       if (tensor.getRank() > 0 && tensor.getDimSize(0) != 1)
         batch = std::gcd(batch, tensor.getDimSize(0));
     }

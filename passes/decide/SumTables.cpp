@@ -6,9 +6,9 @@
 //         (high(entry) << 8) + low(entry) + slope(entry) * fraction(t)
 //
 // The table is filled by evaluating the operators on samples in f32. It covers
-// the range from `begin` to `end`; outside, the result is the same 8-bit
-// integer. If linear interpolation deviates by more than an eighth of a step,
-// the function is not replaced.
+// the range of x from `begin` to `end`; beyond either end, the result is
+// constant. If linear interpolation deviates by more than an eighth of a step
+// of the result, the function is not replaced.
 
 #include "passes/decide/SumTables.h"
 
@@ -30,14 +30,15 @@ namespace {
 constexpr int64_t entries = schedule::tableBytes;
 /// Fractional bits of results in the table, which has 16 bits per entry.
 constexpr int resultFraction = 7;
-/// Results extend this far beyond 8 bits before they are clamped: otherwise a
-/// segment would have a bend there.
+/// Results in the table extend this far beyond the range of 8 bits and are
+/// clamped after interpolation: otherwise a segment would have a bend at the
+/// end of the range.
 constexpr double offset = 64;
-/// The largest deviation of a segment from the function, in steps of the
-/// result.
+/// The largest deviation of a table segment from the function, in steps of the
+/// quantized result.
 constexpr double mostError = 0.125;
-/// The least fractional bits of entries and of slopes; with fewer, the error is
-/// too large.
+/// The least numbers of fractional bits of table positions and of slopes; with
+/// fewer, the error is too large.
 constexpr int leastFraction = 8, leastOfSlopes = 3;
 
 /// The elementwise operators between a sum and a quantization.
@@ -76,7 +77,7 @@ public:
     auto sum = readSharedSum(operand);
     if (!sum || sum->terms.empty() || !findEnds(sum->bound()) || !fillTable())
       return false;
-    // Scaled to units of entries.
+    // Scales the sum so that it is in units of table entries.
     double perEntry = double(entries) / (end - begin);
     sum = read(perEntry);
     if (!sum)
@@ -140,7 +141,7 @@ private:
             }));
   }
 
-  /// Returns the sum times a factor.
+  /// Returns the operand of the function, a sum of integers, times a factor.
   std::optional<Sum> read(double factor) {
     auto sum = readSharedSum(operand);
     if (!sum)
@@ -170,8 +171,9 @@ private:
                                      : IntegerType::Unsigned);
   }
 
-  /// Evaluates the operators on floats `x`. Returns results in steps plus one
-  /// half; empty if they cannot be evaluated.
+  /// Evaluates the operators of the function on floats `x`. Returns results in
+  /// steps of the quantized result, plus one half; empty if the operators
+  /// cannot be evaluated.
   SmallVector<double> compute(ArrayRef<double> x) {
     OpBuilder builder(last);
     Location loc = last.getLoc();
@@ -207,9 +209,11 @@ private:
     return results;
   }
 
-  /// Finds the range outside which the function is constant on both sides.
+  /// Finds `begin` and `end`: below and above them, the quantized result is
+  /// constant.
   bool findEnds(double bound) {
-    // Samples from one end to the other, denser for smaller magnitudes.
+    // The samples reach from -bound to bound, and are denser for smaller
+    // magnitudes.
     constexpr int octaves = 14, perOctave = 32, count = octaves * perOctave;
     SmallVector<double> x;
     for (int i = 0; i <= count; ++i)
@@ -233,7 +237,8 @@ private:
   }
 
   bool fillTable() {
-    // Each segment is sampled at these points, including its ends.
+    // Each segment is sampled at its ends and at points that divide it into
+    // `parts` parts.
     constexpr int64_t parts = 4;
     SmallVector<double> x;
     for (int64_t i = 0; i <= entries * parts; ++i)

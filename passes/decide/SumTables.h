@@ -7,9 +7,9 @@
 
 namespace ingot::decide {
 
-/// Replaces a quantization to 8 bits of a function of a sum of integers
-/// (readSum). Returns false if it is not such a function, or if linear
-/// interpolation is not accurate enough.
+/// Replaces an 8-bit quantization whose operand is a function of a sum of
+/// integers (readSum). Returns false if the operand is not such a function, or
+/// if linear interpolation is not accurate enough.
 bool formSumTable(graph::QuantizeOp op);
 
 } // namespace ingot::decide

@@ -8,7 +8,7 @@
 //   group(p, i) { gather(transpose(unpack_panels(p)), i) }
 //   group(x, p) { matmul(x, unpack_panels(p)) }
 //
-// where p is pack_panels(weights) and `table` has the elements of
+// p is pack_panels(weights), and `table` has the elements of
 // transpose(weights), byte for byte. A gather reads few elements of a large
 // table, so it does not matter that they are no longer contiguous in memory.
 
@@ -25,10 +25,11 @@ namespace ingot::decide {
 
 namespace {
 
-/// For smaller tables, the more expensive address computation does not pay off.
+/// The least number of elements of a table: for smaller tables, the more
+/// expensive address computation does not pay off.
 constexpr int64_t leastElements = 1 << 12;
 
-/// Returns the block argument of a group's operand.
+/// Returns the block argument that stands for a group's operand in its body.
 BlockArgument argumentOf(OpOperand &operand) {
   auto group = cast<GroupOp>(operand.getOwner());
   return group.getBody().getArgument(operand.getOperandNumber());
@@ -65,7 +66,8 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   ArrayRef<char> as = elementBytes(a.getValue(), storageOfA),
                  bs = elementBytes(b.getValue(), storageOfB);
   int64_t size = bytesPerElement(type.getElementType());
-  // Block by block, so that the cache lines of both stay in the cache.
+  // Compares block by block, so that the cache lines of both constants stay in
+  // the cache.
   constexpr int64_t side = 16;
   for (int64_t top = 0; top < rows; top += side)
     for (int64_t left = 0; left < columns; left += side)
@@ -78,7 +80,8 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   return true;
 }
 
-/// Makes a group read the transposed panels instead of the table.
+/// Makes a group read the transposed panels of `pack` instead of its constant
+/// operand `use`.
 void readPanels(OpOperand &use, PackPanelsOp pack, UnpackPanelsOp unpack) {
   BlockArgument table = argumentOf(use);
   OpBuilder builder = OpBuilder::atBlockBegin(table.getOwner());
@@ -96,7 +99,7 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
 
   void runOnOperation() override {
     Block &body = getOperation().getBody().front();
-    // Find the panels that kernels read.
+    // Collects the panels that kernels read.
     SmallVector<std::pair<PackPanelsOp, UnpackPanelsOp>> packed;
     for (GroupOp group : body.getOps<GroupOp>())
       for (OpOperand &operand : group->getOpOperands())
@@ -113,7 +116,8 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
         if (!weights || !hasData(weights.getValue()) ||
             !areTransposed(table, weights))
           continue;
-        // The first user of the panels may now be a gather.
+        // The first user of the panels may now be a gather, so they are moved
+        // to the beginning of the block.
         pack->moveBefore(&body.front());
         weights->moveBefore(pack);
         for (OpOperand &use : llvm::make_early_inc_range(table->getUses()))

@@ -27,7 +27,7 @@ public:
     return OpT::create(builder, loc, x.getType(), x)->getResult(0);
   }
   mlir::Value shifted(mlir::Value x, mlir::Value by, llvm::StringRef direction);
-  /// Shift by a constant; by 0 returns `x` itself.
+  /// Builds shifts by a constant; a shift by 0 returns `x` itself.
   mlir::Value left(mlir::Value x, int64_t by);
   mlir::Value right(mlir::Value x, int64_t by);
 
@@ -36,8 +36,8 @@ public:
   mlir::Value cast(mlir::Value x, mlir::Type type);
   mlir::Value bits(mlir::Value x, mlir::Type type);
 
-  /// Builds a sum with `fraction` fractional bits. The sum has to fit (see
-  /// `fits`).
+  /// Builds the value of `sum` with `fraction` fractional bits, which must fit
+  /// 32 bits (see `fits`).
   mlir::Value sum(const Sum &sum, int fraction);
 
   mlir::OpBuilder builder;
@@ -45,15 +45,16 @@ public:
   mlir::Type si32;
 
 protected:
-  /// Returns the broadcast shape with the element type of the first operand.
+  /// Returns the type of binary(x, y): the broadcast shape with the element
+  /// type of `x`.
   mlir::RankedTensorType typeOf(mlir::Value x, mlir::Value y);
 
 private:
   mlir::Value term(const Term &term, int fraction);
 };
 
-/// Whether a sum with this bound and `fraction` fractional bits is less than
-/// 2^bits, and no intermediate value exceeds 32 bits.
+/// Whether a sum with a magnitude of at most `bound` and `fraction` fractional
+/// bits is less than 2^bits, and no shifted integer of a term exceeds 32 bits.
 bool fits(const Sum &sum, double bound, int fraction, int bits);
 
 } // namespace ingot::decide

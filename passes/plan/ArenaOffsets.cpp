@@ -14,7 +14,7 @@ template <typename A, typename B> bool alive(const A &a, const B &b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// Places one set of requests by different heuristics.
+/// Places the buffers of one set of requests by several heuristics.
 class Placement {
 public:
   Placement(const std::vector<ArenaRequest> &requests, int64_t alignment)
@@ -30,7 +30,7 @@ public:
   using Order = std::vector<unsigned>;
 
   /// First fit in the given order: places each buffer at the lowest offset that
-  /// the buffers placed before leave free.
+  /// the buffers before it in `order` leave free.
   int64_t firstFit(const Order &order, Offsets &offsets) {
     int64_t peak = 0;
     for (size_t n = 0; n < order.size(); ++n) {
@@ -48,8 +48,9 @@ public:
   }
 
   /// Places each buffer, in the given order, where the total extent grows
-  /// least, also below the buffers placed before: a buffer that is written from
-  /// its low end while another is read can then lie slightly below that one.
+  /// least, which may be below all previous buffers: a buffer that is written
+  /// from its low end while another one is read from its low end can begin
+  /// slightly below the other.
   int64_t leastGrowth(const Order &order, Offsets &offsets) {
     int64_t low = 0, high = 0;
     for (size_t n = 0; n < order.size(); ++n) {
@@ -63,7 +64,7 @@ public:
           best = at;
         }
       };
-      // In each free range the candidate is the offset nearest to the low end.
+      // In each free range, only the offset nearest to `low` is considered.
       int64_t free = std::numeric_limits<int64_t>::min();
       for (auto [begin, end] : taken) {
         if (free <= begin)
@@ -80,10 +81,10 @@ public:
     return high - low;
   }
 
-  /// Places buffers in order of time, alternately at the lowest offset and at
-  /// the highest below `size`. This is optimal for a chain, in which each
-  /// buffer is live together with its neighbours only. Returns false if they do
-  /// not fit.
+  /// Places buffers in the order of their first step, alternately at the lowest
+  /// offset and at the highest one below `size`. This is optimal for a chain,
+  /// in which each buffer is live together with its neighbours only. Returns
+  /// false if the buffers do not fit.
   bool fromBothEnds(int64_t size, Offsets &offsets) {
     Order order = sorted([](const ArenaRequest &r) { return r.first; });
     for (size_t n = 0; n < order.size(); ++n) {
@@ -118,8 +119,9 @@ public:
   }
 
 private:
-  /// Returns the smallest offset of `above` relative to `below`, if it is
-  /// placed after `below`; nothing if the two are never live at the same time.
+  /// Returns the smallest offset of buffer `above` relative to buffer `below`,
+  /// if `above` has the higher offset; nothing if the two are never live at the
+  /// same time.
   std::optional<int64_t> distance(size_t below, size_t above,
                                   int64_t alignment) const {
     const ArenaRequest &a = requests[below], &b = requests[above];
@@ -141,8 +143,8 @@ private:
     return most;
   }
 
-  /// Collects the open ranges of offsets that the first `n` buffers of `order`,
-  /// which are placed, exclude for the next one.
+  /// Collects in `taken` the open ranges of offsets that buffer order[n] cannot
+  /// have because of the first `n` buffers of `order`, which have been placed.
   void block(const Order &order, size_t n, const Offsets &offsets) {
     taken.clear();
     unsigned next = order[n];
@@ -164,8 +166,9 @@ private:
   }
 
   const std::vector<ArenaRequest> &requests;
-  /// For a request with pieces and each other request: the smallest distance of
-  /// the other after it, and of it after the other.
+  /// For each request with live ranges, and for each other request: the
+  /// smallest offset of the other relative to it, if the other has the higher
+  /// offset, and vice versa.
   std::vector<
       std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>>
       rows;
@@ -251,7 +254,8 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
     plan.bytes = least;
     plan.offsets = offsets;
   }
-  // The number of placements is bounded, so that large models stay fast.
+  // The number of attempts is limited, which bounds the compile time of large
+  // models.
   std::mt19937 random(1);
   int64_t effort =
       20'000'000 / static_cast<int64_t>(requests.size() * requests.size());

@@ -17,8 +17,8 @@ struct LiveRange {
 
 /// A buffer of `bytes` (already a multiple of the alignment) that is live from
 /// step `first` to step `last`, both included. If there are `liveRanges`, only
-/// these are live, each in its own range: another buffer may overlap pieces
-/// that have not been written yet or are no longer read.
+/// the bytes of these are live, each in its own range of steps: another buffer
+/// may overlap bytes that have not been written yet or are no longer read.
 struct ArenaRequest {
   int64_t bytes, first, last;
   std::vector<LiveRange> liveRanges = {};
@@ -26,7 +26,8 @@ struct ArenaRequest {
 
 struct ArenaPlan {
   std::vector<int64_t> offsets;
-  /// The size of the arena, and the largest number of bytes live in one step.
+  /// The size of the arena, and the largest number of bytes that are live in
+  /// one step.
   int64_t bytes = 0, lowerBound = 0;
 };
 
@@ -39,9 +40,9 @@ lowerBound(const std::vector<ArenaRequest> &requests);
 
 /// Returns offsets, multiples of `alignment`, such that no two bytes live at
 /// the same step overlap. Tries first fit and least growth in several orders,
-/// then alternating ends of an arena of the lower bound, and then improves the
-/// best plan by moving buffers in the order, until the lower bound or a fixed
-/// effort is reached. Deterministic.
+/// then placement from both ends of an arena as small as the lower bound. Then
+/// it improves the best plan by moving single buffers within the order, until
+/// the lower bound or a fixed effort is reached. Deterministic.
 ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
                     int64_t alignment = 64);
 

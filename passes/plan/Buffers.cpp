@@ -133,8 +133,8 @@ void Buffers::keepCharacters(Operation *op) {
       characters.push_back(operand);
 }
 
-/// Returns how many results of a step, from the first on, are in near memory
-/// (VTCM). All results of a host kernel of a device program are in host memory.
+/// Returns how many results of a step, from the first on, are in VTCM or, for a
+/// host kernel of a device program, in host memory.
 static size_t countNear(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return group.getNear();
@@ -219,7 +219,8 @@ void Buffers::readReturned(FunctionOpInterface main) {
     buffer.last = time;
     if (tensorType(operand.get()).getNumElements() == 0)
       continue;
-    // The input of an appended state shares its memory with the output.
+    // The input of an appended state shares its memory with the returned
+    // output.
     assert((buffer.kind == Arena || buffer.kind == Input) &&
            "outputs were separated when groups were formed");
     buffer.isAppended = buffer.kind == Input;
@@ -230,8 +231,8 @@ void Buffers::readReturned(FunctionOpInterface main) {
 
 void Buffers::mergeInPlace() {
   for (auto [time, op] : llvm::enumerate(stepOps)) {
-    // Before scheduling, the strategies listed here are known to store each
-    // element after its last read.
+    // Before scheduling, these strategies are known to store each element of
+    // the result after the last read of the operand's element.
     if (auto group = dyn_cast<GroupOp>(op)) {
       for (auto [input, argument] :
            llvm::zip(group.getInputs(), group.getBody().getArguments()))
@@ -246,7 +247,8 @@ void Buffers::mergeInPlace() {
           break;
       continue;
     }
-    // In a fork, another branch may still read the operand.
+    // In a fork, another branch may still read the operand, so it is not
+    // overwritten.
     if (forks.contains(int64_t(time)))
       continue;
     if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
@@ -276,8 +278,8 @@ bool Buffers::mergeInPlace(int64_t time, Value result, Value operand) {
   return true;
 }
 
-/// Returns the number of bytes between the first and the last byte that a step
-/// accesses.
+/// Returns the number of bytes from the first to the last byte of `value`'s
+/// buffer that a step accesses.
 static int64_t spanOf(Value value) {
   auto part = value.getDefiningOp<SliceOp>();
   if (!part || isContiguous(part))
@@ -292,7 +294,7 @@ static int64_t spanOf(Value value) {
 std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
                                             std::vector<unsigned> *owners,
                                             bool near) const {
-  // For buffers in pieces, the bytes that each step accesses: begin, end, step.
+  // For each buffer, the bytes that each step accesses, as begin, end and step.
   std::map<unsigned, std::vector<std::array<int64_t, 3>>> touched;
   auto touch = [&](Value value, int64_t time) {
     Place place = placeOf(value);
@@ -300,7 +302,7 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
     auto users = value.getUsers();
     auto user = llvm::find_if(users, llvm::IsaPred<ConcatOp>);
     if (parts.contains(value) && user != users.end()) {
-      // The rows of a part may not be contiguous in the result.
+      // The rows of a concatenated operand may not be contiguous in the result.
       auto concat = cast<ConcatOp>(*user);
       span = bytesOf(concat.getType());
       int64_t outer = 1;

@@ -1,11 +1,11 @@
 // Maps values to buffers with live ranges, before offsets are assigned.
 //
 // The values of @main, whose operations are launches (or still groups),
-// constants and views, become pieces of buffers. A reshape or slice shares the
-// bytes of its operand, and the operands of a concatenation are pieces of its
+// constants and views, become parts of buffers. A reshape or slice shares the
+// bytes of its operand, and the operands of a concatenation are parts of its
 // result. A result takes over the bytes of an operand if the kernel allows it
-// and this is the last read of the operand. Everything that the launches of a
-// fork use is live during the whole fork.
+// and does the last read of the operand. Everything that the launches of a fork
+// use is live during the whole fork.
 
 #ifndef INGOT_PASSES_PLAN_BUFFERS_H
 #define INGOT_PASSES_PLAN_BUFFERS_H
@@ -26,8 +26,10 @@ bool isContiguous(mlir::Operation *slice);
 
 class Buffers {
 public:
-  /// Reads `main` with its operations in the given order: all of its body
-  /// except the terminator, with definitions before uses.
+  /// Reads the operations of `main` in the order `order`, which contains all of
+  /// its body except the terminator, with definitions before uses; without
+  /// `order`, in the order of the body. With `inPlace`, results may take over
+  /// the bytes of operands.
   explicit Buffers(mlir::FunctionOpInterface main,
                    llvm::ArrayRef<mlir::Operation *> order = {},
                    bool inPlace = true);
@@ -41,7 +43,7 @@ public:
                                  // of the fork
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // offset in the parent, in bytes
-    bool isNear = false;         // in near memory (VTCM) instead of the arena
+    bool isNear = false;         // in VTCM or host memory, not in the arena
     bool isAppended = false;     // an output that is in the memory of an input
   };
   struct Place {
@@ -58,12 +60,13 @@ public:
       return buffer.isAppended && buffer.argument == arguments + number;
     });
   }
-  /// Returns the buffers to be placed in the arena, or in near memory (VTCM);
-  /// `owners` gets the buffer of each request.
+  /// Returns a request for each buffer in the arena or, with `near`, in near
+  /// memory (VTCM); `owners` gets the buffer of each request.
   std::vector<ArenaRequest> requests(int64_t alignment,
                                      std::vector<unsigned> *owners,
                                      bool near = false) const;
-  /// The operations that are steps: launches, groups and concatenations.
+  /// The operations that are steps, at which live ranges begin and end:
+  /// launches, groups and concatenations.
   const std::vector<mlir::Operation *> &steps() const { return stepOps; }
 
 private:
@@ -73,21 +76,22 @@ private:
   void keepCharacters(mlir::Operation *op);
   void readReturned(mlir::FunctionOpInterface main);
   void placeParts(mlir::Operation *concat, int64_t time);
-  /// Extends the live range of everything that a fork uses to the whole fork.
+  /// Extends the live ranges of all buffers that launches of a fork use to the
+  /// whole fork.
   void keepInForks();
-  /// Returns the first and last step of the fork that contains a step; else the
-  /// step itself.
+  /// Returns the first and last step of the fork that contains step `time`; if
+  /// none contains it, `time` itself twice.
   std::pair<int64_t, int64_t> forkAround(int64_t time) const;
   void mergeInPlace();
   bool mergeInPlace(int64_t time, mlir::Value result, mlir::Value operand);
-  /// Places `part` into `whole` at byte `shift`.
+  /// Makes buffer `part` a part of buffer `whole`, at byte `shift` of it.
   void absorb(unsigned part, unsigned whole, int64_t shift);
 
   std::vector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Operands of concatenations: no result is computed in place over these.
+  /// Operands of concatenations: results are not computed in place in these.
   llvm::DenseSet<mlir::Value> parts;
-  /// The characters to which strings point.
+  /// The buffers of characters to which strings point.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
   /// For each step in a fork, the first and last step of the fork.

@@ -1,8 +1,8 @@
 // Inserts copies between device and host memory.
 //
-// A kernel without threads runs on the host (decided by `schedule`). It reads
-// copies in host memory, and its results are copied back for kernels on the
-// device ({near} means host memory here):
+// A kernel without threads runs on the host (the stage `schedule` decides
+// this). It reads copies in host memory, and its results are copied back for
+// kernels on the device. {near} means host memory here:
 //
 //   %a = launch @wide(%x)          %a = launch @wide(%x)
 //   %b = launch @serial(%a)   ->   %h = copy %a {near}
@@ -11,9 +11,9 @@
 //                                  %y = launch @wide(%b)
 //
 // A tensor is copied once, as a whole; views refer to the copy. Host kernels
-// read each other's results in place, and so do operations that read sizes.
-// Programs called by others (bodies of ifs and loops) copy their arguments and
-// results.
+// read the results of other host kernels in place, and so do operations that
+// read sizes. Programs called by others (bodies of ifs and loops) copy their
+// arguments and results.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"

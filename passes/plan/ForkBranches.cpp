@@ -11,10 +11,10 @@
 // the host, and the programs that it calls, are not recorded and have no forks.
 //
 // The program is divided into sequential launches and forks such that the
-// predicted time is minimal. A fork takes as long as its longest branch, but
-// not less than all branches together if each had the whole device: launches
-// that fill the device gain nothing. Each further branch has a cost given by
-// the target.
+// predicted time is minimal. A fork takes as long as its longest branch, but at
+// least the sum of the times of all launches if each had the whole device:
+// launches that fill the device gain nothing. Each branch after the first adds
+// a cost given by the target.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -33,7 +33,8 @@ namespace ingot::plan {
 
 namespace {
 
-/// A launch, or a concatenation, which takes no time and depends on its parts.
+/// A launch, or a concatenation, which takes no time and depends on its
+/// operands.
 struct Step {
   Operation *op;
   /// The steps whose results this step uses.
@@ -41,7 +42,7 @@ struct Step {
   schedule::BranchTime time;
 };
 
-/// A range of launches divided into branches.
+/// Branches of a fork; each is a list of step numbers.
 using Fork = SmallVector<SmallVector<unsigned>>;
 
 class ForkSearch {
@@ -49,7 +50,8 @@ public:
   ForkSearch(std::vector<Step> steps, const Device &device)
       : steps(std::move(steps)), device(device) {}
 
-  /// Returns the forks of the fastest division, in order.
+  /// Returns the forks of the fastest division of the program, in program
+  /// order.
   std::vector<Fork> run() const {
     struct Best {
       double seconds = 0;
@@ -66,7 +68,8 @@ public:
           best[end] = {before + seconds, begin, std::move(fork)};
       };
       offer(begin + 1, steps[begin].time.seconds, {});
-      // The effort is bounded, so that large models stay fast.
+      // A fork has at most `longest` launches, which bounds the compile time of
+      // large models.
       constexpr size_t longest = 48;
       for (size_t end = begin + 2;
            end <= std::min(begin + longest, steps.size()); ++end) {
@@ -87,13 +90,13 @@ public:
   }
 
 private:
-  /// The cost per launch in a fork, in seconds, since everything in a fork
-  /// stays live during all of it: of two forks that gain the same, the shorter
+  /// The cost per launch in a fork, in seconds, since everything that a fork
+  /// uses stays live during all of it: if two forks gain the same, the shorter
   /// one is better.
   static constexpr double perLaunch = 5e-8;
 
-  /// Divides the steps [begin, end) into a few independent branches of similar
-  /// duration.
+  /// Divides the steps [begin, end) into at most four independent branches of
+  /// similar duration.
   Fork branchesOf(size_t begin, size_t end) const {
     std::vector<size_t> parent(end - begin);
     std::iota(parent.begin(), parent.end(), size_t(0));
@@ -115,7 +118,7 @@ private:
     SmallVector<schedule::BranchTime> times;
     for (auto &[root, part] : parts) {
       schedule::BranchTime time = timeOf(part);
-      // A step without duration joins any branch.
+      // Steps that take no time form no branch of their own.
       constexpr size_t most = 4;
       if (fork.size() < most && (time.seconds > 0 || fork.empty())) {
         fork.push_back(std::move(part));

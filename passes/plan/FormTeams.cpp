@@ -1,30 +1,30 @@
 // Forms worker groups (teams) of threads for consecutive short launches.
 //
-// A launch whose kernel is split over threads requests them from the caller and
-// waits for all of them at its end. The launches of a worker group request
-// threads once; between launches the threads wait for each other, which takes
-// half as long.
+// A launch whose kernel is split over threads requests these threads from the
+// caller and waits for all of them at its end. The launches of a worker group
+// request threads once; between launches the threads wait for each other, which
+// takes half as long as to request and await them.
 //
 //   kernel.launch @a(..)            kernel.launch @a(..) {team = 0}
 //   kernel.launch @small(..)   ->   kernel.launch @small(..) {team = 0}
 //   kernel.launch @b(..)            kernel.launch @b(..) {team = 0}
 //
 // A worker group begins and ends with launches that are split over threads.
-// Launches in between that are too small to be split are executed by one of its
-// threads. Longer launches stay outside: the overhead is negligible there, and
-// spinning threads would be wasted. The threads synchronize through one 64-bit
-// word (runtime_support/ingot_team.h), for which 32-bit targets may lack
-// atomics.
+// Launches in between that are too small to be split are executed by one of the
+// group's threads. Longer launches are not part of worker groups: the overhead
+// is negligible for them, and spinning threads would be wasted. The threads
+// synchronize through one 64-bit word (runtime_support/ingot_team.h), for which
+// 32-bit targets may lack atomics.
 //
 // Scaling: each thread that executes a part of a launch modifies the word
-// twice, once to take its share and once to count it as done and take what is
-// left; a thread without a part only reads it. With 64 threads and 64 parts the
-// word moves between cores 128 times, 6 to 13 us at 50 to 100 ns each. A thread
-// pool does the same for a separate launch: one modification of the word that
-// hands out parts, and one of the count of unfinished parts. So by this
-// estimate a large worker group costs as much as separate launches, and gains
-// nothing over them for a launch of a few microseconds. It has been measured on
-// two cores only.
+// twice, once to take its part and once to count it as done and take one of the
+// remaining parts; a thread without a part only reads the word. With 64 threads
+// and 64 parts the word moves between cores 128 times, which takes 6 to 13 us
+// at 50 to 100 ns each. A thread pool does the same for a separate launch: one
+// modification of the word that hands out parts, and one of the count of
+// unfinished parts. So by this estimate a large worker group costs as much as
+// separate launches, and gains nothing over them for a launch of a few
+// microseconds. It has been measured on two cores only.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -39,8 +39,9 @@ namespace ingot::plan {
 
 namespace {
 
-/// A worker group saves about 0.1 us per launch (Zen 4, two threads, November
-/// 2026), which is negligible for a launch of a hundred times that duration.
+/// Launches that take more cycles than this are in no worker group. A worker
+/// group saves about 0.1 us per launch (Zen 4, two threads, November 2026),
+/// which is negligible for a launch that takes a hundred times as long.
 constexpr double mostCycles = 50'000;
 
 struct FormTeamsPass : impl::FormTeamsBase<FormTeamsPass> {

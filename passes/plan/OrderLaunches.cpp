@@ -9,9 +9,10 @@
 //   %c = launch @narrow(%a)    ->      %b = launch @widen(%x)
 //   %d = launch @narrow(%b)            %d = launch @narrow(%b)
 //
-// A beam search from the first launch keeps the partial orders with the least
-// peak memory so far, one of those that have run the same launches. The order
-// changes only if the planner's own count of the peak is smaller in the end.
+// A beam search from the first launch on keeps the partial orders with the
+// least peak memory so far; of those that have run the same launches, it keeps
+// one. The order changes only if the peak that the memory planner computes for
+// it is smaller.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -33,8 +34,8 @@ namespace {
 /// The steps of @main as a graph, with the buffers that each step uses.
 class OrderSearch {
 public:
-  /// With a limit, the cost is the sum over all steps of the live bytes beyond
-  /// the limit.
+  /// Without a limit, the cost of an order is the peak of live bytes; with a
+  /// limit, it is the sum over all steps of the live bytes beyond the limit.
   OrderSearch(const Buffers &buffers, std::optional<int64_t> limit = {})
       : steps(buffers.steps()), limit(limit) {
     llvm::DenseMap<Operation *, unsigned> numberOf;
@@ -70,8 +71,8 @@ public:
       for (Value result : op->getResults())
         touch(i, result);
     }
-    // Sizes are known only after the step that reads or checks them, so all
-    // later steps depend on it.
+    // Dynamic sizes are known only after the step that reads or checks them, so
+    // all later steps depend on this step.
     for (auto [i, op] : llvm::enumerate(steps))
       for (unsigned later = i + 1;
            isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(op) &&
@@ -82,8 +83,8 @@ public:
       }
   }
 
-  /// Returns a lower bound of the cost of any order: the largest sum of one
-  /// step's own buffers.
+  /// Returns a lower bound of the peak of live bytes for any order: the largest
+  /// sum of the buffers that one step uses.
   int64_t bound() const {
     int64_t most = 0;
     for (const Node &node : nodes) {
@@ -95,7 +96,7 @@ public:
     return most;
   }
 
-  /// Returns the cost of the present order.
+  /// Returns the cost of the order in which the program has its steps now.
   int64_t givenCost() const {
     State state = start();
     for (unsigned i = 0; i < nodes.size(); ++i)
@@ -181,11 +182,11 @@ private:
   std::vector<unsigned> touches;
 };
 
-/// Programs with more steps are not reordered.
+/// Programs with more steps than this keep their order.
 constexpr size_t mostSteps = 1000;
 
-/// Returns all operations of `main`: each view and constant stands before the
-/// first step that reads it.
+/// Returns all operations of `main`, with the steps in the order `steps`; each
+/// view and constant precedes the first step that reads it.
 std::vector<Operation *> withOthers(ArrayRef<Operation *> steps,
                                     FunctionOpInterface main) {
   std::vector<Operation *> all;
@@ -220,8 +221,9 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 
 private:
   void order(kernel::ProgramOp main) {
-    // The content of near memory (VTCM) was chosen for the present order; in
-    // device programs the host waits for its copies.
+    // The content of VTCM was chosen for the present order of launches.
+    // Programs with copies to the host are not reordered either, since the host
+    // waits for these copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
           auto launch = dyn_cast<kernel::LaunchOp>(op);
           return isa<kernel::CopyOp>(op) || (launch && launch.getNear());

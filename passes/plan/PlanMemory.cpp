@@ -6,7 +6,6 @@
 // live at the same time do not overlap.
 //
 //   %1 = kernel.launch @conv(%x, %w) : (tensor, tensor) -> tensor
-//   return %2
 //     ->
 //   %a = kernel.arena 0 : memref<...>
 //   kernel.launch @conv(%x, %w, %a)
@@ -41,7 +40,7 @@ namespace {
 /// The constants of all programs of a module, without duplicates.
 struct Globals {
   llvm::DenseMap<Attribute, memref::GlobalOp> byValue;
-  /// The same globals by the hash of their bytes.
+  /// The same globals, found by the hash of their bytes (hashOfSample).
   llvm::DenseMap<uint64_t,
                  SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>
       byHash;
@@ -57,15 +56,16 @@ public:
   void run() { rewrite(place()); }
 
 private:
-  /// The sizes of the arena that become attributes of the program.
+  /// The sizes of arena and VTCM that become attributes of the program, and the
+  /// bytes of the arena that are live at each launch.
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
     int64_t nearBytes;
   };
 
-  /// Plans the arena or near memory (VTCM) and stores the offset of each
-  /// buffer.
+  /// Plans the arena or, with `near`, VTCM (for a GPU target: host memory), and
+  /// stores the offset of each buffer.
   std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool near) {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests =
@@ -127,7 +127,7 @@ private:
               i, kernel::kBoundAttr)) {
         auto name =
             planned.getArgAttrOfType<StringAttr>(i, kernel::kOnnxNameAttr);
-        // Buffers have signless element types.
+        // Buffers have signless element types, and so must the expected value.
         bound = bound.bitcast(storageType(bound.getElementType()));
         kernel::RequireEqualOp::create(builder, main.getLoc(),
                                        entry->getArgument(i), bound,
@@ -214,7 +214,8 @@ private:
           operands, DenseI64ArrayAttr());
       planned.setForkAttr(launch.getForkAttr());
       planned.setBranchAttr(launch.getBranchAttr());
-      // A host kernel of a device program: all its buffers are in host memory.
+      // `near` marks a host kernel of a device program, all of whose buffers
+      // are in host memory.
       if (launch.getNear() && llvm::all_of(operands, kernel::isInNear))
         planned.setNear(true);
     }
@@ -222,7 +223,8 @@ private:
     main.erase();
   }
 
-  /// Rebuilds an if or a loop with buffer operands in place of its results.
+  /// Creates an if or a loop again, with the buffers of its results as
+  /// operands.
   static void runOnBuffers(OpBuilder &builder, Operation *op,
                            ArrayRef<Value> operands, ArrayRef<Value> results) {
     OperationState state(op->getLoc(), op->getName());
@@ -237,7 +239,7 @@ private:
           results.size();
   }
 
-  /// Returns the kernel's name for an argument, such as "weights" or
+  /// Returns the name that a kernel gives to an argument, such as "weights" or
   /// "scratch0".
   static StringRef roleOf(kernel::FuncOp callee, unsigned argument) {
     auto name =
@@ -252,8 +254,8 @@ private:
     return tensor;
   }
 
-  /// Returns the last name in a location: for a launch, the ONNX node whose
-  /// result the kernel stores.
+  /// Returns the last name in a location: for a launch, this is the ONNX node
+  /// whose result the kernel stores.
   static StringRef lastNameIn(Location location) {
     StringRef last;
     location->walk([&](Location part) {
@@ -271,8 +273,8 @@ private:
     return (name.take_front(longest) + "_" + role).str();
   }
 
-  /// Returns the name of a buffer in the arena: the node that yields it, plus
-  /// the kernel's name for the result if it is informative.
+  /// Returns the name of a buffer in the arena: the ONNX node whose result it
+  /// holds, followed by the kernel's name for that result if it is informative.
   std::string nameOfResult(Value tensor) const {
     Value root = rootOf(tensor);
     std::string name = lastNameIn(root.getLoc()).str();
@@ -287,8 +289,8 @@ private:
     return role.empty() || role == "y" ? name : withRole(name, role);
   }
 
-  /// Returns the name of a constant: its name in the model or, if it was
-  /// computed at compile time, that of the first node that uses it. Names of
+  /// Returns the name of a constant: its name in the model or, if the constant
+  /// was computed at compile time, the first node that uses it. Names of
   /// weights and biases end in "weights" or "bias".
   std::string nameOfConstant(ConstantOp constant, StringRef role) const {
     std::string name;
@@ -316,7 +318,7 @@ private:
   }
 
   /// Returns the global that holds a constant, viewed as `type`. `role` is the
-  /// name of the argument in the kernel that reads it.
+  /// name of the constant's argument in the kernel that reads it.
   Value global(OpBuilder &builder, Value tensor, Type type, int64_t offset,
                StringRef role) {
     Value root = rootOf(tensor);
@@ -348,8 +350,8 @@ private:
                      .getResult();
   }
 
-  /// Returns a global with the same bytes and element type, whatever its shape;
-  /// null if there is none.
+  /// Returns a global with the bytes of `value` and this element type, whatever
+  /// its shape; null if there is none.
   memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
     if (!hasData(value))
       return {};
@@ -377,7 +379,7 @@ private:
   int64_t alignment;
   Buffers buffers;
   SymbolTable symbols;
-  /// Arena offsets of buffers that are not part of other buffers.
+  /// Arena or VTCM offsets of all buffers that are not part of other buffers.
   llvm::DenseMap<unsigned, int64_t> offsets;
   Globals &globals;
 };

@@ -2,19 +2,21 @@
 //
 // A state is a value that one run stores and the next run reads: an input and
 // an output argument with the same `kernel.state`, of which a program may have
-// one or both. Each gets two slots in the state memory, and the byte at `phase`
-// tells which of them holds the value: a run reads this slot, writes the other,
-// and flips the byte when it is done. So a run that fails a check halfway
-// leaves the value unchanged. A single slot suffices if a program reads the
-// input for the last time before it begins to write the output. An output that
-// is appended to its input uses the same slot, and its byte does not change.
+// one or both. Each state gets two slots in the state memory, and the byte at
+// `phase` tells which of the two holds the value: a run reads this slot, writes
+// the other one, and flips the byte when it is done. So a run that fails a
+// check halfway leaves the value unchanged. A single slot suffices if a program
+// reads the input for the last time before it begins to write the output. An
+// output that is appended to its input uses the same slot, and the byte does
+// not change.
 //
 //   program @main(%x {kernel.state = "cache"}, %y {kernel.state = "cache", kernel.output})
 //     ->
 //   program @main(%x {.., kernel.slots = array<i64: 64, 192>, kernel.phase = 0},
 //                 %y {.., kernel.slots = array<i64: 192, 64>, kernel.phase = 0})
 //
-// The module attribute `kernel.state_bytes` is the total size.
+// The module attribute `kernel.state_bytes` is the total size of the state
+// memory.
 
 #include "dialects/kernel/KernelModule.h"
 #include "passes/plan/Passes.h"
@@ -31,10 +33,10 @@ namespace {
 
 /// A value that is kept from run to run.
 struct State {
-  /// The program arguments that are its input or output.
+  /// The arguments of all programs that are an input or output of the state.
   SmallVector<BlockArgument> arguments;
   int64_t bytes = 0;
-  /// Whether a single slot suffices.
+  /// Whether a single slot in the state memory suffices.
   bool hasOnePlace = true;
 };
 
@@ -72,7 +74,8 @@ bool isAppended(BlockArgument argument) {
   return has(argument, kernel::kAppendedAttr);
 }
 
-/// Whether a check may still fail after the run has begun to write the output.
+/// Whether a check may still end the run with an error after `write` has begun
+/// to write the output.
 bool mayBeRefusedBehind(Operation *write) {
   for (Operation *op = write; op; op = op->getNextNode()) {
     bool refuses =
@@ -88,8 +91,8 @@ bool mayBeRefusedBehind(Operation *write) {
   return false;
 }
 
-/// Returns the first launch of the fork that contains an operation; else the
-/// operation itself.
+/// Returns the first launch of the fork that contains `op`; if none contains
+/// it, `op` itself.
 Operation *beginOfFork(Operation *op) {
   auto launch = dyn_cast<kernel::LaunchOp>(op);
   if (!launch || !launch.getFork())
@@ -104,8 +107,8 @@ Operation *beginOfFork(Operation *op) {
   return op;
 }
 
-/// Whether a single slot suffices for what `program` reads and writes of a
-/// state.
+/// Whether a single slot suffices for a state if only `program` reads and
+/// writes it.
 bool takesOnePlace(const State &state, kernel::ProgramOp program) {
   SmallVector<BlockArgument> inputs, outputs;
   for (BlockArgument argument : state.arguments)

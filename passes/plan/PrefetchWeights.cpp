@@ -1,16 +1,16 @@
 // Prefetches weights before the launch that reads them.
 //
 // On targets with range prefetch, each launch is preceded by a prefetch of the
-// constants of the next launch (the first launch also by one of its own), as
-// far as a part of the L2 cache holds them: weights stay there while the input
-// and the result of a layer pass through.
+// constants of the next launch (the first launch also by one of its own
+// constants), up to the part of the L2 cache that is reserved for weights: they
+// stay there while the input and the result of a layer pass through.
 //
 //   kernel.launch @a(..)            kernel.prefetch %weights, 36864
 //   kernel.launch @b(%weights) ->   kernel.launch @a(..)
 //                                   kernel.launch @b(%weights)
 //
-// Of larger weights only this part is prefetched; their kernels prefetch the
-// rest, panel by panel.
+// If the weights of a launch are larger, only their beginning is prefetched;
+// their kernels prefetch the rest, panel by panel.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,13 +25,14 @@ namespace ingot::plan {
 
 namespace {
 
-/// Smaller constants arrive while the kernel starts.
+/// Constants of fewer bytes are not prefetched: they arrive while the kernel
+/// starts.
 constexpr int64_t leastBytes = 4096;
-/// A constant read by one of this many previous launches is assumed to be
-/// cached.
+/// A constant is assumed to be cached if one of this many previous launches has
+/// read it.
 constexpr size_t recentLaunches = 4;
 
-/// Returns the large constants that a launch reads.
+/// Returns the constants of at least `leastBytes` bytes that a launch reads.
 SmallVector<memref::GetGlobalOp> constantsOf(kernel::LaunchOp launch) {
   SmallVector<memref::GetGlobalOp> constants;
   for (Value operand : launch.getOperands()) {
@@ -69,7 +70,7 @@ struct PrefetchWeightsPass : impl::PrefetchWeightsBase<PrefetchWeightsPass> {
 private:
   void prefetch(memref::GetGlobalOp get, kernel::LaunchOp before) const {
     OpBuilder builder(before);
-    // The constant may be defined after `before`.
+    // The constant may be defined after the launch `before`.
     if (before->isBeforeInBlock(get))
       get->moveBefore(before);
     kernel::PrefetchOp::create(

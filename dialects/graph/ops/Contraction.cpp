@@ -43,8 +43,8 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                           (steps == 1 ? "row" : "column"));
 }
 
-/// Rejects element types other than one common type, or narrow operands with a
-/// wide sum; only integers may have zero points.
+/// Rejects element types unless all are equal, or the operands are narrow and
+/// the sum is wider; rejects zero points of anything but integers.
 static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
                                      bool hasZeros) {
   auto isNarrow = [](Type type) {
@@ -135,7 +135,8 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     return i;
   };
   Type type = elementOf(getResult());
-  // A zero point that all columns share is a scalar, broadcast to all lanes.
+  // Loads a zero point. One that all columns share is loaded as a scalar and
+  // later broadcast to the lanes.
   auto zeroAt = [&](Value zero, Expr row, Expr column) {
     ArrayRef<int64_t> shape = shapeOf(zero);
     Exprs i;
@@ -182,7 +183,8 @@ bool ConvOp::isWidening() {
 
 bool ConvOp::isCheap() { return false; }
 bool ConvOp::passesLanes() {
-  // Lanes are output channels: with one group, or depthwise.
+  // Lanes are output channels. They read one input channel together (one
+  // group), or each its own (depthwise).
   int64_t outputs = shapeOf(getResult()).back(),
           inputs = shapeOf(getW()).drop_back().back();
   return getGroups() == 1 ||
@@ -202,7 +204,8 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       x = convert(x, type);
       w = convert(w, type);
     }
-    // Subtracts the padding value, so that padding contributes 0.
+    // Subtracts x_zero + x_outside, the value of padding, so that padding
+    // contributes 0.
     int64_t moved = getXZero() + getXOutside();
     if (moved != 0)
       x = x - double(moved);
@@ -362,7 +365,7 @@ Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
   if (place > 0)
     word = word >>
            word.builder->constantInt(place * int64_t(getBits()), word.type);
-  // The last number of a byte has no bits above it to mask.
+  // The last weight of a byte has no bits above it to clear.
   if (place + 1 == perByte())
     return convert(word, elementOf(getResult()));
   ElementBuilder &b = *word.builder;
@@ -394,8 +397,8 @@ Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 namespace {
-/// The steps (K) of a weight matrix, which are all axes but the last, divided
-/// into groups along the last `axes` of these axes.
+/// The steps (the K dimension) of a weight matrix: all axes but the last. The
+/// last `axes` of them are merged and divided into groups of `group` steps.
 struct GroupedSteps {
   GroupedSteps(ArrayRef<int64_t> matrix, int64_t group, int64_t axes)
       : grouped(matrix.drop_back().take_back(axes)),
@@ -406,14 +409,14 @@ struct GroupedSteps {
 
   /// The sizes of the axes that are divided into groups.
   ArrayRef<int64_t> grouped;
-  /// The sizes of the axes before these, then the number of groups.
+  /// The sizes of the axes before `grouped`, then the number of groups.
   SmallVector<int64_t> groups;
   int64_t together, count = 1;
 };
 } // namespace
 
-/// Returns the number of elements of a packed matrix; none if the panels do not
-/// fit it.
+/// Returns the number of elements of a weight matrix packed in panels; nothing
+/// if the matrix does not fit the panels.
 static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
                                          int64_t panel, int64_t tail,
                                          int64_t group, int64_t axes) {

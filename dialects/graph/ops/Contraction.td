@@ -128,9 +128,9 @@ def Graph_UnpackPanelsOp
 def Graph_SampleKernelOp : Graph_ElementOp<"sample_kernel", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "Weights transformed for Winograd convolution";
   let description = [{
-    The transformed weights of a 3x3 convolution [3, 3, C, O] -> [points, C, O]: the values of the
-    weights as polynomials at the (size + 2)^2 points of a tile of `size` x `size` outputs. See
-    dialects/graph/ops/Winograd.h.
+    The transformed weights of a 3x3 convolution [3, 3, C, O] -> [points, C, O]. The 3x3 weights
+    of two channels are the coefficients of a polynomial; its values are computed at the (size +
+    2)^2 points of a tile of `size` x `size` outputs. See dialects/graph/ops/Winograd.h.
   }];
   let arguments = (ins Graph_Tensor:$w, I64Attr:$size);
 }

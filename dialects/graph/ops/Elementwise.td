@@ -14,7 +14,7 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
                                  DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types> {
   /// The operands that must have the same element type.
   string alike = "op.getOperands()";
-  /// A further part of the type rule: statements that return failure or fall
+  /// Additional checks of the type rule: statements that return failure or fall
   /// through.
   code typeRule = "";
   string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
@@ -55,7 +55,7 @@ class Graph_Unary<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
-/// As Graph_Unary, for floats only.
+/// An elementwise operator with one operand, which has a float type.
 class Graph_Function<string mnemonic, string onnx, code body, dag attrs = (ins)>
     : Graph_Elementwise<mnemonic, onnx, (ins Graph_Floats:$x)> {
   let scalar = body;
@@ -211,7 +211,7 @@ def Graph_IsInfOp : Graph_UnaryTest<"is_inf", "IsInf", [{
       return getDetectNegative() ? equal(x, -infinity)
            : getDetectPositive() ? equal(x, infinity) : b.constant(0, b.builder.getI1Type());
     }], (ins Graph_Int<"1">:$detect_negative, Graph_Int<"1">:$detect_positive)>;
-// Also used for BitwiseAnd, BitwiseOr and BitwiseXor.
+// AndOp, OrOp and XorOp are both the logical and the bitwise operators of ONNX.
 def Graph_AndOp : Graph_Bits<"and", "And", [{ return x & y; }]>;
 def Graph_OrOp : Graph_Bits<"or", "Or", [{ return x | y; }]>;
 def Graph_XorOp : Graph_Bits<"xor", "Xor", [{ return x ^ y; }]>;

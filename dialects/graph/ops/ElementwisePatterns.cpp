@@ -170,7 +170,8 @@ struct Bound {
   bool isWithin(const Bound &other) const {
     return isLower ? number >= other.number : number <= other.number;
   }
-  /// Bounds of 0.0 and -0.0 are not treated as equal.
+  /// Whether one of the bounds is stricter than the other, or both are the
+  /// same. Bounds of 0.0 and -0.0 are neither.
   bool isOrderedWith(const Bound &other) const {
     return number != other.number ||
            std::signbit(number) == std::signbit(other.number);
@@ -220,7 +221,8 @@ struct MergeBounds : RewritePattern {
     double low = last->isLower ? first->number : inner->number,
            high = last->isLower ? inner->number : first->number;
     if (first->isWithin(*last)) {
-      // If the bounds cross, the result is that of the outer one.
+      // If the lower bound exceeds the upper one, the operator applied last
+      // determines the result.
       if (low > high)
         return failure();
       rewriter.replaceOp(op, inner->result());
@@ -295,7 +297,8 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
     rewriter.replaceOp(op, source);
     return success();
   }
-  // Out-of-range integers wrap, out-of-range floats saturate.
+  // Two conversions are merged only if both wrap numbers out of range
+  // (integers) or both saturate them (floats).
   if (!from.isInteger(1) &&
       isa<FloatType>(from) != isa<FloatType>(elementOf(x)))
     return failure();
@@ -307,7 +310,7 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
 // Broadcasting
 //===----------------------------------------------------------------------===//
 
-/// add(x, expand(y)) -> add(x, y), if x already has the shape.
+/// add(x, expand(y)) -> add(x, y), if x already has the shape of the result.
 struct DropExpand : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOpInterface op,

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Checks the tables that all forests have: per decision node, and per weight
-/// of a leaf.
+/// Checks the operands that graph.forest and graph.forest_masks have in common:
+/// one value per decision node, or per weight of a leaf.
 template <typename Adaptor>
 static LogicalResult checkTables(Adaptor op, TypeRule &rule, int64_t decisions,
                                  int64_t weights) {
@@ -46,15 +46,15 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds the tree walks of one row.
+/// Builds the tree walks of graph.forest for one row of features.
 class WalkBuilder {
 public:
   WalkBuilder(BodyBuilder &b, ForestOp op, Expr row)
       : b(b), op(op), row(row), type(elementOf(op.getResult())) {}
 
-  /// Walks down `count` trees from `firstTree` on, interleaved: each step of a
-  /// walk depends on the previous one. Then adds the contributions of the
-  /// leaves in order.
+  /// Walks down `count` trees from `firstTree` on, interleaved, since each step
+  /// of one walk depends on the previous one. Then adds the contributions of
+  /// the leaves in the order of the trees.
   void walk(Expr firstTree, int64_t count) {
     Expr steps;
     Exprs roots;
@@ -124,7 +124,7 @@ private:
 void ForestOp::emitBody(BodyBuilder &b) {
   int64_t trees = shapeOf(getRoots())[0], targets = shapeOf(getResult())[1];
   Type type = elementOf(getResult());
-  // The number of trees walked at once, on cores with vectors; on others it
+  // The number of trees walked at once on cores with vectors; on other cores it
   // would only add code. With 200 trees on Zen 4, 8 at a time take 3.5 us, 12
   // take 2.9 us and 16 take 7.0 us, since clang++ 22 vectorizes them.
   constexpr int64_t most = 12;
@@ -146,7 +146,8 @@ void ForestOp::emitBody(BodyBuilder &b) {
       Expr sum = b.loadOutput(0, type, {row[0], target[0]});
       if (getAggregate() == "AVERAGE")
         sum = sum / static_cast<double>(trees);
-      // The extremum of no contributions is 0, as in ONNX Runtime.
+      // If nothing contributes to a target, its minimum or maximum is 0, as in
+      // ONNX Runtime.
       if (!walks.adds())
         sum = select(equal(sum, walks.start()), b.constant(0, type), sum);
       b.store(0, sum + convert(b.load(getBase(), target), type),
@@ -175,14 +176,15 @@ LogicalResult ForestMasksOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds the code for a block of rows that are computed together.
+/// Builds the code of graph.forest_masks for a block of rows that are computed
+/// together, one per lane.
 class MasksBuilder {
 public:
   MasksBuilder(BodyBuilder &b, ForestMasksOp op)
       : b(b), op(op), targets(shapeOf(op.getResult())[1]),
         type(elementOf(op.getResult())), bits(elementOf(op.getKept())) {}
 
-  /// Emits the rows from `first` on, one per lane of the builder.
+  /// Emits the code for `lanes` rows from row `first` on.
   void emit(Expr first) {
     lanes = b.lanes();
     if (lanes > 1) {
@@ -195,7 +197,8 @@ public:
 private:
   int64_t trees() { return shapeOf(op.getWordsOf())[0] - 1; }
 
-  /// Sums for a single target, which stay in registers.
+  /// Adds up the leaf weights of a forest with a single target; the sums stay
+  /// in registers.
   void addToOne(Expr first) {
     Expr none = b.broadcast(b.constant(0, type), lanes);
     Expr sum = b.loop(trees(), {none}, [&](Expr tree, ArrayRef<Expr> carried) {
@@ -260,7 +263,8 @@ private:
     return convert(b.loadScalar(table, {at}), b.builder.getIndexType());
   }
 
-  /// Calls `body` for one row after the other.
+  /// Calls `body` with the row and the lane of each row of the block, one after
+  /// the other.
   void forEachRow(Expr first, llvm::function_ref<void(Expr, Expr)> body) {
     b.withLanes(1, [&]() -> Expr {
       b.forEach({lanes}, [&](ArrayRef<Expr> lane) {
@@ -270,8 +274,9 @@ private:
     });
   }
 
-  /// Returns the first leaf of a tree that no node rules out. Words are visited
-  /// from the last to the first, so that the first nonzero word wins.
+  /// Returns the first leaf of a tree that no node rules out. Each word has the
+  /// bits of 32 leaves; words are visited from the last to the first, so that
+  /// the first nonzero word determines the leaf.
   Expr reachedLeaf(Expr tree, Expr row) {
     Expr begin = indexAt(op.getWordsOf(), tree),
          end = indexAt(op.getWordsOf(), tree + 1.0);
@@ -286,7 +291,7 @@ private:
     })[0];
   }
 
-  /// Returns the bits of a word's leaves that no node rules out.
+  /// Returns the bits of those leaves of a word that no node rules out.
   Expr leftBits(Expr word, Expr row) {
     Expr all = b.broadcast(b.constantInt(-1, bits), lanes);
     return b.loop(
@@ -322,7 +327,7 @@ private:
   ForestMasksOp op;
   int64_t targets, lanes = 1;
   Type type, bits;
-  /// Per lane, the leaf that the row reaches, and its weight.
+  /// Per lane: the leaf that the row reaches, and the weight of that leaf.
   Value reached, terms;
 };
 

@@ -150,8 +150,8 @@ LogicalResult AppendOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!isBeside(state) || !isBeside(rows) ||
       (all[axis] - dimsOf(rows)[axis]).most() < 0)
     return rule.refuse("has rows that do not fit");
-  // The strides must be the same for every size, so that stored rows stay in
-  // place.
+  // The strides of the result must be those of the state for all values of
+  // dynamic sizes, so that stored rows stay in place.
   bool hasKnownStrides =
       dimsOf(state)[axis] == all[axis]
           ? llvm::all_of(ArrayRef(all).drop_front(axis + 1),
@@ -255,7 +255,7 @@ Expr Col2ImOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> block = getBlock(), counts = getCounts();
   Expr zero = b.constant(0, elementOf(getX()));
   return b.reduce(block, zero, [&](ArrayRef<Expr> k, Expr sum) {
-    // The block that covers this pixel with its position k, if any.
+    // Finds the block that covers the pixel `idx` with its element `k`, if any.
     Exprs at(block.size());
     Expr inside;
     for (size_t axis = 0; axis < block.size(); ++axis) {
@@ -290,7 +290,7 @@ static void copyThrough(BodyBuilder &b, Value x) {
             [&](ArrayRef<Expr> idx) { b.store(0, b.load(x, idx), idx); });
 }
 
-/// Runs `body` only if all of `axes` have elements.
+/// Emits `body` under the condition that none of `axes` has size 0.
 static void ifAny(BodyBuilder &b, ArrayRef<Dim> axes,
                   llvm::function_ref<void()> body) {
   if (Expr any = haveElements(b, axes))
@@ -393,8 +393,8 @@ LogicalResult TopKOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// One row of the result, kept as a binary heap with the worst element at the
-/// root.
+/// One row of the result along the axis of the operator, kept as a binary heap
+/// with the worst element at the root.
 struct WorstFirstHeap {
   TopKOp op;
   BodyBuilder &b;
@@ -415,7 +415,7 @@ struct WorstFirstHeap {
     b.store(1, item.position, at);
   }
 
-  /// Whether value `x` ranks before value `y`, positions aside.
+  /// Whether value `x` ranks before value `y`, regardless of their positions.
   Expr precedes(Expr x, Expr y) {
     if (!op.getLargest())
       std::swap(x, y);
@@ -430,7 +430,8 @@ struct WorstFirstHeap {
   /// Moves `item` down from the hole at `slot` to its position in the heap of
   /// the first `size` slots.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The cursor is the index of the hole, or `size` once the item is placed.
+    // The loop carries the hole, and a cursor: the index of the hole, or `size`
+    // once the item is placed.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {
@@ -523,8 +524,8 @@ void DetOp::emitBody(BodyBuilder &b) {
     Expr det =
         b.loop(b.index(0), end, 1, {b.constant(1, real)},
                [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-                 // Swaps the row with the largest element in column k to the
-                 // top.
+                 // Finds the row with the largest element in column k, from row
+                 // k on, to be swapped with row k.
                  Expr pivotRow =
                      b.loop(k + 1.0, end, 1, {k, abs(load(k, k))},
                             [&](Expr row, ArrayRef<Expr> best) -> Exprs {

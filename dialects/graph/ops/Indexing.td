@@ -3,7 +3,7 @@
 // Negative indices count from the end. Any other index out of range is clamped,
 // so that no memory outside of an operand is accessed.
 
-/// Movers whose elements are too expensive to be computed twice.
+/// Operators whose elements are too expensive to be computed twice.
 class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes, list<Trait> traits = []>
     : Graph_ElementOp<mnemonic,
                       !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits),

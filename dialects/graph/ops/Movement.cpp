@@ -15,8 +15,8 @@ static RankedTensorType withShape(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// Returns a copy of `op` on permuted operands; the caller permutes the
-/// attributes.
+/// Returns a copy of `op` on operands permuted by `perm`; the caller permutes
+/// the attributes.
 template <typename OpT>
 static OpT clonePermuted(OpT op, OpBuilder &builder, ArrayRef<int64_t> perm,
                          ValueRange operands) {
@@ -221,7 +221,8 @@ LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis();
-  // A balanced tree of branches limits the nesting for many operands.
+  // The branches that choose the operand form a balanced tree, so that they do
+  // not nest deeply if there are many operands.
   std::function<Expr(OperandRange, Dim)> from = [&](OperandRange inputs,
                                                     Dim offset) -> Expr {
     if (inputs.size() == 1) {
@@ -339,7 +340,7 @@ static Expr repeatedIndex(ElementBuilder &b, Expr i, const Dim &size,
       r = r + static_cast<double>(llvm::alignTo(low, known));
     return r % static_cast<double>(known);
   }
-  // Reflects more than once: the index is periodic.
+  // Reflects more than once: the index is a periodic function of `i`.
   int64_t period = 2 * known - 2;
   Expr r = (i + static_cast<double>(llvm::alignTo(low, period))) %
            static_cast<double>(period);
@@ -408,8 +409,8 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, sizes));
 }
 
-/// Whether an axis of the operand has a dynamic size, so that it may be 1 or
-/// the size of the result.
+/// Whether the size of the operand along an axis is dynamic, so that it may be
+/// 1 or the size of the result.
 static bool growsInRun(const Dim &from, const Dim &to) {
   return !from.known() && !(from == to);
 }

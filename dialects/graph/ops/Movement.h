@@ -18,27 +18,28 @@ int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
 /// Converts an ONNX index along an axis of `size`: negative values count from
 /// the end, anything else out of range is clamped.
 Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size);
-/// Returns the condition that all of these axes have elements, without which no
-/// index is valid; null if they always have.
+/// Returns the condition that none of `sizes` is 0, so that valid indices
+/// exist; null if it always holds.
 Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
-/// Returns the element at `at`, or 0 if one of `axes` is empty at run time.
+/// Returns the element of `x` at `at`, or 0 if one of the sizes `axes` is 0 at
+/// run time.
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
-/// Whether graph.pad supports an axis of this size: a dynamic one only in modes
-/// and paddings that never reflect or wrap more than once.
+/// Whether graph.pad supports an axis of `size`: a dynamic size is supported if
+/// no index is wrapped, or reflected more than once.
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 
-/// Returns the slice of `x` along one axis; `x` itself if the slice is all of
-/// it.
+/// Returns the slice of `x` along one axis; `x` itself if the slice is the
+/// whole axis.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   int64_t axis, int64_t start, int64_t size, int64_t step = 1);
 
 /// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
 mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x, llvm::ArrayRef<int64_t> perm);
-/// Builds a reshape of `x`, or a `refill` if elements move in memory.
+/// Builds a reshape of `x`, or a graph.refill if elements move in memory.
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value x, llvm::ArrayRef<int64_t> shape);
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
@@ -60,9 +61,9 @@ struct AxisRun {
   size_t from, fromCount, to, toCount;
 };
 
-/// Divides a reshape into its shortest runs of axes with equal numbers of
-/// elements, so that only axes that are really merged or split need divisions.
-/// Empty if this is ambiguous because of axes of size 0.
+/// Divides the axes of a reshape into the shortest runs with equal numbers of
+/// elements on both sides, so that only axes that are really merged or split
+/// need divisions. Empty if this is ambiguous because of axes of size 0.
 llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<Dim> from,
                                     llvm::ArrayRef<Dim> to);
 inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,

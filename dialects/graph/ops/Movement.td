@@ -9,8 +9,8 @@ class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_I
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),
                       types>;
 
-/// Movers whose axes are independent: permuting the axes permutes the
-/// attributes.
+/// Operators that move elements along each axis independently: permuting the
+/// axes permutes the attributes.
 class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
                  types>;
@@ -72,7 +72,8 @@ def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_DynamicSizes]> {
 }
 
 def Graph_PadOp : Graph_AxisMove<"pad", [Graph_DynamicSizes], Graph_StatedTypes> {
-  let summary = "The operand, from low[k] on in each axis k, padded around as `mode` says";
+  let summary = "Pads each axis k with low[k] elements before the operand's, and up to the
+  result's size after them";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
     `value`), `reflect` (without repeating the edge), `edge`, `wrap`.
@@ -101,7 +102,7 @@ def Graph_TileOp : Graph_AxisMove<"tile", [Graph_DynamicSizes], Graph_StatedType
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::kernel::Dim>":$sizes)>];
   let extraClassDeclaration = [{
-    /// Whether a size is known to be a multiple of another.
+    /// Whether `tiled` is known to be a multiple of `size`.
     static bool isMultiple(const ::ingot::kernel::Dim &tiled, const ::ingot::kernel::Dim &size);
   }];
   let hasFolder = 1;

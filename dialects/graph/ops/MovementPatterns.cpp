@@ -43,7 +43,8 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
     }
     offset = end;
   }
-  // A concatenation that has other readers is not duplicated.
+  // A concatenation of several operands that has other readers is not
+  // duplicated.
   if (parts.size() == concat.getInputs().size() ||
       (parts.size() > 1 && !concat->hasOneUse()))
     return failure();
@@ -61,7 +62,7 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
 struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  /// Whether `next` continues in the same tensor where `slice` ends.
+  /// Whether `next` begins in the same tensor where `slice` ends.
   static bool goesOn(SliceOp slice, SliceOp next, int64_t axis) {
     if (!slice || !next || slice.getX() != next.getX() ||
         slice.getSteps() != next.getSteps())
@@ -131,7 +132,8 @@ LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
 struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  /// Returns the reshape that computes `v` if it has no other reader.
+  /// Returns the reshape that computes `v` if it only adds or drops axes of
+  /// size 1 and has no other reader.
   static ReshapeOp sinkable(Value v, Value result) {
     auto reshape = v.getDefiningOp<ReshapeOp>();
     if (!reshape || !reshape->hasOneUse() || dimsOf(v) != dimsOf(result))
@@ -197,10 +199,11 @@ LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// reshape(slice(x)) -> slice(reshape(x)), if only the first axis of a run is
-/// sliced: the reshape becomes a view of the stored tensor, and the slice is
-/// read in place, fused with later movements. Not applied if the reshape adds
-/// and drops axes of size 1 only, since it then splits nothing.
+/// reshape(slice(x)) -> slice(reshape(x)), if of the axes that the reshape
+/// merges or splits together only the first is sliced: the reshape becomes a
+/// view of the stored tensor, and the slice is read in place, fused with later
+/// movements. Not applied if the reshape only adds and drops axes of size 1,
+/// since it then splits nothing.
 LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getX().getDefiningOp<SliceOp>();
   if (!slice || !slice->hasOneUse())
@@ -215,7 +218,7 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
     return failure();
   SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
   Dims viewed(sizes);
-  // The remaining axes have size 1.
+  // Axes after the last run have size 1; they become part of it.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
   for (const AxisRun &run : runs) {
@@ -235,7 +238,7 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
       continue;
     if (!known)
       return failure();
-    // Only axes of size 1 may precede the sliced one.
+    // Within a run, only axes of size 1 may precede the sliced axis.
     int64_t before = 1, inner = 1;
     for (size_t i = run.from; i < run.from + run.fromCount; ++i)
       (i < *sliced ? before : inner) *= i == *sliced ? 1 : from[i];
@@ -263,9 +266,9 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// Turns a gather of equidistant constant indices into a slice. If the index
-/// drops the axis, a reshape is needed as well; where that would not be a view
-/// of a stored tensor, the gather stays, since it can be fused into its
+/// Turns a gather of equidistant constant indices into a slice. If the index is
+/// a scalar, the axis is dropped by a reshape; if this reshape would not be a
+/// view of a stored tensor, the gather stays, since it can be fused into its
 /// reader's kernel.
 LogicalResult gatherOfRange(GatherOp op, PatternRewriter &rewriter) {
   Value given = op.getIndices();

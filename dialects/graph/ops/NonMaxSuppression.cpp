@@ -1,7 +1,7 @@
 // Non-maximum suppression: the best boxes of each class, without those that
 // overlap a better one too much.
 //
-// A heap yields the boxes of a class from the best to the worst. Each is
+// A heap yields the boxes of a class from the best to the worst. Each box is
 // compared only with selected boxes near it: the range of the boxes' lower
 // corners along the first axis is divided into cells, and each cell lists the
 // selected boxes whose corner lies in it. The time is that of sorting and of
@@ -78,8 +78,8 @@ Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
   return (common > 0.0) & (all > 0.0) & (common / all > threshold);
 }
 
-/// Selects the boxes of one class of an image. Boxes are given by their
-/// numbers.
+/// Selects the boxes of one class of an image. Boxes are represented by their
+/// index in the operand `boxes`.
 class Suppression {
 public:
   Suppression(NonMaxSuppressionOp op, BodyBuilder &b, ArrayRef<Expr> at)
@@ -124,11 +124,12 @@ public:
   }
 
 private:
-  /// The rows of `state`: the heap of boxes still to be examined, the best
-  /// first; for each cell the box selected last; for each selected box the one
-  /// before it in its cell. Lists end with -1.
+  /// The rows of `state` [3, B]: the heap of boxes still to be examined, the
+  /// best first; for each cell the box selected last; for each selected box the
+  /// one selected before it in its cell. Lists end with -1.
   enum Row { Heap, First, Next };
-  /// Enough cells to separate regions of an image, few enough to scan.
+  /// The largest number of cells: enough to separate regions of an image, few
+  /// enough to scan.
   static constexpr int64_t mostCells = 256;
 
   Expr load(Row row, Expr i) {
@@ -147,7 +148,8 @@ private:
   /// Moves `box` down from the hole at `slot` to its position in the heap of
   /// the first `size` slots.
   void sink(Expr box, Expr slot, Expr size) {
-    // The cursor is the index of the hole, or `size` once the box is placed.
+    // The loop carries the hole, and a cursor: the index of the hole, or `size`
+    // once the box is placed.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {
@@ -188,13 +190,14 @@ private:
     return size;
   }
 
-  /// Empties the cells and computes the range that maps a box to a cell.
+  /// Empties the lists of selected boxes, one per cell of the first axis, and
+  /// computes `lowest`, `scale` and `longest` from the boxes of the image.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                           // NaN overlaps nothing and is ignored by the
-                           // comparisons.
+                           // A NaN fails all comparisons, so that its box,
+                           // which overlaps nothing, is ignored.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");
@@ -215,8 +218,8 @@ private:
                [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
-  /// Returns the cell of a coordinate, monotonically. Cell 0 for NaN, which
-  /// infinite corners and an empty range lead to.
+  /// Returns the cell of a coordinate; a larger coordinate never has a lower
+  /// cell. NaN, which infinite corners and an empty range lead to, has cell 0.
   Expr cellOf(Expr place) {
     Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
@@ -227,8 +230,8 @@ private:
   /// Whether no selected box suppresses `box`.
   Expr isFree(const Corners &box, Expr overlap) {
     Expr low = convert(box.low[0], real);
-    // Boxes that reach `low` start at most the largest extent before it; the
-    // tolerance covers rounding.
+    // A selected box that reaches `low` starts at most `longest`, the largest
+    // extent of a box, before it; the tolerance covers rounding.
     Expr before =
         named(low - longest - (abs(low) + abs(longest)) * 1e-6, "before");
     Expr last = cellOf(box.high[0]);

@@ -12,8 +12,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Loops along one axis of a tensor, at a fixed index on the others: in lanes
-/// if it is the last axis, otherwise in the mode of the surrounding code.
+/// Loops along one axis of a tensor, at a fixed index on the other axes: with
+/// vectors along the axis if it is the last one.
 class AxisLoops {
 public:
   AxisLoops(BodyBuilder &b, Dim size, bool isLast)
@@ -57,7 +57,8 @@ static void forRows(
 }
 
 static Expr plus(Expr x, Expr y) { return named(x + y, "sum"); }
-/// Ignores NaN; the sum of exponentials propagates it.
+/// Returns the larger value, ignoring NaN: the sum of exponentials propagates
+/// it.
 static Expr larger(Expr x, Expr y) {
   return named(select(y > x, y, x), "largest");
 }
@@ -69,13 +70,13 @@ static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
       larger);
 }
 
-/// Rounds to the storage type, as storing the value would.
+/// Rounds `x` to its type in memory, as storing and loading it would.
 static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }
 
-/// Runs over the rows of a softmax-like operator: `emit` gets a row's loops,
-/// its elements and their maximum.
+/// Emits the rows of softmax or log-softmax along `axis`: `emit` gets loops
+/// over a row, a function that loads its elements, and their maximum.
 static void overRowsOfPowers(
     BodyBuilder &b, Value input, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
@@ -99,8 +100,9 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
       b, getInput(), axis,
       [&](MutableArrayRef<Expr> at, AxisLoops loops,
           llvm::function_ref<Expr(Expr)> load, Expr top) {
-        // The result buffer holds the terms of the sum until they are scaled.
-        // In a narrow type, terms and sum are rounded as ONNX defines.
+        // The result buffer holds the exponentials until they are divided by
+        // their sum. In a narrow type, exponentials and sum are rounded as ONNX
+        // defines.
         Expr sum = loops.reduce(
             b.constant(0, type),
             [&](Expr i, Expr acc) {
@@ -130,7 +132,8 @@ void LogSoftmaxOp::emitBody(BodyBuilder &b) {
               return plus(acc, expOrZero(load(i) - top));
             },
             plus);
-        // x - top is exact where it matters, so it is computed first.
+        // `load(i) - top` is exact for elements close to the maximum `top`, so
+        // it is computed before `logSum` is subtracted.
         Expr logSum = named(log(sum), "log_of_sum");
         loops.each([&](Expr i) { b.store(0, load(i) - top - logSum, at); });
       });
@@ -178,7 +181,8 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
           Expr x = loadAs(getInput(), at);
           return getCenter() ? named(x - mean, "centered") : x;
         };
-        // Computes the mean first: a difference of large squares would cancel.
+        // Computes the mean before the variance: a difference of large squares
+        // would lose precision.
         if (getCenter())
           mean = named(meanOf(loops.reduce(
                                   zero,

@@ -13,26 +13,28 @@
 
 namespace ingot::graph {
 
-/// Neutral elements, repeated functions, clamps, conversions, redundant
-/// expansions.
+/// Adds patterns for neutral elements, repeated functions, clamps, conversions
+/// and redundant expansions.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
-/// Slices of concatenations, gathers of ranges, transposes and reshapes.
+/// Adds patterns for slices of concatenations, gathers of ranges, transposes
+/// and reshapes.
 void populateMovementPatterns(mlir::RewritePatternSet &patterns);
-/// Reductions over axes of size 1.
+/// Adds a pattern for reductions over axes of size 1.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
-/// Explicit padding before convolutions and pools.
+/// Adds patterns for explicit padding before convolutions and pools.
 void populateWindowPatterns(mlir::RewritePatternSet &patterns);
 
 /// Returns the number that all elements of the constant `v` have, looking
 /// through reshapes and expansions; nothing if `v` is not such a constant.
 std::optional<llvm::APFloat> uniformFloat(mlir::Value v);
-/// The same as a double, for integers as well.
+/// Returns the number that all elements of a float or integer constant `v`
+/// have, as a double; nothing if `v` is not such a constant.
 std::optional<double> uniformNumber(mlir::Value v);
 /// Builds a constant whose elements are all `number`.
 mlir::Value uniformConstant(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::RankedTensorType type, double number);
-/// Whether `v` is a constant whose elements are all `number`, with the sign of
-/// a zero.
+/// Whether `v` is a constant whose elements are all `number`; zeros must have
+/// the same sign.
 bool isUniform(mlir::Value v, double number);
 
 } // namespace ingot::graph

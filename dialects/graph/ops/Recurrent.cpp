@@ -18,7 +18,8 @@ public:
       : op(op), b(b), hidden(shapeOf(op.getH0())[1]), scratch(b.outputs.back()),
         real(elementOf(op.getScratch())) {}
 
-  /// Calls `cell(t, batch)` for each step of each sequence, in its direction.
+  /// Calls `cell(t, batch)` for each time step of each sequence, from the first
+  /// or (`reverse`) from the last step on.
   void steps(llvm::function_ref<void(Expr, Expr)> cell) {
     Dim time = dimsOf(op.getGates())[0], batch = dimsOf(op.getGates())[1];
     b.forRange(b.index(0), b.size(time), [&](Expr step) {
@@ -62,7 +63,8 @@ public:
   Expr input(Expr t, Expr batch, Expr column) {
     return convert(b.load(op.getGates(), {t, batch, column}), real);
   }
-  /// Returns gate `gate` of hidden element `i` from the row of gates.
+  /// Returns gate `gate` of hidden element `i` from `scratch`, one row of
+  /// gates.
   Expr gate(int64_t gate, Expr i) {
     return b.loadFrom(scratch, real, {column(gate, i)});
   }
@@ -79,7 +81,8 @@ public:
                llvm::function_ref<Expr(Expr)> x) {
     int64_t lanes = b.vectorLanes, block = lanes * BodyBuilder::sumsAtOnce,
             begin = first * hidden, blocks = count * hidden / block;
-    // Weights that were packed in panels of this width are read contiguously.
+    // Weights that were packed in panels of `block` columns are read
+    // contiguously.
     auto packed = op.getR().template getDefiningOp<UnpackPanelsOp>();
     bool inPanels = packed && int64_t(packed.getPanel()) == block &&
                     begin % block == 0 && count * hidden % block == 0;
@@ -116,8 +119,9 @@ public:
         b.store(scratch, sums[v], {offset(v)});
     };
     auto panels = [&] {
-      // Each thread keeps its panels from step to step, and reverses their
-      // order every other step.
+      // A thread reads the same weight panels in each time step. It reverses
+      // their order in every other step, since the panels that it read last are
+      // still cached.
       b.forShared(blocks, [&](Expr from, Expr to) {
         b.forRange(from, to, [&](Expr panel) {
           named(panel, "panel");
@@ -149,7 +153,8 @@ public:
 
   Expr activate(unsigned which, Expr x) {
     double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
-    // As ONNX Runtime does: not for the activation of an LSTM's cell state.
+    // Clips the input of every activation but that of an LSTM's cell state, as
+    // ONNX Runtime does.
     if (op.getClip() && which < 2) {
       double clip = op.getClip()->convertToDouble();
       x = min(max(x, -clip), clip);
@@ -210,7 +215,8 @@ static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
       llvm::join(llvm::map_range(sizes, kernel::sizeText), ", ") + "]");
 }
 
-/// The type rule of a cell with `gates` gates and `activations` functions.
+/// The type rule of a recurrent operator with `gates` gates and `activations`
+/// functions.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                                size_t activations, bool hasCell = false) {
@@ -281,8 +287,8 @@ void GRUOp::emitBody(BodyBuilder &b) {
     auto state = [&](Expr k) { return r.scalarState(batch, k); };
     r.product(t, 0, 2, input(t, batch), state);
     if (getBias()) {
-      // The recurrent part alone; the input's part is added after the reset
-      // gate.
+      // Computes only the recurrent part of the candidate state; the part of
+      // the input is added after the multiplication by the reset gate.
       r.product(
           t, 2, 1,
           [&](Expr column) {
@@ -292,7 +298,7 @@ void GRUOp::emitBody(BodyBuilder &b) {
           },
           state);
     } else {
-      // The row of the reset gate is overwritten with the reset state.
+      // Overwrites the reset gate in `scratch` with the state multiplied by it.
       b.forLanes(r.hidden, [&](Expr i) {
         b.store(r.scratch, r.activate(0, r.gate(1, i)) * r.state(batch, i),
                 {r.column(1, i)});

@@ -1,12 +1,14 @@
 // Reductions and scans.
 //
-// A reduction is one record: the initial value, how it takes an element, how
-// two partial results are merged, how it finishes. Reduced axes keep size 1 (a
-// reshape drops them), so that layout changes can be moved through.
+// A reduction is one record: the initial value of the accumulator, how an
+// element is added to it, how two accumulators are merged, and how it becomes
+// the result. Reduced axes keep size 1 (a reshape drops them), so that layout
+// changes can be moved through a reduction.
 
-/// The codes are C++ bodies that get ElementBuilder &b and: `init` the element
-/// type `type`; `combine` the accumulator `acc` and the element `x`; `merge`
-/// two accumulators `acc` and `x`; `finish` `acc` and the `count` of elements.
+/// The codes are bodies of C++ functions with the arguments ElementBuilder &b
+/// and: `init` the element type `type`; `combine` the accumulator `acc` and the
+/// element `x`; `merge` two accumulators `acc` and `x`; `finish` the
+/// accumulator `acc` and the number `count` of elements.
 class Graph_Reduction<string mnemonic, code init, code combine, code merge = combine, code finish = "return acc;">
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,

@@ -7,8 +7,8 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// Drops reduced axes of size 1: alone, they make a sum, mean, product, maximum
-/// or minimum the element itself.
+/// Drops axes of size 1 from the reduced axes. If no reduced axis is left, the
+/// sum, mean, product, maximum or minimum is the element itself.
 struct DropSingleAxes : OpInterfaceRewritePattern<ReductionOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ReductionOpInterface op,

@@ -93,7 +93,8 @@ static Expr realSize(ElementBuilder &b, const Dim &size, double more,
 }
 
 namespace {
-/// One spatial axis of a grid sample.
+/// One spatial axis of the input of graph.grid_sample, and the operator's
+/// modes.
 struct SampledAxis {
   ElementBuilder &b;
   Dim size;
@@ -108,7 +109,7 @@ struct SampledAxis {
     return sized(alignCorners ? low() - 1 : low(), like);
   }
 
-  /// Reflects `x` at both borders until it is inside.
+  /// Reflects `x` at both borders until it is in [low(), high()].
   Expr reflect(Expr x) const {
     Expr lowest = x * 0.0 + low(), range = sized(alignCorners ? -1 : 0, x);
     if (alignCorners && size == 1)
@@ -123,14 +124,16 @@ struct SampledAxis {
                : inside;
   }
 
-  /// Converts a grid value in [-1, 1] to a position among the elements.
+  /// Converts a coordinate of the grid in [-1, 1] to a position along the axis,
+  /// in elements.
   Expr coordinate(Expr normalized) const {
     Expr n = sized(0, normalized), last = sized(-1, normalized);
     Expr x = alignCorners ? (normalized + 1.0) * 0.5 * last
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
-    // Cubic mode at the border clamps the taps, not the position.
+    // With cubic interpolation and padding mode `border`, the indices of the
+    // taps are clamped, not the position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));
@@ -146,8 +149,8 @@ struct SampledAxis {
     Expr position, inside, weight;
   };
 
-  /// Returns the element at the whole number `x`, or its substitute outside of
-  /// the input.
+  /// Returns the tap at the whole number `x`: an index inside the input, by the
+  /// padding mode, and for `zeros` also whether `x` itself is inside.
   Tap tap(Expr x, Expr weight) const {
     Expr last = sized(-1, x);
     Expr inside;

@@ -64,15 +64,16 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   SmallVector<AxisRun> runs = axisRuns(from, to);
   if (runs.empty())
     return {};
-  // The remaining axes have size 1.
+  // Axes after the last run have size 1; they become part of it.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
-  // Axes of size 1 can be anywhere; only the order of the others matters.
+  // The order of axes matters only for those of size other than 1: they are
+  // numbered in the order of `x`.
   SmallVector<int64_t> placeOf;
   int64_t places = 0;
   for (const Dim &size : x)
     placeOf.push_back(size == 1 ? -1 : places++);
-  // For each run, the position of its first axis in x, and the run's number.
+  // For each run, the number of its first axis in `x` and the index of the run.
   SmallVector<std::pair<int64_t, size_t>> ordered;
   for (auto [number, run] : llvm::enumerate(runs)) {
     int64_t first = -1, last = -1;
@@ -88,7 +89,8 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
     ordered.push_back({first, number});
   }
   llvm::sort(ordered);
-  // In the view, the result's axes of size 1 come first.
+  // `sizes` is the shape of the reshape before the transpose. It begins with
+  // the result's axes of size 1.
   SmallVector<int64_t> perm(to.size());
   Dims sizes;
   for (auto [i, size] : llvm::enumerate(to))
@@ -146,7 +148,8 @@ bool ReshapeOp::passesLanes() {
   ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
   if (from.empty() || from.back() == 0)
     return true;
-  // Lanes of one row of the result are in one row of the operand.
+  // Lanes are adjacent along the last axis of the result. They must be adjacent
+  // along the last axis of the operand as well.
   return !to.empty() && to.back() % from.back() == 0;
 }
 
@@ -185,7 +188,8 @@ Expr RefillOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 bool RefillOp::passesLanes() {
   Dims from = dimsOf(getResult()), to = dimsOf(getX());
   SmallVector<AxisRun> runs = axisRuns(from, to);
-  // Lanes of one row of the result are in one row of the operand.
+  // Lanes are adjacent along the last axis of the result. They must be adjacent
+  // along the last axis of the operand as well.
   return !runs.empty() && runs.back().toCount == 1 &&
          runs.back().from + runs.back().fromCount == from.size() &&
          runs.back().to + 1 == to.size();

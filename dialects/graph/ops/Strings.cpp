@@ -124,9 +124,9 @@ Expr MatchStringOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 namespace {
 
-/// Writes characters one after the other into result 0, as far as there is
-/// room. The last byte of the room is zero from the start, so that truncated
-/// strings are terminated as well.
+/// Writes characters into result 0 up to its capacity `room`. The last
+/// character of the capacity is zero from the start, so that truncated strings
+/// are terminated as well.
 class Writer {
 public:
   Writer(BodyBuilder &b, Value characters)
@@ -134,12 +134,12 @@ public:
     b.store(0u, zero(), {b.index(room - 1)});
   }
 
-  /// Stores a character at `at`.
+  /// Stores a character at position `at` if it is within the capacity.
   void put(Expr at, Expr character) {
     b.when(at < double(room - 1), [&] { b.store(0u, character, {at}); });
   }
   void end(Expr at) { put(at, zero()); }
-  /// Returns the stored position of a string that is written at `at`.
+  /// Returns the position to store for a string that is written at `at`.
   Expr begin(Expr at) { return number(min(at, b.index(room - 1))); }
   /// Converts a position or a count to the type in which it is stored.
   Expr number(Expr at) { return convert(at, si64(b.builder.getContext())); }
@@ -236,7 +236,8 @@ public:
   std::pair<Expr, Expr> map(Expr string, Expr length, Expr i, Expr place) {
     Expr c[4];
     for (unsigned k = 0; k < 4; ++k)
-      // The terminating zero is not a continuation byte.
+      // The terminating zero, which reads beyond the end return, is not a
+      // continuation byte.
       c[k] = named(
           convert(characterOf(b, string, min(i + double(k), length)), si32),
           "byte_" + Twine(k));
@@ -296,7 +297,8 @@ private:
     return b.load(ranges, {range, b.index(column)});
   }
 
-  /// Maps a code point by the last range that begins at or below it.
+  /// Maps a code point by the last range that begins at or below it, found by
+  /// binary search.
   Expr mapped(Expr code) {
     int64_t count = shapeOf(ranges)[0];
     double half = double(llvm::PowerOf2Ceil(uint64_t(count))) / 2;
@@ -334,14 +336,15 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
         b.store(1u, writer.begin(carried[0]), at);
         Expr string = b.load(getX(), at),
              length = named(lengthOf(b, string), "length");
-        // Carried: the next output position, and the start of the next
+        // The loop carries the next output position, and the start of the next
         // character.
         Expr end = b.loop(b.index(0), length, 1, {carried[0], b.index(0)},
                           [&](Expr j, ArrayRef<Expr> s) -> Exprs {
                             Expr place = named(s[0], "place"),
                                  begin = named(s[1], "begin");
-                            // Both results in one number: at most four bytes
-                            // were read.
+                            // Packs both results into one number, since ifElse
+                            // has one: the number of bytes read is at most
+                            // four.
                             Expr next = b.ifElse(
                                 equal(j, begin),
                                 [&] {
@@ -382,16 +385,17 @@ LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// The output positions of the pieces of one string.
+/// The pieces of one string: writes them, and the position of each piece into
+/// the string's row of result 1.
 struct Pieces {
-  /// Sets all entries to the string that begins at `nothing`.
+  /// Sets all entries of the row to `nothing`, the position of an empty string.
   void clear(Expr nothing) {
     b.forEach({room}, [&](ArrayRef<Expr> piece) {
       b.store(1u, writer.number(nothing), at(piece[0]));
     });
   }
-  /// Writes the characters [from, to) of the string to `place`, as piece
-  /// `count`; returns the position after them.
+  /// Writes the characters [from, to) of the string to the output position
+  /// `place`, as piece `count`; returns the output position after them.
   Expr write(Expr string, Expr from, Expr to, Expr count, Expr place) {
     b.when(count < double(room),
            [&] { b.store(1u, writer.begin(place), at(count)); });
@@ -438,13 +442,14 @@ static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
 struct CutString {
   Expr string, length, place;
 };
-/// The number of pieces, and the next output position.
+/// The number of pieces of a string, and the output position after them.
 struct Cut {
   Expr count, place;
 };
 
-/// Splits each string of `x`, writing from `place` on; stores the counts, the
-/// largest count and the end position.
+/// Splits each string of `x` by `cut`, writing from output position `place` on.
+/// Stores the number of pieces of each string in result 2, and the largest
+/// number and the end position in result 3.
 static void emitPieces(BodyBuilder &b, Writer &writer, Value x, Value begins,
                        Expr place,
                        llvm::function_ref<Cut(Pieces &, CutString)> cut) {
@@ -471,7 +476,8 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
   bool spaces = getDelimiter().empty();
   int64_t width = spaces ? 1 : getDelimiter().size();
   Expr none = b.index(0);
-  // Character 0 is the empty string, which fills the unused entries.
+  // The character at position 0 is an empty string, which fills the unused
+  // entries of `begins`.
   b.store(0u, b.constantInt(0, byte(getContext())), {none});
   auto cut = [&](Pieces &pieces, CutString from) -> Cut {
     Expr string = from.string, length = from.length;
@@ -479,9 +485,9 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
       return splits < 0 ? b.constantInt(1, b.builder.getI1Type())
                         : count < double(splits);
     };
-    // Carried: the start of the current piece (length + 1 if none has begun,
-    // when splitting at white space), the number of pieces, the next output
-    // position, and the end of the last delimiter.
+    // The loop carries the start of the current piece (length + 1 if none has
+    // begun, when splitting at white space), the number of pieces, the next
+    // output position, and the end of the last delimiter.
     Expr outside = length + 1.0;
     Exprs state = b.loop(
         none, length, 1, {spaces ? outside : none, none, from.place, none},
@@ -572,8 +578,8 @@ void FindTokensOp::emitBody(BodyBuilder &b) {
   writer.end(b.index(pad.size()));
   auto cut = [&](Pieces &pieces, CutString from) -> Cut {
     Expr string = from.string, length = from.length;
-    // Carried: the number of tokens, the next output position, and the end of
-    // the last token.
+    // The loop carries the number of tokens, the next output position, and the
+    // end of the last token.
     Exprs state = b.loop(
         none, length, 1, {none, from.place, none},
         [&](Expr i, ArrayRef<Expr> s) -> Exprs {

@@ -1,11 +1,11 @@
 // Operators that read or write the characters of strings.
 //
-// Operators that only move or compare strings are those of all element types; a string is
-// a pointer there. An operator that creates strings writes characters, each string with a
-// terminating zero, and the positions at which they begin; `graph.strings` combines both
-// into strings. The capacity for characters is part of the result type: characters beyond
-// it are not written, and `used` returns the required capacity, which `graph.read_sizes`
-// checks.
+// Operators that only move or compare strings are those of all element types,
+// with a pointer for each string. An operator that creates strings writes
+// characters, each string with a terminating zero, and the positions at which
+// they begin; `graph.strings` combines both into strings. The capacity for
+// characters is part of the result type: characters beyond it are not written,
+// and `used` returns the required capacity, which `graph.read_sizes` checks.
 
 def Graph_StringsOp : Graph_ElementOp<"strings", [
     Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface>]> {
@@ -35,7 +35,7 @@ def Graph_MapLettersOp : Graph_BodyOp<"map_letters", [Graph_DynamicSizes], Graph
   let description = [{
     `ranges` [ranges, 4] (si32), ascending and disjoint: the first and the last code point,
     the step between them, and the offset added to each. Strings are UTF-8; invalid bytes
-    stay. `used` [1] is the number of characters.
+    stay. `used` [1] is the required number of characters, including terminating zeros.
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$ranges);
   let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$used);
@@ -44,10 +44,11 @@ def Graph_MapLettersOp : Graph_BodyOp<"map_letters", [Graph_DynamicSizes], Graph
 def Graph_SplitStringsOp : Graph_BodyOp<"split_strings", [Graph_DynamicSizes], Graph_StatedTypes> {
   let summary = "Splits strings at delimiters";
   let description = [{
-    `begins` [..., pieces] holds the pieces of each string, padded with empty strings;
-    `counts` the number of pieces; `used` [2] the largest count and the number of
-    characters. An empty delimiter splits at white space. After `splits` pieces, unless
-    negative, the rest of the string is the last piece.
+    `begins` [..., pieces] holds the positions of the pieces of each string, padded
+    with that of an empty string; `counts` the number of pieces; `used` [2] the largest
+    count and the required number of characters. An empty delimiter splits at white
+    space. After `splits` pieces, unless negative, the rest of the string is the last
+    piece.
   }];
   let arguments = (ins Graph_Tensor:$x, StrAttr:$delimiter, I64Attr:$splits);
   let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$counts,

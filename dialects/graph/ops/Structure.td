@@ -17,7 +17,7 @@ def Graph_SizesOp : Graph_ElementOp<"sizes", [Graph_DynamicSizes,
   let summary = "Dynamic sizes as a tensor of integers";
   let description = [{
     The shape of a tensor, or values computed from it, in row-major order. Where such integers
-    determine shapes, import functions read the expressions; the remaining ones are computed
+    determine shapes, import functions read the expressions; all other integers are computed
     at run time.
 
         graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0, 28>} : () -> tensor<2xsi64>
@@ -86,10 +86,10 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
     checks them). With `output_strides` (in elements) the single result is a slice of a
     larger tensor: a concatenation outside of any group, which costs nothing. With
     `input_strides` (an array of strides for each operand, empty for one in row-major
-    order) operands are slices of larger tensors. With `near` the single result is in the
-    VTCM or another near memory of the target, which vectors read fastest. A body of
-    groups is a chain (patch-based execution): one kernel that runs these stages in turn
-    for a band of rows at a time, each with its own strategy and plan.
+    order) operands are slices of larger tensors. With `near` the single result is in
+    VTCM or other fast local memory of the target, which vectors read fastest. If the
+    body consists of groups, they form a chain (patch-based execution): one kernel that
+    computes a row band of each group in turn, each with its own strategy and plan.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
                    OptionalAttr<DenseI64ArrayAttr>:$output_strides,

@@ -25,8 +25,8 @@ bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
 
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size) {
-  // max(0, -start) first: the division by ceilDivide is right from 0 upwards
-  // only.
+  // Clamps a negative number to 0 before the division: ceilDivide is correct
+  // from 0 upwards only.
   ElementBuilder &b = *start.builder;
   Expr zero = b.index(0);
   Expr before = named(max(named(zero - start, "to_first"), zero), "outside");
@@ -156,8 +156,8 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                  [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                    return named(acc + b.load(getX(), at), "sum");
                  });
-  // The number of positions is a product over the axes, constant where no
-  // window is clipped.
+  // The number of positions that a window averages is a product of one factor
+  // per axis; the factor is constant if no window is clipped along the axis.
   int64_t all = 1;
   Expr count;
   for (size_t i = 0; i < getKernel().size(); ++i) {

@@ -18,8 +18,9 @@ bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size);
 
-/// Emits loops over the inside positions of all axes at output position `idx`
-/// (batch, spatial..., channel); `body` gets the kernel and input positions.
+/// Emits loops over the kernel positions inside the input, along all spatial
+/// axes, for output position `idx` (batch, spatial..., channel); `body` gets
+/// the kernel and input positions.
 Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
                 llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> outputShape,
                 llvm::ArrayRef<Dim> kernel, llvm::ArrayRef<int64_t> strides,

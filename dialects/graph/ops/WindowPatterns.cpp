@@ -2,8 +2,8 @@
 //
 //   conv(pad(x, 0, low), w) {low = l}  ->  conv(x, w) {low = l + low}
 //
-// Also with a transpose to channels last in between. The shape of the result
-// stays, which determines the padding at the high end.
+// A transpose to channels last may be between both operators. The shape of the
+// result does not change; it determines the padding at the high end.
 
 #include "dialects/graph/ops/Patterns.h"
 
@@ -12,14 +12,15 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// Spatial padding by a constant, in the axes of the padded operand.
+/// Padding of spatial axes by a constant. `low` and `high` have an entry for
+/// each axis of the window operator's operand.
 struct Padding {
   PadOp pad;
   TransposeOp transpose; ///< between the padding and its reader, or null
   SmallVector<int64_t> low, high;
 
-  /// Matches `x` if it has no other reader and batch and channels are not
-  /// padded.
+  /// Matches `x` if it is padded, has one reader, and batch and channels are
+  /// not padded.
   static std::optional<Padding> of(Value x) {
     Padding found;
     found.transpose = x.getDefiningOp<TransposeOp>();
@@ -51,7 +52,7 @@ struct Padding {
     return ArrayRef(high).drop_front().drop_back();
   }
 
-  /// Returns the operand that replaces the padded one.
+  /// Returns the operand without padding, transposed like the padded one.
   Value unpadded(OpBuilder &builder) {
     if (!transpose)
       return pad.getX();
@@ -102,7 +103,8 @@ bool isNonNegative(Value v) {
   return isa<MaximumOp>(op) ? x || y : x && y;
 }
 
-/// Zeros add nothing to the sums of a convolution or a p-norm.
+/// Folds padding with zeros, which add nothing to the sums of a convolution or
+/// a p-norm.
 template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op,
@@ -119,9 +121,9 @@ template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   }
 };
 
-/// The pool itself pads with the lowest number. Zeros around non-negative
-/// elements give the same maximum, unless a window lies entirely in the
-/// padding; a zero maximum may differ in sign.
+/// Folds padding with the lowest number, with which a maximum pool itself pads.
+/// Zeros around non-negative elements give the same maximum, unless a window
+/// lies entirely in the padding; a zero maximum may differ in sign.
 struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 

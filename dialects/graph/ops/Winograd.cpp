@@ -45,9 +45,9 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
     weights.push_back(powers);
     for (int64_t k = 0; k < size; ++k)
       output[k][i] = power(finite[i], k);
-    // The weights are recovered as the coefficients of the polynomial: its
-    // value at 0, half of the difference between 1 and -1, and the value at
-    // infinity.
+    // The weights are recovered as the coefficients of their polynomial: its
+    // value at 0, the difference between its values at p and -p divided by 2p,
+    // and its value at infinity.
     if (i == 0)
       restore[0][i] = scale;
     else if (i <= 2)
@@ -64,7 +64,8 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
 static Expr weighted(ArrayRef<double> factors, ArrayRef<Expr> values,
                      llvm::function_ref<bool(size_t)> takes) {
   Expr sum;
-  // Terms with factor 1 come first.
+  // Terms with factor 1 come first, so that a sum does not begin with a
+  // multiplication.
   for (bool plain : {true, false})
     for (auto [i, factor] : llvm::enumerate(factors)) {
       if (factor == 0 || !takes(i) || (factor == 1) != plain)
@@ -88,7 +89,8 @@ static bool isEven(size_t i) { return i % 2 == 0; }
 Exprs Winograd::sampled(ArrayRef<Expr> x) const {
   auto all = [](size_t) { return true; };
   Exprs values{weighted(input.front(), x, all)};
-  // The even and the odd terms of a pair p, -p are shared.
+  // The polynomials of points p and -p share the sums of their even and of
+  // their odd terms.
   for (size_t i = 1; i < finite.size(); i += 2) {
     Row odd(input[i]);
     for (double &factor : odd)
@@ -107,7 +109,8 @@ Exprs Winograd::sampled(ArrayRef<Expr> x) const {
 }
 
 Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
-  // For a pair p, -p, even powers are equal and odd ones differ in sign only.
+  // The factors of points p and -p are equal for even powers and differ in sign
+  // for odd powers, so sums and differences of their products are shared.
   Exprs sums{products.front()}, differences{products.front()};
   for (size_t i = 1; i < finite.size(); i += 2) {
     sums.push_back(named(products[i] + products[i + 1], "pair_sum"));

@@ -9,7 +9,7 @@
 //
 // The points are 0, pairs p and -p, and infinity. Points of different magnitude
 // lose precision when the outputs are computed: 3/4 and 3/2 lose a fifth of
-// what the common 1 and 2 do, and all products with them are exact.
+// what the common 1 and 2 lose, and `input` and `output` are exact with them.
 
 #ifndef INGOT_DIALECTS_GRAPH_OPS_WINOGRAD_H
 #define INGOT_DIALECTS_GRAPH_OPS_WINOGRAD_H
@@ -28,15 +28,17 @@ struct Winograd {
 
   static constexpr int64_t window = 3;
   int64_t size, points;
-  /// The points 0, p, -p, ... without the last one, infinity.
+  /// The points 0, p, -p, ... without the last point, which is infinity.
   Row finite;
   Matrix input, weights, output;
-  /// Recovers the weights from their values: the inverse of `weights`.
+  /// Recovers the weights from the values of their polynomial: the inverse of
+  /// `weights`.
   Matrix restore;
 
   /// Returns the values of `x` at all points, one for each row of `input`.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
-  /// Returns the outputs, given the products at all points.
+  /// Returns the outputs, given the products of input and weights at all
+  /// points.
   Exprs outputsOf(llvm::ArrayRef<Expr> products) const;
 };
 

@@ -7,7 +7,7 @@
 // Each access has its own arithmetic, each stride is a separate constant named
 // after its buffer, and neither `* 1` nor `+ 0` is omitted: kernels for two
 // shapes then differ in constants only, whatever their strides. Local buffers
-// and tables are unchanged.
+// and constant tables of a kernel are unchanged.
 
 #include "passes/plan/share/FlattenBuffers.h"
 
@@ -25,14 +25,15 @@ using namespace ingot::kernel;
 namespace ingot::plan {
 namespace {
 
-/// The layout of a buffer, or of a view of it, relative to the underlying
-/// argument.
+/// The strides and the offset of a buffer in elements, relative to the argument
+/// of which it is a view.
 struct Layout {
   Value root;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 
-  /// Returns nothing if views change the element size.
+  /// Computes the layout of `buffer`; returns nothing if views change the
+  /// element type.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};
@@ -130,8 +131,9 @@ private:
     return true;
   }
 
-  /// Replaces the alternative buffer of a cursor by its argument; false if it
-  /// does not begin there.
+  /// Replaces the buffer that a cursor reads if its condition is false by the
+  /// kernel's argument; returns false if the buffer does not begin where the
+  /// argument does.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;

@@ -7,8 +7,8 @@
 
 namespace ingot::plan {
 
-/// Gives the arguments of a kernel types without static shapes; its accesses
-/// compute with strides instead. Returns false, and leaves the kernel partly
+/// Gives the arguments of a kernel types without static shapes; accesses then
+/// compute an index from strides. Returns false, and leaves the kernel partly
 /// changed, if a buffer is used in a way that cannot be rewritten.
 bool flattenBuffers(kernel::FuncOp kernel);
 

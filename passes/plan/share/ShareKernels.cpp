@@ -11,10 +11,10 @@
 //
 // Kernels that differ in integers only become one kernel with these integers as
 // arguments. An integer that is equal in all kernels stays in the code, and so
-// does the register tile, which determines the number of operations. Integers
-// that are equal to each other in each kernel become one argument; an integer
-// that is always a multiple of another, a product of two, or another plus a
-// constant is computed from it.
+// does the size of the register tile, which determines the number of
+// operations. Integers that are equal to each other in each kernel become one
+// argument; an integer that is always a multiple of another one, a product of
+// two, or the sum of another one and a constant is computed.
 //
 // The left shifts and addends of integer requantization become arguments as
 // well, since each kernel has its own. Right shifts and clamp bounds stay in
@@ -50,8 +50,8 @@ std::optional<int64_t> constantIndex(Value value) {
   return constant ? std::optional(constant.value()) : std::nullopt;
 }
 
-/// Converts the 32-bit constants in which kernels may differ to index
-/// constants.
+/// Converts the 32-bit constants of shifts and additions, in which kernels may
+/// differ, to index constants.
 void separateNumbers(FuncOp function) {
   function.walk([](Operation *op) {
     if (!isa<arith::ShLIOp, arith::AddIOp>(op))
@@ -69,7 +69,8 @@ void separateNumbers(FuncOp function) {
   });
 }
 
-/// Reverts separateNumbers if kernels do not differ in a constant.
+/// Converts index constants back to 32-bit constants (see separateNumbers)
+/// where the kernels do not differ.
 void joinNumbers(FuncOp function) {
   function.walk([](arith::IndexCastOp cast) {
     std::optional<int64_t> number = constantIndex(cast.getIn());
@@ -83,7 +84,8 @@ void joinNumbers(FuncOp function) {
   });
 }
 
-/// Compares two functions in parallel and collects their index constants.
+/// Compares two functions operation by operation and collects their index
+/// constants.
 class Comparison {
 public:
   SmallVector<OpOperand *> uses; // in the first function
@@ -119,7 +121,8 @@ private:
     return i == left.end() && j == right.end();
   }
 
-  /// Whether both are index constants, or the same value.
+  /// Whether both values are index constants, equal other constants, or
+  /// corresponding values of the two functions.
   bool fits(Value x, Value y) const {
     bool m = constantIndex(x).has_value(), n = constantIndex(y).has_value();
     if (m || n)
@@ -164,17 +167,17 @@ private:
   IRMapping mapping;
 };
 
-/// A function of the module, and a copy with flattened buffers.
+/// A function of the module, and a copy of it with flattened buffers.
 struct Kernel {
   FuncOp function;
   OwningOpRef<FuncOp> flat;
 };
 
-/// Kernels that differ in integers only.
+/// Kernels that differ in integers only, and these integers.
 struct Group {
   SmallVector<Kernel *> members;
   SmallVector<OpOperand *> uses;
-  /// For each use, the integer of each member.
+  /// For each of `uses`, the integer of each kernel in `members`.
   SmallVector<SmallVector<int64_t>> values;
 
   bool add(Kernel &kernel) {
@@ -193,12 +196,12 @@ struct Group {
   }
 };
 
-/// An integer that differs between the members.
+/// An integer that differs between the kernels of a group.
 struct Parameter {
   SmallVector<int64_t> values;
   SmallVector<OpOperand *> uses;
-  /// If there is a base: the value is factor * base (times `other`, if there is
-  /// one) + addend.
+  /// With `base`, the value is computed: factor * parameter[base] (times
+  /// parameter[other], if there is `other`) + addend.
   int base = -1, other = -1;
   int64_t factor = 1, addend = 0;
 };
@@ -211,7 +214,8 @@ SmallVector<Parameter> parametersOf(const Group &group) {
   SmallVector<Parameter> parameters;
   for (auto &[values, uses] : different)
     parameters.push_back({llvm::to_vector(values), uses});
-  // Smaller parameters first, since larger ones are computed from them.
+  // Parameters are sorted by size, since larger ones are computed from smaller
+  // ones.
   llvm::stable_sort(parameters, [](const Parameter &a, const Parameter &b) {
     return a.values < b.values;
   });
@@ -236,7 +240,8 @@ SmallVector<Parameter> parametersOf(const Group &group) {
           p.other = static_cast<int>(k);
         }
     }
-    // A size and its padded size, for example.
+    // Looks for a parameter that differs from this one by the same constant in
+    // all kernels of the group, such as a size and its padded size.
     for (size_t j = 0; j < i && p.base < 0; ++j) {
       int64_t more = p.values[0] - parameters[j].values[0];
       bool isSum = llvm::all_of(
@@ -252,7 +257,8 @@ SmallVector<Parameter> parametersOf(const Group &group) {
   return parameters;
 }
 
-/// Returns a name such as "rows" for the bound of a loop over `row`.
+/// Returns a name for a bound of `loop`, for example "rows" for the upper bound
+/// of a loop over `row`.
 std::string nameOfBound(scf::ForOp loop, unsigned operand) {
   std::string counter = nameOf(loop.getInductionVar()).str();
   if (counter.empty())
@@ -262,8 +268,8 @@ std::string nameOfBound(scf::ForOp loop, unsigned operand) {
   return (operand == 0 ? "first_" : "step_of_") + counter;
 }
 
-/// Returns a name for a parameter based on its uses; the use with the lowest
-/// rank is the most informative.
+/// Returns a name for a parameter based on its uses. Each use offers a name
+/// with a rank; the name with the lowest rank is the most informative.
 std::string nameFor(const Parameter &parameter) {
   int bestRank = 9;
   std::string best;
@@ -289,7 +295,8 @@ std::string nameFor(const Parameter &parameter) {
   return best;
 }
 
-/// Returns "conv" for conv_1x6x8 and conv_1x4x8_2.
+/// Returns the common prefix of the names of a group's kernels: "conv" for
+/// conv_1x6x8 and conv_1x4x8_2.
 std::string commonName(const Group &group) {
   SmallVector<StringRef> common;
   group.members.front()->function.getName().split(common, '_');
@@ -349,8 +356,8 @@ private:
     return hash;
   }
 
-  /// Whether sharing saves code: an argument costs about two instructions per
-  /// launch.
+  /// Whether sharing saves code: an argument costs about two instructions at
+  /// each launch.
   static bool isWorthIt(const Group &group, ArrayRef<Parameter> parameters) {
     if (group.members.size() < 2)
       return false;
@@ -418,8 +425,9 @@ private:
     });
   }
 
-  /// Adds the parameters after the buffers and before the bounds of a parallel
-  /// loop.
+  /// Adds the parameters that are not computed as arguments after the buffers
+  /// and before begin and end of a parallel loop, and replaces the integers by
+  /// parameters.
   static void addArguments(FuncOp function,
                            MutableArrayRef<Parameter> parameters) {
     Builder b(function.getContext());
