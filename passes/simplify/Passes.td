@@ -5,12 +5,12 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// On the module, since functions share the data of constants.
+/// Runs on the module, since functions share the data of constants.
 def FoldConstants : Pass<"simplify-fold-constants", "::mlir::ModuleOp"> {
   let summary = "Evaluate operations whose operands are all constant";
 }
 
-/// On the module, since entry points share states.
+/// Runs on the module, since entry points share states.
 def LayOutStates : Pass<"simplify-lay-out-states", "::mlir::ModuleOp"> {
   let summary = "Move the axis along which a state grows to the front, and append to states in place";
   let options = [Option<"onePlace", "one-place", "bool", "true",
@@ -28,7 +28,7 @@ def TakeSigns : Pass<"simplify-take-signs", "::mlir::func::FuncOp"> {
 }
 
 def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
-  let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
+  let summary = "Multiply quantized operands as integers and scale their sums";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
                         "The target whose products are asked for">,
                  Option<"strict", "strict", "bool", "false",
@@ -61,7 +61,7 @@ def HoistConvolutions : Pass<"simplify-hoist-convolutions", "::mlir::func::FuncO
 }
 
 def SplitJoined : Pass<"simplify-split-joined", "::mlir::func::FuncOp"> {
-  let summary = "Move operators on each position before the concatenation of their input";
+  let summary = "Move operators that compute each position separately before a concatenation of positions";
 }
 
 def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {

@@ -36,7 +36,7 @@ ReduceMeanOp meanOf(Value v, Matched &matched) {
                                                           : ReduceMeanOp();
 }
 
-/// sqrt(mean(x * x) + epsilon), where x may be centered.
+/// The parts of sqrt(mean(x * x) + epsilon), where x may be centered.
 struct Deviation {
   Value squared; ///< x
   ArrayRef<int64_t> axes;
@@ -136,7 +136,7 @@ bool isScaled(Value y, size_t axes) {
          shapeOfParameter(scale) == shapeOf(y).take_back(axes);
 }
 
-/// y = d / deviation, d * (1 / deviation)
+/// Raises d / deviation and d * (1 / deviation) to layer_norm.
 struct RaiseNorm : RewritePattern {
   explicit RaiseNorm(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -188,7 +188,8 @@ struct RaiseNorm : RewritePattern {
   }
 };
 
-/// x * s + (bias - mean * s) with s = scale / deviation, as Keras exports it.
+/// Raises x * s + (bias - mean * s) with s = scale / deviation, the form that
+/// Keras exports, to layer_norm.
 struct RaiseFoldedNorm : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -239,7 +240,8 @@ private:
   }
 };
 
-/// layer_norm(x) * scale, layer_norm(x, scale) + bias
+/// Makes the factor in layer_norm(x) * scale, or the term in layer_norm(x,
+/// scale) + bias, a parameter of the layer_norm.
 template <typename OpT> struct TakeParameter : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   static constexpr size_t known = std::is_same_v<OpT, MulOp> ? 0 : 1;

@@ -81,7 +81,7 @@ std::optional<int64_t> numberOf(Value v) {
 struct Centered {
   Value bytes;
   int64_t zero = 0;
-  Moves moves; // The moves after the conversion of `bytes`.
+  Moves moves; // Transposes and reshapes after the conversion of `bytes`.
 
   static std::optional<Centered> match(Value v, unsigned bits = 8) {
     Centered result;
@@ -205,8 +205,8 @@ public:
   }
 
 private:
-  /// Rewrites the contraction of 8-bit floats by constant 8-bit floats, if it
-  /// is one; returns whether it was.
+  /// Rewrites `op` if it contracts 8-bit floats with constant 8-bit floats;
+  /// returns whether it did.
   bool multiplyFloats() {
     auto conv = dyn_cast<ConvOp>(op);
     if (conv && conv.getGroups() != 1)
@@ -232,8 +232,9 @@ private:
     return true;
   }
 
-  /// Whether two int8 contractions are faster than a float one: `terms` must be
-  /// large enough to pay for storing and reloading the first result.
+  /// Whether two int8 contractions are faster than a float one. `terms`, the
+  /// number of products per result, must be large enough to pay for storing and
+  /// reloading the first result.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||
