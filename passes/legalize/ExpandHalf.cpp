@@ -243,7 +243,8 @@ Value narrowBFloat(Bits bits, Value x, Type small) {
   return bits.narrow(bits.pick(isNan, quiet, rounded), small);
 }
 
-/// f8E8M0FNU: a power of two; 255 is NaN.
+/// Converts f8E8M0FNU to f32: its bits are the biased exponent of a power of
+/// two, or 255 for NaN.
 Value widenPower(Bits bits, Value x) {
   Value raw = bits.widen(x);
   Value power = bits.pick(bits.is(P::eq, raw, bits.c(0)), bits.c(0x00400000),
@@ -268,7 +269,7 @@ LogicalResult expandExt(arith::ExtFOp op, const TargetDescription &target,
     return failure();
   Type f32 = withElement(op.getType(), rewriter.getF32Type());
   if (!to.isF32()) {
-    // Convert through f32, which holds the value exactly.
+    // Convert through f32, which holds every small float exactly.
     Value wide = arith::ExtFOp::create(rewriter, op.getLoc(), f32, x);
     if (to.isF64())
       rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);

@@ -6,7 +6,8 @@
 //
 // This file maps each operation to its expansion; the expansions are in
 // ExpandMath<Family>.cpp. They are the same for every target, call no library,
-// and have no branches, except remf, which is a loop, and large angles.
+// and have no branches, except that remf is a loop and that the reduction of
+// large angles is conditional.
 
 #include "passes/legalize/math/ExpandMath.h"
 
@@ -27,8 +28,8 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_EXPANDMATH
 #include "passes/legalize/Passes.h.inc"
 
-/// Expands powers with a few constant exponents to products, 1 / x or sqrt;
-/// others to expandPow.
+/// Expands x^y to products, 1 / x or sqrt(x) for the constant exponents 1, 2,
+/// 3, 4, -1 and 0.5; expands other powers by expandPow.
 static Num expandPowOrProduct(Num x, Num y) {
   DenseElementsAttr splat;
   FloatAttr scalar;
@@ -47,7 +48,7 @@ static Num expandPowOrProduct(Num x, Num y) {
     return (x * x) * (x * x);
   if (known == -1)
     return 1 / x;
-  // A square root, except for -0 and -infinity.
+  // x^0.5 equals sqrt(x), except for -0 and -infinity.
   if (known == 0.5)
     return select(equal(x, -std::numeric_limits<double>::infinity()),
                   x.b->infinity(), sqrt(x + 0.0));
@@ -88,7 +89,7 @@ static Unary unaryExpansion(Operation *op) {
       .Case([](math::RoundOp) { return expandRound; })
       .Case([](math::RoundEvenOp) { return expandRoundEven; })
       .Case([](math::TruncOp) { return expandTrunc; })
-      .Case([](math::SqrtOp) { return sqrt; }) // of narrow floats
+      .Case([](math::SqrtOp) { return sqrt; }) // Only of f16 and narrower.
       .Case([](math::AbsFOp) { return static_cast<Unary>(abs); })
       .Case([](math::IsNaNOp) { return isNaN; })
       .Case([](math::IsInfOp) -> Unary {

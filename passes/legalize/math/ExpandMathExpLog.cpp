@@ -9,8 +9,8 @@
 // log x: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
 //
 // x^y = 2^(y log2 x), with log2 x and the product in double the precision: the
-// exponential amplifies an absolute error there up to 128 times (f64: 1024
-// times).
+// exponential amplifies an absolute error of the product up to 128 times (f64:
+// 1024 times).
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
@@ -22,8 +22,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Splits 2 ln 2 in two parts such that m * high is exact for every m that
-/// occurs.
+/// 2 ln 2 as the sum of two constants such that m * high is exact for every
+/// integer m that occurs in an exponential.
 struct TwoLn2 {
   double high, low;
 };
@@ -34,12 +34,12 @@ TwoLn2 twoLn2(MathBuilder &b) {
 constexpr double kLn2 = 0.69314718055994530942,
                  kLog2EBeyondF64 = 2.0355273740931033e-17;
 
-/// m = the nearest integer of a product, and 2^m.
+/// m, the nearest integer to x * factor (see roundAndScale), and 2^m.
 struct Scaled {
   Num m, power;
 };
-/// Returns a constant that rounds a number added to it to an integer, and holds
-/// the bias in its low bits.
+/// Returns a float constant that rounds a number added to it to an integer and
+/// has the exponent bias in its low bits.
 double roundingConstant(MathBuilder &b) {
   return b.pick(12582912.0, 6755399441055744.0) + b.bias();
 }
@@ -53,7 +53,7 @@ Scaled roundAndScale(Num x, double factor) {
   return {named(t - magic, "multiple"), powerOf(t)};
 }
 
-/// r = x - m * 2 ln 2.
+/// Returns x - m * 2 ln 2.
 Num reduce(Num x, Num m) {
   auto [high, low] = twoLn2(*x.b);
   Num r = fma(m, x.b->constant(-high), x);
@@ -62,7 +62,7 @@ Num reduce(Num x, Num m) {
 
 } // namespace
 
-/// Computes e^(x + low) * scale for x where e^x neither overflows nor
+/// Computes e^(x + low) * scale for an x for which e^x neither overflows nor
 /// underflows.
 static Num expOfLimited(Num x, Num low, double scale) {
   MathBuilder &b = *x.b;
@@ -74,12 +74,12 @@ static Num expOfLimited(Num x, Num low, double scale) {
   return p * power * (scale == 1 ? power : power * scale);
 }
 
-/// Returns the exponent from which on e^x is infinite.
+/// Returns a number x from which on e^x is infinite.
 static double mostExponent(MathBuilder &b) { return b.pick(89.5, 710.5); }
 
 Num expandExpOfSum(Num high, Num low, double scale) {
   MathBuilder &b = *high.b;
-  // Below this value e^x is 0.
+  // e^x is 0 below the lower bound, -104 (f64: -746).
   return expOfLimited(clamp(high, b.pick(-104.0, -746.0), mostExponent(b)), low,
                       scale);
 }
@@ -99,7 +99,7 @@ Num expandExpByExp2(Num x) {
 
 Num expandExpOrZero(Num x) {
   MathBuilder &b = *x.b;
-  // Results above this bound are not denormal, and neither is their quotient by
+  // For x above this bound e^x is not denormal, and neither is its quotient by
   // a softmax sum.
   double least = b.pick(-80.0, -700.0);
   // Without denormal results a single factor 2^m suffices, with m the nearest
@@ -170,7 +170,8 @@ LogParts splitForLog(Num x) {
   Num bits = named(bitsOf(scaled) + b.integer(one - half), "bits");
   Num m =
       named(fromBits((bits & b.integer(mask)) + b.integer(half)), "mantissa");
-  // The exponent as a float: the low bits of a large float.
+  // Convert the exponent to a float: put it into the low bits of a large float
+  // and subtract that float.
   double large = b.pick(0x1p23, 0x1p52);
   uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits())
                        << b.mantissaBits();
@@ -181,7 +182,7 @@ LogParts splitForLog(Num x) {
   return {k, m, named(m - 1, "fraction")};
 }
 
-/// Returns rest in log(1 + f) = f + rest; rest is small compared to f.
+/// Returns log(1 + f) - f, which is small compared to f.
 Num logRest(Num f) {
   MathBuilder &b = *f.b;
   Num half = named(f * f * 0.5, "half_square");
@@ -203,7 +204,7 @@ Num fixLogDomain(Num x, Num result) {
       finite);
 }
 
-/// Returns k ln 2 + f + rest.
+/// Returns k ln 2 + f + rest for the parts `p` of x = 2^k (1 + f).
 Num joinLog(const LogParts &p, Num rest) {
   MathBuilder &b = *p.k.b;
   double high = b.pick(0.693145751953125, 0.69314718055989033019);
@@ -294,7 +295,7 @@ Num expandPow(Num x, Num y) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num magnitude = named(abs(x), "magnitude");
-  // Beyond this exponent, only x = 1 gives a finite result other than 0.
+  // If |y| is larger than this, only x = 1 gives a finite result other than 0.
   double huge = b.pick(0x1p40, 0x1p80);
   Num exponent = named(clamp(y, -huge, huge), "exponent");
   Twice l = log2Twice(magnitude);

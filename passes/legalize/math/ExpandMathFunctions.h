@@ -1,7 +1,7 @@
 // One function per math operation, which builds its expansion.
 //
-// ExpandMath.cpp calls these. All accept every value, including infinities and
-// NaN, and work on scalars and vectors.
+// ExpandMath.cpp calls these functions. Their expansions accept every value,
+// including infinities and NaN, and work on scalars and vectors.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_EXPANDMATHFUNCTIONS_H
 #define INGOT_PASSES_LEGALIZE_MATH_EXPANDMATHFUNCTIONS_H
@@ -11,7 +11,8 @@
 namespace ingot::legalize {
 
 // ExpandMathExpLog.cpp (exp, expm1, log, log1p are in MathNum.h)
-/// 2^x by the target's instruction (kernel.exp2), and e^x computed with it.
+/// Compute 2^x by the instruction of the target (kernel.exp2), and e^x by means
+/// of it.
 Num exp2OfTarget(Num x);
 Num expandExpByExp2(Num x);
 Num expandExp2(Num x);
@@ -20,15 +21,17 @@ Num expandLog10(Num x);
 Num expandPow(Num x, Num y);
 
 // LargeAngles.cpp
-/// An angle r in [-pi/4, pi/4] and the multiple of pi/2 that was subtracted;
-/// only its two lowest bits are meaningful.
+/// An angle r in [-pi/4, pi/4] and the quadrant: the multiple of pi/2 that was
+/// subtracted from the angle. Only the two lowest bits of `quadrant` are
+/// meaningful.
 struct ReducedAngle {
   Num r, quadrant;
 };
 /// Whether reducing the angle needs more bits of pi than exact float products
 /// allow.
 Num isLargeAngle(Num x);
-/// Reduces the scalar `x` if it is large and finite; else returns `otherwise`.
+/// Reduces the scalar angle `x` if it is large and finite; else returns
+/// `otherwise`.
 ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise);
 /// Returns `result` if no lane of the vector is a large angle, else `ofScalar`
 /// of each lane.
@@ -52,8 +55,8 @@ Num expandAcosh(Num x);
 Num expandAtanh(Num x);
 
 // ExpandMathErf.cpp
-/// erf(x) by the target's own 2^x, with the accuracy needed when it is added to
-/// 1.
+/// Computes erf(x) by the 2^x instruction of the target, with the accuracy that
+/// is needed if erf(x) is added to 1, as in GELU.
 Num expandErfByExp2(Num x);
 Num expandErfc(Num x);
 
@@ -62,7 +65,7 @@ Num expandCeil(Num x);
 Num expandRound(Num x);
 Num expandCopySign(Num magnitude, Num sign);
 Num expandRemainder(Num x, Num y);
-Num expandMaximum(Num x, Num y); // NaN if either is
+Num expandMaximum(Num x, Num y); // NaN if x or y is NaN
 Num expandMinimum(Num x, Num y);
 
 // ExpandMathRoots.cpp

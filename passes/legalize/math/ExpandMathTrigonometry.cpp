@@ -3,8 +3,8 @@
 // sin, cos, tan: r = x - n pi/2 with |r| <= pi/4. pi/2 is subtracted in parts
 // of so few bits that each product with n is exact for |x| up to 1e5. Larger
 // angles are reduced in integers (LargeAngles.cpp), lane by lane in vectors.
-// The check for them is a comparison that is not on the critical path of the
-// result.
+// The check for large angles is a comparison that is not on the critical path
+// of the result.
 //
 // The inverses reduce their argument to +-1/2 (asin, acos, by half angles) and
 // to +-tan(pi/8) (atan, by differences of angles).
@@ -26,8 +26,8 @@ struct Angle {
   Num sin, cos;
 };
 
-/// Whether angles may be large (isLargeAngle): f16 and narrower types cannot
-/// hold them.
+/// Whether the angles of a function may be large (isLargeAngle): f16 and
+/// narrower types cannot hold large angles.
 bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
 
 /// Whether the function is computed on a scalar.
@@ -62,8 +62,8 @@ Angle reduceAngle(Num x) {
   return {quadrant, sin, cos};
 }
 
-/// Returns `result`, with the large lanes of a vector `x` replaced by
-/// `function` of each lane.
+/// Returns `result`, but replaces the lanes in which the angle in the vector
+/// `x` is large by `function` of this angle.
 Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
   return isScalar(*x.b) || !mayBeLarge(*x.b)
              ? result

@@ -45,7 +45,7 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // The position in the words at which the window begins, in bits.
+    // The bit position in the words of 2/pi at which the window begins.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
@@ -83,7 +83,7 @@ private:
                         : x;
   }
 
-  /// Returns m in 32-bit words, the lowest first.
+  /// Returns m, the mantissa as an integer, in 32-bit words, the lowest first.
   SmallVector<Num> mantissa() {
     uint64_t one = uint64_t(1) << b.mantissaBits();
     Num m = named((magnitude & b.integer(one - 1)) | b.integer(one), "m");
