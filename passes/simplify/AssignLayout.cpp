@@ -132,8 +132,8 @@ private:
     return true;
   }
 
-  /// Whether every chain of elementwise operators on `value` ends in a reshape
-  /// to `type`. Collects these reshapes in `ends`.
+  /// Whether every chain of elementwise operators that starts at `value` ends
+  /// in a reshape to `type`. Collects these reshapes in `ends`.
   static bool comesBack(Value value, Type type, SetVector<ReshapeOp> &ends) {
     SetVector<Value> made;
     made.insert(value);
@@ -296,8 +296,8 @@ private:
                       flat = shapeOf(flatten);
     if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
       return false;
-    // A tensor without rows (size 0) may have any dynamic sizes in its other
-    // axes, which then do not match the weights.
+    // If the first axis has size 0, the other axes may have any sizes, also
+    // dynamic ones, whose product need not match the rows of the weights.
     if (!llvm::all_of(llvm::drop_begin(dimsOf(transpose.getX())),
                       [](const Dim &size) { return size.known(); }) ||
         graph::product(x.drop_front()) != flat[1])

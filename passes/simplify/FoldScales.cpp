@@ -165,7 +165,7 @@ LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// x + 0.0 -> x; differs for x = -0.0 only.
+/// Rewrites x + 0.0 as x, which differs for x = -0.0 only.
 LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   for (unsigned i : {0u, 1u})
     if (op->getOperand(1 - i).getType() == op.getType() &&
@@ -176,7 +176,7 @@ LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// x / c -> x * (1 / c)
+/// Rewrites x / c as x * (1 / c) for a constant c with a single value.
 LogicalResult multiplyInstead(DivOp op, PatternRewriter &rewriter) {
   Value divisor = op->getOperand(1);
   std::optional<double> number = uniformNumber(divisor);

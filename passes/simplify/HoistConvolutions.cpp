@@ -125,7 +125,8 @@ LogicalResult hoist(ConvOp conv, PatternRewriter &rewriter) {
     return failure();
   Location loc = conv.getLoc();
   Value sum, bias = conv.getBias();
-  // Neighbouring inputs that are not repeated stay concatenated.
+  // Adjacent inputs of the concatenation that are not repeated stay
+  // concatenated.
   while (!others.empty()) {
     SmallVector<Value> joined;
     first = others.front().first;

@@ -223,7 +223,8 @@ private:
     return {add, other, 1};
   }
 
-  /// Whether both are integers, or both 8-bit floats with a constant `w`.
+  /// Whether both operands are integers, or both 8-bit floats with a constant
+  /// `w`.
   static bool isAlike(const Dequantized &x, const Dequantized &w) {
     DequantizeOp left = x.op, right = w.op;
     bool areFloats = isFloat8(elementOf(left.getX()));
@@ -275,8 +276,8 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// Adds the bias of `op` after the scales instead of before: op * scales +
-  /// bias.
+  /// Adds the bias of `op` after the scales instead of before them: op * scales
+  /// + bias.
   static void scaleAndAdd(Operation *op, MutableOperandRange bias,
                           ArrayRef<float> scales) {
     Value added = bias.begin()->get(), y = op->getResult(0);
@@ -289,7 +290,7 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// max_pool(dequantize(x)) -> dequantize(max_pool(x))
+  /// Rewrites max_pool(dequantize(x)) as dequantize(max_pool(x)).
   static void hoistMaximum(MaxPoolOp pool) {
     std::optional<Dequantized> x = Dequantized::match(pool.getX());
     if (!x || x->axis >= 0)
@@ -308,8 +309,8 @@ private:
             ->getResult(0));
   }
 
-  /// Returns the integers that `op` quantizes, if they were dequantized with
-  /// the same scale and zero point: rounding restores them. Else null.
+  /// If `op` quantizes dequantized integers with their own scale and zero
+  /// point, returns these integers, which rounding restores; else null.
   static Value thereAndBack(QuantizeOp op) {
     std::optional<Dequantized> from = Dequantized::match(op.getX());
     if (!from || from->axis >= 0 ||
@@ -403,7 +404,8 @@ private:
            });
   }
 
-  /// Whether `v` is a constant, or a dequantized or moved constant.
+  /// Whether `v` is a constant, or computed from a constant by dequantizing,
+  /// moving, rounding or dividing by a constant.
   static bool isConstant(Value v) {
     while (Operation *op = v.getDefiningOp()) {
       if (isa<ConstantOp>(op))

@@ -32,8 +32,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Axes of a tensor, outermost first, that together form one axis of the value
-/// that is read.
+/// Axes of a tensor, outermost first, that transposes and reshapes merge into
+/// one axis of another tensor.
 using MergedAxes = SmallVector<int64_t>;
 
 /// Returns, for each axis of the value that `moves` computes, the axes of
@@ -92,7 +92,7 @@ bool isZero(Attribute number) {
   return false;
 }
 
-/// Returns the elementwise OpT of `x` and a scalar constant.
+/// Builds the elementwise OpT of `x` and a scalar constant.
 template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
   auto scalar = RankedTensorType::get({}, elementOf(x));
   Value constant = ConstantOp::create(
@@ -220,7 +220,7 @@ struct Weights {
     return w;
   }
 
-  /// Returns the packed weights, [steps / perByte, columns].
+  /// Returns the packed weights, of shape [steps / perByte, columns].
   Value bytes(OpBuilder &b) {
     Value numbers = matrix(b, unsignedNumbers(b, op.getX()), steps);
     return bits() == 8 ? numbers : inBytes(b, numbers, 0, bits());

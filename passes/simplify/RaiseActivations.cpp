@@ -133,7 +133,7 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
   Product product = Product::of(u, matched);
   if (!isAbout(product.number, root, x))
     return false;
-  // root * (x + ...)
+  // The form root * (x + ...).
   if (product.factors.size() == 1) {
     auto sum = matched.take<AddOp>(product.factors[0]);
     for (unsigned i : {0u, 1u})
@@ -142,7 +142,7 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
             .isPowerOf(x, 3, cubic);
     return false;
   }
-  // root * x * (1 + ...)
+  // The form root * x * (1 + ...).
   Value other = product.cofactor(x);
   Value square = other ? withoutTerm(other, 1, matched) : Value();
   return square && Product::of(square, matched).isPowerOf(x, 2, cubic);

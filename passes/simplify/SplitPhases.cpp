@@ -58,7 +58,7 @@ struct PhasedAxis {
   /// whole strides, which the convolutions do not compute, and `crop`
   /// positions, which are computed and sliced off.
   int64_t skipped, crop;
-  /// The number of positions computed per phase.
+  /// The number of result positions computed per phase.
   Dim positions;
 
   PhasedAxis(int64_t kernel, int64_t stride, int64_t dilation, int64_t low,
@@ -78,7 +78,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Makes each phase a run of its own.
+  /// Splits the runs into runs of a single phase.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)

@@ -112,7 +112,8 @@ struct Centered {
     return result;
   }
 
-  /// Returns the upper or the lower bytes of 16-bit integers.
+  /// Returns the upper or the lower bytes of 16-bit integers, with the same
+  /// part of their zero point.
   Centered part(bool isUpper) const {
     OpBuilder builder(bytes.getContext());
     builder.setInsertionPointAfterValue(bytes);
@@ -135,7 +136,7 @@ struct Centered {
             isUpper ? zero >> 8 : zero & 255, moves};
   }
 
-  /// Returns the integers with the moves applied.
+  /// Returns `bytes` after the transposes and reshapes of `moves`.
   Value moved() const { return moves.repeat(bytes); }
 
   /// Rewrites uint8 with zero point 128 as int8 with zero point 0.
@@ -242,8 +243,8 @@ private:
             (!conv || conv.getGroups() == 1));
   }
 
-  /// Whether a depthwise convolution is faster in int8 although the target has
-  /// float vectors.
+  /// Whether the depthwise convolution `conv` of 8-bit `x` and `w` is faster in
+  /// int8 although the target has float vectors.
   bool filtersInt8(ConvOp conv, Value x, Value w) const {
     return !hasDynamicSizes(conv) &&
            target.filtersInt8(elementOf(x), elementOf(w),
@@ -352,7 +353,8 @@ private:
                     builder.getIntegerType(32, /*isSigned=*/true));
   }
 
-  /// Replaces `op` by the sums, converted to its type, plus `bias`.
+  /// Replaces `op` by `sums`, converted to the element type of its result, plus
+  /// `bias`.
   void replace(Value sums, Value bias) {
     Type type = op->getResult(0).getType();
     if (sums.getType() != type)
