@@ -93,8 +93,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   Value rounded =
       arith::AddIOp::create(b, arith::ShRUIOp::create(b, root, c(1)),
                             arith::AndIOp::create(b, root, c(1)));
-  // The leading digit of the root is at bit `mantissa`, where the addition
-  // increments the exponent by one.
+  // The leading digit of the root is at bit `mantissa`, the lowest bit of the
+  // exponent: adding it increments the exponent by one, so bias - 1 is added.
   Value scaled = arith::AddIOp::create(
       b, rounded,
       arith::ShLIOp::create(

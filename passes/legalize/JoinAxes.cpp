@@ -23,7 +23,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// A value of the form number / divisor % modulus; modulus 0 means none.
+/// A value of the form number / divisor % modulus; without the remainder if
+/// modulus is 0.
 struct Digit {
   Value number;
   int64_t divisor = 1, modulus = 0;

@@ -55,7 +55,8 @@ static Num expandPowOrProduct(Num x, Num y) {
   return expandPow(x, y);
 }
 
-/// Returns the expansion of a function of one float, or null.
+/// Returns the function that expands `op`, a math operation on one float, or
+/// null.
 using Unary = Num (*)(Num);
 static Unary unaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
@@ -112,7 +113,7 @@ static Unary unaryExpansion(Operation *op) {
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 
-/// Returns the expansion of a function of two floats, or null.
+/// Returns the function that expands `op`, an operation on two floats, or null.
 using Binary = Num (*)(Num, Num);
 static Binary binaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Binary>(op)
@@ -123,7 +124,8 @@ static Binary binaryExpansion(Operation *op) {
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
-/// Returns the expansion of a function of one integer, or null.
+/// Returns the function that expands `op`, a math operation on one integer, or
+/// null.
 static Unary integerExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
       .Case([](math::CtPopOp) { return expandPopulation; })
@@ -156,7 +158,7 @@ bool isByExp2(Operation *op, const TargetDescription &target) {
 }
 
 /// Allows an error of two units in the last place in quotients by 1 + e^x
-/// (sigmoid and others) if e^x is computed by `exp2`.
+/// (sigmoid and others), where `power` is e^x computed by kernel.exp2.
 static void approximateQuotients(Value power) {
   for (Operation *user : power.getUsers()) {
     auto sum = dyn_cast<arith::AddFOp>(user);
@@ -169,8 +171,8 @@ static void approximateQuotients(Value power) {
   }
 }
 
-/// Returns the type in which a function is computed: f32 for f16 and narrower
-/// floats.
+/// Returns the type in which a function on `type` is computed: f32 for f16 and
+/// narrower floats.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
     return type;
@@ -192,7 +194,7 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   Location loc = kernel::unnamed(op->getLoc());
   if (Unary integer = integerExpansion(op)) {
     MathBuilder b(builder, loc,
-                  builder.getF32Type()); // its float type is not used
+                  builder.getF32Type()); // The float type is not used.
     return {integer(b.wrap(op->getOperand(0))).v};
   }
   if (auto pow = dyn_cast<math::IPowIOp>(op))

@@ -121,7 +121,8 @@ Num expandExpOrZero(Num x) {
   return select(x < least, 0, named(result, "power"));
 }
 
-/// Computes 2^(high + low). pow needs the accuracy of |r| <= ln 2 / 2.
+/// Computes 2^(high + low), with an argument of the polynomial in [-ln 2 / 2,
+/// ln 2 / 2]: pow needs the accuracy of this range.
 static Num exp2OfSum(Num high, Num low) {
   MathBuilder &b = *high.b;
   Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
@@ -139,7 +140,8 @@ static Num exp2OfSum(Num high, Num low) {
 
 Num expandExp2(Num x) { return exp2OfSum(x, {}); }
 
-/// e^x - 1 = 2^m (2^m (e^r - 1) + 2^m - 2^-m).
+/// Computes e^x - 1 as 2^m (2^m (e^r - 1) + 2^m - 2^-m), where x = 2 m ln 2 +
+/// r.
 Num expandExpm1(Num x) {
   MathBuilder &b = *x.b;
   Num limited = b.isDouble() ? clamp(x, -40, 710.5) : clamp(x, -18, 89.5);
@@ -154,7 +156,7 @@ Num expandExpm1(Num x) {
 
 namespace {
 
-/// x = 2^k m = 2^k (1 + f), for positive finite x.
+/// The parts of a positive finite x = 2^k m = 2^k (1 + f).
 struct LogParts {
   Num k, m, f;
 };
@@ -235,7 +237,7 @@ Num expandLog10(Num x) {
   return fixLogDomain(x, fma(p.k, b.constant(high), small));
 }
 
-/// log(1 + x) = log(u) + c / u, where u + c is exactly 1 + x.
+/// Computes log(1 + x) as log(u) + c / u, where u + c is exactly 1 + x.
 Num expandLog1p(Num x) {
   MathBuilder &b = *x.b;
   Num u = x + 1;
@@ -262,7 +264,8 @@ struct Twice {
 Twice log2Twice(Num x) {
   MathBuilder &b = *x.b;
   LogParts p = splitForLog(x);
-  // s = f / (2 + f): first the upper half, then the rest from the remainder.
+  // Compute s = f / (2 + f): first its upper half, then its rest from the
+  // remainder of the division.
   Num inverse = named(b.constant(1) / (p.m + 1), "inverse");
   Num sum = named(upperHalf(p.m + 1), "sum");
   Num sumRest = named(p.m - (sum - 1), "sum_rest");
@@ -307,13 +310,14 @@ Num expandPow(Num x, Num y) {
   Num low = named(lHigh * yLow + lLow * exponent, "low");
   low = select(abs(high) < b.pick(200.0, 1200.0), low, 0);
   Num result = named(exp2OfSum(high, low), "result");
-  // 0 and infinity have no finite logarithm.
+  // Handle the bases 0 and infinity, which have no finite logarithm.
   Num positive = named(y > 0, "positive");
   result = select(equal(magnitude, 0),
                   select(positive, b.constant(0), b.infinity()), result);
   result = select(equal(magnitude, inf),
                   select(positive, b.infinity(), b.constant(0)), result);
-  // The sign: a negative base requires an integer exponent.
+  // Set the sign: a negative base requires an integer exponent, and an odd
+  // exponent keeps the sign of the base.
   Num yMagnitude = named(abs(y), "y_magnitude");
   Num whole = named(isInteger(yMagnitude), "whole");
   Num odd = named(whole & !isInteger(yMagnitude * 0.5), "odd");

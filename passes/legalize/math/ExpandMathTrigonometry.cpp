@@ -20,7 +20,8 @@ namespace {
 
 constexpr double kPi = 3.1415926535897932385;
 
-/// x = quadrant * pi/2 + r, with the sine and cosine of r.
+/// An angle x = quadrant * pi/2 + r, as its quadrant and the sine and cosine of
+/// r.
 struct Angle {
   Num quadrant; // only the two lowest bits are meaningful
   Num sin, cos;
@@ -30,7 +31,7 @@ struct Angle {
 /// narrower types cannot hold large angles.
 bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
 
-/// Whether the function is computed on a scalar.
+/// Whether the expanded function has a scalar operand, not a vector.
 bool isScalar(const MathBuilder &b) {
   return !mlir::isa<mlir::VectorType>(b.floatType);
 }
@@ -72,7 +73,7 @@ Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
 
 Num isOdd(Num integer) { return equal(integer & integer.b->integer(1), 1); }
 
-/// Returns bit 1 of the quadrant as a sign bit.
+/// Returns bit 1 of the quadrant, moved to the position of the sign bit.
 Num signOfQuadrant(Num quadrant) {
   MathBuilder &b = *quadrant.b;
   return (quadrant << (b.width - 2)) & b.integer(b.signMask());
@@ -167,8 +168,8 @@ Num expandAtan2(Num y, Num x) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num up = named(abs(y), "up"), down = named(abs(x), "down");
-  // 0/0 counts as 0/1, inf/inf as 1/1. Underflowing quotients are exact enough
-  // after scaling both operands; overflowing ones are pi/2.
+  // The quotient 0/0 counts as 0/1, inf/inf as 1/1. Underflowing quotients are
+  // exact enough after scaling both operands; overflowing ones give pi/2.
   Num bothInfinite = named(equal(up, inf) & equal(down, inf), "both_infinite");
   Num zero = named(equal(up, 0), "zero");
   Num one = named(b.constant(1), "one");

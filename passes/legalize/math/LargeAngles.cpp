@@ -36,7 +36,7 @@ static constexpr uint32_t kTwoOverPi[] = {
 
 namespace {
 
-/// Builds the reduction of a scalar angle.
+/// Builds the reduction of a large scalar angle by multiples of pi/2.
 class LargeAngle {
 public:
   explicit LargeAngle(Num x)
@@ -50,7 +50,8 @@ public:
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
     SmallVector<Num> product = multiply(mantissa(), window(position, zeros));
-    // The nearest quadrant, and the remainder in [-1/2, 1/2) of a quadrant.
+    // Split the product into the nearest quadrant and the remainder, in [-1/2,
+    // 1/2) of a quadrant.
     Num top = named(product.back(), "top");
     Num quadrant = named((top + 0x20000000) >> 30, "quadrant");
     product.back() = named(top - (quadrant << 30), "rest");
@@ -220,7 +221,8 @@ Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num)) {
                                   /*withElseRegion=*/true);
   OpBuilder builder = branch.getElseBodyBuilder();
   scf::YieldOp::create(builder, b.loc, result.v);
-  // Compute lane by lane through a stack buffer.
+  // If any lane is a large angle, compute the function lane by lane through a
+  // stack buffer.
   builder = branch.getThenBodyBuilder();
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, b.loc, value);

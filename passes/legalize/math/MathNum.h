@@ -28,7 +28,8 @@ public:
 
   Num wrap(mlir::Value v) { return {this, v}; }
   bool isDouble() const { return width == 64; }
-  /// Returns one of two constants, depending on the precision.
+  /// Returns the constant `f32` or `f64`, depending on the precision of the
+  /// float type.
   template <typename T> T pick(T f32, T f64) const {
     return isDouble() ? f64 : f32;
   }
@@ -39,7 +40,7 @@ public:
   /// width.
   Num constantLike(Num x, double value);
 
-  // The parts of the float format.
+  // The mantissa bits, exponent bias and sign bit of the float format.
   unsigned mantissaBits() const { return isDouble() ? 52 : 23; }
   int64_t bias() const { return isDouble() ? 1023 : 127; }
   uint64_t signMask() const { return uint64_t(1) << (width - 1); }
@@ -128,7 +129,7 @@ Num nearest(Num x);
 
 inline constexpr double kLog2E = 1.4426950408889634074;
 
-// Expansions that other expansions use.
+// Functions that build expansions and are used by other expansions, too.
 Num expandExp(Num x, double scale = 1);
 /// Computes e^x, but 0 for x below -80 (f64: -700). For larger x no
 /// intermediate value is denormal; denormals are slow on many processors.
