@@ -155,7 +155,7 @@ struct TileRegisters {
   /// Cycles between the starts of two products, from a product to the next one
   /// that uses its accumulator, between loads from L1, and between stores.
   double productCycles = 0, productLatency = 0, loadCycles = 0, storeCycles = 0;
-  /// Cycles for configuring all tiles.
+  /// Cycles for configuring the shapes of all tiles.
   double shapeCycles = 0;
 };
 
@@ -296,7 +296,8 @@ struct TargetDescription {
   /// Whether this machine can run the target's code.
   bool (*runsOnThisHost)() = nullptr;
 
-  /// Returns the bytes of weights that stay in L2 beside streaming data.
+  /// Returns the bytes of weights that stay in L2 while other data streams
+  /// through it.
   int64_t residentBytes() const {
     return static_cast<int64_t>(static_cast<double>(l2Bytes) * residentShare);
   }
@@ -337,18 +338,19 @@ struct TargetDescription {
   /// Whether there are instructions for products of these floats: "bf16",
   /// "tf32" or "f16".
   bool multiplies(llvm::StringRef floats) const;
-  /// Returns the widest of `lanes`, or 1.
+  /// Returns the largest number of lanes of `elementType` in a vector; 1 if
+  /// vectors do not hold the type.
   int64_t maxLanes(mlir::Type elementType) const;
-  /// Returns the entry for an operation, or null; types are scalars or vectors,
-  /// `operand` is null if there is none.
+  /// Returns the entry of the intrinsics table for the operation `op`, or null.
+  /// Both types are scalars or vectors; `operand` is null if there is none.
   const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
                              mlir::Type result) const;
   /// Returns the entry for a dot product of these element types in this order,
   /// or null.
   const Product *product(llvm::StringRef a, llvm::StringRef b, unsigned group,
                          unsigned lanes) const;
-  /// Returns the entry that loads `count` elements, or vectors of them, into
-  /// several registers at once, or null.
+  /// Returns the entry of the intrinsics table that loads `count` elements, or
+  /// vectors of them, into several registers at once, or null.
   const Intrinsic *loadOfSeveral(mlir::Type element, unsigned count) const;
 };
 
@@ -363,7 +365,7 @@ llvm::ArrayRef<TargetDescription> allTargets();
 /// them at run time.
 bool canShareOutput(const TargetDescription &a, const TargetDescription &b);
 
-/// A suffix of a target's name: the same machine, optimized for code size.
+/// The suffix of the name of a target that is optimized for code size.
 inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
 
 /// Returns `target` for a program that runs on this machine: with the compilers
@@ -371,8 +373,8 @@ inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
 /// there is no emulation.
 TargetDescription asEmulated(const TargetDescription &target);
 
-/// Returns the target of this name; "native" is the most capable one that this
-/// machine runs. Null if unknown.
+/// Returns the target of this name, which may end in ":CORE" and in ":size";
+/// "native" is the most capable target that this machine runs. Null if unknown.
 const TargetDescription *lookupTarget(llvm::StringRef name);
 
 } // namespace ingot

@@ -36,7 +36,8 @@ static TargetDescription base() {
       {"gpu.block_id", "", "index", "device::block()"},
       {"gpu.thread_id", "", "index", "device::thread()"},
       {"gpu.barrier", "", "", "device::barrier()"},
-      // Exchanges with the thread whose number differs in the bits of {1}.
+      // Exchanges {0} with the thread of the warp whose number differs in the
+      // bits of {1}.
       {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
       {"arith.maxnumf", "f32", "f32", "device::larger_f32({0}, {1})"},
@@ -207,9 +208,10 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
     result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
-    // Four warps for each of four schedulers, since an instruction takes four
-    // cycles (CUDA C++ Programming Guide, "Multiprocessor Level"); one warp for
-    // each if the instructions are matrix products.
+    // Four warps for each of the four schedulers of a multiprocessor, since an
+    // instruction takes four cycles (CUDA C++ Programming Guide,
+    // "Multiprocessor Level"); one warp for each if the instructions are matrix
+    // products.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
     // In a graph, a kernel of 2.9 us takes 3.4 us ("Getting Started with CUDA

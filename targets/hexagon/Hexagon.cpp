@@ -102,8 +102,8 @@ static TargetDescription base() {
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
       // A lookup of bytes in a table of 256 bytes: VLUT32, eight times.
       {"vector.gather", "", "i8x128", "INGOT_LOOKUP({2}, {0})"},
-      // VSHUFF of two registers, in units of one and two bytes; clang 22 takes
-      // up to ten instructions for its own shuffles.
+      // Entries for VSHUFF, which interleaves two registers in units of one and
+      // two bytes; clang 22 takes up to ten instructions for its own shuffles.
       {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},
       {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")},
       EACH_SECOND("2"),

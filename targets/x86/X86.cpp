@@ -168,7 +168,7 @@ static std::string selectCondition(llvm::StringRef features) {
       {OP, "f64", "f64",                                                       \
        "_mm_cvtsd_f64(" NAME "_sd(_mm_set_sd({0}), _mm_set_sd({0})" TAIL "))"}
 
-/// An entry with two register operands.
+/// An entry of a function of two operands that are cast to the type REGISTER.
 #define OF_TWO(OP, FROM, TO, FUNCTION, REGISTER)                               \
   {OP, FROM, TO, FUNCTION "(" REGISTER "({0}), " REGISTER "({1}))"}
 

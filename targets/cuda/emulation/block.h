@@ -48,7 +48,7 @@ public:
     static thread_local EmulatedBlock *block = nullptr;
     return block;
   }
-  // Values that threads of a warp exchange.
+  // The values that threads of a warp exchange, by thread.
   uint64_t shown[emulated_most_threads];
 
 private:

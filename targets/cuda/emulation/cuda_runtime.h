@@ -105,7 +105,7 @@ inline unsigned emulated_rank() { return blockIdx.x % emulated_cluster; }
 inline unsigned emulated_thread() {
   return emulated_rank() * blockDim.x + threadIdx.x;
 }
-// Switches to the thread with this number.
+// Makes the thread with this number in the cluster the running one.
 inline void emulated_go_on(unsigned thread) {
   threadIdx.x = thread % blockDim.x;
   blockIdx.x += thread / blockDim.x - emulated_rank();
@@ -242,8 +242,8 @@ inline EmulatedGpu &emulated_gpu() {
 
 #include "mbarriers.h"
 
-// Executes an operation immediately, or records it in the graph that the stream
-// is captured as.
+// Executes an operation immediately, or records it in the graph as which the
+// stream is captured.
 template <typename Work>
 cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
   if (!stream || !stream->recorded) {

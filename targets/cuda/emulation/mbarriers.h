@@ -60,8 +60,8 @@ public:
     unsigned blocks;
     ptrdiff_t distances[emulated_most_blocks];
 
-    // Calls `body`, in each block, with each 16 bytes of shared memory and
-    // their source address, which is null outside of the tensor.
+    // Calls `body` for each 16 bytes of shared memory of each receiving block,
+    // with their source address, which is null outside of the tensor.
     template <typename Body> void forEachVector(const Body &body) const {
       for (unsigned block = 0; block < blocks; ++block)
         forEachVector(to + distances[block], body);

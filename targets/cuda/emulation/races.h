@@ -96,7 +96,7 @@ public:
   // none.
   const std::vector<std::pair<size_t, size_t>> *beside = nullptr;
 
-  // Adds or removes a pending copy of 16 bytes to this address.
+  // Adds (`by` = 1) or removes (-1) a pending copy of 16 bytes to this address.
   void changePending(void *to, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<char *>(to) + i).pending += by;
@@ -162,7 +162,8 @@ public:
   }
   void beginLaunch() { countsAt.clear(); }
 
-  // Adds or removes a pending product that reads 16 bytes at this address.
+  // Adds (`by` = 1) or removes (-1) a pending product that reads 16 bytes at
+  // this address.
   void changeReading(const void *from, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<const char *>(from) + i).reading += by;

@@ -63,7 +63,7 @@ private:
   OfThread copies[1024];
 };
 
-// Returns the value of an f16 or bf16.
+// Returns the value of the f16 or bf16 with these bits.
 inline float emulated_value(uint16_t bits, bool isBFloat) {
   uint32_t word = uint32_t(bits) << 16;
   float value;
@@ -85,7 +85,8 @@ inline float emulated_value(uint16_t bits, bool isBFloat) {
   return value;
 }
 
-// The registers that the threads of a block exchange.
+// The operand registers and addresses that the threads of a block exchange, by
+// thread.
 struct EmulatedRegisters {
   uint32_t words[1024][6];
   const void *addresses[1024];
@@ -320,8 +321,8 @@ private:
     EmulatedBlock::current()->wait(/*isWarp=*/true);
   }
 
-  // Returns element `at` of the 32 bytes of a row or column, from the thread
-  // that holds it.
+  // Returns element `at` of the 32 bytes of a row or column of a matrix
+  // operand, from the register of the thread that holds it.
   template <typename Type>
   static auto element(unsigned thread, unsigned low, unsigned high,
                       unsigned at) {
