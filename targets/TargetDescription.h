@@ -50,8 +50,8 @@ struct Product {
   double perCycle;
   llvm::StringRef spelling;
   /// The spelling of the variant in which {1} is the same group for all lanes,
-  /// as an integer in a scalar register; empty if the target has none. And the
-  /// number of such instructions per cycle.
+  /// as an integer in a scalar register; empty if the target has none.
+  /// `wordsPerCycle` is the number of such instructions per cycle.
   llvm::StringRef wordSpelling = {};
   double wordsPerCycle = 0;
   /// The number of instructions that prepare an operand, once for all dot
@@ -311,8 +311,8 @@ struct TargetDescription {
   /// widest first, down to two lanes; scalars are always possible and not
   /// listed. Empty for types that the vectors of the target do not hold.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
-  /// Whether int8 products pay off against float products: there are
-  /// instructions for them, or memory counts.
+  /// Whether int8 dot products pay off against float products: the target has
+  /// instructions for them, or its memory is scarce.
   bool multipliesInt8() const {
     return coreRegisters || !products.empty() || isDevice();
   }

@@ -33,7 +33,7 @@ namespace {
 
 /// Clones, for this dot product, the broadcast of a 32-bit word that is its
 /// operand b, and the word too if it is a lane of a vector, so that the clones
-/// have no other use. Fails if the operand has no other use already.
+/// have no other use. Fails if neither of them has another use.
 static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
   SmallVector<Operation *, 4> chain{cast.getSource().getDefiningOp()};

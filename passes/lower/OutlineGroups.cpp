@@ -6,9 +6,9 @@
 //       attributes {strategy = "conv"} {...}
 //   %y = kernel.launch @conv_1x14x14x8(%x, %w)
 //
-// Groups that compute the same share one kernel; names and locations of ONNX
-// nodes do not matter. Functions become programs, and `graph.if` and
-// `graph.loop` become `kernel.if` and `kernel.loop`.
+// Equal groups share one kernel, also if the names and locations of their ONNX
+// nodes differ. Functions become programs, and `graph.if` and `graph.loop`
+// become `kernel.if` and `kernel.loop`.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"

@@ -8,7 +8,7 @@
 //   %r = relu(%t)              ->      ... the next convolution reads %r
 //   %u = transpose(%r)
 //
-// Further cases:
+// Other rewrites:
 // - matmul(reshape(transpose(x)), constant weights): the rows of the weights
 //   are permuted instead of x.
 // - A transpose that moves only axes of size 1 becomes a reshape.

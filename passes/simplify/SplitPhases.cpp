@@ -9,7 +9,7 @@
 //   y[q * stride + phase - low]  =  sum over j of  x[q - j] * w[j * stride + phase]
 //
 // Phases with equally many kernel positions become channels of one convolution;
-// if the stride divides the kernel size, these are all phases:
+// if the stride divides the kernel size, all phases have equally many:
 //
 //   %y = conv_transpose %x, %w        %c = conv %x, %phases    // [N, q..., phases, O]
 //        strides [2, 2]          ->   %t = transpose %c        // [N, q, phase, ..., O]
