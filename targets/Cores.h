@@ -1,4 +1,4 @@
-// Processor cores whose costs plans can be chosen for.
+// Processor cores for which plans can be chosen.
 //
 // A target says which instructions exist; its rates are a compromise among the
 // processors that have them. A core has the same instructions with rates of its
@@ -14,7 +14,8 @@ namespace ingot {
 
 struct Core {
   llvm::StringRef name, summary;
-  /// The family of the targets that the core runs.
+  /// The family of targets (TargetDescription::family) whose code the core
+  /// runs.
   llvm::StringRef family;
   IssueRates rates;
   int64_t l1Bytes = 0, l2Bytes = 0;

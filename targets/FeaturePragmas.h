@@ -7,7 +7,8 @@
 
 #include "llvm/ADT/StringRef.h"
 
-/// FEATURES is a string literal.
+/// The pragmas before functions that use the instruction sets FEATURES, a
+/// string literal such as "avx2,fma".
 #define INGOT_OPEN_FEATURES(FEATURES)                                          \
   "// The functions below may use these instructions, whatever the compiler "  \
   "is called with.\n"                                                          \

@@ -4,8 +4,8 @@
 #ifndef INGOT_TARGETS_HOSTCLONES_H
 #define INGOT_TARGETS_HOSTCLONES_H
 
-/// Precedes a function, which is compiled for several vector widths; the widest
-/// that the machine supports is called.
+/// Precedes a function: compiles it once per vector width. A call runs the
+/// clone with the widest vectors that the machine supports.
 #if defined(__x86_64__) && defined(__linux__)
 #define INGOT_WIDEST_CLONES                                                    \
   __attribute__((target_clones("avx512f", "avx2", "default")))

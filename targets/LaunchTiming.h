@@ -7,12 +7,13 @@
 
 namespace ingot {
 
-/// Returns the text of a program that times the launches of the source SOURCE,
-/// each RUNS - 1 times, and writes their medians in microseconds to a file, one
-/// per line; or "no device", or "other device" with its level if that is not
-/// LEVEL, or "failed". NAME, BYTES, LAUNCH and CACHE stand for the model's
-/// prefix, the sizes of its tensors, the function that launches all kernels,
-/// and the size of the L2 cache. Empty for targets without a GPU.
+/// Returns the text of a program that times the launches of the generated
+/// source SOURCE, each RUNS - 1 times, and writes their medians in microseconds
+/// to a file, one per line; or "no device", or "other device" with the compute
+/// capability if this is not LEVEL, or "failed". Words in capitals are
+/// placeholders, also NAME (the prefix of the model), BYTES (the sizes of its
+/// tensors), LAUNCH (the function that launches all kernels) and CACHE (the
+/// size of the L2 cache). Empty for targets without a GPU.
 llvm::StringRef launchTimingText(const TargetDescription &target);
 
 } // namespace ingot

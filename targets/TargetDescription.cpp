@@ -45,7 +45,7 @@ llvm::ArrayRef<Core> allCores() {
 
 const TargetDescription *tunedFor(const TargetDescription &target,
                                   llvm::StringRef name) {
-  // Lives as long as allTargets.
+  // Static, since callers keep pointers to its elements.
   static std::map<std::string, TargetDescription> tuned;
   for (const Core &core : allCores()) {
     if (core.name != name || core.family != target.family)
@@ -70,7 +70,7 @@ bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
          (a.family.empty() || b.family.empty() || a.family == b.family);
 }
 
-/// Returns the same machine, optimized for code size.
+/// Returns a copy of `target` that is optimized for code size.
 static TargetDescription inLittleCode(const TargetDescription &target) {
   TargetDescription little = target;
   static std::deque<std::string> names;
@@ -83,7 +83,7 @@ static TargetDescription inLittleCode(const TargetDescription &target) {
 TargetDescription asEmulated(const TargetDescription &target) {
   TargetDescription result = target;
   if (isDeviceHere(target)) {
-    // The GPU compiler links as well.
+    // The compiler for the GPU links the program as well.
     result.emulation = {};
     result.linker = "";
     return result;
@@ -99,7 +99,7 @@ TargetDescription asEmulated(const TargetDescription &target) {
 
 const TargetDescription *lookupTarget(llvm::StringRef name) {
   bool isLittle = name.consume_back(littleCodeSuffix);
-  // Lives as long as allTargets.
+  // Static, since callers keep pointers to its elements.
   static std::map<const TargetDescription *, TargetDescription> little;
   auto [ofTarget, core] = name.split(':');
   for (const TargetDescription &known : llvm::reverse(allTargets()))
@@ -140,7 +140,7 @@ llvm::SmallVector<int64_t>
 TargetDescription::lanes(mlir::Type elementType) const {
   llvm::SmallVector<int64_t> counts;
   if (!elementType.isIntOrFloat())
-    return counts; // strings
+    return counts; // Strings are not vector elements.
   int64_t bits = std::max(elementType.getIntOrFloatBitWidth(), 8u);
   if (isa<FloatType>(elementType) ? !vectorFloats : bits > vectorIntegerBits)
     return counts;

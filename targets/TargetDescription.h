@@ -31,8 +31,8 @@ namespace ingot {
 /// the intrinsic. `operand` is empty if there is none.
 struct Intrinsic {
   llvm::StringRef op, operand, result, spelling;
-  /// Whether subnormal numbers are flushed to zero, which --strict does not
-  /// allow.
+  /// Whether the operation flushes subnormal numbers to zero, which --strict
+  /// does not allow.
   bool flushes = false;
 };
 
@@ -49,11 +49,13 @@ struct Product {
   /// How many of these instructions a processor of this level issues per cycle.
   double perCycle;
   llvm::StringRef spelling;
-  /// The variant in which {1} is one group for all lanes, as an integer in a
-  /// scalar register; empty if the target has none.
+  /// The spelling of the variant in which {1} is the same group for all lanes,
+  /// as an integer in a scalar register; empty if the target has none.
+  /// `wordsPerCycle` is the number of such instructions per cycle.
   llvm::StringRef wordSpelling = {};
   double wordsPerCycle = 0;
-  /// Instructions that prepare an operand, once for all products with it.
+  /// The number of instructions that prepare an operand, once for all dot
+  /// products that use it.
   unsigned preparation = 0;
 };
 
@@ -65,8 +67,8 @@ struct ElfIdentity {
 };
 
 /// Issue cycles of f32 instructions: the cost model for in-order cores without
-/// superscalar issue. `loadNext` is the cost of each further element of a
-/// multi-register load.
+/// superscalar issue. `loadNext` is the cost of each element after the first
+/// one in a multi-register load.
 struct InstructionCosts {
   unsigned multiplyAdd = 1, multiply = 1, add = 1;
   unsigned load = 1, loadNext = 1, store = 1;
@@ -94,8 +96,8 @@ struct IssueRates {
 };
 
 /// A GPU that runs a kernel as blocks of threads: the cost model of strategies
-/// for it. Rates per second are those of one product of this level, which the
-/// target's description names.
+/// for it. Rates per second are those of one GPU of this level, which
+/// targets/cuda/Cuda.cpp names.
 struct Device {
   /// Compute capability as one number, 80 for 8.0; 0: the target has no GPU.
   unsigned level = 0;
@@ -105,10 +107,11 @@ struct Device {
   unsigned blockThreads = 128;
   /// Bytes of shared memory per block, and registers per multiprocessor.
   int64_t sharedBytes = 0, registers = 65536;
-  /// Static shared memory that a kernel may declare; more has to be requested
-  /// from the driver.
+  /// Bytes of static shared memory that a kernel may declare; more has to be
+  /// requested from the driver.
   int64_t declaredSharedBytes = 48 << 10;
-  /// The number of multiprocessors, and of threads resident on each.
+  /// The number of multiprocessors, and the maximum number of threads resident
+  /// on each.
   unsigned multiprocessors = 0, residentThreads = 0;
   /// Threads that a multiprocessor needs to issue an instruction in every
   /// cycle, although the next instruction of a thread waits for it; and threads
@@ -120,15 +123,16 @@ struct Device {
   /// f16 multiply-adds per second with f32 accumulation in matrix units; twice
   /// that for int8.
   double matrixMultiplyAddsPerSecond = 0;
-  /// The fraction of that rate that products of single warps reach on a GPU
-  /// that also has warpgroup products; and bytes per second that
-  /// multiprocessors read from the L2 cache, in general and with copies of many
-  /// whole tiles, 0 if unknown.
+  /// The fraction of matrixMultiplyAddsPerSecond that matrix products of single
+  /// warps reach on a GPU that also has warpgroup products; and bytes per
+  /// second that multiprocessors read from the L2 cache, in general and with
+  /// copies of many whole tiles, 0 if unknown.
   double ofWarps = 1, l2BytesPerSecond = 0, tileBytesPerSecond = 0;
-  /// The cost of each fork and join of a branch in a graph; 0: launches are
-  /// always sequential.
+  /// Seconds that each fork and each join of a branch costs in a graph of
+  /// launches; 0: launches are always sequential.
   double branchSeconds = 0;
-  /// The driver's structures behind stream and graph pointers.
+  /// The C++ types of the structures to which stream and graph pointers of the
+  /// driver point.
   llvm::StringRef stream, graph;
 
   /// Whether matrix units multiply bf16 and tf32, and whether asynchronous
@@ -145,21 +149,23 @@ struct Device {
 /// Matrix tile registers (AMX; kernel.multiply_tiles in the table of
 /// intrinsics): the cost model of strategies for them.
 struct TileRegisters {
-  /// Their number (0: none), maximum rows, and bytes per row.
+  /// The number of tile registers (0: none), their maximum number of rows, and
+  /// the bytes per row.
   unsigned count = 0, rows = 0, bytes = 0;
   /// Cycles between the starts of two products, from a product to the next one
   /// that uses its accumulator, between loads from L1, and between stores.
   double productCycles = 0, productLatency = 0, loadCycles = 0, storeCycles = 0;
-  /// Cycles for configuring all tiles.
+  /// Cycles for configuring the shapes of all tiles.
   double shapeCycles = 0;
 };
 
-/// A program that emulates the target's GPU within itself, as ordinary C++.
+/// How a program emulates the GPU of the target within itself, as ordinary C++.
 struct Emulation {
-  /// Compilers of the host, in order of preference, and flags; empty if there
-  /// is no emulation.
+  /// Commands of compilers for this machine, in order of preference, and the
+  /// flags that each gets; empty if there is no emulation.
   llvm::SmallVector<llvm::StringRef, 2> compilers, flags;
-  /// The header that replaces the one with the GPU's functions.
+  /// The name and the text of the header that replaces the header of the GPU
+  /// runtime.
   llvm::StringRef headerName, headerText;
 };
 
@@ -171,11 +177,12 @@ struct TargetDescription {
   /// vectors.
   llvm::SmallVector<unsigned, 4> vectorBytes;
   unsigned vectorRegisters = 0;
-  /// Core registers, on cores that multiply 8-bit integers in them (alone, or by
-  /// dot products with a one-lane accumulator); 0 for other targets.
+  /// The number of core registers, on cores that multiply 8-bit integers in
+  /// them (alone, or by dot products with a one-lane accumulator); 0 for other
+  /// targets.
   unsigned coreRegisters = 0;
-  /// Scalar registers for factors of products that take a word, and for
-  /// addresses.
+  /// The number of scalar registers, for addresses and for the words of dot
+  /// products by a word (see Product::wordSpelling).
   unsigned scalarRegisters = 16;
   /// The element types of vectors: whether floats, and the maximum width of
   /// integers.
@@ -199,7 +206,7 @@ struct TargetDescription {
   InstructionCosts costs;
   IssueRates rates;
   /// Whether memory is scarcer than time: code is kept small if that costs
-  /// little.
+  /// little time.
   bool smallCode = false;
   /// Whether only memory counts: code is kept small at any cost.
   bool smallestCode = false;
@@ -219,8 +226,9 @@ struct TargetDescription {
   /// option for its size and in the io struct. Empty if there is none.
   llvm::StringRef tcmName;
   int64_t l1Bytes = 0, l2Bytes = 0;
-  /// Addresses that differ by a multiple of this map to the same L1 set, which
-  /// holds l1Bytes / l1WayBytes lines; 0: unknown.
+  /// The bytes of one way of the L1 cache: addresses that differ by a multiple
+  /// of this number map to the same L1 set, which holds l1Bytes / l1WayBytes
+  /// lines. 0: unknown.
   int64_t l1WayBytes = 0;
   /// The fraction of the L2 cache in which weights stay resident while a
   /// layer's input and result stream through it.
@@ -242,8 +250,8 @@ struct TargetDescription {
   /// A statement that prefetches bytes into the caches: {0} is a pointer, {1}
   /// their number. Empty: hardware prefetching of streams suffices.
   llvm::StringRef prefetchText;
-  /// Bytes that one such statement prefetches, if it is a single cache line; 0:
-  /// a whole range.
+  /// Bytes that `prefetchText` prefetches if it prefetches a single cache line;
+  /// 0 if it prefetches a whole range.
   int64_t prefetchLine = 0;
 
   /// Headers to include, and the text before and after functions that enables
@@ -257,51 +265,54 @@ struct TargetDescription {
   /// whole family). A target without a family runs anywhere and can be combined
   /// with all families.
   llvm::StringRef family, selectText, selectCondition;
-  /// Further functions that `selectCondition` of this target uses to request
-  /// permission from the operating system for registers that processes may not
-  /// use otherwise. An output for this target alone uses them as well. Empty if
-  /// none are needed.
+  /// C++ functions, in addition to `selectText`, that `selectCondition` of this
+  /// target uses to request permission from the operating system for registers
+  /// that processes may not use otherwise. An output for this target alone uses
+  /// them as well. Empty if none are needed.
   llvm::StringRef permissionText;
 
   /// Commands of compilers that accept the generated source, in order of
-  /// preference, and further flags.
+  /// preference, and the flags that each needs.
   llvm::SmallVector<llvm::StringRef, 2> compilers;
   llvm::SmallVector<llvm::StringRef, 4> compilerFlags;
   /// The linker for programs that the emulator runs, if not the compiler, and
   /// its flags.
   llvm::StringRef linker;
   llvm::SmallVector<llvm::StringRef, 4> linkFlags;
-  /// Further C++ text that such a program needs (start-up code), or empty.
+  /// C++ text (start-up code) that a program for the emulator needs in addition
+  /// to the generated source, or empty.
   llvm::StringRef programText;
-  /// C++ text that replaces the headers of the C library in such a program, if
-  /// there is no C library: the used parts of <stdio.h> and <string.h>.
+  /// C++ text that replaces the headers of the C library in a program for the
+  /// emulator if there is no C library: the used parts of <stdio.h> and
+  /// <string.h>.
   llvm::StringRef libraryText;
   /// The command that runs the target's programs on another host, or empty.
   llvm::StringRef emulator;
   Emulation emulation;
-  /// The file extension of the source.
+  /// The file extension of the generated source.
   llvm::StringRef sourceExtension = ".cpp";
   ElfIdentity elf;
 
   /// Whether this machine can run the target's code.
   bool (*runsOnThisHost)() = nullptr;
 
-  /// Returns the bytes of weights that stay in L2 beside streaming data.
+  /// Returns the bytes of weights that stay in L2 while other data streams
+  /// through it.
   int64_t residentBytes() const {
     return static_cast<int64_t>(static_cast<double>(l2Bytes) * residentShare);
   }
-  /// Whether the prefetch statement takes whole ranges.
+  /// Whether `prefetchText` prefetches a whole range of bytes.
   bool fetchesRanges() const {
     return !prefetchText.empty() && prefetchLine == 0;
   }
   /// Whether kernels run on a GPU.
   bool isDevice() const { return device.level != 0; }
-  /// Returns the lanes of `elementType` in a register of each width, widest
-  /// first, down to two; scalars are always possible and not listed. Empty for
-  /// types that the target's vectors do not hold.
+  /// Returns the number of lanes of `elementType` in a register of each width,
+  /// widest first, down to two lanes; scalars are always possible and not
+  /// listed. Empty for types that the vectors of the target do not hold.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
-  /// Whether int8 products pay off against float products: there are
-  /// instructions for them, or memory counts.
+  /// Whether int8 dot products pay off against float products: the target has
+  /// instructions for them, or its memory is scarce.
   bool multipliesInt8() const {
     return coreRegisters || !products.empty() || isDevice();
   }
@@ -327,18 +338,19 @@ struct TargetDescription {
   /// Whether there are instructions for products of these floats: "bf16",
   /// "tf32" or "f16".
   bool multiplies(llvm::StringRef floats) const;
-  /// Returns the widest of `lanes`, or 1.
+  /// Returns the largest number of lanes of `elementType` in a vector; 1 if
+  /// vectors do not hold the type.
   int64_t maxLanes(mlir::Type elementType) const;
-  /// Returns the entry for an operation, or null; types are scalars or vectors,
-  /// `operand` is null if there is none.
+  /// Returns the entry of the intrinsics table for the operation `op`, or null.
+  /// Both types are scalars or vectors; `operand` is null if there is none.
   const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
                              mlir::Type result) const;
   /// Returns the entry for a dot product of these element types in this order,
   /// or null.
   const Product *product(llvm::StringRef a, llvm::StringRef b, unsigned group,
                          unsigned lanes) const;
-  /// Returns the entry that loads `count` elements, or vectors of them, into
-  /// several registers at once, or null.
+  /// Returns the entry of the intrinsics table that loads `count` elements, or
+  /// vectors of them, into several registers at once, or null.
   const Intrinsic *loadOfSeveral(mlir::Type element, unsigned count) const;
 };
 
@@ -346,21 +358,23 @@ struct TargetDescription {
 /// it has none.
 std::string intrinsicTypeName(mlir::Type type);
 
-/// Returns all targets, each kind from the least to the most capable.
+/// Returns all targets, those of a family from the least to the most capable.
 llvm::ArrayRef<TargetDescription> allTargets();
 
-/// Whether one output can contain the code of both and select one at run time.
+/// Whether one output can contain the code of both targets and select one of
+/// them at run time.
 bool canShareOutput(const TargetDescription &a, const TargetDescription &b);
 
-/// A suffix of a target's name: the same machine, optimized for code size.
+/// The suffix of the name of a target that is optimized for code size.
 inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
 
-/// Returns the target for a program that emulates its GPU: with the emulation's
-/// compilers and flags. Unchanged if there is no emulation.
+/// Returns `target` for a program that runs on this machine: with the compilers
+/// and flags of the emulation, unless this machine has the GPU. Unchanged if
+/// there is no emulation.
 TargetDescription asEmulated(const TargetDescription &target);
 
-/// Returns the target of this name; "native" is the most capable one that this
-/// machine runs. Null if unknown.
+/// Returns the target of this name, which may end in ":CORE" and in ":size";
+/// "native" is the most capable target that this machine runs. Null if unknown.
 const TargetDescription *lookupTarget(llvm::StringRef name);
 
 } // namespace ingot

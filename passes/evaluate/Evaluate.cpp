@@ -64,7 +64,8 @@ public:
   MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
       : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
-  /// Fills `results`; `bytes` are their sizes.
+  /// Runs the launches of `main` and stores its results, of `bytes` bytes each,
+  /// in `results`.
   void run(kernel::ProgramOp main, ArrayRef<int64_t> bytes,
            MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;
@@ -109,7 +110,8 @@ private:
         elementBytes(valueOf(get), storage.back()).data());
   }
 
-  /// Returns the resources that a launch reads, directly or through views.
+  /// Returns the resources (data of constants) that a launch reads, directly or
+  /// through views.
   SmallVector<Resource> resourcesOf(kernel::LaunchOp launch) {
     SmallVector<Resource> resources;
     for (Value operand : launch.getOperands()) {
@@ -160,7 +162,8 @@ private:
 FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                                               Consumed consumed) {
   SmallVector<ElementsAttr> results(values.size());
-  // Reshaped constants need no code.
+  // The value of a constant, or of a reshaped one, is known without running
+  // code.
   SmallVector<Value> wanted;
   SmallVector<size_t> positions;
   for (auto [i, value] : llvm::enumerate(values)) {

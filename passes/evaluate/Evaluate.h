@@ -13,9 +13,9 @@
 namespace ingot {
 
 /// Returns the values of tensors that depend on graph.constant only, all
-/// computed in one compilation. Fails, with a diagnostic, only on an internal
-/// error. `consumed` is called for each resource after the last kernel that
-/// reads it, while other kernels have yet to run, so that its data can be
+/// computed by one compiled module. Fails, with a diagnostic, only on an
+/// internal error. `consumed` is called for each resource after the last kernel
+/// that reads it, while other kernels have yet to run, so that its data can be
 /// freed.
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(
     llvm::ArrayRef<mlir::Value> values,

@@ -35,8 +35,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Owns machine code in memory. It is loaded without LLVM's ORC, which alone
-/// takes longer to start than most evaluations.
+/// Owns the machine code of the kernels. The code is loaded without LLVM's ORC,
+/// which alone takes longer to start than most evaluations.
 struct Jit::Code {
   /// Kernels throw nothing. Their unwind tables are not registered, since the
   /// process would still read them after the kernels have been freed.
@@ -74,7 +74,8 @@ static void replaceViews(ModuleOp module) {
   }
 }
 
-/// Inlines parallel steps: a single thread processes the whole range.
+/// Inlines the body of each kernel.parallel: a single thread processes its
+/// whole range.
 static void runStepsAlone(ModuleOp module) {
   SmallVector<kernel::ParallelOp> steps;
   module.walk([&](kernel::ParallelOp step) { steps.push_back(step); });
@@ -148,7 +149,8 @@ static llvm::Error optimizeLoops(llvm::Module *module,
   return llvm::Error::success();
 }
 
-/// Adds the wrapper through which the kernel is called.
+/// Adds the wrapper through which `kernel` is called: it takes an array of the
+/// addresses of the arguments.
 static void addCaller(llvm::Function &kernel) {
   llvm::LLVMContext &context = kernel.getContext();
   llvm::Type *address = llvm::PointerType::getUnqual(context);
@@ -201,8 +203,8 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   return kernels;
 }
 
-/// Creates a target machine for this host: one per use, since functions may be
-/// simplified in parallel.
+/// Creates a target machine for this host. Each use creates its own, since
+/// several threads may evaluate constants at the same time.
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(llvm::CodeGenOptLevel level) {
   static const auto host = [] {
@@ -226,7 +228,8 @@ llvm::Error Jit::load(ModuleOp kernels, bool optimize) {
     return llvm::createStringError("a kernel is not LLVM IR");
   module->setDataLayout((*machine)->createDataLayout());
   module->setTargetTriple((*machine)->getTargetTriple());
-  // The functions that kernels call return a value; kernels return nothing.
+  // Only kernels get a wrapper. They return nothing, while the functions that
+  // they call return a value.
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
     if (isa<LLVM::LLVMVoidType>(function.getFunctionType().getReturnType()))
       addCaller(*module->getFunction(function.getName()));

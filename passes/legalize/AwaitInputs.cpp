@@ -7,12 +7,12 @@
 //
 // Code before the wait overlaps with the previous kernel. It only reads
 // arguments for which every launch of the kernel passes constants, and stores
-// to none. Further loads of constants are moved before the wait as long as
-// there are registers for them. If the kernel ends in a branch, each side waits
-// on its own. A compiler may move loads of a `const ... __restrict` argument
-// before the wait; the other read-only arguments are therefore marked with
-// kernel.may_alias and printed without `__restrict`. Does nothing on targets
-// without early kernel start.
+// to none. Loads of constants that follow the wait are moved before it as long
+// as there are registers for them. If the kernel ends in a branch, each side
+// waits on its own. A compiler may move loads of a `const ... __restrict`
+// argument before the wait; the other read-only arguments are therefore marked
+// with kernel.may_alias and printed without `__restrict`. Does nothing on
+// targets without early kernel start.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -72,7 +72,7 @@ private:
       readAhead(first);
     auto branch = dyn_cast_or_null<scf::IfOp>(first);
     // If a thread could reach the end without waiting, the kernel could end
-    // before the previous one; so every path waits.
+    // before the previous kernel; so every path waits.
     if (!branch || !isLast || branch.getNumResults() > 0 ||
         (branch.getElseRegion().empty() && !isInBranch))
       return insertAt(first ? first : block.getTerminator());
@@ -106,7 +106,9 @@ private:
       moved += bytes;
     }
   }
-  /// Excludes shared memory and stack buffers: these are stored to in between.
+  /// Whether `op` loads an element of an argument that is a constant in every
+  /// launch. Shared memory and stack buffers do not count, since the kernel
+  /// itself stores to them.
   bool readsConstant(Operation *op) const {
     auto load = dyn_cast<memref::LoadOp>(op);
     return load && isa<BlockArgument>(kernel::bufferRoot(load.getMemRef())) &&

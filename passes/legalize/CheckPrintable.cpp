@@ -32,7 +32,8 @@ static const char *refusal(Type type) {
   if (auto memref = dyn_cast<MemRefType>(type)) {
     SmallVector<int64_t> strides;
     int64_t offset = 0;
-    // No element of an empty buffer is ever accessed.
+    // No element of an empty buffer is ever accessed, so its strides do not
+    // matter.
     if (memref.hasStaticShape() && memref.getNumElements() == 0)
       return refusal(memref.getElementType());
     if (failed(memref.getStridesAndOffset(strides, offset)) ||
@@ -62,8 +63,9 @@ static const char *refusal(Type type) {
   return element.isIndex() ? nullptr : "is no number";
 }
 
-/// Returns why an operation cannot use its types, or null. Constants of small
-/// floats are allowed, computing with them is not.
+/// Returns why an operation cannot use its types, or null. Constants of floats
+/// that are stored as bits (f16 and narrower) are allowed, computing with them
+/// is not.
 static const char *refusalOfUse(Operation *op,
                                 const TargetDescription &target) {
   if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op) ||
@@ -104,8 +106,8 @@ public:
   }
 
 private:
-  /// Whether the target's intrinsics table has an operation that is looked up
-  /// by its name alone.
+  /// Whether the intrinsics table of the target has an entry for the operation
+  /// `name`; for operations with one entry for all types.
   bool isIntrinsic(StringRef name) const {
     return target.intrinsic(name, Type(), Type());
   }
@@ -143,7 +145,7 @@ private:
       return isIntrinsic(store.getIntrinsicName());
     if (auto product = dyn_cast<kernel::WarpProductOp>(op))
       return isIntrinsic(product.getIntrinsicName());
-    // Only one axis of blocks and threads is used.
+    // Kernels use only the x axis of blocks and threads.
     auto axis = op->getAttrOfType<gpu::DimensionAttr>("dimension");
     return (!axis || axis.getValue() == gpu::Dimension::x) &&
            (to || isa<gpu::BarrierOp>(op)) &&

@@ -20,8 +20,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Whether the value that the loop carries under `index` only feeds its own
-/// next value.
+/// Whether the loop-carried value number `index` is used only to compute its
+/// own value for the next iteration.
 bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
   Operation *end = loop.getBody()->getTerminator();
   SmallVector<Value> worklist = {loop.getRegionIterArg(index)};

@@ -62,7 +62,8 @@ bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
   if (!loop || argument.getArgNumber() == 0)
     return false;
-  // What was concluded from a wrong assumption is wrong, too.
+  // If the assumption about `value` was wrong, also drop the assumptions that
+  // were made while it was examined.
   size_t before = assumed.size();
   assumed.push_back(value);
   bool isNever =
@@ -73,8 +74,8 @@ bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
   return isNever;
 }
 
-/// Expands extrema: maximumf and minimumf return NaN if an operand is NaN,
-/// maxnumf and minnumf the other operand.
+/// Expands minimum and maximum of floats: maximumf and minimumf return NaN if
+/// an operand is NaN, maxnumf and minnumf return the other operand.
 template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
 struct ExpandFloatExtremum : OpRewritePattern<Op> {
   ExpandFloatExtremum(MLIRContext *context, PatternBenefit benefit,
@@ -109,10 +110,11 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
   }
 };
 
-/// `a > b ? a : b` returns b if either operand is NaN. If one side is known not
-/// to be NaN, this equals one of two instructions: the one that returns NaN if
-/// b is NaN, or the one that returns b if a is NaN. They may choose the other
-/// one of two zeros.
+/// Replaces `a > b ? a : b`, which returns b if either operand is NaN, by an
+/// instruction. If one operand is known not to be NaN, the expression equals
+/// one of two instructions: the one that returns NaN if b is NaN, or the one
+/// that returns b if a is NaN. Of the operands 0 and -0, the instruction may
+/// return the other one.
 struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
   FormFloatExtremum(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -123,7 +125,8 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
     auto isInstruction = [&](StringRef name) {
       return target.intrinsic(name, op.getType(), op.getType());
     };
-    // Only for vectors on targets that have both instructions.
+    // Only for vectors, on targets that have instructions for both `Op` and
+    // maximumf.
     if (!isVector(op.getType()) || !isInstruction(Op::getOperationName()) ||
         !isInstruction(arith::MaximumFOp::getOperationName()))
       return failure();
@@ -169,7 +172,7 @@ Value makeConstant(PatternRewriter &b, Location loc, Type type,
   return arith::ConstantOp::create(b, loc, type, element);
 }
 
-/// Accesses the sign bit of a vector of floats.
+/// Accesses the sign bits of the lanes of a vector of floats.
 struct SignBits {
   SignBits(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc) {
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
@@ -211,8 +214,9 @@ LogicalResult expandVectorCopySign(math::CopySignOp op,
   return success();
 }
 
-/// Splits vectors wider than the target's registers and pads narrower ones. If
-/// the target lacks the instruction, multiplies in 64 bits.
+/// Expands kernel.mul_high (the upper 32 bits of products of i32) to the vector
+/// widths of the target: splits vectors wider than its registers and pads
+/// narrower ones. If the target lacks the instruction, multiplies in 64 bits.
 struct ExpandMulHigh : OpRewritePattern<kernel::MulHighOp> {
   ExpandMulHigh(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -284,8 +288,9 @@ private:
   }
 };
 
-/// If the target lacks the instruction: clamp, truncate, and interleave in
-/// blocks of 128 bits.
+/// Expands the saturating narrowing of two vectors to half the element width,
+/// if the target lacks the instruction: clamps and truncates both vectors and
+/// interleaves them in blocks of 128 bits.
 template <typename Op>
 LogicalResult expandNarrowing(Op op, const TargetDescription &target,
                               PatternRewriter &b) {
@@ -317,7 +322,8 @@ LogicalResult expandNarrowing(Op op, const TargetDescription &target,
   return success();
 }
 
-/// If the target lacks the instruction: a shuffle.
+/// Expands the interleaving of the lower (or upper) halves of all 128-bit
+/// blocks of two vectors to a shuffle, if the target lacks the instruction.
 template <typename Op>
 LogicalResult expandZip(Op op, const TargetDescription &target,
                         PatternRewriter &b) {
@@ -335,7 +341,8 @@ LogicalResult expandZip(Op op, const TargetDescription &target,
   return success();
 }
 
-/// If the target lacks the instruction: mask and convert.
+/// Expands the conversion of the low bits of integers to floats, if the target
+/// lacks the instruction: masks and converts.
 LogicalResult expandLowBits(kernel::LowBitsOp op,
                             const TargetDescription &target,
                             PatternRewriter &b) {
@@ -362,7 +369,7 @@ LogicalResult expandAbsI(math::AbsIOp op, PatternRewriter &b) {
   return success();
 }
 
-/// Expands i1 to float: selects one of two constants.
+/// Expands the conversion of i1 to float: selects the constant `one` or 0.
 template <typename Op, int one>
 struct ExpandBoolToFloat : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -429,7 +436,7 @@ void populateExpandArith(RewritePatternSet &patterns,
                          const TargetDescription &target) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  // With priority over upstream's expansions of the same operations.
+  // With priority over MLIR's own expansions of the same operations.
   PatternBenefit ahead(2);
   patterns.add<ExpandFloatExtremum<arith::MaximumFOp, F::OGT, true>,
                ExpandFloatExtremum<arith::MinimumFOp, F::OLT, true>,

@@ -31,8 +31,9 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Clones the broadcast of the word for this dot product, and the word too if
-/// it is a lane of a vector, so that they have no other use.
+/// Clones, for this dot product, the broadcast of a 32-bit word that is its
+/// operand b, and the word too if it is a lane of a vector, so that the clones
+/// have no other use. Fails if neither of them has another use.
 static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
   SmallVector<Operation *, 4> chain{cast.getSource().getDefiningOp()};
@@ -75,8 +76,9 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     if (target.intrinsic(kernel::dotAcrossLanes(a, b), op.getA().getType(),
                          op.getType()))
       return failure();
-    // The products in the lanes of their groups are one valid order of the
-    // sums.
+    // A dot product across lanes adds its products to the lanes in any order,
+    // so also in the order in which each lane adds the products of its own
+    // group.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();

@@ -32,11 +32,11 @@ namespace {
 enum class Specials {
   Ieee,    ///< infinities and NaNs in the highest exponent
   OneNan,  ///< all ones is NaN, no infinity ("FN")
-  NegZero, ///< the only NaN is what would be -0 ("FNUZ")
+  NegZero, ///< the only NaN has the bits of -0 ("FNUZ")
   None,    ///< finite values only
 };
 
-/// The layout of a small float: sign, exponent, mantissa.
+/// The layout of a float format of at most 16 bits: sign, exponent, mantissa.
 struct Format {
   unsigned exponentBits, mantissaBits;
   int bias;
@@ -44,7 +44,8 @@ struct Format {
 
   unsigned magnitudeBits() const { return exponentBits + mantissaBits; }
   unsigned highest() const { return (1u << magnitudeBits()) - 1; }
-  /// Returns the bits that overflow gives: infinity, NaN or the largest value.
+  /// Returns the bits of the result of an overflow: infinity, NaN or the
+  /// largest value.
   unsigned overflow() const {
     if (specials == Specials::Ieee)
       return ((1u << exponentBits) - 1) << mantissaBits;
@@ -89,7 +90,7 @@ Type withElement(Type type, Type element) {
   return element;
 }
 
-/// Builds arith operations on scalars or vectors of one shape.
+/// Builds arith operations on scalars or vectors of the shape of `like`.
 struct Bits {
   OpBuilder &b;
   Location loc;
@@ -139,7 +140,8 @@ struct Bits {
   Value asFloat(Value x) const {
     return arith::BitcastOp::create(b, loc, f32(), x);
   }
-  /// Returns the bits of a small float, zero-extended to 32 bits.
+  /// Returns the bits of `small`, a float of at most 16 bits, zero-extended to
+  /// 32 bits.
   Value widen(Value small) const {
     unsigned bits = getElementTypeOrSelf(small).getIntOrFloatBitWidth();
     Type narrow = withElement(like, b.getIntegerType(bits));
@@ -156,7 +158,7 @@ struct Bits {
 
 using P = arith::CmpIPredicate;
 
-/// Converts a small float to f32, exactly.
+/// Converts a float of the given format to f32, exactly.
 Value widenFormat(Bits bits, Value x, const Format &format) {
   unsigned mantissa = format.mantissaBits;
   Value raw = bits.widen(x);
@@ -194,7 +196,7 @@ Value widenFormat(Bits bits, Value x, const Format &format) {
   return bits.asFloat(result);
 }
 
-/// Converts f32 to a small float, rounded to nearest even.
+/// Converts f32 to a float of the given format, rounded to nearest even.
 Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
   unsigned shift = 23 - format.mantissaBits;
   Value raw = bits.asInt(x);
@@ -225,7 +227,8 @@ Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
                    bits.c(format.nan()), code);
   Value withSign = bits.disj(code, sign);
   if (format.specials == Specials::NegZero)
-    // Neither zero nor NaN has a sign in this format.
+    // In a format whose only NaN has the bits of -0, neither zero nor NaN has a
+    // sign.
     withSign = bits.pick(
         bits.is(P::eq, bits.conj(code, bits.c(format.highest())), bits.c(0)),
         code, withSign);
@@ -243,7 +246,8 @@ Value narrowBFloat(Bits bits, Value x, Type small) {
   return bits.narrow(bits.pick(isNan, quiet, rounded), small);
 }
 
-/// f8E8M0FNU: a power of two; 255 is NaN.
+/// Converts f8E8M0FNU to f32: its bits are the biased exponent of a power of
+/// two, or 255 for NaN.
 Value widenPower(Bits bits, Value x) {
   Value raw = bits.widen(x);
   Value power = bits.pick(bits.is(P::eq, raw, bits.c(0)), bits.c(0x00400000),
@@ -255,7 +259,7 @@ Value widenPower(Bits bits, Value x) {
 Value narrowPower(Bits bits, Value x, Type small) {
   Value raw = bits.asInt(x);
   Value power = bits.shr(bits.add(raw, bits.c(0x00400000)), 23);
-  // Negative values, infinities and NaNs become NaN.
+  // Negative values, infinities and NaNs become NaN, whose bits are 255.
   Value isPower = bits.is(P::ult, power, bits.c(255));
   return bits.narrow(bits.pick(isPower, power, bits.c(255)), small);
 }
@@ -268,7 +272,7 @@ LogicalResult expandExt(arith::ExtFOp op, const TargetDescription &target,
     return failure();
   Type f32 = withElement(op.getType(), rewriter.getF32Type());
   if (!to.isF32()) {
-    // Convert through f32, which holds the value exactly.
+    // Convert through f32, which holds every small float exactly.
     Value wide = arith::ExtFOp::create(rewriter, op.getLoc(), f32, x);
     if (to.isF64())
       rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
@@ -349,7 +353,8 @@ LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
   return success();
 }
 
-/// Computes arithmetic, comparisons and conversions of small floats in f32.
+/// Computes arithmetic, comparisons and conversions of floats narrower than f32
+/// in f32.
 struct ComputeWide : RewritePattern {
   explicit ComputeWide(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}

@@ -1,6 +1,6 @@
-// Applies the expansions to each kernel until nothing changes, which also
-// removes dead operations. Operations in the target's intrinsics table are
-// unchanged.
+// Applies the patterns of Expansions.h to each kernel until nothing changes,
+// which also removes dead operations. Operations that have an entry in the
+// intrinsics table of the target are unchanged.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -36,8 +36,8 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandVector(patterns, target);
     addForTarget(patterns, target, expandDot);
     populateFoldIndices(patterns);
-    // On processors a kernel has a loop per axis; only device threads compute
-    // indices by division.
+    // Kernels for CPUs have a loop per axis; only threads of a device compute
+    // the indices of several axes from one index by division.
     if (target.isDevice())
       populateJoinAxes(patterns);
     populateStartSums(patterns);

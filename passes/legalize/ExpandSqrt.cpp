@@ -37,8 +37,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   };
   Value x = op.getOperand();
 
-  // Denormals are multiplied by an even power of two; its half is subtracted
-  // from the exponent of the root.
+  // Denormals are multiplied by an even power of two; half of its exponent is
+  // subtracted from the exponent of the root.
   int64_t lift = mantissa + 1 + mantissa % 2;
   int64_t half = (lift + 1) / 2;
   Value isSmall =
@@ -55,7 +55,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   Value digits = arith::OrIOp::create(
       b, arith::AndIOp::create(b, bits, c((int64_t(1) << mantissa) - 1)),
       c(int64_t(1) << mantissa));
-  // Shifted by one for the guard digit, and by one more if the exponent is odd.
+  // Shift the mantissa left by one bit for the guard digit of the root, and by
+  // one more if the exponent is odd.
   Value odd = arith::AndIOp::create(b, exponent, c(1));
   Value rest =
       arith::ShLIOp::create(b, digits, arith::AddIOp::create(b, odd, c(1)));
@@ -92,8 +93,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   Value rounded =
       arith::AddIOp::create(b, arith::ShRUIOp::create(b, root, c(1)),
                             arith::AndIOp::create(b, root, c(1)));
-  // The leading digit of the root is at bit `mantissa`, where the addition
-  // increments the exponent by one.
+  // The leading digit of the root is at bit `mantissa`, the lowest bit of the
+  // exponent: adding it increments the exponent by one, so bias - 1 is added.
   Value scaled = arith::AddIOp::create(
       b, rounded,
       arith::ShLIOp::create(

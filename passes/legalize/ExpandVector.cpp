@@ -3,10 +3,11 @@
 //     vector.reduction <add>, %v : vector<8xf32>
 //  => %a = lanes 0-3 + lanes 4-7, %b = lanes 0-1 + lanes 2-3 of %a, ...
 //
-// A math function for which the target has a scalar instruction but none for
-// this vector is computed lane by lane; a vector wider than the widest
-// instruction is first split into halves. On targets with multiply-add by lane,
-// each multiply-add gets its own lane operand.
+// A math function on a vector, for which the target has an instruction on
+// scalars but not on this vector type, is computed lane by lane; a vector of
+// twice the width of an instruction is first split into halves. If the target
+// can multiply a vector by one lane of another, each multiply-add gets a lane
+// operand of its own.
 
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -59,7 +60,8 @@ struct SplitFunction : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     StringRef name = op->getName().getStringRef();
-    // Conversions of small floats have a bitwise expansion for all widths.
+    // Only functions of the math dialect are split: conversions of small floats
+    // have a bitwise expansion for vectors of all widths.
     if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
         op->getName().getDialectNamespace() != "math" ||
         isa<math::AbsFOp, math::AbsIOp>(op))
@@ -97,7 +99,8 @@ struct SplitFunction : RewritePattern {
   const TargetDescription &target;
 };
 
-/// Inserts a one-lane slice as a scalar, which it is in C.
+/// Inserts a vector of one lane as a scalar, since a one-lane vector is a
+/// scalar in C.
 LogicalResult insertOneLane(vector::InsertStridedSliceOp op,
                             PatternRewriter &rewriter) {
   VectorType source = op.getSourceVectorType(), dest = op.getDestVectorType();

@@ -1,5 +1,5 @@
-// The patterns of ExpandOperations.cpp by subject. They leave operations in the
-// target's intrinsics table unchanged.
+// The patterns that ExpandOperations.cpp applies. They leave operations in the
+// intrinsics table of the target unchanged.
 
 #ifndef INGOT_PASSES_LEGALIZE_EXPANSIONS_H
 #define INGOT_PASSES_LEGALIZE_EXPANSIONS_H
@@ -14,8 +14,8 @@ struct TargetDescription;
 
 namespace ingot::legalize {
 
-/// f16, bf16, 8-bit and 4-bit floats: conversions as operations on bits,
-/// arithmetic in f32.
+/// Expands operations on f16, bf16, 8-bit and 4-bit floats: conversions to
+/// operations on bits, arithmetic to arithmetic in f32.
 void populateExpandHalf(mlir::RewritePatternSet &patterns,
                         const TargetDescription &target);
 /// Expands square roots, correctly rounded, if the target has no instruction.
@@ -23,16 +23,17 @@ llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
                                const TargetDescription &target,
                                mlir::PatternRewriter &rewriter);
 /// Expands minimum and maximum, sign operations on vectors, and conversions of
-/// masks.
+/// i1.
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
-/// Expands reductions into trees, and math functions without vector instruction
-/// lane by lane.
+/// Expands reductions of vectors to trees of halves, and math functions for
+/// which the target has no vector instruction to scalar ones, lane by lane.
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 
-/// Expands dot products of narrow integers for which the target has no
-/// instruction: widens, multiplies and adds one by one.
+/// Expands dot products of 8-bit and 16-bit elements for which the target has
+/// no instruction: widens the elements, multiplies them and adds the products
+/// one by one.
 llvm::LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                               mlir::PatternRewriter &rewriter);
 

@@ -9,8 +9,9 @@
 //
 //     scf.for %i = %c0 to %c1 step %c1 { ... %i ... }  =>  ... %c0 ...
 //
-// A loop with one iteration is replaced by its body. Kernels that differ only
-// in a trip count have been shared before, with the trip count as an argument.
+// A loop with one iteration is replaced by its body. Before this pass, kernels
+// that differ only in a trip count have been merged into one that has the trip
+// count as an argument.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/TileRegisters.h"
@@ -50,7 +51,8 @@ template <typename Op> struct FoldIndices : OpRewritePattern<Op> {
     MemRefType type = accessed(op);
     SmallVector<int64_t> strides;
     int64_t offset = 0;
-    // An access to a buffer without elements is never executed.
+    // An access to a buffer without elements is never executed, so all its
+    // indices may become 0.
     if (type.hasStaticShape() && type.getNumElements() == 0)
       strides.assign(type.getRank(), 0);
     else if (failed(type.getStridesAndOffset(strides, offset)))

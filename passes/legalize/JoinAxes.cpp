@@ -23,7 +23,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// A value of the form number / divisor % modulus; modulus 0 means none.
+/// A value of the form number / divisor % modulus; without the remainder if
+/// modulus is 0.
 struct Digit {
   Value number;
   int64_t divisor = 1, modulus = 0;
@@ -54,15 +55,16 @@ struct Digit {
   }
 };
 
-/// The axes `first` to `last`, with `size` elements in total, and the index
-/// along the merged axis.
+/// Neighbouring axes `first` to `last` of a buffer that become one axis of
+/// `size` elements, and the index along the merged axis.
 struct Joined {
   size_t first, last;
   int64_t size;
   Value index;
 };
 
-/// Returns the outermost axes that can be merged for an access.
+/// Returns the innermost axes that can be merged for an access to a buffer of
+/// this shape and these strides, as many as possible.
 std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> strides) {
   for (size_t last = shape.size(); last-- > 1;) {
@@ -72,7 +74,7 @@ std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
       continue;
     std::optional<Joined> found;
     for (size_t axis = last; axis-- > 0;) {
-      // An axis of size 1 does not matter.
+      // Axes of size 1 do not affect the address.
       if (shape[axis] == 1)
         continue;
       Digit digit = Digit::of(indices[axis]);
@@ -118,7 +120,7 @@ Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   return kernel::ViewOp::create(rewriter, buffer.getLoc(), type, buffer);
 }
 
-/// Return the buffer and index operands of an access.
+/// Returns the buffer operand of an access.
 template <typename Op> OpOperand &bufferOf(Op op) {
   if constexpr (std::is_same_v<Op, kernel::CopyAheadOp>)
     return op.getFromMutable();

@@ -1,5 +1,5 @@
-// Marks accesses whose address is a multiple of their size or of the register
-// size.
+// Marks vector loads and stores whose address is a multiple of their size or of
+// the register size.
 //
 //     %x = kernel.arena 512                      // a buffer at a multiple of 128
 //     kernel.launch @f(%x)
@@ -10,9 +10,9 @@
 //
 // The alignment of an argument is the smallest that any launch of the kernel
 // passes. Buffers in the arena and constants are aligned to the target's buffer
-// alignment; buffers of the caller to the element size or a word. Only for
-// targets with `alignedAccess`; on other targets unaligned accesses are as
-// fast.
+// alignment; buffers of the caller to the element size or, if larger, the
+// tensor alignment of the target. Only for targets with `alignedAccess`; on
+// other targets unaligned accesses are as fast.
 //
 // Device threads have no vectors, but the device compiler merges loads of
 // neighbouring elements if it knows that they are aligned. Arguments with such
@@ -102,8 +102,8 @@ public:
     });
   }
 
-  /// Marks the arguments in which a thread loads or stores neighbouring
-  /// elements.
+  /// Marks the arguments of device kernels in which a thread loads or stores
+  /// neighbouring elements, if they are aligned to `deviceWord` bytes.
   void markArguments() {
     module.walk([&](kernel::LaunchOp launch) { meet(launch); });
     for (auto kernel : module.getOps<kernel::FuncOp>())
@@ -142,7 +142,8 @@ private:
       places.insert(last);
       auto sum = last.getDefiningOp<arith::AddIOp>();
       APInt by;
-      // Index 1 means a short row of which the thread reads all elements.
+      // A constant index 1 along the last axis means that the rows are short
+      // and the thread reads all elements of a row.
       if (matchPattern(last, m_One()))
         return true;
       if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&by)) && by == 1)
@@ -152,8 +153,8 @@ private:
                         [&](Value place) { return places.contains(place); });
   }
 
-  /// Updates the alignment of each argument to that of its least aligned
-  /// operand.
+  /// Lowers the alignment of each argument of the launched kernel to that of
+  /// the operand that this launch passes.
   void meet(kernel::LaunchOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(
         launch, launch.getCalleeAttr());
@@ -191,7 +192,7 @@ private:
             bytes = type.getNumElements() * element;
     if ((bytes & (bytes - 1)) != 0)
       return;
-    // An access to several registers needs the alignment of one.
+    // An access of several registers only needs the alignment of one register.
     bytes = std::min(bytes, bufferAlign);
     SmallVector<int64_t> strides;
     int64_t offset = 0;

@@ -15,7 +15,8 @@ NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
   std::string name = (stem + (isa<FloatType>(element) ? "_f" : "_i") +
                       Twine(element.getIntOrFloatBitWidth()))
                          .str();
-  // A one-lane vector is a different type, although it prints as a scalar.
+  // A one-lane vector prints as a scalar but is another type in the IR, so its
+  // function needs another name.
   if (isa<VectorType>(type))
     name += "x" + std::to_string(laneCount(type));
   func::FuncOp &known = made[name];

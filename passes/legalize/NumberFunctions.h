@@ -1,7 +1,7 @@
 // Scalar and vector helper functions that kernels call.
 //
 // Small functions beside the kernels, such as `exp_f32(x)`, which C compilers
-// inline. Each is printed once and keeps the kernels readable.
+// inline. Each of them is printed once and keeps the kernels readable.
 
 #ifndef INGOT_PASSES_LEGALIZE_NUMBERFUNCTIONS_H
 #define INGOT_PASSES_LEGALIZE_NUMBERFUNCTIONS_H
@@ -26,7 +26,7 @@ public:
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
           body);
 
-  /// Replaces the single result of `op` by a call.
+  /// Replaces the single result of `op` by a call of `function`.
   static void replaceByCall(mlir::Operation *op, mlir::func::FuncOp function,
                             mlir::ValueRange operands);
 

@@ -45,7 +45,8 @@ static void outline(arith::SelectOp select, bool isMax,
     compare.erase();
 }
 
-/// Returns the i32 value that was widened to `wide`; null if there is none.
+/// Returns the i32 value of which `wide` is the sign extension to i64; null if
+/// there is none.
 static Value narrowOf(Value wide) {
   if (auto extension = wide.getDefiningOp<arith::ExtSIOp>())
     return extension.getIn().getType().isInteger(32) ? extension.getIn()
@@ -129,7 +130,8 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
     SmallVector<arith::TruncIOp> narrowed;
     getOperation().walk([&](arith::TruncIOp op) { narrowed.push_back(op); });
     NumberFunctions functions(getOperation());
-    // One after the other, since the result of one may be a factor of the next.
+    // Outline the products one after the other, since the result of one may be
+    // a factor of the next.
     for (arith::TruncIOp op : narrowed)
       if (auto factors = upperHalf(op))
         outline(op, *factors, functions);

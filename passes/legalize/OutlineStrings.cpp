@@ -81,7 +81,8 @@ private:
                                        builder.getI8Type(), string, position);
   }
 
-  /// Returns the first position at which `stays` does not hold.
+  /// Builds a loop that returns the first position in a string at which `stays`
+  /// does not hold.
   Value firstWhere(llvm::function_ref<Value(Value)> stays) {
     Location loc = module.getLoc();
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -113,7 +114,8 @@ private:
   }
 
   Value buildLength(ValueRange arguments) {
-    // Compilers recognize a loop without a bound as strlen and would call it.
+    // Compilers recognize a loop without an upper bound as strlen and would
+    // call strlen.
     Location loc = module.getLoc();
     Value most = arith::ConstantIndexOp::create(builder, loc, INT32_MAX);
     return firstWhere([&](Value position) {

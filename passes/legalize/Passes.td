@@ -36,12 +36,12 @@ def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {
 
 def MarkAligned : Pass<"legalize-mark-aligned", "::mlir::ModuleOp"> {
   let summary = "Mark vector loads and stores whose address is a multiple of their size";
-  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, which may have no use for this">];
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target; nothing is marked if alignment gains nothing on it">];
 }
 
 def AwaitInputs : Pass<"legalize-await-inputs", "::mlir::ModuleOp"> {
   let summary = "Insert the wait for the previous kernel into kernels that start early";
-  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, whose kernels may not begin early">];
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target; nothing is inserted if its kernels do not start early">];
 }
 
 def CheckPrintable : Pass<"legalize-check-printable", "::mlir::ModuleOp"> {

@@ -6,9 +6,9 @@
 //       attributes {strategy = "conv"} {...}
 //   %y = kernel.launch @conv_1x14x14x8(%x, %w)
 //
-// Groups that compute the same share one kernel; names and locations of ONNX
-// nodes do not matter. Functions become programs, and `graph.if` and
-// `graph.loop` become `kernel.if` and `kernel.loop`.
+// Equal groups share one kernel, also if the names and locations of their ONNX
+// nodes differ. Functions become programs, and `graph.if` and `graph.loop`
+// become `kernel.if` and `kernel.loop`.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -49,8 +49,8 @@ bool isCopy(graph::GroupOp group) {
           operators[0]->getOperandTypes() == operators[0]->getResultTypes());
 }
 
-/// Returns a name such as "conv_max_pool_1x14x14x8": the operators without
-/// those of the epilogue, and the shape of the result.
+/// Returns a kernel name such as "conv_max_pool_1x14x14x8": the operators of
+/// the group without cheap elementwise ones, and the shape of the result.
 std::string nameFor(graph::GroupOp group) {
   Block &body = group.getBody().front();
   SmallVector<StringRef> parts;
@@ -118,7 +118,7 @@ std::string describe(graph::GroupOp group) {
     llvm::interleave(ranked.getShape(), os, ",");
     os << ']';
   };
-  // Packed weights are not listed.
+  // Packed weights are left out of the list of operands.
   os << ", ";
   bool any = false;
   for (BlockArgument input : group.getBody().front().getArguments()) {
@@ -143,8 +143,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     llvm::StringSet<> used;
     for (auto function : module.getOps<func::FuncOp>())
       used.insert(function.getName());
-    // The first group of each kind stays in the IR until all others have been
-    // compared with it.
+    // The first of several equal groups, which is made a kernel, stays in the
+    // IR until all other groups have been compared with it.
     llvm::DenseMap<uint64_t,
                    SmallVector<std::pair<Operation *, kernel::FuncOp>>>
         known;
@@ -154,7 +154,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
     llvm::DenseMap<Operation *, llvm::SetVector<StringRef>> names;
-    // The number of functions with a name made from this base name.
+    // For each base name: how many times it has been numbered to make it
+    // unique.
     llvm::StringMap<unsigned> numbered;
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
@@ -226,7 +227,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     terminator->erase();
   }
 
-  /// Returns the element counts of the carried tensors; null if all are static.
+  /// Returns the element counts of the tensors that a loop carries; null if all
+  /// are static.
   static kernel::SizesAttr elementsOf(ValueRange carried) {
     kernel::Dims counts;
     for (Value v : carried) {
@@ -286,7 +288,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     }
   }
 
-  /// Turns a function, which now consists of launches, into a program.
+  /// Replaces a function, which now consists of launches, by a program.
   static void makeProgram(func::FuncOp function) {
     OpBuilder builder(function);
     auto program = kernel::ProgramOp::create(builder, function.getLoc(),

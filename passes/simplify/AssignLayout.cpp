@@ -8,7 +8,7 @@
 //   %r = relu(%t)              ->      ... the next convolution reads %r
 //   %u = transpose(%r)
 //
-// Further cases:
+// Other rewrites:
 // - matmul(reshape(transpose(x)), constant weights): the rows of the weights
 //   are permuted instead of x.
 // - A transpose that moves only axes of size 1 becomes a reshape.
@@ -84,9 +84,9 @@ public:
   }
 
 private:
-  /// Whether the result of the concatenation `op` is returned. Then its inputs
-  /// can be transposed while they are copied into the result, and there is no
-  /// later transpose with which this one could cancel.
+  /// Whether `op` is a concatenation whose result is returned. Its inputs can
+  /// be transposed while they are copied into the result, and a transpose moved
+  /// below it could not cancel with a later one.
   static bool isReturned(Operation *op) {
     return isa<ConcatOp>(op) &&
            llvm::all_of(op->getUsers(), [](Operation *user) {
@@ -94,9 +94,10 @@ private:
            });
   }
 
-  /// Whether each position of the result depends on the same position of the
-  /// input only, and the result has at most as many channels: then it is no
-  /// more expensive to transpose the result.
+  /// Whether each position of the result of `conv` depends on the same position
+  /// of its input only, and the result has at most as many channels as the
+  /// input. Then a transpose of the result is no more expensive than one of the
+  /// input.
   static bool isPointwise(ConvOp conv) {
     auto isOne = [](int64_t x) { return x == 1; };
     return llvm::all_of(shapeOf(conv.getW()).drop_back(2), isOne) &&
@@ -108,8 +109,8 @@ private:
            shapeOf(conv.getResult()).back() <= shapeOf(conv.getX()).back();
   }
 
-  /// conv(transpose(x), w) -> transpose(conv(x, w)) for a pointwise conv and a
-  /// transpose of spatial axes only
+  /// Rewrites conv(transpose(x), w) as transpose(conv(x, w)) for a pointwise
+  /// conv and a transpose of spatial axes only.
   static bool sinkBehind(ConvOp conv) {
     auto transpose = conv.getX().getDefiningOp<TransposeOp>();
     if (!transpose || !transpose->hasOneUse() || !isPointwise(conv) ||
@@ -131,8 +132,8 @@ private:
     return true;
   }
 
-  /// Whether every chain of elementwise operators on `value` ends in a reshape
-  /// to `type`. Collects these reshapes in `ends`.
+  /// Whether every chain of elementwise operators that starts at `value` ends
+  /// in a reshape to `type`. Collects these reshapes in `ends`.
   static bool comesBack(Value value, Type type, SetVector<ReshapeOp> &ends) {
     SetVector<Value> made;
     made.insert(value);
@@ -157,9 +158,9 @@ private:
     });
   }
 
-  /// reshape(norm(reshape(transpose(x)))) ->
-  /// transpose(reshape(norm(reshape(x)))), where the transpose moves elements
-  /// only within rows of the norm
+  /// Rewrites reshape(norm(reshape(transpose(x)))) as
+  /// transpose(reshape(norm(reshape(x)))) if the transpose moves elements only
+  /// within the rows that the norm normalizes.
   static bool sinkBehind(LayerNormOp norm) {
     auto flatten = norm.getInput().getDefiningOp<ReshapeOp>();
     auto transpose =
@@ -190,7 +191,7 @@ private:
     return true;
   }
 
-  /// op(transpose(x), ...) -> transpose(op(x, ...))
+  /// Rewrites op(transpose(x), ...) as transpose(op(x, ...)).
   bool sink(Operation *op) {
     if (auto conv = dyn_cast<ConvOp>(op))
       return sinkBehind(conv);
@@ -219,9 +220,10 @@ private:
     if (!permutable || op->getNumResults() != 1 || isReturned(op))
       return false;
     size_t rank = shapeOf(op->getResult(0)).size();
-    // The permutation of the largest transposed operand saves most. Transposes
-    // of weights do not count, since they are folded; counting them would undo
-    // the move of a transpose that has just passed this operator.
+    // Choose the permutation of the largest transposed operand: removing its
+    // transpose saves most. Transposes of weights do not count, since they are
+    // folded; counting them would undo the move of a transpose that has just
+    // passed this operator.
     TransposeOp leading;
     int64_t removed = 0, added = 0;
     for (Value operand : op->getOperands())
@@ -243,8 +245,9 @@ private:
       else
         added += elements;
     }
-    // Only if it moves strictly fewer elements: otherwise a transpose could
-    // move back and forth between two operators for ever.
+    // Move the transpose only if strictly fewer elements are transposed
+    // afterwards: otherwise a transpose could move back and forth between two
+    // operators for ever.
     if (added >= removed)
       return false;
     OpBuilder builder(op);
@@ -264,8 +267,8 @@ private:
     return true;
   }
 
-  /// Gives operands of elementwise operators that broadcast from a lower rank
-  /// leading axes of size 1.
+  /// If `op` is elementwise, reshapes its operands of lower rank to `rank` axes
+  /// by leading axes of size 1.
   static void alignRanks(OpBuilder &builder, Operation *op, size_t rank) {
     if (!isa<ElementwiseOpInterface>(op))
       return;
@@ -280,8 +283,8 @@ private:
     }
   }
 
-  /// matmul(reshape(transpose(x)), w) -> matmul(reshape(x), w with its rows
-  /// permuted)
+  /// Rewrites matmul(reshape(transpose(x)), w) as matmul(reshape(x), w with its
+  /// rows permuted).
   static bool foldIntoWeights(MatMulOp product) {
     auto flatten = product.getA().getDefiningOp<ReshapeOp>();
     auto transpose =
@@ -293,8 +296,8 @@ private:
                       flat = shapeOf(flatten);
     if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
       return false;
-    // A tensor without rows (size 0) may have any dynamic sizes in its other
-    // axes, which then do not match the weights.
+    // If the first axis has size 0, the other axes may have any sizes, also
+    // dynamic ones, whose product need not match the rows of the weights.
     if (!llvm::all_of(llvm::drop_begin(dimsOf(transpose.getX())),
                       [](const Dim &size) { return size.known(); }) ||
         graph::product(x.drop_front()) != flat[1])
@@ -335,11 +338,11 @@ private:
     return true;
   }
 
-  /// matmul(reshape(transpose(x)), w) -> reshape(transpose(matmul(reshape(x),
-  /// w))), where the transpose permutes only rows of the product: for example
-  /// [sequence, batch] against [batch, sequence] in attention. Not if the
-  /// result has more columns than x (the transpose would move more), unless it
-  /// then cancels with another transpose.
+  /// Rewrites matmul(reshape(transpose(x)), w) as
+  /// reshape(transpose(matmul(reshape(x), w))) if the transpose permutes only
+  /// rows of the product: for example [sequence, batch] to [batch, sequence] in
+  /// attention. Not if the result has more columns than x (the transpose would
+  /// move more elements), unless the moved transpose cancels with another one.
   static bool sinkRows(MatMulOp product) {
     auto flatten = product.getA().getDefiningOp<ReshapeOp>();
     auto transpose = (flatten ? flatten.getX() : product.getA())

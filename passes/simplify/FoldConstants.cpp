@@ -1,12 +1,13 @@
-// Evaluates at compile time what depends on constants only.
+// Evaluates, at compile time, the values that depend on constants only.
 //
-// Finds the values that are computed from constants and used by an operator
-// that is not, and replaces them by constants. They are evaluated by the very
-// code that would be generated for them (see Evaluate.h). Results that are much
-// larger than their operands are left to run time. The data of constants that
-// are no longer used is freed during evaluation, so that the weights are in
-// memory only once. (Bodies of If and Loop may use the same constants as other
-// functions, so the pass runs on the module.)
+// Finds the values that are computed from constants only and used by an
+// operator that also has other operands, and replaces these values by
+// constants. They are evaluated by the very code that would be generated for
+// them (see Evaluate.h). Results that are much larger than their operands are
+// left to run time. The data of constants that are no longer used is freed
+// during evaluation, so that the weights are in memory only once. (Bodies of If
+// and Loop may use the same constants as other functions, so the pass runs on
+// the module.)
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/evaluate/Evaluate.h"
@@ -54,8 +55,8 @@ private:
     return success();
   }
 
-  /// Returns the resources (weight data) that are still used after the frontier
-  /// has been replaced by its values.
+  /// Returns the resources (weight data) that are still used after each value
+  /// of `frontier` has been replaced by a constant.
   llvm::DenseSet<const void *>
   resourcesAfter(const llvm::SetVector<Operation *> &constant,
                  ArrayRef<Value> frontier) {
@@ -72,7 +73,8 @@ private:
           }))
         keep(op);
     });
-    // A reshaped constant keeps its resource.
+    // Evaluating a reshape of a constant gives a constant with the same
+    // resource.
     for (Value value : frontier) {
       while (auto reshape = value.getDefiningOp<ReshapeOp>())
         value = reshape.getX();

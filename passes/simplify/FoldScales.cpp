@@ -14,8 +14,8 @@
 //     mul(matmul(a, transpose(b)), 0.125)
 //
 // for scalars: one multiplication in the epilogue instead of one per operand. x
-// + 0.0 becomes x, and a division by a scalar becomes a multiplication. All of
-// this changes roundings or the sign of a zero, so --strict omits this pass.
+// + 0.0 becomes x, and a division by a scalar becomes a multiplication. These
+// rewrites change roundings or the sign of a zero, so --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -34,8 +34,9 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Returns the conv or matmul that has `op` as its only use, and the constant
-/// that is the other operand of the commutative `op`.
+/// Splits the operands of the commutative `op` into the result of a conv or
+/// matmul without other users and a constant. Returns the conv or matmul and
+/// the constant; nulls if `op` has no such operands.
 template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   for (unsigned i : {0u, 1u}) {
     Operation *producer = op->getOperand(i).getDefiningOp();
@@ -120,8 +121,8 @@ LogicalResult foldWholeTerm(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// Moves scalar factors of the operands of a matmul of two computed tensors
-/// behind the matmul, also through transposes and reshapes.
+/// Moves scalar factors of the operands of a matmul after the matmul, also
+/// through transposes and reshapes, if no operand is a constant.
 LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
       llvm::any_of(op->getOperands(), [](Value v) {
@@ -164,7 +165,7 @@ LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// x + 0.0 -> x; differs for x = -0.0 only.
+/// Rewrites x + 0.0 as x, which differs for x = -0.0 only.
 LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   for (unsigned i : {0u, 1u})
     if (op->getOperand(1 - i).getType() == op.getType() &&
@@ -175,11 +176,12 @@ LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// x / c -> x * (1 / c)
+/// Rewrites x / c as x * (1 / c) for a constant c with a single value.
 LogicalResult multiplyInstead(DivOp op, PatternRewriter &rewriter) {
   Value divisor = op->getOperand(1);
   std::optional<double> number = uniformNumber(divisor);
-  // The inverse of smaller or larger numbers overflows or is denormal.
+  // Outside of [1e-30, 1e30] the inverse of the divisor could overflow or be
+  // denormal.
   if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
       !isa<Float32Type, Float64Type>(elementOf(divisor)))
     return failure();

@@ -42,8 +42,8 @@ bool isPointwise(ConvOp conv) {
              ArrayRef(dimsOf(conv.getResult())).drop_back();
 }
 
-/// Returns the gathers that repeat spatial positions on the way to `v`, the
-/// last one first; empty if there are none.
+/// Returns the chain of gathers that computes `v` by repeating spatial
+/// positions, the last gather first; empty if `v` is not computed in this way.
 SmallVector<GatherOp> repetitionsBehind(Value v) {
   SmallVector<GatherOp> path;
   Value from = v;
@@ -64,8 +64,8 @@ SmallVector<GatherOp> repetitionsBehind(Value v) {
   return path;
 }
 
-/// Returns `conv` applied to `x`, with the weights of the input channels from
-/// `first` on.
+/// Builds the convolution of `x` with the weights of `conv` for the input
+/// channels from `first` on.
 Value convolve(OpBuilder &builder, ConvOp conv, Value x, int64_t first,
                Value bias) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -93,8 +93,8 @@ Value repeat(OpBuilder &builder, Value v, ArrayRef<GatherOp> path) {
 }
 
 LogicalResult hoist(ConvOp conv, PatternRewriter &rewriter) {
-  // With few channels, the additional addition per result costs more than the
-  // MACs that are saved.
+  // If the repeated input has few channels, the additional addition per result
+  // costs more than the MACs that are saved.
   constexpr int64_t fewChannels = 8;
   Value x = conv.getX();
   if (!isPointwise(conv) || !x.hasOneUse())
@@ -125,7 +125,8 @@ LogicalResult hoist(ConvOp conv, PatternRewriter &rewriter) {
     return failure();
   Location loc = conv.getLoc();
   Value sum, bias = conv.getBias();
-  // Neighbouring inputs that are not repeated stay concatenated.
+  // Adjacent inputs of the concatenation that are not repeated stay
+  // concatenated.
   while (!others.empty()) {
     SmallVector<Value> joined;
     first = others.front().first;

@@ -1,4 +1,4 @@
-// Moves the scales of quantized operands behind contractions.
+// Moves the scales of quantized operands after the contractions that read them.
 //
 //   conv(dequantize(x, sx, zx), dequantize(w, sw, zw), dequantize(b, sb, 0))
 //     ->  dequantize(conv(dequantize(x, 1, zx), dequantize(w, 1, zw),
@@ -9,12 +9,12 @@
 //
 //   quantize(max_pool(dequantize(x, s, z)), s, z)  ->  max_pool(x)
 //
-// The same for matmuls, sums and means. The operands of the sums are then
-// integers: up to 2^24 such sums are exact in f32, in any order, and the scales
-// are reduced to one multiplication before the rounding. Kernels for integers
-// compute the same, so the results are equal, ties included. With scales inside
-// the sum, rounding errors would move values near a tie to the next
-// quantization step, and such errors grow from layer to layer.
+// Matmuls, sums and means are rewritten in the same way. The operands of the
+// sums are then integers: up to 2^24 such sums are exact in f32, in any order,
+// and the scales are reduced to one multiplication before the rounding. Kernels
+// for integers compute the same, so the results are equal, ties included. With
+// scales inside the sum, rounding errors would move values near a tie to the
+// next quantization step, and such errors grow from layer to layer.
 //
 // The scale is written as a dequantize of a float, not as a mul, so that
 // FoldScales leaves it where it is. With --strict only contractions are
@@ -82,8 +82,8 @@ bool isNarrowInteger(Type type) {
 /// through reshapes.
 struct Dequantized {
   DequantizeOp op;
-  Moves moves;   // The moves after `op`.
-  Scales scales; // One, or one per element of `axis`.
+  Moves moves;   // Transposes and reshapes of the result of `op`.
+  Scales scales; // One per tensor or per index of `axis`.
   int64_t axis = -1;
 
   static std::optional<Dequantized> match(Value v, bool mayBeFloats = false) {
@@ -142,8 +142,8 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Other users of a tensor use its integers too, so that the tensor is
-    // stored once.
+    // Users that still read a dequantized tensor read its integers times the
+    // scale instead, so that only the integers are stored.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);
@@ -223,7 +223,8 @@ private:
     return {add, other, 1};
   }
 
-  /// Whether both are integers, or both 8-bit floats with a constant `w`.
+  /// Whether both operands are integers, or both 8-bit floats with a constant
+  /// `w`.
   static bool isAlike(const Dequantized &x, const Dequantized &w) {
     DequantizeOp left = x.op, right = w.op;
     bool areFloats = isFloat8(elementOf(left.getX()));
@@ -236,8 +237,8 @@ private:
     return op && isa<IntegerType>(elementOf(op.getX()));
   }
 
-  /// Moves the scales of the two operands of `op` behind it. `bias`, if not
-  /// empty, is added to the product.
+  /// Moves the scales of the two operands of the contraction `op` after it.
+  /// `bias`, if not empty, is the operand that is added to its result.
   void hoistProduct(Operation *op, const MutableOperandRange &bias) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0),
                                                       multipliesFloats),
@@ -275,8 +276,8 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// Adds the bias of `op` after the scales instead of before: op * scales +
-  /// bias.
+  /// Adds the bias of `op` after the scales instead of before them: op * scales
+  /// + bias.
   static void scaleAndAdd(Operation *op, MutableOperandRange bias,
                           ArrayRef<float> scales) {
     Value added = bias.begin()->get(), y = op->getResult(0);
@@ -289,7 +290,7 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// max_pool(dequantize(x)) -> dequantize(max_pool(x))
+  /// Rewrites max_pool(dequantize(x)) as dequantize(max_pool(x)).
   static void hoistMaximum(MaxPoolOp pool) {
     std::optional<Dequantized> x = Dequantized::match(pool.getX());
     if (!x || x->axis >= 0)
@@ -308,8 +309,8 @@ private:
             ->getResult(0));
   }
 
-  /// Returns the integers that `op` quantizes, if they were dequantized with
-  /// the same scale and zero point: rounding restores them. Else null.
+  /// If `op` quantizes dequantized integers with their own scale and zero
+  /// point, returns these integers, which rounding restores; else null.
   static Value thereAndBack(QuantizeOp op) {
     std::optional<Dequantized> from = Dequantized::match(op.getX());
     if (!from || from->axis >= 0 ||
@@ -325,8 +326,8 @@ private:
                : Value();
   }
 
-  /// Moves the scale of a sum or mean behind it; the element count of a mean is
-  /// folded into the scale.
+  /// Moves the scale of the operand of a sum or mean after the reduction; the
+  /// element count of a mean is folded into the scale.
   void hoistSum(Operation *op) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0));
     if (!x || x->axis >= 0 || !elementOf(op->getResult(0)).isF32())
@@ -348,7 +349,8 @@ private:
     scaleAfter(sum.getResult(), scale);
   }
 
-  /// Merges the scale of sums with the scale of their quantization, if all
+  /// Merges the scale of `op` into the scales and constants from which its
+  /// operand is computed, if the operand is computed from sums and all
   /// operators between commute with positive factors.
   static void mergeScales(QuantizeOp op) {
     std::optional<Scales> to = constantScales(op.getScale());
@@ -360,18 +362,19 @@ private:
         1, constant(builder, op.getLoc(), shapeOf(op.getScale()), {1.0f}));
   }
 
-  /// Whether the factor can be folded into the constants and scales from which
-  /// `v` is computed, and one of these scales belongs to a sum. If `v` is
-  /// computed from int8 tensors only, nothing is gained.
+  /// Whether a positive factor of `v` can be folded into the constants and
+  /// scales from which `v` is computed, and one of these scales belongs to a
+  /// sum. If `v` is computed from int8 tensors only, nothing is gained.
   static bool scalesSums(Value v) {
     Seen seen;
     return takesFactor(v, seen) && seen.hasSum;
   }
 
-  /// What has been visited while searching the operands of a value.
+  /// The state of the search of takesFactor through the operands of a value.
   struct Seen {
     bool hasSum = false;
-    /// Exporters write a few values; the limit bounds the search for unusual
+    /// The number of values visited. Models have a few between two
+    /// quantizations; a limit on the number bounds the search for unusual
     /// models.
     unsigned values = 0;
   };
@@ -401,7 +404,8 @@ private:
            });
   }
 
-  /// Whether `v` is a constant, or a dequantized or moved constant.
+  /// Whether `v` is a constant, or computed from a constant by dequantizing,
+  /// moving, rounding or dividing by a constant.
   static bool isConstant(Value v) {
     while (Operation *op = v.getDefiningOp()) {
       if (isa<ConstantOp>(op))
@@ -416,8 +420,8 @@ private:
     return false;
   }
 
-  /// Returns `v` / `by`. `v` takes a factor (see takesFactor); the operators
-  /// between are changed in place.
+  /// Returns `v` / `by` for a `v` for which takesFactor is true: changes the
+  /// operators and constants from which `v` is computed, in place.
   static Value divided(Value v, float by) {
     Operation *op = v.getDefiningOp();
     OpBuilder builder(op);

@@ -28,7 +28,8 @@ namespace {
 
 bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() != nullptr; }
 
-/// Whether `conv` is a convolution of floats with constant weights and bias.
+/// Whether `conv` is a convolution of floats with constant weights and bias and
+/// a single use.
 bool isJoinable(ConvOp conv) {
   return conv && conv->hasOneUse() && isConstant(conv.getW()) &&
          (!conv.getBias() || isConstant(conv.getBias())) &&
@@ -82,8 +83,8 @@ Value diagonal(OpBuilder &builder, ConvOp conv, Value scales) {
 struct Term {
   Value value;
   ConvOp conv;
-  /// For a term scaled * scale; for the tensor `x` alone, `scaled` is the term
-  /// and `scale` is null, which means 1.
+  /// If the term is x * constant, `scaled` is x and `scale` the constant.
+  /// Otherwise `scaled` is the whole term, and `scale` is null, which means 1.
   Value scale, scaled;
 };
 
@@ -95,7 +96,8 @@ public:
   }
 
   LogicalResult join() {
-    // The largest windows first: the smaller ones lie inside.
+    // Start with the convolution that has the most weights: smaller kernel
+    // windows may lie inside its window.
     SmallVector<size_t> order;
     for (size_t i = 0; i < terms.size(); ++i)
       if (terms[i].conv)
@@ -141,7 +143,8 @@ private:
     }
   }
 
-  /// Merges other terms into the convolution of `term`, as far as possible.
+  /// Merges as many other terms as possible into the convolution of `term`;
+  /// returns whether there were any.
   bool joinInto(Term &term) {
     ConvOp conv = term.conv;
     Value weights = conv.getW(), bias = conv.getBias();
@@ -162,8 +165,8 @@ private:
     }
     if (from.size() == 1)
       return false;
-    // Constant terms per channel, such as those of normalizations, become part
-    // of the bias.
+    // Constant terms with one element per channel, such as those of
+    // normalizations, become part of the bias.
     for (Term &other : terms)
       if (other.value)
         if (Value t = perChannel(rewriter, other.value, shapeOf(conv).back())) {
@@ -183,14 +186,15 @@ private:
                 : more;
   }
 
-  /// Returns the weights of `inner` padded to the window of `outer`, or null.
+  /// Returns the weights of `inner` padded with zeros to the kernel window of
+  /// `outer`, or null if the window of `inner` does not lie inside.
   Value weightsIn(ConvOp outer, ConvOp inner) {
     std::optional<SmallVector<int64_t>> place = placeIn(outer, inner);
     return place ? inWindow(outer, inner.getW(), *place) : Value();
   }
 
-  /// Returns the weights that add the scaled input (`term`) to the results of
-  /// `conv`, or null.
+  /// Returns the weights that make `conv` add the scaled input (`term`) to its
+  /// results, or null if `term` is not the input of `conv` times a constant.
   Value weightsOfScale(ConvOp conv, const Term &term) {
     if (term.scaled != conv.getX() || term.scaled.getType() != type ||
         !llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }))
@@ -213,9 +217,10 @@ private:
                  : Value();
   }
 
-  /// Returns `weights` of a smaller window surrounded by zeros. The zeros are
-  /// concatenated, not padded, since FoldConstants does not fold an operator
-  /// whose result is much larger than its operands.
+  /// Returns `weights` surrounded by zeros, so that they fill the kernel window
+  /// of `outer` and begin at `place` in it. The zeros are concatenated, not
+  /// padded, since FoldConstants does not fold an operator whose result is much
+  /// larger than its operands.
   Value inWindow(ConvOp outer, Value weights, ArrayRef<int64_t> place) {
     Location loc = weights.getLoc();
     for (size_t axis = 0; axis < place.size(); ++axis) {
@@ -240,8 +245,8 @@ private:
     return weights;
   }
 
-  /// Adds the terms of full shape first, so that the partial sums have the
-  /// shape of the result.
+  /// Replaces the sum by a sum of the terms that are left. Terms with the shape
+  /// of the result come first, so that all partial sums have this shape.
   void rebuild() {
     locations.push_back(root.getLoc());
     Location loc = rewriter.getFusedLoc(locations);
@@ -262,7 +267,7 @@ private:
 };
 
 LogicalResult joinTerms(AddOp op, PatternRewriter &rewriter) {
-  // The last addition of a chain sees all terms.
+  // Only the last addition of a chain is rewritten, since it sees all terms.
   if (op->hasOneUse()) {
     auto next = dyn_cast<AddOp>(*op->getUsers().begin());
     if (next && next.getType() == op.getType())

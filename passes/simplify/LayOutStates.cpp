@@ -51,9 +51,9 @@ struct StateTensor {
   Value value() const {
     return isResult ? returned().get() : Value(function.getArgument(index));
   }
-  /// Returns the sizes as the model states them. The program passes a tensor as
-  /// one flat axis if it would have gaps in memory, laid out for the maximum
-  /// sizes.
+  /// Returns the sizes of the tensor in the model. The program passes the
+  /// tensor with one flat axis if its elements would have gaps in memory that
+  /// is laid out for the maximum sizes.
   Dims sizes() const {
     if (auto sizes = attrs().getAs<kernel::SizesAttr>(kernel::kSizesAttr))
       return kernel::dimsOf(sizes);
@@ -122,7 +122,8 @@ private:
   static void permuteArgument(StateTensor &tensor, ArrayRef<int64_t> perm) {
     BlockArgument argument = tensor.function.getArgument(tensor.index);
     Dims whole = tensor.sizes();
-    // Use the symbols that the program already uses for these sizes.
+    // Take the sizes from an existing reshape of the argument, whose symbols
+    // for dynamic sizes the program already uses.
     for (Operation *user : argument.getUsers())
       if (isa<RefillOp, ReshapeOp>(user) &&
           shapeOf(user->getResult(0)).size() == whole.size() &&
@@ -200,10 +201,11 @@ bool countsUp(Value value) {
              [](auto number) { return number.value() == number.index(); });
 }
 
-/// Returns the tensor of which `value` has the elements along `axis`, up to the
-/// length. A gather by 0, 1, 2, ... along the axis only changes the length,
-/// since ONNX leaves an index past the end undefined. The gather may read a
-/// tensor with one more row, to which such an index is clamped.
+/// If `value` is a gather by 0, 1, 2, ... along `axis`, returns the tensor that
+/// it reads, else `value`. Such a gather only changes the length, since ONNX
+/// leaves an index past the end undefined. If the gather reads a tensor to
+/// which one row was appended for such indices, returns the tensor without that
+/// row.
 Value withoutLength(Value value, int64_t axis) {
   auto gather = value.getDefiningOp<GatherOp>();
   if (!gather || int64_t(gather.getAxis()) != axis || !value.hasOneUse() ||
@@ -229,7 +231,8 @@ public:
   /// Replaces the chain by in-place appends, if nothing else reads the state.
   void run() {
     Value last = returned.get();
-    // The layout transposes surround the whole chain.
+    // If StateLayout has permuted the state, a transpose follows the whole
+    // chain, and its inverse precedes it.
     if (auto transpose = last.getDefiningOp<TransposeOp>()) {
       perm = llvm::to_vector(transpose.getPerm());
       last = transpose.getX();
@@ -274,7 +277,8 @@ private:
     return scatter ? scatter.getAxis() : cast<ConcatOp>(step).getAxis();
   }
 
-  /// Whether `value` is the input in the model's layout, and both have one use.
+  /// Whether `value` is the input of the state, transposed to the axes of the
+  /// model if StateLayout has permuted it, and both have one use.
   bool isInput(Value value) const {
     if (!input.hasOneUse() || !value.hasOneUse())
       return false;
@@ -323,7 +327,8 @@ private:
 
   BlockArgument input;
   OpOperand &returned;
-  /// Permutes the model's axes into the state's; empty if they are equal.
+  /// The permutation from the axes of the model to those of the state; empty if
+  /// they are in the same order.
   SmallVector<int64_t> perm;
 };
 

@@ -7,14 +7,15 @@
 
 namespace ingot::simplify {
 
-/// The transposes and reshapes, and optionally slices of the last axis, between
-/// a use and the value whose elements it reads. May be empty.
+/// The chain of transposes and reshapes, and optionally slices of the last
+/// axis, that computes a value from the value `from`. May be empty.
 struct Moves {
   mlir::Value from;
-  llvm::SmallVector<mlir::Operation *> path; // From the use to `from`.
+  llvm::SmallVector<mlir::Operation *> path; // The last one first.
 
   static Moves behind(mlir::Value read, bool withSlices = false);
-  /// Applies the same moves to another value, of any element type.
+  /// Applies the operations of `path` to another value of the shape of `from`
+  /// and any element type.
   mlir::Value repeat(mlir::Value value) const;
 };
 

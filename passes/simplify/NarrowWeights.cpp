@@ -6,7 +6,7 @@
 // for constant integer weights and floats a, with scales per block of K: w' has
 // shape [K, N] with neighbouring elements of a column packed into one byte,
 // scales' and zeros' have shape [K / block, N]. If a is quantized too, the
-// matmul is one of integers instead (HoistScales, WidenContractions).
+// matmul becomes one of integers instead (HoistScales, WidenContractions).
 //
 //   gather(dequantize(w, scales, zeros), rows)
 //     ->  dequantize(numbers of gather(w', rows), gather(scales, rows), gather(zeros, rows))
@@ -32,12 +32,12 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Axes of a tensor, outermost first, that together form one axis of the value
-/// that is read.
+/// Axes of a tensor, outermost first, that transposes and reshapes merge into
+/// one axis of another tensor.
 using MergedAxes = SmallVector<int64_t>;
 
-/// Returns, for each axis of the value after `moves`, the axes of `from` that
-/// form it; nothing if a reshape splits an axis.
+/// Returns, for each axis of the value that `moves` computes, the axes of
+/// `moves.from` that form it; nothing if a reshape splits an axis.
 std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
   ArrayRef<int64_t> from = shapeOf(moves.from);
   SmallVector<MergedAxes> axes;
@@ -92,7 +92,7 @@ bool isZero(Attribute number) {
   return false;
 }
 
-/// Returns the elementwise OpT of `x` and a scalar constant.
+/// Builds the elementwise OpT of `x` and a scalar constant.
 template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
   auto scalar = RankedTensorType::get({}, elementOf(x));
   Value constant = ConstantOp::create(
@@ -119,8 +119,9 @@ bool losesSign(Value x) {
   return bitsOf(x) < 8 && elementOf(x).isSignedInteger();
 }
 
-/// Returns `x` as uint8: elements of fewer than 8 bits are offset to start at
-/// 0; 8-bit elements are unchanged.
+/// Returns `x` as 8-bit integers: elements of fewer bits become uint8, signed
+/// ones with an offset that makes the least value 0. 8-bit elements are
+/// returned unchanged.
 Value unsignedNumbers(OpBuilder &b, Value x) {
   if (bitsOf(x) == 8)
     return x;
@@ -204,11 +205,12 @@ struct Weights {
     w.steps = shapeOf(v)[0];
     w.columns = shapeOf(v)[1];
     w.findBlock((*axes)[0]);
-    // One block means scales per column or per tensor: these are not handled
-    // here.
+    // With a scale per row of K, a block has a single element: such weights are
+    // not packed. The elements of a block must fill whole bytes.
     if (w.block == 1 || w.block % w.perByte() != 0)
       return std::nullopt;
-    // Axes of size 1 may stand anywhere, so they are put first.
+    // Axes that belong neither to K nor to N have size 1. They may stand
+    // anywhere, so they are put first.
     for (size_t i = 0; i < shapeOf(w.op.getX()).size(); ++i)
       if (!llvm::is_contained((*axes)[0], i) &&
           !llvm::is_contained((*axes)[1], i))
@@ -218,7 +220,7 @@ struct Weights {
     return w;
   }
 
-  /// Returns the packed weights, [steps / perByte, columns].
+  /// Returns the packed weights, of shape [steps / perByte, columns].
   Value bytes(OpBuilder &b) {
     Value numbers = matrix(b, unsignedNumbers(b, op.getX()), steps);
     return bits() == 8 ? numbers : inBytes(b, numbers, 0, bits());
@@ -251,8 +253,8 @@ private:
     }
   }
 
-  /// Returns `x`, which has the axes of the weights, with shape [rows,
-  /// columns].
+  /// Returns `x`, which has the axes of the weights, transposed to `order` and
+  /// with shape [rows, columns].
   Value matrix(OpBuilder &b, Value x, int64_t rows) {
     return buildReshape(b, x.getLoc(), buildTranspose(b, x.getLoc(), x, order),
                         {rows, columns});
@@ -289,7 +291,8 @@ struct Rows {
     auto table = moves.from.getDefiningOp<DequantizeOp>();
     if (gather.getAxis() != 0 || !isOfNarrowIntegers(table))
       return std::nullopt;
-    // The reshapes between must keep the first axis, whose rows are gathered.
+    // The reshapes between the dequantize and the gather must keep the first
+    // axis, whose rows are gathered.
     auto axes = axesBehind(moves);
     bool isMoved = llvm::any_of(moves.path, llvm::IsaPred<TransposeOp>);
     if (!axes || isMoved || (*axes)[0] != MergedAxes{0})
@@ -328,8 +331,8 @@ private:
     return GatherOp::create(b, gather.getLoc(), from, gather.getIndices(),
                             gather.getAxis(), gather.getInRange());
   }
-  /// Returns the scale or zero point of the gathered rows; unchanged if it is
-  /// the same for all rows.
+  /// Returns `parameter`, the scale or zero point of the table, for the
+  /// gathered rows; unchanged if it is the same for all rows.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

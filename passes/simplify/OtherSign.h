@@ -18,8 +18,8 @@ inline mlir::IntegerType otherSign(mlir::Type type) {
                                     : mlir::IntegerType::Unsigned);
 }
 
-/// Returns the offset that is added to an element when it gets the type `other`
-/// instead of the type of the other sign.
+/// Returns the offset that is added to an integer when it is converted to type
+/// `other` from the type of the opposite signedness.
 inline int64_t moveOf(mlir::Type other) {
   int64_t half = int64_t(1) << (other.getIntOrFloatBitWidth() - 1);
   return other.isUnsignedInteger() ? half : -half;

@@ -5,16 +5,16 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// On the module, since functions share the data of constants.
+/// Runs on the module, since functions share the data of constants.
 def FoldConstants : Pass<"simplify-fold-constants", "::mlir::ModuleOp"> {
   let summary = "Evaluate operations whose operands are all constant";
 }
 
-/// On the module, since entry points share states.
+/// Runs on the module, since entry points share states.
 def LayOutStates : Pass<"simplify-lay-out-states", "::mlir::ModuleOp"> {
   let summary = "Move the axis along which a state grows to the front, and append to states in place";
   let options = [Option<"onePlace", "one-place", "bool", "true",
-                        "A run may write a state where it reads it">];
+                        "A call may write a state to the memory from which it reads it">];
 }
 
 def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> {
@@ -24,13 +24,13 @@ def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> 
 def TakeSigns : Pass<"simplify-take-signs", "::mlir::func::FuncOp"> {
   let summary = "Quantize to signed or unsigned int8, whichever the target multiplies with the weights";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
-                        "The target whose products are asked for">];
+                        "The target, whose dot products decide the signedness">];
 }
 
 def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
-  let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
+  let summary = "Multiply quantized operands as integers and scale their sums";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
-                        "The target whose products are asked for">,
+                        "The target, which may have dot products of 8-bit floats">,
                  Option<"strict", "strict", "bool", "false",
                         "Leave biases, means and the scales of results where they are">];
 }
@@ -40,7 +40,7 @@ def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncO
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
                         "The target: one without int8 dot products keeps float sums">,
                  Option<"strict", "strict", "bool", "false",
-                        "Sum floats as they are where integers would be exact">];
+                        "Keep float sums that are rounded where integer sums would be exact">];
 }
 
 def NarrowWeights : Pass<"simplify-narrow-weights", "::mlir::func::FuncOp"> {
@@ -49,7 +49,7 @@ def NarrowWeights : Pass<"simplify-narrow-weights", "::mlir::func::FuncOp"> {
 
 def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
   let summary = "Move transposes through operators until they cancel or fold into weights";
-  let options = [Option<"strict", "strict", "bool", "false", "Rows of norms are summed in their order">];
+  let options = [Option<"strict", "strict", "bool", "false", "Keep the order in which norms sum the elements of a row">];
 }
 
 def SplitPhases : Pass<"simplify-split-phases", "::mlir::func::FuncOp"> {
@@ -61,7 +61,7 @@ def HoistConvolutions : Pass<"simplify-hoist-convolutions", "::mlir::func::FuncO
 }
 
 def SplitJoined : Pass<"simplify-split-joined", "::mlir::func::FuncOp"> {
-  let summary = "Move operators on each position before the concatenation of their input";
+  let summary = "Move operators that compute each position separately before a concatenation of positions";
 }
 
 def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {

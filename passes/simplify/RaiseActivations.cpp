@@ -1,7 +1,8 @@
 // Raises decomposed activation functions.
 //
-// Each activation is a product, for example x * 0.5 * (1 + erf(x / sqrt(2))),
-// in any order and grouping. So the factors of the product are collected first.
+// Most activation functions are products, for example x * 0.5 * (1 + erf(x /
+// sqrt(2))), whose factors may have any order and grouping. So the factors of
+// each product are collected first.
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/simplify/RaiseComposites.h"
@@ -26,7 +27,8 @@ struct Product {
     return product;
   }
 
-  /// Whether the product is about `expected` times exactly `count` factors `x`.
+  /// Whether the product is `expected` * x^count, within the precision of the
+  /// type of `x`.
   bool isPowerOf(Value x, size_t count, double expected) const {
     return factors.size() == count && isAbout(number, expected, x) &&
            llvm::all_of(factors, [&](Value f) { return f == x; });
@@ -103,7 +105,8 @@ Value withoutBounds(Value v, double low, double high, Matched &matched) {
   return bounded(bounded(v, /*isLower=*/false), /*isLower=*/true);
 }
 
-/// Replaces `root` by OpT(x), unless a matched operation has a user outside.
+/// Replaces `root` by OpT(x), unless an operation that is not in `matched` uses
+/// the result of one that is.
 template <typename OpT>
 LogicalResult raise(PatternRewriter &rewriter, Operation *root, Value x,
                     Matched &matched,
@@ -130,7 +133,7 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
   Product product = Product::of(u, matched);
   if (!isAbout(product.number, root, x))
     return false;
-  // root * (x + ...)
+  // The form root * (x + ...).
   if (product.factors.size() == 1) {
     auto sum = matched.take<AddOp>(product.factors[0]);
     for (unsigned i : {0u, 1u})
@@ -139,14 +142,15 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
             .isPowerOf(x, 3, cubic);
     return false;
   }
-  // root * x * (1 + ...)
+  // The form root * x * (1 + ...).
   Value other = product.cofactor(x);
   Value square = other ? withoutTerm(other, 1, matched) : Value();
   return square && Product::of(square, matched).isPowerOf(x, 2, cubic);
 }
 
-/// x * 0.5 * (1 + erf(x / sqrt(2))), x * 0.5 * (1 + tanh(...)), x * sigmoid(x),
-/// x * tanh(softplus(x)), x * clamp(x + 3, 0, 6) / 6
+/// Raises x * 0.5 * (1 + erf(x / sqrt(2))) and x * 0.5 * (1 + tanh(...)) to
+/// gelu, x * sigmoid(x) to swish, x * tanh(softplus(x)) to mish, and x *
+/// clamp(x + 3, 0, 6) / 6 to hard_swish.
 struct RaiseProduct : RewritePattern {
   explicit RaiseProduct(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -215,8 +219,8 @@ struct RaiseProduct : RewritePattern {
     return failure();
   }
 
-  /// clamp(x + 3, 0, 6) / 6: the factor of a hard swish, if it has users of its
-  /// own.
+  /// Raises clamp(x + 3, 0, 6) / 6 to hard_sigmoid. It is the factor of a hard
+  /// swish; it is raised alone if it also has other users.
   static LogicalResult raiseBounded(Operation *op, const Product &product,
                                     Matched &matched,
                                     PatternRewriter &rewriter) {
@@ -247,7 +251,7 @@ Value exponentOf(Value v, bool negated, Matched &matched) {
   return minus ? minus->getOperand(0) : Value();
 }
 
-/// 1 / (1 + exp(-x))
+/// Raises 1 / (1 + exp(-x)) to sigmoid(x).
 struct RaiseSigmoid : RewritePattern {
   explicit RaiseSigmoid(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -264,7 +268,8 @@ struct RaiseSigmoid : RewritePattern {
   }
 };
 
-/// log(1 + exp(x)); softplus does not overflow, this form does.
+/// Raises log(1 + exp(x)), which overflows for large x, to softplus(x), which
+/// does not.
 LogicalResult raiseSoftplus(LogOp op, PatternRewriter &rewriter) {
   Matched matched;
   Value x = exponentOf(op->getOperand(0), /*negated=*/false, matched);

@@ -1,4 +1,4 @@
-// Shared by the patterns that raise composites.
+// Declarations for the patterns that raise decomposed operators.
 
 #ifndef INGOT_PASSES_SIMPLIFY_RAISECOMPOSITES_H
 #define INGOT_PASSES_SIMPLIFY_RAISECOMPOSITES_H
@@ -39,10 +39,11 @@ inline mlir::Value otherOperand(mlir::Operation *op, unsigned i) {
   return op->getOperand(1 - i);
 }
 
-/// Whether the constant `v` is about `number`, within the precision of its
-/// type.
+/// Whether all elements of the constant `v` equal `number` within the precision
+/// of their type.
 bool isAbout(mlir::Value v, double number);
-/// Whether `value`, computed in the type of `like`, is about `number`.
+/// Whether `value` equals `number` within the precision of the element type of
+/// `like`.
 bool isAbout(double value, double number, mlir::Value like);
 
 /// Returns x if `v` is x * x or x to the power of 2, else null.

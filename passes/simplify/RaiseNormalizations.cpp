@@ -19,7 +19,7 @@ using namespace ingot::graph;
 namespace ingot::simplify {
 namespace {
 
-/// Whether `axes` are the last ones of `x`.
+/// Whether `axes` are the last axes of `x`.
 bool areLast(ArrayRef<int64_t> axes, Value x) {
   int64_t rank = shapeOf(x).size();
   for (auto [i, axis] : llvm::enumerate(axes))
@@ -36,9 +36,9 @@ ReduceMeanOp meanOf(Value v, Matched &matched) {
                                                           : ReduceMeanOp();
 }
 
-/// sqrt(mean(x * x) + epsilon), where x may be centered.
+/// The parts of sqrt(mean(x * x) + epsilon), where x may be centered.
 struct Deviation {
-  Value squared; ///< x
+  Value squared; ///< the x that is squared
   ArrayRef<int64_t> axes;
   float epsilon;
 
@@ -105,8 +105,8 @@ bool hasKnownRows(Value x, size_t axes) {
                       [](const Dim &size) { return size.known().has_value(); });
 }
 
-/// Builds the normalization over the last `axes` and reshapes its result to the
-/// shape of `x`.
+/// Builds the normalization of `x` over its last axes `axes`, with the scale
+/// and bias in `affine`, and gives the result the shape of `x`.
 Value buildNorm(OpBuilder &builder, Location loc, Value x,
                 ArrayRef<int64_t> axes, ArrayRef<Value> affine, float epsilon,
                 bool center) {
@@ -126,7 +126,7 @@ Value buildNorm(OpBuilder &builder, Location loc, Value x,
 }
 
 /// Whether the only user of `y` multiplies it by a parameter with the shape of
-/// its last axes.
+/// the last `axes` axes of `y`.
 bool isScaled(Value y, size_t axes) {
   if (!y.hasOneUse() || !isa<MulOp>(*y.user_begin()))
     return false;
@@ -136,7 +136,7 @@ bool isScaled(Value y, size_t axes) {
          shapeOfParameter(scale) == shapeOf(y).take_back(axes);
 }
 
-/// y = d / deviation, d * (1 / deviation)
+/// Raises d / deviation and d * (1 / deviation) to layer_norm.
 struct RaiseNorm : RewritePattern {
   explicit RaiseNorm(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -188,7 +188,8 @@ struct RaiseNorm : RewritePattern {
   }
 };
 
-/// x * s + (bias - mean * s) with s = scale / deviation, as Keras exports it.
+/// Raises x * s + (bias - mean * s) with s = scale / deviation, the form that
+/// Keras exports, to layer_norm.
 struct RaiseFoldedNorm : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -239,7 +240,8 @@ private:
   }
 };
 
-/// layer_norm(x) * scale, layer_norm(x, scale) + bias
+/// Makes the factor in layer_norm(x) * scale, or the term in layer_norm(x,
+/// scale) + bias, a parameter of the layer_norm.
 template <typename OpT> struct TakeParameter : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   static constexpr size_t known = std::is_same_v<OpT, MulOp> ? 0 : 1;

@@ -32,8 +32,9 @@ Value withoutMaximum(Value v, int64_t axis, Operation *root,
   return maximum.getInput();
 }
 
-/// Replaces `root` by an OpT along the only axis of `sum`, which sums exp(d),
-/// if no value between has other users.
+/// Replaces `root` by an OpT (softmax or log_softmax) along the only axis of
+/// `sum`, which sums exp(d), if no value between `d` and `root` has other
+/// users.
 template <typename OpT>
 LogicalResult raise(Operation *root, Value d, ReduceSumOp sum, Matched &matched,
                     PatternRewriter &rewriter) {
@@ -53,7 +54,7 @@ LogicalResult raise(Operation *root, Value d, ReduceSumOp sum, Matched &matched,
   return success();
 }
 
-/// e / sum(e), e * (1 / sum(e))
+/// Raises e / sum(e) and e * (1 / sum(e)), with e = exp(d), to softmax(d).
 struct RaiseQuotient : RewritePattern {
   explicit RaiseQuotient(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -82,7 +83,7 @@ struct RaiseQuotient : RewritePattern {
   }
 };
 
-/// d - log(sum(exp(d)))
+/// Raises d - log(sum(exp(d))) to log_softmax(d).
 LogicalResult raiseDifference(SubOp op, PatternRewriter &rewriter) {
   Matched matched;
   auto log = matched.take<LogOp>(op->getOperand(1));
@@ -94,7 +95,7 @@ LogicalResult raiseDifference(SubOp op, PatternRewriter &rewriter) {
   return raise<LogSoftmaxOp>(op, op->getOperand(0), sum, matched, rewriter);
 }
 
-/// log(softmax(x))
+/// Raises log(softmax(x)) to log_softmax(x).
 LogicalResult raiseLogarithm(LogOp op, PatternRewriter &rewriter) {
   auto softmax = op->getOperand(0).getDefiningOp<SoftmaxOp>();
   if (!softmax || !softmax->hasOneUse() || softmax.getZeroNan())
@@ -104,7 +105,8 @@ LogicalResult raiseLogarithm(LogOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// where(is_nan(softmax(x)), 0, softmax(x))
+/// Raises where(is_nan(softmax(x)), 0, softmax(x)) to a softmax with
+/// `zero_nan`.
 LogicalResult raiseGuard(WhereOp op, PatternRewriter &rewriter) {
   Matched matched;
   auto softmax = matched.take<SoftmaxOp>(op.getY());

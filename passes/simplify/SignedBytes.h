@@ -7,7 +7,8 @@
 //   dequantize(%q, s, 116: ui8)     ->    dequantize(%q, s, -12: si8)
 //
 // Operations that move such tensors, or take their maximum, change as well. All
-// quantizations and all final users have to allow the change.
+// quantizations that write such tensors and all other users have to allow the
+// change.
 
 #ifndef INGOT_PASSES_SIMPLIFY_SIGNEDBYTES_H
 #define INGOT_PASSES_SIMPLIFY_SIGNEDBYTES_H
@@ -26,9 +27,9 @@ mlir::Value numberAt(mlir::OpBuilder &builder, mlir::Location loc,
 
 class SignedBytes {
 public:
-  /// Collects all values that share the signedness of `first`. `allows` tells
-  /// for each final user, except dequantizations, whether it accepts the other
-  /// signedness.
+  /// Collects all values that share the signedness of `first`. `allows` is
+  /// asked for each use of them by an operation that neither moves nor
+  /// dequantizes them: whether the use accepts the other signedness.
   SignedBytes(mlir::Value first,
               llvm::function_ref<bool(mlir::OpOperand &)> allows);
 
@@ -36,8 +37,8 @@ public:
   /// Whether all producers and users allow the other signedness.
   bool mayChange() const { return allAllow; }
   mlir::IntegerType other() const { return otherType; }
-  /// Changes the signedness; calls `change` for each final user except
-  /// dequantizations.
+  /// Changes the signedness of all collected values; calls `change` for each of
+  /// their uses by an operation that neither moves nor dequantizes them.
   void change(llvm::function_ref<void(mlir::OpOperand &)> change);
 
 private:

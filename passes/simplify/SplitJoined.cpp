@@ -1,4 +1,5 @@
-// Moves operators on each position before the concatenation of their input.
+// Moves operators that compute each position separately before the
+// concatenation of their input.
 //
 //   %j = concat %a, %b     // positions         %c = softmax %a
 //   %s = softmax %j        // channels    ->    %d = conv %c, %w
@@ -25,7 +26,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// The smallest part that pays for a launch of its own, in elements.
+/// The fewest elements per concatenated input, on average, for which launches
+/// of their own pay off.
 constexpr int64_t leastPart = 4096;
 
 int64_t elementsOf(Value v) { return tensorType(v).getNumElements(); }
@@ -38,7 +40,8 @@ std::optional<int64_t> axisBehind(Operation *op, Value x, int64_t axis) {
     return std::nullopt;
   ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(op->getResult(0));
   if (isa<ElementwiseOpInterface>(op)) {
-    // Other operands must not vary along the axis.
+    // The other operands of an elementwise operator must not vary along the
+    // concatenated axis.
     int64_t behind = int64_t(from.size()) - axis;
     bool isOnly = llvm::all_of(op->getOperands(), [&](Value other) {
       ArrayRef<int64_t> sizes = shapeOf(other);

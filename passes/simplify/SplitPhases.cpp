@@ -9,7 +9,7 @@
 //   y[q * stride + phase - low]  =  sum over j of  x[q - j] * w[j * stride + phase]
 //
 // Phases with equally many kernel positions become channels of one convolution;
-// if the stride divides the kernel size, these are all phases:
+// if the stride divides the kernel size, all phases have equally many:
 //
 //   %y = conv_transpose %x, %w        %c = conv %x, %phases    // [N, q..., phases, O]
 //        strides [2, 2]          ->   %t = transpose %c        // [N, q, phase, ..., O]
@@ -54,11 +54,11 @@ struct PhaseRun {
 struct PhasedAxis {
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRun, 2> runs;
-  /// The result begins `low` positions after the full one: `skipped` whole
-  /// strides, which the convolutions do not compute, and `crop` positions,
-  /// which are computed and sliced off.
+  /// The result lacks the first `low` positions of the full one: `skipped`
+  /// whole strides, which the convolutions do not compute, and `crop`
+  /// positions, which are computed and sliced off.
   int64_t skipped, crop;
-  /// The number of positions computed per phase.
+  /// The number of result positions computed per phase.
   Dim positions;
 
   PhasedAxis(int64_t kernel, int64_t stride, int64_t dilation, int64_t low,
@@ -78,7 +78,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Makes each phase a run of its own.
+  /// Splits the runs into runs of a single phase.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)
@@ -91,8 +91,8 @@ struct PhasedAxis {
   int64_t mostTaps() const { return runs.front().taps; }
 };
 
-/// Fewer channels do not fill two of the widest vectors: then the phases of all
-/// axes become channels.
+/// Fewer channels do not fill two of the widest vectors (512 bits of f32): then
+/// the phases of all axes become channels.
 constexpr int64_t fewChannels = 32;
 
 class PhaseSplitter {
@@ -104,9 +104,11 @@ public:
     for (size_t i = 0; i < rank; ++i)
       axes.emplace_back(shapeOf(op.getW())[i], op.getStrides()[i],
                         op.getDilations()[i], op.getLow()[i], sizes[1 + i]);
-    // The phases of all axes must appear in the order of the axes.
     byRows = axes.back().runs.size() == 1 && !hasDynamicSizes(op.getType()) &&
              shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
+    // The combinations of phases must be computed in row-major order: if an
+    // inner axis has several runs, each phase of the axes outside of it becomes
+    // a run of its own.
     bool inOrder = true;
     for (PhasedAxis &axis : llvm::reverse(axes)) {
       if (!inOrder || (byRows && &axis != &axes.back()))
@@ -218,7 +220,8 @@ private:
   Value convolve(ArrayRef<PhaseRun> runs) {
     int64_t inputs = shapeOf(op.getW())[rank] / groups,
             outputs = shapeOf(op.getW())[rank + 1];
-    // Slice this part of the weights, with the kernel positions reversed.
+    // Slice the weights of the phases of `runs`, with the kernel positions
+    // reversed.
     SmallVector<int64_t> starts, steps, sizes, perm, kernel, low, ones(rank, 1);
     int64_t channels = groups * outputs;
     for (auto [axis, run] : llvm::zip_equal(axes, runs)) {
@@ -232,7 +235,8 @@ private:
     starts.append({0, 0, 0});
     steps.append({1, 1, 1});
     sizes.append({groups, inputs, outputs});
-    // [taps..., C / groups, groups, phases..., O / groups]
+    // Transpose the slice to [taps..., C / groups, groups, phases..., O /
+    // groups].
     for (size_t i = 0; i < rank; ++i)
       perm.push_back(2 * i);
     perm.append({int64_t(2 * rank + 1), int64_t(2 * rank)});
@@ -253,7 +257,8 @@ private:
     Value y =
         ConvOp::create(builder, loc, tensorOf(result, elementOf(x)), x, part,
                        biasOf(runs), ones, op.getDilations(), low, groups);
-    // [N, q..., groups, phases, O / groups] -> [N, q..., phases, O]
+    // Transpose the result from [N, q..., groups, phases, O / groups] to [N,
+    // q..., phases, O].
     int64_t phases = channels / (groups * outputs);
     split.append({groups, phases, outputs});
     whole.append({phases, groups * outputs});
@@ -294,7 +299,7 @@ private:
   int64_t groups;
   size_t rank;
   SmallVector<PhasedAxis> axes;
-  /// Whether phases of the last axis alone are channels.
+  /// Whether only the phases of the last axis become channels.
   bool byRows;
 };
 
@@ -304,8 +309,9 @@ LogicalResult split(ConvTransposeOp op, PatternRewriter &rewriter) {
           Moves::behind(op.getW()).from.getDefiningOp()))
     return failure();
   for (size_t i = 0; i < op.getStrides().size(); ++i) {
-    // With dilation 1 the kernel positions of a phase are neighbours. A stride
-    // over twice the kernel size would add more zeros than there are weights.
+    // Only with stride 1 or dilation 1 does a phase use every stride-th kernel
+    // position. A stride over twice the kernel size would add more zeros than
+    // there are weights.
     int64_t kernel = shapeOf(op.getW())[i], stride = op.getStrides()[i];
     if ((stride != 1 && op.getDilations()[i] != 1) || stride > 2 * kernel ||
         op.getLow()[i] < 0)

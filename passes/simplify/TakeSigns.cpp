@@ -12,8 +12,8 @@
 // (FormIntegerDots), and depthwise convolutions would be computed in
 // floats.
 //
-// For cores that multiply int8 in core registers, AgreeSigns compares the
-// cycles of both.
+// Does nothing for devices, and for cores that multiply int8 in core registers:
+// for such cores, AgreeSigns compares the cycles with either signedness.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/simplify/Moves.h"
@@ -81,8 +81,8 @@ private:
       Operation *op = use.getOwner();
       if (!isa<ConvOp, MatMulOp>(op))
         return;
-      // A computed right operand must keep its type, which plays the role of
-      // the weights.
+      // A tensor that is the right operand of a contraction must keep its
+      // signedness, since it plays the role of the weights.
       Type weights =
           use.getOperandNumber() == 0 ? weightsOf(op->getOperand(1)) : Type();
       bool takesOwn = weights && target.hasInt8Dot(own, weights),
@@ -97,7 +97,8 @@ private:
     return wantsOther && !wantsOwn;
   }
 
-  /// Calls `body` for each use of `v`, also through transposes and reshapes.
+  /// Calls `body` for each use of `v` and of `v` moved by transposes and
+  /// reshapes.
   static void overReaders(Value v, llvm::function_ref<void(OpOperand &)> body) {
     for (OpOperand &use : v.getUses()) {
       if (isa<TransposeOp, ReshapeOp>(use.getOwner()))

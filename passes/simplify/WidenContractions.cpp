@@ -81,7 +81,7 @@ std::optional<int64_t> numberOf(Value v) {
 struct Centered {
   Value bytes;
   int64_t zero = 0;
-  Moves moves; // The moves after the conversion of `bytes`.
+  Moves moves; // Transposes and reshapes after the conversion of `bytes`.
 
   static std::optional<Centered> match(Value v, unsigned bits = 8) {
     Centered result;
@@ -112,7 +112,8 @@ struct Centered {
     return result;
   }
 
-  /// Returns the upper or the lower bytes of 16-bit integers.
+  /// Returns the upper or the lower bytes of 16-bit integers, with the same
+  /// part of their zero point.
   Centered part(bool isUpper) const {
     OpBuilder builder(bytes.getContext());
     builder.setInsertionPointAfterValue(bytes);
@@ -135,7 +136,7 @@ struct Centered {
             isUpper ? zero >> 8 : zero & 255, moves};
   }
 
-  /// Returns the integers with the moves applied.
+  /// Returns `bytes` after the transposes and reshapes of `moves`.
   Value moved() const { return moves.repeat(bytes); }
 
   /// Rewrites uint8 with zero point 128 as int8 with zero point 0.
@@ -205,8 +206,8 @@ public:
   }
 
 private:
-  /// Rewrites the contraction of 8-bit floats by constant 8-bit floats, if it
-  /// is one; returns whether it was.
+  /// Rewrites `op` if it contracts 8-bit floats with constant 8-bit floats;
+  /// returns whether it did.
   bool multiplyFloats() {
     auto conv = dyn_cast<ConvOp>(op);
     if (conv && conv.getGroups() != 1)
@@ -232,8 +233,9 @@ private:
     return true;
   }
 
-  /// Whether two int8 contractions are faster than a float one: `terms` must be
-  /// large enough to pay for storing and reloading the first result.
+  /// Whether two int8 contractions are faster than a float one. `terms`, the
+  /// number of products per result, must be large enough to pay for storing and
+  /// reloading the first result.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||
@@ -241,8 +243,8 @@ private:
             (!conv || conv.getGroups() == 1));
   }
 
-  /// Whether a depthwise convolution is faster in int8 although the target has
-  /// float vectors.
+  /// Whether the depthwise convolution `conv` of 8-bit `x` and `w` is faster in
+  /// int8 although the target has float vectors.
   bool filtersInt8(ConvOp conv, Value x, Value w) const {
     return !hasDynamicSizes(conv) &&
            target.filtersInt8(elementOf(x), elementOf(w),
@@ -351,7 +353,8 @@ private:
                     builder.getIntegerType(32, /*isSigned=*/true));
   }
 
-  /// Replaces `op` by the sums, converted to its type, plus `bias`.
+  /// Replaces `op` by `sums`, converted to the element type of its result, plus
+  /// `bias`.
   void replace(Value sums, Value bias) {
     Type type = op->getResult(0).getType();
     if (sums.getType() != type)

@@ -1,4 +1,4 @@
-// 64-bit Arm in levels.
+// Targets for 64-bit Arm: a base level and levels with further instructions.
 //
 // NEON is part of the base level: 16-byte vectors, 32 registers, a multiply-add
 // by one lane of a register. Each further level adds instructions for integer
@@ -15,7 +15,8 @@
 
 namespace ingot::targets {
 
-/// A unary function of all widths; its intrinsics begin with NAME.
+/// Entries of a unary function for scalars and for vectors of all widths; the
+/// names of its intrinsics begin with NAME.
 #define UNARY(OP, NAME)                                                        \
   {OP, "f32x4", "f32x4", NAME "q_f32({0})"},                                   \
       {OP, "f64x2", "f64x2", NAME "q_f64({0})"},                               \
@@ -23,20 +24,21 @@ namespace ingot::targets {
       {OP, "f32", "f32", "vget_lane_f32(" NAME "_f32(vdup_n_f32({0})), 0)"},   \
       {OP, "f64", "f64", "vget_lane_f64(" NAME "_f64(vdup_n_f64({0})), 0)"}
 
-/// A maximum or minimum of two vectors of floats.
+/// Entries of a maximum or minimum of two vectors of floats.
 #define EXTREMUM(OP, NAME)                                                     \
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f64x2", "f64x2", NAME "q_f64({0}, {1})"},                          \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
-/// A vector of four bytes in the lower half of a register. Passed as a word:
-/// g++ 12 takes a four-byte vector apart byte by byte.
+/// A vector of four 8-bit elements in the lower half of a register. It is
+/// passed as a 32-bit word, since g++ 12 takes a four-byte vector apart byte by
+/// byte.
 #define FOUR_BYTES(SIGN)                                                       \
   "vreinterpret_" SIGN "8_u32(vcreate_u32(uint32_t({0})))"
 
-/// Vectors of narrow integers widened to integers or floats, zero-extended
-/// (SIGN u) or sign-extended (SIGN s). g++ 12 compiles __builtin_convertvector
-/// to one or two scalar instructions per lane.
+/// Entries that widen vectors of narrow integers to wider integers or floats,
+/// zero-extended (SIGN u) or sign-extended (SIGN s). g++ 12 compiles
+/// __builtin_convertvector to one or two scalar instructions per lane.
 #define WIDEN(EXTEND, TO_FLOAT, SIGN, TYPE)                                    \
   {EXTEND, "i8x4", "i32x4",                                                    \
    "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN                          \
@@ -47,8 +49,8 @@ namespace ingot::targets {
        "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN \
        "8(" FOUR_BYTES(SIGN) "))))"}
 
-/// Two registers of integers narrowed into one of half their width, saturated
-/// to TO.
+/// Entries that narrow two registers of integers into one with elements of half
+/// the width; FUNCTION saturates to signed or to unsigned.
 #define NARROW(OP, FUNCTION)                                                   \
   {OP, "i32x4", "i16x8",                                                       \
    FUNCTION "_high_s32(" FUNCTION "_s32(int32x4_t({0})), int32x4_t({1}))"},    \
@@ -100,8 +102,9 @@ static bool hostHas(std::initializer_list<llvm::StringRef> features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-// Not getauxval, which is a function of the C library. A field of an ID
-// register has four bits; in some fields 15 means that the unit does not exist.
+// Reads ID registers instead of calling getauxval, which is a function of the C
+// library. A field of an ID register has four bits; in some fields 15 means
+// that the unit does not exist.
 static constexpr llvm::StringLiteral selectText =
     R"(// Returns the level of this processor: 1 has dotprod, 2 also fp16, 3 also i8mm, 4 also bf16. On
 // Linux (4.11 or later) the ID registers tell; elsewhere the macros of the compiler do.

@@ -8,11 +8,11 @@
 
 namespace ingot::targets {
 
-/// Microcontrollers: M0+, M3, M4, M7, M33, M55.
+/// Cortex-M microcontrollers: M0+, M3, M4, M7, M33, M55.
 void cortexM(std::vector<TargetDescription> &targets);
-/// 32-bit application cores.
+/// 32-bit application cores (armv7-a).
 void armv7(std::vector<TargetDescription> &targets);
-/// 64-bit application cores.
+/// 64-bit application cores (armv8-a and later).
 void aarch64(std::vector<TargetDescription> &targets);
 
 } // namespace ingot::targets

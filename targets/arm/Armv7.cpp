@@ -1,9 +1,9 @@
 // 32-bit Arm with NEON.
 //
 // 16-byte vectors in 16 registers. Compilers must not use NEON for float
-// operators of C, since it flushes subnormal numbers; the entries of the table
-// use it explicitly. Products and sums are rounded separately: the multiply-add
-// by lane is not fused.
+// operators of C, since it flushes subnormal numbers; the entries of the
+// intrinsics table use NEON explicitly. Products and sums are rounded
+// separately: the multiply-add by lane is not fused.
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Products.h"
@@ -19,7 +19,8 @@ namespace ingot::targets {
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
-/// {0} is the vector with the lane, in one of its halves.
+/// Entries of a multiply-add by one lane of the vector {0}: lane LANE is lane
+/// IN_HALF of its lower or upper half (HALF).
 #define BY_LANE(LANE, HALF, IN_HALF)                                           \
   {"vector.fma[" LANE "]", "f32x4", "f32x4",                                   \
    "vmlaq_lane_f32({2}, {1}, vget_" HALF "_f32({0}), " IN_HALF ")"},           \
@@ -60,7 +61,7 @@ void armv7(std::vector<TargetDescription> &targets) {
   target.intrinsics = intrinsics;
   target.products = neonProducts();
   target.includes = {"arm_neon.h"};
-  // clang cannot enable NEON for single functions.
+  // clang cannot enable NEON for single functions, only by a flag.
   target.openText = "#if defined(__clang__)\n"
                     "#if !defined(__ARM_NEON)\n"
                     "#error \"clang has to be called with -mfpu=neon\"\n"

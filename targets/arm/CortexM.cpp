@@ -1,8 +1,8 @@
 // Arm's microcontrollers, from the M0+ (no floating point, 16-bit instructions)
 // to the M55 (16-byte vectors).
 //
-// None has an operating system: weights stay in flash, programs include their
-// start-up code, and code size counts.
+// These microcontrollers run without an operating system: weights stay in
+// flash, programs include their start-up code, and code size counts.
 //
 // The costs are issue cycles from the cores' technical reference manuals; for
 // software floating point, those of the compiler's helper functions.
@@ -38,7 +38,7 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 }
 )";
 
-/// The most registers that one load fills.
+/// The most registers that one multi-register load fills.
 static constexpr unsigned mostLoaded = 10;
 
 /// Products of 8-bit integers with instructions on halves of a register (the
@@ -78,7 +78,8 @@ static constexpr unsigned mostLoaded = 10;
   } while (0)
 )"
 
-/// Loads of words of four bytes.
+/// Entries that load one or two words of four 8-bit elements and advance the
+/// pointer.
 static const std::vector<Intrinsic> wordLoads = {
     {"kernel.load_next", "i8", "i8x4", "INGOT_NEXT_WORD({0})"},
     {"kernel.load_next", "i8x4", "i8x8", "INGOT_NEXT_WORDS({0}, {1}, {2})"}};
@@ -115,8 +116,8 @@ static std::vector<Product> dspProducts() {
            preparation}};
 }
 
-/// Returns the pragmas, and multi-register loads as macros: INGOT_LOAD_2(FROM,
-/// R0, R1), ...
+/// Returns the prologue for cores with a single-precision FPU: pragmas, and
+/// macros for multi-register loads: INGOT_LOAD_2(FROM, R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
       R"(// On these cores, a multiplication and an addition are faster than a fused multiply-add. The other
@@ -187,7 +188,8 @@ static constexpr llvm::StringLiteral smallFpuCloseText =
   " -nographic -monitor none -serial none -semihosting-config "                \
   "enable=on,target=native -kernel"
 
-/// Vector table, image, and stack top in the board's largest memory.
+/// Linker flags that place the vector table, the image and the top of the stack
+/// in the largest memory of the board.
 #define MEMORY(VECTORS, IMAGE, TOP)                                            \
   "-Wl,--section-start=.vectors=" VECTORS, "-Wl,-Ttext=" IMAGE,                \
       "-Wl,--defsym=ingot_stack_top=" TOP
@@ -206,8 +208,9 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   target.pointerBytes = 4;
   target.bufferAlign = 8;
   target.smallCode = true;
-  // SMULL or SMMUL, then USAT or SSAT with shift and saturation, instead of
-  // five to ten float instructions, or calls without an FPU.
+  // Scaling an integer takes SMULL or SMMUL, then USAT or SSAT with shift and
+  // saturation, instead of five to ten float instructions, or calls without an
+  // FPU.
   target.scalesIntegers = true;
   target.freestanding = true;
   target.compilers = {"arm-none-eabi-g++"};
@@ -230,7 +233,8 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   return target;
 }
 
-/// Floats by the compiler's functions: values are in core registers.
+/// Completes the description of a core without an FPU: helper functions of the
+/// compiler compute floats, which are in core registers.
 static TargetDescription softFloat(TargetDescription target) {
   target.vectorRegisters = 8;
   target.costs = {
@@ -240,8 +244,9 @@ static TargetDescription softFloat(TargetDescription target) {
   return target;
 }
 
-/// A single-precision FPU without overlap of instructions, on which a fused
-/// multiply-add takes longer than a multiplication and an addition.
+/// Completes the description of a core with a single-precision FPU without
+/// overlap of instructions, on which a fused multiply-add takes longer than a
+/// multiplication and an addition.
 static TargetDescription smallFpu(TargetDescription target) {
   target.fma = true;
   target.costs = {
@@ -251,7 +256,7 @@ static TargetDescription smallFpu(TargetDescription target) {
   static const std::string openText = makeSmallFpuOpenText();
   target.openText = openText;
   target.closeText = smallFpuCloseText;
-  // The caller-saved registers.
+  // The registers that a called function need not save: s0 to s15.
   target.loadRegisters = "s";
   target.loadRegisterCount = 16;
   target.intrinsics = severalLoads();
@@ -277,7 +282,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
            {"-mcpu=cortex-m33", "-mfloat-abi=hard"}, EMULATOR("mps2-an505"),
            {MEMORY("0x10000000", "0x10000100", "0x10400000")})));
 
-  // Dual issue, and caches.
+  // Cortex-M7 issues two instructions per cycle and has caches.
   TargetDescription m7 =
       core("cortex-m7", "Arm microcontroller with double-precision floats",
            {"-mcpu=cortex-m7", "-mfloat-abi=hard"}, EMULATOR("mps2-an500"),
@@ -290,7 +295,8 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m7.products = dspProducts();
   targets.push_back(std::move(m7));
 
-  // The vectors need clang; newlib and the linker are those of GCC.
+  // The vectors of Cortex-M55 need clang; newlib and the linker are those of
+  // GCC.
   TargetDescription m55 =
       core("cortex-m55", "Armv8.1-M microcontroller with 16-byte vectors",
            {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, EMULATOR("mps3-an547"),
@@ -299,7 +305,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m55.compilers = {"clang++-22 --target=arm-none-eabi",
                    "clang++ --target=arm-none-eabi"};
   m55.linker = "arm-none-eabi-g++";
-  // Kernels are already unrolled where that pays off.
+  // The loops of kernels are already unrolled where that pays off.
   m55.compilerFlags.push_back("-fno-unroll-loops");
   targets.push_back(std::move(m55));
 }

@@ -14,12 +14,14 @@
 namespace ingot::targets {
 
 static const std::vector<Intrinsic> intrinsics = {
-    // clang merges pointers with a known distance, and then recomputes each
-    // address in the inner loop instead of incrementing it.
+    // An empty asm statement hides where a pointer comes from: clang merges
+    // pointers with a known distance, and then recomputes each address in the
+    // inner loop instead of incrementing it.
     {"kernel.cursor", "f32", "f32", "__asm__(\"\" : \"+r\"({0}))"},
     {"kernel.cursor", "i8", "i8", "__asm__(\"\" : \"+r\"({0}))"},
-    // If clang knows that a factor is a widened and shifted byte, it multiplies
-    // in 64 bits with several instructions.
+    // An empty asm statement hides how a factor was computed: if clang knows
+    // that it is a widened and shifted byte, it multiplies in 64 bits with
+    // several instructions.
     {"kernel.mul_high", "i32", "i32",
      "__extension__({ int32_t ingot_factor = int32_t({0}); __asm__(\"\" : "
      "\"+r\"(ingot_factor)); int32_t((int64_t(ingot_factor) * "

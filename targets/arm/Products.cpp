@@ -4,9 +4,10 @@
 // operands of the same signedness, and adds adjacent pairs of products to lanes
 // of 32 bits (VMULL, VPADAL). The sum of two products of signed operands fits
 // as well if one factor is not -128 (SMLAL). SDOT, UDOT and USDOT multiply and
-// add groups of four. Nothing saturates. BFDOT adds two products of bf16 to an
-// f32; it rounds to odd and flushes subnormal numbers. FMLA of 16-bit lanes
-// adds an f16 product to an f16 accumulator in each lane, rounded once.
+// add groups of four. None of these instructions saturates. BFDOT adds two
+// products of bf16 to an f32; it rounds to odd and flushes subnormal numbers.
+// FMLA of 16-bit lanes adds an f16 product to an f16 accumulator in each lane,
+// rounded once.
 //
 // Semantics: Arm Architecture Reference Manual. Throughputs: the scheduling
 // models of LLVM 22 (llvm-mca), for base NEON those of Cortex-A72 (widening
@@ -26,7 +27,7 @@ namespace ingot::targets {
    "vpadalq_" LETTER "16(" SIGN "32x4_t({2}), vmull_" LETTER "8(" SIGN         \
    "8x8_t({0}), " SIGN "8x8_t({1})))"}
 
-/// A dot product on registers of 16 and of 8 bytes.
+/// Entries of a dot product instruction on registers of 16 and of 8 bytes.
 #define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
   {A,                                                                          \
    B,                                                                          \
@@ -82,7 +83,8 @@ std::vector<Product> bfdotProducts() {
        "vbfdot_f32(float32x2_t({2}), bfloat16x4_t({0}), bfloat16x4_t({1}))"}};
 }
 
-/// {1} is the vector that contains the group.
+/// Entries of a dot product by one group of four elements for all lanes: group
+/// LANE of the vector {1}.
 #define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
   {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
    NAME "q_laneq_" SUFFIX "(" SUM "32x4_t({2}), " TYPE_A                       \

@@ -7,21 +7,22 @@
 
 namespace ingot::targets {
 
-/// Pairs of 8-bit integers with base NEON.
+/// Dot products of pairs of 8-bit integers with base NEON.
 std::vector<Product> neonProducts();
-/// For 64-bit Arm only: products of whole registers, whose result lanes are
+/// For 64-bit Arm only: dot products of whole registers, whose result lanes are
 /// summed at the end.
 std::vector<Intrinsic> acrossLanes();
-/// Groups of four 8-bit integers: of the same signedness (dotprod), and mixed
-/// (i8mm).
+/// Dot products of groups of four 8-bit integers: of the same signedness
+/// (dotprod), and mixed (i8mm).
 std::vector<Product> dotprodProducts();
 std::vector<Product> i8mmProducts();
-/// f16, accumulated in f16.
+/// Products of f16, accumulated in f16.
 std::vector<Product> fmlaProducts();
-/// Pairs of bf16, accumulated in f32.
+/// Dot products of pairs of bf16, accumulated in f32.
 std::vector<Product> bfdotProducts();
-/// The same by one lane of a vector, which holds a group or one f16; for bf16
-/// including conversions to bf16.
+/// Dot products whose second operand is one lane of a vector (a group of
+/// elements, or one f16) for all lanes. bfdotIntrinsics also contains
+/// conversions to bf16.
 std::vector<Intrinsic> dotprodLanes();
 std::vector<Intrinsic> i8mmLanes();
 std::vector<Intrinsic> fmlaLanes();

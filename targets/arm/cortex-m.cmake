@@ -38,7 +38,7 @@ foreach(language C CXX ASM)
   set(CMAKE_${language}_FLAGS_INIT "${core} -ffunction-sections -fdata-sections")
 endforeach()
 if(INGOT_TARGET STREQUAL "cortex-m55")
-  # Kernels are already unrolled where that pays off.
+  # The loops of kernels are already unrolled where that pays off.
   string(APPEND CMAKE_C_FLAGS_INIT " -fno-unroll-loops")
   string(APPEND CMAKE_CXX_FLAGS_INIT " -fno-unroll-loops")
 endif()

@@ -1,9 +1,9 @@
 // NVIDIA's GPUs, from Turing to Hopper.
 //
 // A kernel is a function of one thread, and scalar, since nvcc rejects vector
-// types of GCC in device code. Rates of a level are those of one product: T4
-// (7.5), A100 40 GB (8.0), A10 (8.6), L4 (8.9), H100 SXM (9.0), from NVIDIA's
-// data sheets; limits of blocks and multiprocessors are those of the CUDA C++
+// types of GCC in device code. Rates of a level are those of one GPU: T4 (7.5),
+// A100 40 GB (8.0), A10 (8.6), L4 (8.9), H100 SXM (9.0), from NVIDIA's data
+// sheets; limits of blocks and multiprocessors are those of the CUDA C++
 // Programming Guide, table "Technical Specifications per Compute Capability".
 
 #include "targets/cuda/Emulation.h"
@@ -20,7 +20,7 @@
 
 namespace ingot::targets {
 
-/// The common part of all levels.
+/// Returns the part of the description that all levels have in common.
 static TargetDescription base() {
   TargetDescription target;
   target.family = "cuda";
@@ -36,7 +36,8 @@ static TargetDescription base() {
       {"gpu.block_id", "", "index", "device::block()"},
       {"gpu.thread_id", "", "index", "device::thread()"},
       {"gpu.barrier", "", "", "device::barrier()"},
-      // Exchanges with the thread whose number differs in the bits of {1}.
+      // Exchanges {0} with the thread of the warp whose number differs in the
+      // bits of {1}.
       {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
       {"arith.maxnumf", "f32", "f32", "device::larger_f32({0}, {1})"},
@@ -44,11 +45,13 @@ static TargetDescription base() {
       {"math.sqrt", "f32", "f32", "device::root_f32({0})"},
       {"math.sqrt", "f64", "f64", "device::root_f64({0})"},
       {"arith.divf[arcp]", "f32", "f32", "device::quotient_f32({0}, {1})"},
-      // Not the operator, which is approximate under nvcc's --use_fast_math.
+      // Not the operator `/` of C++, which is approximate under --use_fast_math
+      // of nvcc.
       {"arith.divf", "f32", "f32", "device::divide_f32({0}, {1})"},
       {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
       {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},
-      // For functions of several registers, only their names.
+      // Entries of functions that take several registers contain only the name
+      // of the function.
       {"kernel.load_matrices[4]", "", "", "device::load_matrices"},
       {"kernel.load_matrices[4,transposed]", "", "",
        "device::load_matrices_transposed"},
@@ -73,12 +76,13 @@ static TargetDescription base() {
       host.isAArch64() ? llvm::ELF::EM_AARCH64 : llvm::ELF::EM_X86_64;
   target.linker = "ld";
   target.emulation = cudaEmulation();
-  // The program emulates the GPU itself.
+  // The program itself emulates the GPU, so no emulator is needed.
   target.emulator = "env";
   return target;
 }
 
-/// Products of 8-bit floats, from 8.9 on.
+/// Returns the entries for matrix products of 8-bit floats, which exist from
+/// compute capability 8.9 on.
 static std::vector<Intrinsic> ofFloat8() {
   return {
       {"kernel.warp_product[f8E4M3FN,f8E4M3FN]", "", "",
@@ -94,10 +98,10 @@ static std::vector<Intrinsic> ofFloat8() {
   };
 }
 
-/// The additional instructions of 9.0.
+/// Returns the entries for instructions that only compute capability 9.0 has.
 static std::vector<Intrinsic> ofWarpgroups() {
   return {
-      // Called at the beginning of each kernel.
+      // This function is called at the beginning of each kernel.
       {"kernel.func", "", "", "device::begin()"},
       {"kernel.await_inputs", "", "", "device::await_inputs()"},
       {"kernel.tiles", "", "", "CUtensorMap"},
@@ -151,7 +155,8 @@ static std::vector<Intrinsic> ofWarpgroups() {
   };
 }
 
-// Where NVIDIA's installer puts nvcc, which is rarely in the path.
+// nvcc in the path, or where the installer of NVIDIA puts nvcc, which is rarely
+// in the path.
 #define COMPILERS(LEVEL)                                                       \
   {"nvcc -arch=" LEVEL, "/usr/local/cuda/bin/nvcc -arch=" LEVEL}
 
@@ -159,7 +164,7 @@ void cuda(std::vector<TargetDescription> &targets) {
   auto add = [&](llvm::StringRef name, llvm::StringRef summary,
                  std::initializer_list<llvm::StringRef> compilers,
                  const Device &device, int64_t l2Bytes) {
-    // Lives as long as allTargets.
+    // Static, since the descriptions refer to these texts.
     static std::deque<std::string> openings;
     TargetDescription &target = targets.emplace_back(base());
     target.name = name;
@@ -186,8 +191,8 @@ void cuda(std::vector<TargetDescription> &targets) {
     if (device.multipliesByWarpgroups())
       llvm::append_range(target.intrinsics, ofWarpgroups());
     target.openText = openings.emplace_back(cudaOpening(device.level));
-    // Architectures whose name ends in a letter are not supported by later
-    // ones.
+    // Code for an architecture whose name ends in a letter (sm_90a) does not
+    // run on later ones.
     target.selectCondition = openings.emplace_back(
         (llvm::isAlpha(name.back()) ? "level == " : "level >= ") +
         std::to_string(device.level));
@@ -203,13 +208,15 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
     result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
-    // Four warps for each of four schedulers, since an instruction takes four
-    // cycles (CUDA C++ Programming Guide, "Multiprocessor Level"); one warp for
-    // each if the instructions are matrix products.
+    // Four warps for each of the four schedulers of a multiprocessor, since an
+    // instruction takes four cycles (CUDA C++ Programming Guide,
+    // "Multiprocessor Level"); one warp for each if the instructions are matrix
+    // products.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
-    // A kernel of 2.9 us takes 3.4 in a graph ("Getting Started with CUDA Graphs", NVIDIA,
-    // 2019, on V100); one such delay where a branch begins, and one where it ends.
+    // In a graph, a kernel of 2.9 us takes 3.4 us ("Getting Started with CUDA
+    // Graphs", NVIDIA, 2019, on V100). A branch has one such delay where it
+    // begins, and one where it ends.
     result.branchSeconds = 1e-6;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
@@ -223,8 +230,8 @@ void cuda(std::vector<TargetDescription> &targets) {
       device(86, 99 << 10, 72, 1536, 600, 31.2, 125), 6 << 20);
   add("sm_89", "NVIDIA GPU, Ada (L4, RTX 40)", COMPILERS("sm_89"),
       device(89, 99 << 10, 58, 1536, 300, 30.3, 121), 48 << 20);
-  // With -arch=sm_90a, nvcc 13.0 also compiles for 9.0, which lacks these
-  // instructions.
+  // With -arch=sm_90a, nvcc 13.0 also compiles for 9.0, which lacks the
+  // instructions of 9.0a.
 #define HOPPER "nvcc -gencode=arch=compute_90a,code=sm_90a"
   Device hopper = device(90, 227 << 10, 132, 2048, 3350, 66.9, 989);
   // mma.sync reaches 62.9 % of the data sheet's rate on H100; wgmma all of it,
@@ -237,7 +244,8 @@ void cuda(std::vector<TargetDescription> &targets) {
   hopper.ofWarps = 0.629;
   hopper.l2BytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;
-  // Kernels start before the previous one ends, which branches would prevent.
+  // No branches: kernels start before the previous kernel ends, which branches
+  // would prevent.
   hopper.branchSeconds = 0;
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)",
       {HOPPER, "/usr/local/cuda/bin/" HOPPER}, hopper, 50 << 20);

@@ -7,9 +7,10 @@
 
 namespace ingot::targets {
 
-/// LEVEL is replaced by a number. The functions are members of a template
-/// because compilers warn about unused functions in an anonymous namespace, and
-/// a file need not call all of them.
+/// The prologue of a .cu. Words in capitals are placeholders; LEVEL is replaced
+/// by the compute capability as a number. The functions are members of a
+/// template because compilers warn about unused functions in an anonymous
+/// namespace, and a file need not call all of them.
 static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
@@ -368,9 +369,9 @@ static constexpr llvm::StringLiteral earlyStart =
     config.numAttrs = 1;
 )";
 
-/// Returns the function of one warp product (mma.sync). Before 8.0 it consists
-/// of several smaller instructions: for halves of K and, for 8-bit integers,
-/// halves of the rows.
+/// Returns the function for one matrix product of a warp (mma.sync). Before 8.0
+/// it consists of several smaller instructions: for halves of K and, for 8-bit
+/// integers, halves of the rows.
 static std::string productFunction(unsigned level, llvm::StringRef name,
                                    llvm::StringRef left,
                                    llvm::StringRef right) {
@@ -424,8 +425,9 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
   return text + "  }\n";
 }
 
-/// Returns the functions that store 16 bytes of narrow floats, and that round
-/// two numbers into a 32-bit word, which is one instruction from 8.0 on.
+/// Returns the functions that store up to 16 bytes of narrow floats, and the
+/// function that rounds two floats into a 32-bit word, which is one instruction
+/// from 8.0 on.
 static std::string vectorFunction(unsigned level, const std::string &type) {
   std::string text = "  static __device__ uint32_t pair_" + type +
                      "(float low, float high) {\n";
@@ -479,9 +481,9 @@ static constexpr llvm::StringLiteral narrowBFloat =
   }
 )";
 
-/// Returns the conversion of 8-bit floats, by way of f16, which represents them
-/// exactly: e5m2 is the upper half of an f16; the exponent bias of e4m3 is 8
-/// less, and its only NaN has all bits set.
+/// Returns the function that converts 8-bit floats to f32, by way of f16, which
+/// represents them exactly: e5m2 is the upper half of an f16; the exponent bias
+/// of e4m3 is 8 less, and its only NaN has all bits set.
 static std::string widenByte(llvm::StringRef type) {
   std::string onHost =
       type == "e5m2"
@@ -534,7 +536,8 @@ std::string cudaOpening(unsigned level) {
   replaceAll(result, "VECTOR_STORES\n",
              vectorFunction(level, "f16") +
                  (level >= 80 ? vectorFunction(level, "bf16") : ""));
-  // Instructions of exactly this level; later ones have others.
+  // Only 9.0 has warpgroup products of this form (wgmma); later levels have
+  // other instructions.
   WarpgroupText ofWarpgroups;
   if (level == 90)
     ofWarpgroups = warpgroupText();

@@ -12,8 +12,9 @@ namespace ingot::targets {
 /// `level` is the lowest compute capability that the kernels need, 80 for 8.0.
 std::string cudaOpening(unsigned level);
 
-/// The part of the prologue for 9.0 (sm_90a): functions for instructions, and
-/// for the host.
+/// The part of the prologue for 9.0 (sm_90a): functions for instructions of
+/// kernels, and functions of the host that create tensor maps and launch
+/// clusters.
 struct WarpgroupText {
   std::string instructions, maps;
 };

@@ -204,7 +204,7 @@ private:
   }
 )";
 
-/// Returns "%3, %4, %5".
+/// Returns `count` asm operands from number `first` on, such as "%3, %4, %5".
 static std::string registers(unsigned first, unsigned count) {
   std::string text;
   for (unsigned i = first; i < first + count; ++i)
@@ -212,8 +212,8 @@ static std::string registers(unsigned first, unsigned count) {
   return text;
 }
 
-/// Returns the function that copies a tile of this rank, or of windows;
-/// optionally to several blocks of a cluster.
+/// Returns the function that copies a tile of a tensor of this rank, or of
+/// windows of it (im2col); optionally to several blocks of a cluster.
 static std::string copyFunction(unsigned rank, bool areWindows,
                                 bool areForBlocks) {
   std::string places, inputs, numbers, shifts, shiftInputs, shiftNumbers;
@@ -262,8 +262,8 @@ static std::string copyFunction(unsigned rank, bool areWindows,
 /// also be words in registers.
 enum class Form { Tiles, First, Turned, WordsTurned };
 
-/// Returns the function for a product of 64 rows and twice as many columns as a
-/// thread has accumulators.
+/// Returns the function for a product of 64 rows and 2 * `count` columns, where
+/// `count` is the number of accumulators of a thread.
 static std::string productFunction(unsigned count, llvm::StringRef left,
                                    llvm::StringRef right, unsigned steps,
                                    Form form = Form::Tiles) {
@@ -280,7 +280,7 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
                      left.str() +
                      (steps == 32 ? "_" + right.str() : std::string()) + "_" +
                      std::to_string(2 * count);
-  // Printed only if it is called.
+  // The mark `//?` makes the printer omit a function that no kernel calls.
   std::string text =
       "//? " + name + (areTurned ? "<" : "(") +
       (areTurned ? "\n  template <unsigned left_distance, unsigned "
@@ -297,8 +297,8 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
   for (unsigned i = 0; i < count; i += 16)
     text +=
         registers(i, 16) + (i + 16 < count ? ", \"\n                 \"" : "");
-  // The factors 1 keep the operands' signs; 16-bit floats also have flags for
-  // transposed tiles.
+  // The immediate operands 1 keep the signs of both matrices; products of
+  // 16-bit floats also have flags for transposed tiles.
   unsigned ofLeft = areWords ? 4 : 1, next = count + ofLeft;
   text += "}, \"\n                 \"" +
           (areWords ? "{" + registers(count, ofLeft) + "}"

@@ -1,6 +1,6 @@
 // Portable scalar C++.
 //
-// The reference that every other target is compared with: no vectors, no
+// The reference with which every other target is compared: no vectors, no
 // intrinsics, no assumptions about the machine except IEEE floats and wrapping
 // conversions to signed integers.
 

@@ -68,8 +68,8 @@ static constexpr llvm::StringLiteral closeText =
   "__builtin_HEXAGON_V6_vshuffvdd_128B(ingot_hvx({1}), ingot_hvx({0}), " STEP  \
   ")"
 
-// VDEAL of two registers: one half of the result has the even groups of bytes,
-// the other the odd ones.
+// Entries for VDEAL of two registers: one half of the result has the even
+// groups of BYTES bytes, the other half the odd groups.
 #define EACH_SECOND(BYTES)                                                     \
   {"vector.shuffle[even " BYTES "]", "i8x128", "i8x128", DEALT("lo", BYTES)},  \
   {                                                                            \
@@ -80,7 +80,7 @@ static constexpr llvm::StringLiteral closeText =
   "_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx({1}), ingot_hvx({0}), "  \
   "-" BYTES "))"
 
-/// The common part of all levels.
+/// Returns the part of the description that all levels have in common.
 static TargetDescription base() {
   TargetDescription target;
   target.vectorBytes = {128};
@@ -89,20 +89,21 @@ static TargetDescription base() {
   target.vectorFloats = false;
   target.vectorIntegerBits = 32;
   target.wholeRegisters = true;
-  // VMPYE and VMPYO of words; for floats each step takes at least a packet.
+  // Scaling an integer takes VMPYE and VMPYO of words; with floats, each of its
+  // steps takes at least a packet.
   target.scalesIntegers = true;
   target.intrinsics = {
-      // The length of vectors as a multiple of their type, which compilers of
-      // targets with fixed length know to be 1. It hides from clang 22
-      // distances that are multiples of it: clang turns aligned vector accesses
-      // into unaligned ones where it can, and fills the range between two
-      // distant stores with stores that store nothing.
+      // The length of vectors as a multiple of their type, which is 1.
+      // Distances that are multiplied by it are hidden from clang 22, which
+      // otherwise turns aligned vector accesses into unaligned ones where it
+      // can, and fills the range between two distant stores with stores that
+      // store nothing.
       {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
-      // VLUT32, eight times.
+      // A lookup of bytes in a table of 256 bytes: VLUT32, eight times.
       {"vector.gather", "", "i8x128", "INGOT_LOOKUP({2}, {0})"},
-      // VSHUFF of two registers, in units of one and two bytes; clang 22 takes
-      // up to ten instructions for its own shuffles.
+      // Entries for VSHUFF, which interleaves two registers in units of one and
+      // two bytes; clang 22 takes up to ten instructions for its own shuffles.
       {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},
       {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")},
       EACH_SECOND("2"),

@@ -2,9 +2,9 @@
 //
 // Debian has neither a C library nor a compiler runtime for Hexagon. A program
 // under qemu-hexagon calls Linux by trap0(#1), with the number of the call in
-// r6. clang calls its runtime for divisions, which the processor has no
-// instruction for, and for doubles on levels that lack them; these are computed
-// bit by bit here, since such programs are not timed.
+// r6. clang calls its runtime for divisions, for which the processor has no
+// instruction, and for doubles on levels without instructions for them; this
+// text computes both bit by bit, since such programs are not timed.
 
 #include "targets/hexagon/LinuxProgram.h"
 

@@ -7,8 +7,8 @@
 
 namespace ingot::targets {
 
-/// Files and memory by system calls, the divisions that compilers call, and the
-/// entry point.
+/// `linuxLibraryText`: files and memory by system calls, and the divisions that
+/// compilers call. `linuxProgramText`: the entry point.
 extern const llvm::StringLiteral linuxLibraryText, linuxProgramText;
 
 } // namespace ingot::targets

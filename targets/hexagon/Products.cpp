@@ -20,9 +20,9 @@ namespace ingot::targets {
 
 std::vector<Product> hvxProducts() {
   constexpr unsigned group = 4, lanes = 32;
-  // Broadcasting a word occupies a multiplier as well: half a packet for each
-  // row of a tile, in addition to one for each of the row's one to four
-  // vectors.
+  // VRMPY per cycle. With vector operands: a packet for each of the one to four
+  // vectors of a row of a tile, and half a packet for broadcasting the word of
+  // the row. With a word as operand: two per packet.
   constexpr double ofVectors = 0.75, ofWords = 2;
   return {
       {"ui8", "si8", group, lanes, ofVectors, VECTORS("vrmpybusv"),

@@ -15,9 +15,9 @@
 // Nehalem, Skylake, Skylake-X, Cascade Lake and, for AVX-VNNI, Alder Lake.
 // VDPBF16PS has the throughput of f32 multiply-adds, as measured on Zen 4 at
 // 3.67 GHz: 3.65 G/s of 64 bytes (where either issues once per cycle) and 6.87
-// G/s of 32, with a latency of 6 cycles (November 2026). On Emerald Rapids a
-// quarter of that of f32: 1.35 G/s of 64 bytes, against 5.54 for VFMADD of f32
-// and 5.90 for f16 (November 2026).
+// G/s of 32, with a latency of 6 cycles (November 2026). On Emerald Rapids it
+// has a quarter of the throughput of f32: 1.35 G/s of 64 bytes, against 5.54
+// for VFMADD of f32 and 5.90 for f16 (November 2026).
 
 #include "targets/x86/Products.h"
 

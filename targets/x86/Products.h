@@ -7,16 +7,17 @@
 
 namespace ingot::targets {
 
-/// Pairs of 16-bit integers (pmaddwd): SSE2, AVX2, AVX-512 BW.
+/// Dot products of pairs of 16-bit integers (pmaddwd): SSE2, AVX2, AVX-512 BW.
 std::vector<Product> pairProducts128();
 std::vector<Product> pairProducts256();
 std::vector<Product> pairProducts512();
-/// Groups of four 8-bit integers (vpdpbusd): AVX-512 VNNI, and AVX-VNNI.
+/// Dot products of groups of four 8-bit integers (vpdpbusd): AVX-512 VNNI, and
+/// AVX-VNNI.
 std::vector<Product> vnniProducts();
 std::vector<Product> avxVnniProducts();
-/// f16, accumulated in f16 (vfmadd132ph): AVX-512 FP16.
+/// Products of f16, accumulated in f16 (vfmadd132ph): AVX-512 FP16.
 std::vector<Product> halfProducts();
-/// Pairs of bf16 (vdpbf16ps): AVX-512 BF16.
+/// Dot products of pairs of bf16 (vdpbf16ps): AVX-512 BF16.
 std::vector<Product> bfloatProducts(double perCycle = 2);
 
 } // namespace ingot::targets

@@ -10,10 +10,10 @@
 //
 // Cycles: Intel 64 and IA-32 Architectures Optimization Reference Manual,
 // chapter on AMX, for Sapphire Rapids: a product issues every 16 cycles with a
-// latency of 52, loads every 8 cycles, stores every 16. It does not document
-// LDTILECFG, which writes the state of all tiles; assumed to take 64 cycles.
-// LLVM 22 has no model of these instructions. None of these figures was
-// measured, for lack of a machine with AMX.
+// latency of 52, loads every 8 cycles, stores every 16. The manual does not
+// document LDTILECFG, which writes the state of all tiles; it is assumed to
+// take 64 cycles. LLVM 22 has no model of these instructions. None of these
+// figures was measured, for lack of a machine with AMX.
 
 #include "targets/x86/Tiles.h"
 

@@ -6,7 +6,8 @@
 //
 // This file maps each operation to its expansion; the expansions are in
 // ExpandMath<Family>.cpp. They are the same for every target, call no library,
-// and have no branches, except remf, which is a loop, and large angles.
+// and have no branches, except that remf is a loop and that the reduction of
+// large angles is conditional.
 
 #include "passes/legalize/math/ExpandMath.h"
 
@@ -27,8 +28,8 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_EXPANDMATH
 #include "passes/legalize/Passes.h.inc"
 
-/// Expands powers with a few constant exponents to products, 1 / x or sqrt;
-/// others to expandPow.
+/// Expands x^y to products, 1 / x or sqrt(x) for the constant exponents 1, 2,
+/// 3, 4, -1 and 0.5; expands other powers by expandPow.
 static Num expandPowOrProduct(Num x, Num y) {
   DenseElementsAttr splat;
   FloatAttr scalar;
@@ -47,14 +48,15 @@ static Num expandPowOrProduct(Num x, Num y) {
     return (x * x) * (x * x);
   if (known == -1)
     return 1 / x;
-  // A square root, except for -0 and -infinity.
+  // x^0.5 equals sqrt(x), except for -0 and -infinity.
   if (known == 0.5)
     return select(equal(x, -std::numeric_limits<double>::infinity()),
                   x.b->infinity(), sqrt(x + 0.0));
   return expandPow(x, y);
 }
 
-/// Returns the expansion of a function of one float, or null.
+/// Returns the function that expands `op`, a math operation on one float, or
+/// null.
 using Unary = Num (*)(Num);
 static Unary unaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
@@ -88,7 +90,7 @@ static Unary unaryExpansion(Operation *op) {
       .Case([](math::RoundOp) { return expandRound; })
       .Case([](math::RoundEvenOp) { return expandRoundEven; })
       .Case([](math::TruncOp) { return expandTrunc; })
-      .Case([](math::SqrtOp) { return sqrt; }) // of narrow floats
+      .Case([](math::SqrtOp) { return sqrt; }) // Only of f16 and narrower.
       .Case([](math::AbsFOp) { return static_cast<Unary>(abs); })
       .Case([](math::IsNaNOp) { return isNaN; })
       .Case([](math::IsInfOp) -> Unary {
@@ -111,7 +113,7 @@ static Unary unaryExpansion(Operation *op) {
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 
-/// Returns the expansion of a function of two floats, or null.
+/// Returns the function that expands `op`, an operation on two floats, or null.
 using Binary = Num (*)(Num, Num);
 static Binary binaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Binary>(op)
@@ -122,7 +124,8 @@ static Binary binaryExpansion(Operation *op) {
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
-/// Returns the expansion of a function of one integer, or null.
+/// Returns the function that expands `op`, a math operation on one integer, or
+/// null.
 static Unary integerExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
       .Case([](math::CtPopOp) { return expandPopulation; })
@@ -155,7 +158,7 @@ bool isByExp2(Operation *op, const TargetDescription &target) {
 }
 
 /// Allows an error of two units in the last place in quotients by 1 + e^x
-/// (sigmoid and others) if e^x is computed by `exp2`.
+/// (sigmoid and others), where `power` is e^x computed by kernel.exp2.
 static void approximateQuotients(Value power) {
   for (Operation *user : power.getUsers()) {
     auto sum = dyn_cast<arith::AddFOp>(user);
@@ -168,8 +171,8 @@ static void approximateQuotients(Value power) {
   }
 }
 
-/// Returns the type in which a function is computed: f32 for f16 and narrower
-/// floats.
+/// Returns the type in which a function on `type` is computed: f32 for f16 and
+/// narrower floats.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
     return type;
@@ -191,7 +194,7 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   Location loc = kernel::unnamed(op->getLoc());
   if (Unary integer = integerExpansion(op)) {
     MathBuilder b(builder, loc,
-                  builder.getF32Type()); // its float type is not used
+                  builder.getF32Type()); // The float type is not used.
     return {integer(b.wrap(op->getOperand(0))).v};
   }
   if (auto pow = dyn_cast<math::IPowIOp>(op))

@@ -11,10 +11,10 @@
 
 namespace ingot::legalize {
 
-/// Expands all operations within `root`, on scalars and vectors; narrower
-/// floats are computed in f32. Leaves only math.sqrt and the operations for
-/// which `target` has an instruction. Fails, with an error, on an unknown
-/// operation.
+/// Expands all math operations and floating-point remainders within `root`, on
+/// scalars and vectors; floats narrower than f32 are computed in f32. Leaves
+/// only math.sqrt and the operations for which `target` has an instruction.
+/// Fails, with an error, on an unknown operation.
 mlir::LogicalResult expandMath(mlir::Operation *root,
                                const TargetDescription &target);
 
@@ -23,8 +23,8 @@ mlir::LogicalResult expandMath(mlir::Operation *root,
 /// the module is strict.
 bool isByExp2(mlir::Operation *op, const TargetDescription &target);
 
-/// Whether `op` is an exponential that may return 0 where its value is
-/// negligible beside 1: one with fastmath<afn>.
+/// Whether `op` is an exponential with fastmath<afn>: it may return 0 where its
+/// value is negligible when it is added to 1.
 bool isExpOrZero(mlir::Operation *op);
 
 } // namespace ingot::legalize

@@ -1,10 +1,10 @@
 // The error function.
 //
-// In f32, erf (used by GELU) is a quotient of two polynomials in x^2. In f64 it
-// is a polynomial up to 1, and beyond 1 - erfc(x) with
-// erfc(x) = e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3)).
-// On targets with a 2^x instruction, where small results may be less accurate,
-// it is an exponential and a quotient: one instruction each.
+// In f32, erf(x) (used by GELU) is x times a quotient of two polynomials in
+// x^2. In f64 it is a polynomial up to 1, and beyond 1 - erfc(x) with erfc(x) =
+// e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3)). On targets with a 2^x
+// instruction, if small results may be less accurate, erf is computed from an
+// exponential and a quotient: one instruction each.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -17,7 +17,7 @@ namespace ingot::legalize {
 static Num erfcOfLarge(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(clamp(x, 0.45, b.pick(11.0, 28.0)), "a");
-  // x^2 with its rounding error, which the exponential would amplify.
+  // Compute x^2 and its rounding error, which the exponential would amplify.
   Num high = named(upperHalf(a), "high");
   Num exponential =
       named(expandExpOfSum(-(high * high), (high - a) * (high + a), 1),
@@ -40,7 +40,8 @@ Num expandErf(Num x) {
   return withSign(select(a < 1, small, 1 - erfcOfLarge(a)), signOf(x));
 }
 
-/// Computes 1 - e^(-x^2) t P(t) with t = 1 / (1 + c x), for |x|.
+/// Computes |erf(x)| as 1 - e^(-a^2) t P(t) with a = |x| and t = 1 / (1 + c a),
+/// and adds the sign of x.
 Num expandErfByExp2(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(abs(x), "a");

@@ -9,8 +9,8 @@
 // log x: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
 //
 // x^y = 2^(y log2 x), with log2 x and the product in double the precision: the
-// exponential amplifies an absolute error there up to 128 times (f64: 1024
-// times).
+// exponential amplifies an absolute error of the product up to 128 times (f64:
+// 1024 times).
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
@@ -22,8 +22,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Splits 2 ln 2 in two parts such that m * high is exact for every m that
-/// occurs.
+/// 2 ln 2 as the sum of two constants such that m * high is exact for every
+/// integer m that occurs in an exponential.
 struct TwoLn2 {
   double high, low;
 };
@@ -34,12 +34,12 @@ TwoLn2 twoLn2(MathBuilder &b) {
 constexpr double kLn2 = 0.69314718055994530942,
                  kLog2EBeyondF64 = 2.0355273740931033e-17;
 
-/// m = the nearest integer of a product, and 2^m.
+/// m, the nearest integer to x * factor (see roundAndScale), and 2^m.
 struct Scaled {
   Num m, power;
 };
-/// Returns a constant that rounds a number added to it to an integer, and holds
-/// the bias in its low bits.
+/// Returns a float constant that rounds a number added to it to an integer and
+/// has the exponent bias in its low bits.
 double roundingConstant(MathBuilder &b) {
   return b.pick(12582912.0, 6755399441055744.0) + b.bias();
 }
@@ -53,7 +53,7 @@ Scaled roundAndScale(Num x, double factor) {
   return {named(t - magic, "multiple"), powerOf(t)};
 }
 
-/// r = x - m * 2 ln 2.
+/// Returns x - m * 2 ln 2.
 Num reduce(Num x, Num m) {
   auto [high, low] = twoLn2(*x.b);
   Num r = fma(m, x.b->constant(-high), x);
@@ -62,7 +62,7 @@ Num reduce(Num x, Num m) {
 
 } // namespace
 
-/// Computes e^(x + low) * scale for x where e^x neither overflows nor
+/// Computes e^(x + low) * scale for an x for which e^x neither overflows nor
 /// underflows.
 static Num expOfLimited(Num x, Num low, double scale) {
   MathBuilder &b = *x.b;
@@ -74,12 +74,12 @@ static Num expOfLimited(Num x, Num low, double scale) {
   return p * power * (scale == 1 ? power : power * scale);
 }
 
-/// Returns the exponent from which on e^x is infinite.
+/// Returns a number x from which on e^x is infinite.
 static double mostExponent(MathBuilder &b) { return b.pick(89.5, 710.5); }
 
 Num expandExpOfSum(Num high, Num low, double scale) {
   MathBuilder &b = *high.b;
-  // Below this value e^x is 0.
+  // e^x is 0 below the lower bound, -104 (f64: -746).
   return expOfLimited(clamp(high, b.pick(-104.0, -746.0), mostExponent(b)), low,
                       scale);
 }
@@ -99,7 +99,7 @@ Num expandExpByExp2(Num x) {
 
 Num expandExpOrZero(Num x) {
   MathBuilder &b = *x.b;
-  // Results above this bound are not denormal, and neither is their quotient by
+  // For x above this bound e^x is not denormal, and neither is its quotient by
   // a softmax sum.
   double least = b.pick(-80.0, -700.0);
   // Without denormal results a single factor 2^m suffices, with m the nearest
@@ -121,7 +121,8 @@ Num expandExpOrZero(Num x) {
   return select(x < least, 0, named(result, "power"));
 }
 
-/// Computes 2^(high + low). pow needs the accuracy of |r| <= ln 2 / 2.
+/// Computes 2^(high + low), with an argument of the polynomial in [-ln 2 / 2,
+/// ln 2 / 2]: pow needs the accuracy of this range.
 static Num exp2OfSum(Num high, Num low) {
   MathBuilder &b = *high.b;
   Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
@@ -139,7 +140,8 @@ static Num exp2OfSum(Num high, Num low) {
 
 Num expandExp2(Num x) { return exp2OfSum(x, {}); }
 
-/// e^x - 1 = 2^m (2^m (e^r - 1) + 2^m - 2^-m).
+/// Computes e^x - 1 as 2^m (2^m (e^r - 1) + 2^m - 2^-m), where x = 2 m ln 2 +
+/// r.
 Num expandExpm1(Num x) {
   MathBuilder &b = *x.b;
   Num limited = b.isDouble() ? clamp(x, -40, 710.5) : clamp(x, -18, 89.5);
@@ -154,7 +156,7 @@ Num expandExpm1(Num x) {
 
 namespace {
 
-/// x = 2^k m = 2^k (1 + f), for positive finite x.
+/// The parts of a positive finite x = 2^k m = 2^k (1 + f).
 struct LogParts {
   Num k, m, f;
 };
@@ -170,7 +172,8 @@ LogParts splitForLog(Num x) {
   Num bits = named(bitsOf(scaled) + b.integer(one - half), "bits");
   Num m =
       named(fromBits((bits & b.integer(mask)) + b.integer(half)), "mantissa");
-  // The exponent as a float: the low bits of a large float.
+  // Convert the exponent to a float: put it into the low bits of a large float
+  // and subtract that float.
   double large = b.pick(0x1p23, 0x1p52);
   uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits())
                        << b.mantissaBits();
@@ -181,7 +184,7 @@ LogParts splitForLog(Num x) {
   return {k, m, named(m - 1, "fraction")};
 }
 
-/// Returns rest in log(1 + f) = f + rest; rest is small compared to f.
+/// Returns log(1 + f) - f, which is small compared to f.
 Num logRest(Num f) {
   MathBuilder &b = *f.b;
   Num half = named(f * f * 0.5, "half_square");
@@ -203,7 +206,7 @@ Num fixLogDomain(Num x, Num result) {
       finite);
 }
 
-/// Returns k ln 2 + f + rest.
+/// Returns k ln 2 + f + rest for the parts `p` of x = 2^k (1 + f).
 Num joinLog(const LogParts &p, Num rest) {
   MathBuilder &b = *p.k.b;
   double high = b.pick(0.693145751953125, 0.69314718055989033019);
@@ -234,7 +237,7 @@ Num expandLog10(Num x) {
   return fixLogDomain(x, fma(p.k, b.constant(high), small));
 }
 
-/// log(1 + x) = log(u) + c / u, where u + c is exactly 1 + x.
+/// Computes log(1 + x) as log(u) + c / u, where u + c is exactly 1 + x.
 Num expandLog1p(Num x) {
   MathBuilder &b = *x.b;
   Num u = x + 1;
@@ -261,7 +264,8 @@ struct Twice {
 Twice log2Twice(Num x) {
   MathBuilder &b = *x.b;
   LogParts p = splitForLog(x);
-  // s = f / (2 + f): first the upper half, then the rest from the remainder.
+  // Compute s = f / (2 + f): first its upper half, then its rest from the
+  // remainder of the division.
   Num inverse = named(b.constant(1) / (p.m + 1), "inverse");
   Num sum = named(upperHalf(p.m + 1), "sum");
   Num sumRest = named(p.m - (sum - 1), "sum_rest");
@@ -294,7 +298,8 @@ Num expandPow(Num x, Num y) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num magnitude = named(abs(x), "magnitude");
-  // Beyond this exponent, only x = 1 gives a finite result other than 0.
+  // If |y| exceeds 2^40 (f64: 2^80), only x = 1 gives a finite result other
+  // than 0.
   double huge = b.pick(0x1p40, 0x1p80);
   Num exponent = named(clamp(y, -huge, huge), "exponent");
   Twice l = log2Twice(magnitude);
@@ -306,13 +311,14 @@ Num expandPow(Num x, Num y) {
   Num low = named(lHigh * yLow + lLow * exponent, "low");
   low = select(abs(high) < b.pick(200.0, 1200.0), low, 0);
   Num result = named(exp2OfSum(high, low), "result");
-  // 0 and infinity have no finite logarithm.
+  // Handle the bases 0 and infinity, which have no finite logarithm.
   Num positive = named(y > 0, "positive");
   result = select(equal(magnitude, 0),
                   select(positive, b.constant(0), b.infinity()), result);
   result = select(equal(magnitude, inf),
                   select(positive, b.infinity(), b.constant(0)), result);
-  // The sign: a negative base requires an integer exponent.
+  // Set the sign: a negative base requires an integer exponent, and an odd
+  // exponent keeps the sign of the base.
   Num yMagnitude = named(abs(y), "y_magnitude");
   Num whole = named(isInteger(yMagnitude), "whole");
   Num odd = named(whole & !isInteger(yMagnitude * 0.5), "odd");

@@ -1,7 +1,7 @@
 // One function per math operation, which builds its expansion.
 //
-// ExpandMath.cpp calls these. All accept every value, including infinities and
-// NaN, and work on scalars and vectors.
+// ExpandMath.cpp calls these functions. Their expansions accept every value,
+// including infinities and NaN, and work on scalars and vectors.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_EXPANDMATHFUNCTIONS_H
 #define INGOT_PASSES_LEGALIZE_MATH_EXPANDMATHFUNCTIONS_H
@@ -10,8 +10,9 @@
 
 namespace ingot::legalize {
 
-// ExpandMathExpLog.cpp (exp, expm1, log, log1p are in MathNum.h)
-/// 2^x by the target's instruction (kernel.exp2), and e^x computed with it.
+// Defined in ExpandMathExpLog.cpp (exp, expm1, log, log1p are in MathNum.h):
+/// Compute 2^x by the instruction of the target (kernel.exp2), and e^x by means
+/// of it.
 Num exp2OfTarget(Num x);
 Num expandExpByExp2(Num x);
 Num expandExp2(Num x);
@@ -19,22 +20,24 @@ Num expandLog2(Num x);
 Num expandLog10(Num x);
 Num expandPow(Num x, Num y);
 
-// LargeAngles.cpp
-/// An angle r in [-pi/4, pi/4] and the multiple of pi/2 that was subtracted;
-/// only its two lowest bits are meaningful.
+// Defined in LargeAngles.cpp:
+/// An angle r in [-pi/4, pi/4] and the quadrant: the multiple of pi/2 that was
+/// subtracted from the angle. Only the two lowest bits of `quadrant` are
+/// meaningful.
 struct ReducedAngle {
   Num r, quadrant;
 };
-/// Whether reducing the angle needs more bits of pi than exact float products
-/// allow.
+/// Whether reducing the angle x by pi/2 needs more bits of pi than exact float
+/// products allow.
 Num isLargeAngle(Num x);
-/// Reduces the scalar `x` if it is large and finite; else returns `otherwise`.
+/// Reduces the scalar angle `x` if it is large and finite; else returns
+/// `otherwise`.
 ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise);
-/// Returns `result` if no lane of the vector is a large angle, else `ofScalar`
-/// of each lane.
+/// Returns `result` if no lane of the vector `x` is a large angle, else
+/// `ofScalar` of each lane.
 Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num));
 
-// ExpandMathTrigonometry.cpp
+// Defined in ExpandMathTrigonometry.cpp:
 Num expandSin(Num x);
 Num expandCos(Num x);
 Num expandTan(Num x);
@@ -43,7 +46,7 @@ Num expandAcos(Num x);
 Num expandAtan(Num x);
 Num expandAtan2(Num y, Num x);
 
-// ExpandMathHyperbolic.cpp
+// Defined in ExpandMathHyperbolic.cpp:
 Num expandSinh(Num x);
 Num expandCosh(Num x);
 Num expandTanh(Num x);
@@ -51,25 +54,25 @@ Num expandAsinh(Num x);
 Num expandAcosh(Num x);
 Num expandAtanh(Num x);
 
-// ExpandMathErf.cpp
-/// erf(x) by the target's own 2^x, with the accuracy needed when it is added to
-/// 1.
+// Defined in ExpandMathErf.cpp:
+/// Computes erf(x) by the 2^x instruction of the target, with the accuracy that
+/// is needed if erf(x) is added to 1, as in GELU.
 Num expandErfByExp2(Num x);
 Num expandErfc(Num x);
 
-// ExpandMathRounding.cpp (floor, trunc, roundeven are in MathNum.h)
+// Defined in ExpandMathRounding.cpp (floor, trunc, roundeven are in MathNum.h):
 Num expandCeil(Num x);
 Num expandRound(Num x);
 Num expandCopySign(Num magnitude, Num sign);
 Num expandRemainder(Num x, Num y);
-Num expandMaximum(Num x, Num y); // NaN if either is
+Num expandMaximum(Num x, Num y); // NaN if x or y is NaN
 Num expandMinimum(Num x, Num y);
 
-// ExpandMathRoots.cpp
+// Defined in ExpandMathRoots.cpp:
 Num expandCbrt(Num x);
 Num expandRsqrt(Num x);
 
-// ExpandMathInteger.cpp; on integers of any width
+// Defined in ExpandMathInteger.cpp, for integers of any width:
 Num expandPopulation(Num x);
 Num expandLeadingZeros(Num x);
 Num expandTrailingZeros(Num x);

@@ -13,8 +13,8 @@ namespace ingot::legalize {
 
 Num expandSinh(Num x) {
   Num a = named(abs(x), "a");
-  // From here on e^-x is negligible beside e^x; e^x / 2 is finite for larger x
-  // than e^x.
+  // From 10 (f64: 22) on e^-x is negligible beside e^x, and sinh(x) is e^x / 2,
+  // which is finite for larger x than e^x is.
   Num large = named(a > x.b->pick(10.0, 22.0), "large");
   Num e = named(expandExpm1(select(large, 0, a)), "e");
   Num small = named((e + e / (e + 1)) * 0.5, "small");

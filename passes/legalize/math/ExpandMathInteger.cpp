@@ -56,7 +56,7 @@ static Value power(OpBuilder &builder, Location loc, Value x, Value n,
   Value one = constant(n.getType(), builder.getIntegerAttr(exponentElement, 1));
   Value zero =
       constant(n.getType(), builder.getIntegerAttr(exponentElement, 0));
-  // For constant exponents folding leaves only the multiplications.
+  // If the exponent is constant, only multiplications are built.
   unsigned bits = widthOf(n);
   APInt known;
   bool isKnown = matchPattern(n, m_ConstantInt(&known));
@@ -82,7 +82,7 @@ static Value power(OpBuilder &builder, Location loc, Value x, Value n,
 Value expandIPow(OpBuilder &builder, Location loc, Value x, Value y) {
   Type element = getElementTypeOrSelf(x.getType());
   MathBuilder b(builder, loc,
-                builder.getF32Type()); // its float type is not used
+                builder.getF32Type()); // The float type is not used.
   Value positive = power<arith::MulIOp>(builder, loc, x, y,
                                         builder.getIntegerAttr(element, 1));
   // A power with negative exponent truncates to 0, except for the bases 1 and

@@ -13,8 +13,9 @@ namespace ingot::legalize {
 
 Num expandRsqrt(Num x) { return 1 / sqrt(x); }
 
-/// Dividing the exponent (and with it the bits) by 3 gives a guess within 4%;
-/// each Halley step then triples the number of correct digits.
+/// Computes the cube root. Dividing the exponent (and with it the bits) by 3
+/// gives a guess within 4%; each Halley step then triples the number of correct
+/// digits.
 Num expandCbrt(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(abs(x), "a");
@@ -36,7 +37,8 @@ Num expandCbrt(Num x) {
     Num cube = t * t * t;
     t = t * ((cube + scaled * 2) / (cube * 2 + scaled));
   }
-  // A Newton step adds a small correction, so t itself is not rounded again.
+  // The last step is a Newton step: it adds a small correction to t, so t
+  // itself is not rounded again.
   t = t - (t * t * t - scaled) / (t * t * 3);
   Num result =
       t * select(small, b.constant(b.pick(0x1p-20, 0x1p-100)), b.constant(2));

@@ -1,7 +1,7 @@
 // Rounding to integers, remainders, extrema.
 //
 // Rounding works in floats: adding and subtracting 2^23 (f64: 2^52) leaves the
-// nearest integer, which a comparison corrects up or down. It avoids
+// nearest integer, which a comparison corrects up or down. This avoids
 // conversions to integers, whose overflow is undefined in C++.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,13 +16,14 @@ namespace ingot::legalize {
 
 static double fractionless(Num x) { return x.b->pick(0x1p23, 0x1p52); }
 
-/// Returns the nearest integer of a magnitude below `fractionless`.
+/// Returns the integer nearest to `magnitude`, which is below fractionless():
+/// 2^23 (f64: 2^52).
 static Num nearestMagnitude(Num magnitude) {
   return (magnitude + fractionless(magnitude)) - fractionless(magnitude);
 }
 
-/// Numbers from `fractionless` on are integers already; the sign is kept, also
-/// that of 0.
+/// Returns `rounded` with the sign of `x`, also if it is 0. From fractionless()
+/// on numbers have no fraction: returns `x` itself.
 static Num finishRounding(Num x, Num magnitude, Num rounded) {
   return select(magnitude < fractionless(x), withSign(rounded, signOf(x)), x);
 }
@@ -42,8 +43,8 @@ Num expandTrunc(Num x) {
 Num expandRound(Num x) {
   Num magnitude = named(abs(x), "magnitude");
   Num rounded = named(nearestMagnitude(magnitude), "rounded");
-  // Differs from roundeven only for ties that were rounded down to an even
-  // number.
+  // The result differs from roundeven only for ties that were rounded down to
+  // an even number.
   return finishRounding(
       x, magnitude,
       select(equal(magnitude - rounded, 0.5), rounded + 1, rounded));
@@ -83,7 +84,8 @@ static Num remainderStep(Num x, Num y) {
   return select(r < 0, r + y, r);
 }
 
-/// Returns the biased exponent; for denormals it continues below 1.
+/// Returns the biased exponent of x as an integer; for denormals it continues
+/// below 1.
 static Num exponentOf(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "denormal");

@@ -3,8 +3,8 @@
 // sin, cos, tan: r = x - n pi/2 with |r| <= pi/4. pi/2 is subtracted in parts
 // of so few bits that each product with n is exact for |x| up to 1e5. Larger
 // angles are reduced in integers (LargeAngles.cpp), lane by lane in vectors.
-// The check for them is a comparison that is not on the critical path of the
-// result.
+// The check for large angles is a comparison that is not on the critical path
+// of the result.
 //
 // The inverses reduce their argument to +-1/2 (asin, acos, by half angles) and
 // to +-tan(pi/8) (atan, by differences of angles).
@@ -20,17 +20,18 @@ namespace {
 
 constexpr double kPi = 3.1415926535897932385;
 
-/// x = quadrant * pi/2 + r, with the sine and cosine of r.
+/// An angle x = quadrant * pi/2 + r, as its quadrant and the sine and cosine of
+/// r.
 struct Angle {
   Num quadrant; // only the two lowest bits are meaningful
   Num sin, cos;
 };
 
-/// Whether angles may be large (isLargeAngle): f16 and narrower types cannot
-/// hold them.
+/// Whether the angles of a function may be large (isLargeAngle): f16 and
+/// narrower types cannot hold large angles.
 bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
 
-/// Whether the function is computed on a scalar.
+/// Whether the expanded function has a scalar operand, not a vector.
 bool isScalar(const MathBuilder &b) {
   return !mlir::isa<mlir::VectorType>(b.floatType);
 }
@@ -62,8 +63,8 @@ Angle reduceAngle(Num x) {
   return {quadrant, sin, cos};
 }
 
-/// Returns `result`, with the large lanes of a vector `x` replaced by
-/// `function` of each lane.
+/// Returns `result`, but replaces the lanes in which the angle in the vector
+/// `x` is large by `function` of this angle.
 Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
   return isScalar(*x.b) || !mayBeLarge(*x.b)
              ? result
@@ -72,7 +73,7 @@ Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
 
 Num isOdd(Num integer) { return equal(integer & integer.b->integer(1), 1); }
 
-/// Returns bit 1 of the quadrant as a sign bit.
+/// Returns bit 1 of the quadrant, moved to the position of the sign bit.
 Num signOfQuadrant(Num quadrant) {
   MathBuilder &b = *quadrant.b;
   return (quadrant << (b.width - 2)) & b.integer(b.signMask());
@@ -167,8 +168,8 @@ Num expandAtan2(Num y, Num x) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num up = named(abs(y), "up"), down = named(abs(x), "down");
-  // 0/0 counts as 0/1, inf/inf as 1/1. Underflowing quotients are exact enough
-  // after scaling both operands; overflowing ones are pi/2.
+  // The quotient 0/0 counts as 0/1, inf/inf as 1/1. Underflowing quotients are
+  // exact enough after scaling both operands; overflowing ones give pi/2.
   Num bothInfinite = named(equal(up, inf) & equal(down, inf), "both_infinite");
   Num zero = named(equal(up, 0), "zero");
   Num one = named(b.constant(1), "one");

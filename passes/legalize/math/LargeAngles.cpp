@@ -36,7 +36,7 @@ static constexpr uint32_t kTwoOverPi[] = {
 
 namespace {
 
-/// Builds the reduction of a scalar angle.
+/// Builds the reduction of a large scalar angle by multiples of pi/2.
 class LargeAngle {
 public:
   explicit LargeAngle(Num x)
@@ -45,12 +45,13 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // The position in the words at which the window begins, in bits.
+    // The bit position in the words of 2/pi at which the window begins.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
     SmallVector<Num> product = multiply(mantissa(), window(position, zeros));
-    // The nearest quadrant, and the remainder in [-1/2, 1/2) of a quadrant.
+    // Split the product into the nearest quadrant and the remainder, in [-1/2,
+    // 1/2) of a quadrant.
     Num top = named(product.back(), "top");
     Num quadrant = named((top + 0x20000000) >> 30, "quadrant");
     product.back() = named(top - (quadrant << 30), "rest");
@@ -83,7 +84,7 @@ private:
                         : x;
   }
 
-  /// Returns m in 32-bit words, the lowest first.
+  /// Returns m, the mantissa as an integer, in 32-bit words, the lowest first.
   SmallVector<Num> mantissa() {
     uint64_t one = uint64_t(1) << b.mantissaBits();
     Num m = named((magnitude & b.integer(one - 1)) | b.integer(one), "m");
@@ -220,7 +221,8 @@ Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num)) {
                                   /*withElseRegion=*/true);
   OpBuilder builder = branch.getElseBodyBuilder();
   scf::YieldOp::create(builder, b.loc, result.v);
-  // Compute lane by lane through a stack buffer.
+  // If any lane is a large angle, compute the function lane by lane through a
+  // stack buffer.
   builder = branch.getThenBodyBuilder();
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, b.loc, value);

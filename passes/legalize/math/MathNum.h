@@ -1,7 +1,8 @@
 // Builds arith operations with C++ operators.
 //
-// For the files ExpandMath*.cpp; works on scalars and vectors. In contrast to
-// graph::Expr it works on f32, f64 and bits only, not on ONNX element types.
+// Used by the files ExpandMath*.cpp; works on scalars and vectors. Unlike
+// graph::Expr, which supports the ONNX element types, Num supports only f32,
+// f64 and integers as bits.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_MATHNUM_H
 #define INGOT_PASSES_LEGALIZE_MATH_MATHNUM_H
@@ -27,7 +28,8 @@ public:
 
   Num wrap(mlir::Value v) { return {this, v}; }
   bool isDouble() const { return width == 64; }
-  /// Returns one of two constants, depending on the precision.
+  /// Returns the constant `f32` or `f64`, depending on the precision of the
+  /// float type.
   template <typename T> T pick(T f32, T f64) const {
     return isDouble() ? f64 : f32;
   }
@@ -38,7 +40,7 @@ public:
   /// width.
   Num constantLike(Num x, double value);
 
-  // The parts of the float format.
+  // The mantissa bits, exponent bias and sign bit of the float format.
   unsigned mantissaBits() const { return isDouble() ? 52 : 23; }
   int64_t bias() const { return isDouble() ? 1023 : 127; }
   uint64_t signMask() const { return uint64_t(1) << (width - 1); }
@@ -48,7 +50,7 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type floatType;
-  mlir::Type intType; // of the same width and shape
+  mlir::Type intType; // An integer type of the same width and shape.
   unsigned width;
   /// Whether quotients may be off by two units in the last place.
   bool mayApproximate = false;
@@ -69,7 +71,7 @@ Num operator&(Num x, Num y);
 Num operator|(Num x, Num y);
 Num operator^(Num x, Num y);
 Num operator<<(Num x, unsigned bits);
-/// Shifts zeros in.
+/// Shifts right and fills the high bits with zeros.
 Num operator>>(Num x, unsigned bits);
 Num operator-(Num x);
 Num operator!(Num x);
@@ -105,7 +107,7 @@ Num select(Num condition, Num x, double y);
 Num select(Num condition, double x, Num y);
 /// Clamps x to [low, high]; NaN remains NaN.
 Num clamp(Num x, double low, double high);
-/// x * y + z, rounded once or twice depending on the target.
+/// Computes x * y + z, rounded once or twice depending on the target.
 Num fma(Num x, Num y, Num z);
 /// Evaluates the polynomial with the coefficients of the table by Horner's
 /// rule.
@@ -116,7 +118,7 @@ Num bitsOf(Num x);
 Num fromBits(Num x);
 Num abs(Num x);
 Num signOf(Num x); // the sign bit
-/// Returns |x| with this sign bit.
+/// Returns x, which must not be negative, with the sign bit `signBit`.
 Num withSign(Num x, Num signBit);
 /// Returns `x` with only the upper half of its mantissa: products of two such
 /// numbers are exact. The bit operations also keep compilers from contracting
@@ -127,12 +129,12 @@ Num nearest(Num x);
 
 inline constexpr double kLog2E = 1.4426950408889634074;
 
-// Expansions that other expansions use.
+// Functions that build expansions and are used by other expansions, too.
 Num expandExp(Num x, double scale = 1);
-/// e^x, but 0 below e^-80 (f64: e^-700): above, no intermediate value is
-/// denormal; denormals are slow on many processors.
+/// Computes e^x, but 0 for x below -80 (f64: -700). For larger x no
+/// intermediate value is denormal; denormals are slow on many processors.
 Num expandExpOrZero(Num x);
-/// e^(high + low) * scale, where low is much smaller than high.
+/// Computes e^(high + low) * scale, where low is much smaller than high.
 Num expandExpOfSum(Num high, Num low, double scale);
 Num expandExpm1(Num x);
 Num expandLog(Num x);

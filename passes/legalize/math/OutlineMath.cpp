@@ -10,9 +10,9 @@
 //   }
 //
 // so that each expansion is printed once, under a name and with a comment that
-// states its accuracy. Not outlined are operations for which the target has an
-// instruction, powers with a constant exponent, which become products, and
-// narrow floats.
+// states its accuracy. Operations for which the target has an instruction,
+// powers with a constant exponent (which become products), and operations on
+// floats narrower than f32 are not outlined.
 
 #include "passes/legalize/math/OutlineMath.h"
 
@@ -43,8 +43,8 @@ const MathFunction *lookupMathFunction(StringRef op) {
   return nullptr;
 }
 
-/// Returns the comment of the function, such as "e^x, within 2.5 units in the
-/// last place."
+/// Returns the comment for the function in the generated code, such as "e^x,
+/// within 2.5 units in the last place."
 static std::string commentOf(const MathFunction &function, bool isDouble,
                              bool isOrZero) {
   std::string text;

@@ -48,7 +48,7 @@ public:
     static thread_local EmulatedBlock *block = nullptr;
     return block;
   }
-  // Values that threads of a warp exchange.
+  // The values that threads of a warp exchange, by thread.
   uint64_t shown[emulated_most_threads];
 
 private:
@@ -71,7 +71,7 @@ private:
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
-  /// Lets threads continue whose wait has ended.
+  /// Lets the threads whose wait has ended continue.
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)
@@ -94,7 +94,7 @@ private:
       bool isBlock = waiting.size() == threads;
       for (const Waiting &one : waiting)
         isBlock &= !one.isWarp && !one.mbarrier;
-      // No thread can continue: complete asynchronous copies.
+      // No thread can continue: complete an asynchronous copy.
       auto isAwaited = [&](const int64_t *mbarrier) {
         for (const Waiting &one : waiting)
           if (one.mbarrier == mbarrier)

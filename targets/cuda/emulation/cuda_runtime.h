@@ -7,10 +7,10 @@
 // execute operations immediately, unless they are captured as a graph, which
 // records the dependencies of its nodes.
 //
-// By `emulated_gpu()` a program can query how much is allocated, and set
-// properties of the GPU: its memory, its compute capability, that there is
-// none. With `backwards` the threads of a launch, and the branches of a graph,
-// run in the opposite order: if results change, there is a race. With
+// By `emulated_gpu()` a program can query how much memory is allocated, and set
+// properties of the GPU: its memory, its compute capability, or that no GPU
+// exists. With `backwards` the threads of a launch, and the branches of a
+// graph, run in the opposite order: if results change, there is a race. With
 // EMULATED_GPU_CHECK, races and out-of-bounds accesses are detected (races.h).
 
 #ifndef INGOT_EMULATED_CUDA_RUNTIME_H
@@ -40,11 +40,13 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __grid_constant__
-// Blocks run one after the other.
+// Blocks run one after the other, so that a static variable can hold the shared
+// memory of each.
 #ifdef EMULATED_GPU_CHECK
 #define __shared__ static __attribute__((section("emulated_shared")))
 #define EMULATED_PER_THREAD
-// Accesses of these functions are not checked, wherever they are called.
+// Memory accesses of the functions of this header are not checked, wherever the
+// functions are called.
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))),         \
                              apply_to = function)
 #pragma clang attribute push(__attribute__((noinline)), apply_to = function)
@@ -103,7 +105,7 @@ inline unsigned emulated_rank() { return blockIdx.x % emulated_cluster; }
 inline unsigned emulated_thread() {
   return emulated_rank() * blockDim.x + threadIdx.x;
 }
-// Switches to the thread with this number.
+// Makes the thread with this number in the cluster the running one.
 inline void emulated_go_on(unsigned thread) {
   threadIdx.x = thread % blockDim.x;
   blockIdx.x += thread / blockDim.x - emulated_rank();
@@ -113,7 +115,7 @@ struct CUstream_st;
 struct CUgraph_st {
   struct Node {
     std::function<void()> work;
-    // The nodes that this one depends on.
+    // The nodes on which this node depends.
     std::vector<size_t> after;
   };
   std::vector<Node> nodes;
@@ -123,7 +125,7 @@ struct CUgraph_st {
 struct CUgraphExec_st : CUgraph_st {};
 struct CUstream_st {
   CUgraph_st *recorded = nullptr;
-  // The nodes that the next one depends on.
+  // The nodes on which the next captured node of the stream depends.
   std::vector<size_t> last;
 };
 // The position of a stream when the event was recorded.
@@ -176,7 +178,7 @@ struct EmulatedGpu {
     cudaMemoryType type;
   };
   std::map<const char *, Allocation> allocations;
-  // The maximum dynamic shared memory of kernels that requested it.
+  // For each kernel that requested dynamic shared memory: the maximum in bytes.
   std::map<const void *, size_t> shared;
   std::mutex mutex;
 
@@ -190,8 +192,8 @@ struct EmulatedGpu {
       return cudaErrorMemoryAllocation;
     if (bytes == 0)
       return cudaSuccess;
-    // The alignment of cudaMalloc; not a byte more than requested, so that
-    // address checkers see each access past the end.
+    // Allocate with the alignment of cudaMalloc, and not a byte more than
+    // requested, so that address checkers see each access past the end.
     if (posix_memalign(memory, 256, bytes))
       return cudaErrorMemoryAllocation;
     // Device memory is not zero-initialized.
@@ -240,8 +242,8 @@ inline EmulatedGpu &emulated_gpu() {
 
 #include "mbarriers.h"
 
-// Executes an operation immediately, or records it in the graph that the stream
-// is captured as.
+// Executes an operation immediately, or records it in the graph as which the
+// stream is captured.
 template <typename Work>
 cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
   if (!stream || !stream->recorded) {
@@ -260,7 +262,8 @@ cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
 
 #include "warpgroup.h"
 
-// An early kernel may start before the previous one ends.
+// Runs the blocks of a launch. A kernel with `isEarly` may start before the
+// previous kernel ends.
 inline void emulated_launch(dim3 grid, dim3 block, unsigned cluster,
                             bool isEarly, const std::function<void()> &kernel) {
   EmulatedGpu &gpu = emulated_gpu();
@@ -311,7 +314,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
   if (grid.x == 0 || block.x == 0 || block.x > 1024 ||
       grid.y * grid.z * block.y * block.z != 1)
     return cudaErrorInvalidConfiguration;
-  // More than the static limit has to be requested.
+  // Dynamic shared memory above 48 KB has to be requested by
+  // cudaFuncSetAttribute.
   auto asked =
       emulated_gpu().shared.find(reinterpret_cast<const void *>(kernel));
   size_t most = asked == emulated_gpu().shared.end() ? 0 : asked->second;
@@ -346,7 +350,7 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...),
                                  cudaFuncAttribute, int bytes) {
   EmulatedGpu &gpu = emulated_gpu();
   std::lock_guard<std::mutex> lock(gpu.mutex);
-  // One of the 228 KB is reserved for each block.
+  // Of the 228 KB of shared memory, 1 KB is reserved for each block.
   if (bytes > 227 << 10)
     return cudaErrorInvalidValue;
   gpu.shared[reinterpret_cast<const void *>(kernel)] = size_t(bytes);

@@ -59,7 +59,7 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->time = std::chrono::steady_clock::now();
   return cudaSuccess;
 }
-// The time of the emulation, which says nothing about a GPU.
+// Returns the time that the emulation takes, which says nothing about a GPU.
 inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
                                         cudaEvent_t end) {
   *milliseconds =
@@ -68,7 +68,8 @@ inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                        unsigned) {
-  // Operations that were executed immediately are complete.
+  // The work before an event outside of a capture was executed immediately: it
+  // is complete.
   if (!event->recorded)
     return stream && stream->recorded ? cudaErrorInvalidValue : cudaSuccess;
   if (!stream || (stream->recorded && stream->recorded != event->recorded))
@@ -97,7 +98,8 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec,
 }
 inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                        cudaGraphExecUpdateResultInfo *) {
-  // A graph with other nodes or dependencies cannot be updated.
+  // An executable graph cannot be updated to a graph with other nodes or
+  // dependencies.
   if (exec->nodes.size() != graph->nodes.size())
     return cudaErrorInvalidValue;
   for (size_t i = 0; i < graph->nodes.size(); ++i)
@@ -106,11 +108,13 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   exec->nodes = graph->nodes;
   return cudaSuccess;
 }
-// Runs the nodes one after the other, each after its dependencies: always the
-// first one that is ready, or with `backwards` the last one.
+// Runs the nodes of `graph` one after the other, each after the nodes on which
+// it depends: always the first node that is ready, or with `backwards` the last
+// one.
 inline void emulated_run_graph(const CUgraph_st &graph) {
   size_t count = graph.nodes.size();
-  // For each node, the nodes that complete before it in any order.
+  // For each node, the nodes that complete before it in every order that the
+  // dependencies allow.
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
   for (size_t i = 0; i < count; ++i)
     for (size_t from : graph.nodes[i].after) {

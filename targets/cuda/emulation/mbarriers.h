@@ -5,8 +5,8 @@
 #ifndef INGOT_EMULATED_MBARRIERS_H
 #define INGOT_EMULATED_MBARRIERS_H
 
-// The tensor map that the driver encodes for such copies, of 128 bytes as on
-// the device.
+// The tensor map that the driver encodes for copies of whole tiles, of 128
+// bytes as on the device.
 struct alignas(64) CUtensorMap {
   const char *tensor;
   uint64_t sizes[5], distances[5];
@@ -16,7 +16,7 @@ struct alignas(64) CUtensorMap {
 };
 static_assert(sizeof(CUtensorMap) == 128, "a map of 128 bytes");
 
-// The word of an mbarrier.
+// The contents of the 64-bit word of an mbarrier.
 struct EmulatedMbarrier {
   uint16_t arrivals, left;
   int32_t bytes : 31;
@@ -29,7 +29,8 @@ struct EmulatedMbarrier {
       fail("an mbarrier is used before it is initialized");
     return mbarrier;
   }
-  // After an arrival or a copy: completes the phase if nothing is missing.
+  // Stores the mbarrier after an arrival or a copy; completes its phase if
+  // neither arrivals nor bytes are missing.
   void put(int64_t *word) {
     if (left == 0 && bytes == 0) {
       left = arrivals;
@@ -54,13 +55,13 @@ public:
     char *to;
     int64_t *mbarrier;
     unsigned thread, clock;
-    // The blocks of the cluster that receive the copy, and the distances of
-    // their memory.
+    // The number of blocks of the cluster that receive the copy, and for each
+    // of them the distance of its shared memory from that of the copying block.
     unsigned blocks;
     ptrdiff_t distances[emulated_most_blocks];
 
-    // Calls `body`, in each block, with each 16 bytes of shared memory and
-    // their source address, which is null outside of the tensor.
+    // Calls `body` for each 16 bytes of shared memory of each receiving block,
+    // with their source address, which is null outside of the tensor.
     template <typename Body> void forEachVector(const Body &body) const {
       for (unsigned block = 0; block < blocks; ++block)
         forEachVector(to + distances[block], body);
@@ -150,7 +151,8 @@ public:
     emulated_release(word);
     mbarrier.put(word);
   }
-  // Counts bytes that this thread has written.
+  // Tells an mbarrier that this thread has written `bytes` of the bytes that it
+  // expects.
   void count(int64_t *word, unsigned bytes) {
     EmulatedMbarrier mbarrier = EmulatedMbarrier::of(word);
     mbarrier.bytes -= int32_t(bytes);
@@ -174,8 +176,8 @@ public:
     copy.clock = emulated_issue();
     copies.push_back(copy);
   }
-  // Completes one copy, the newest of those whose mbarriers are awaited;
-  // returns false if there is none.
+  // Completes one pending copy: the newest one whose mbarrier is awaited, else
+  // the oldest one. Returns false if no copy is pending.
   template <typename IsAwaited> bool arriveLate(const IsAwaited &isAwaited) {
     if (copies.empty())
       return false;
@@ -211,8 +213,8 @@ public:
     emulated_go_on(running);
     return true;
   }
-  // A copy that completes after the end of its block would overwrite memory of
-  // the next one.
+  // A copy that completes after the end of its block would overwrite shared
+  // memory of the next block.
   void endBlock() {
     if (!copies.empty())
       EmulatedMbarrier::fail(
@@ -297,7 +299,7 @@ inline CUresult cuTensorMapEncodeIm2col(
   map->areWindows = 1;
   map->box[0] = uint16_t(channels);
   map->box[1] = uint16_t(positions);
-  // Corner coordinates share 16 bits.
+  // The coordinates of a corner of the windows share 16 bits.
   int most = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
   for (unsigned axis = 0; axis + 2 < rank; ++axis) {
     map->low[axis] = int16_t(low[axis]);

@@ -12,7 +12,8 @@
 // still write. An address that is neither in device memory, nor in shared
 // memory, nor on the thread's stack, is out of bounds. (Within shared memory,
 // -fsanitize=bounds traps accesses outside of an array.) The program reports
-// the threads and aborts. These functions replace clang's own runtime.
+// the threads and aborts. The functions of this header replace clang's own
+// runtime.
 
 #ifndef INGOT_EMULATED_RACES_H
 #define INGOT_EMULATED_RACES_H
@@ -57,7 +58,8 @@ extern char __executable_start[], _end[];
 
 class EmulatedRaces {
 public:
-  // Not defaulted, so that its own accesses are not checked.
+  // Not defaulted, so that the accesses of the constructor itself are not
+  // checked.
   EmulatedRaces() {}
 
   // Whether the running code is part of a kernel.
@@ -90,11 +92,11 @@ public:
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
 
-  // Ranges of launches that may run concurrently with the next ones; null:
+  // Ranges of launches that may run concurrently with the next launches; null:
   // none.
   const std::vector<std::pair<size_t, size_t>> *beside = nullptr;
 
-  // Adds or removes a pending copy of 16 bytes to this address.
+  // Adds (`by` = 1) or removes (-1) a pending copy of 16 bytes to this address.
   void changePending(void *to, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<char *>(to) + i).pending += by;
@@ -112,13 +114,14 @@ public:
       sums[thread].clear();
     }
   }
-  // Whether a kernel has stored any of these bytes: others are constants.
+  // Whether a kernel has stored to any of these bytes; bytes to which no kernel
+  // has stored are constants.
   bool isOfKernels(const char *first, size_t bytes) {
     return std::any_of(first, first + bytes, [this](const char &byte) {
       return cellOf(&byte).written.launch != 0;
     });
   }
-  // This thread has waited for the previous kernel.
+  // Records that this thread has waited for the previous kernel.
   void begun() { mayBegin[emulated_thread()] = true; }
   void release(const void *mbarrier) {
     unsigned thread = emulated_thread();
@@ -150,7 +153,8 @@ public:
     sums[emulated_thread()].push_back({begin, begin + bytes, isInFlight});
   }
 
-  // Blocks that added to the same counter earlier did so after their writes.
+  // Records that this block adds to the counter `number`. Blocks that added to
+  // it earlier have completed their writes.
   void counted(const void *number) {
     for (const auto &other : countsAt[number])
       join(knownBlocks, other.first, other.second);
@@ -158,7 +162,8 @@ public:
   }
   void beginLaunch() { countsAt.clear(); }
 
-  // Adds or removes a pending product that reads 16 bytes at this address.
+  // Adds (`by` = 1) or removes (-1) a pending product that reads 16 bytes at
+  // this address.
   void changeReading(const void *from, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<const char *>(from) + i).reading += by;
@@ -185,13 +190,16 @@ private:
     for (size_t i = 0; i < of.size(); ++i)
       to[i] = std::max(to[i], of[i]);
   }
-  // The epoch up to which a block's accesses are known to have completed.
+  // For each block: the epoch up to which its accesses are known to have
+  // completed.
   typedef std::unordered_map<unsigned, unsigned> Blocks;
   static void join(Blocks &to, unsigned block, unsigned epoch) {
     unsigned &known = to[block];
     known = std::max(known, epoch);
   }
-  // Two readers, since one of them may be the thread that writes.
+  // The last accesses to a byte, and the numbers of pending copies to it and of
+  // pending products that read it. Two reads are stored, since one of them may
+  // be by the thread that writes.
   struct Cell {
     Access written, read[2];
     int pending, reading;
@@ -231,7 +239,7 @@ private:
             known[now.thread][before.thread] > before.clock);
   }
 
-  // Checks an access to memory of the thread itself.
+  // Checks an access to the own memory of the running thread.
   void useOwn(const char *first, size_t bytes, bool isWrite) {
     for (const Sums &one : sums[emulated_thread()]) {
       if (first < one.begin || first >= one.end)
@@ -332,12 +340,12 @@ struct EmulatedKernelCode {
   bool before;
 };
 // Sets the ranges of launches, from after the first to the second number, that
-// may run concurrently with the next ones.
+// may run concurrently with the next launches.
 inline void
 emulated_beside(const std::vector<std::pair<size_t, size_t>> *launches) {
   EmulatedRaces::all().beside = launches;
 }
-// This thread has passed a barrier of its warp or block.
+// Records that this thread has passed a barrier of its warp or block.
 inline void emulated_passed(bool isWarp) {
   EmulatedRaces &races = EmulatedRaces::all();
   ++(isWarp ? races.warpEpochs : races.blockEpochs)[emulated_thread()];

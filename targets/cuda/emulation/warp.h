@@ -5,7 +5,8 @@
 #ifndef INGOT_EMULATED_WARP_H
 #define INGOT_EMULATED_WARP_H
 
-// Copies complete as late as the kernel allows: when they are awaited.
+// The asynchronous copies (cp.async) of the threads of a block. They complete
+// as late as the kernel allows: when they are awaited.
 class EmulatedCopies {
 public:
   void clear() {
@@ -62,7 +63,7 @@ private:
   OfThread copies[1024];
 };
 
-// Returns the value of an f16 or bf16.
+// Returns the value of the f16 or bf16 with these bits.
 inline float emulated_value(uint16_t bits, bool isBFloat) {
   uint32_t word = uint32_t(bits) << 16;
   float value;
@@ -84,7 +85,8 @@ inline float emulated_value(uint16_t bits, bool isBFloat) {
   return value;
 }
 
-// The registers that the threads of a block exchange.
+// The operand registers and addresses that the threads of a block exchange, by
+// thread.
 struct EmulatedRegisters {
   uint32_t words[1024][6];
   const void *addresses[1024];
@@ -113,7 +115,7 @@ struct emulated_instructions {
     typedef uint16_t Bits;
     static float value(uint16_t bits) { return emulated_value(bits, true); }
   };
-  // The hardware ignores the lowest 13 bits.
+  // A 32-bit word whose lowest 13 bits the hardware ignores.
   struct Tf32 {
     typedef uint32_t Bits;
     static float value(uint32_t bits) {
@@ -174,15 +176,15 @@ struct emulated_instructions {
   static float widen_e4m3(uint8_t bits) { return E4m3::value(bits); }
   static float widen_e5m2(uint8_t bits) { return E5m2::value(bits); }
   static float larger_f32(float x, float y) { return x != x || y > x ? y : x; }
-  // Has the largest error that the device may have.
+  // Returns the quotient with the largest error that the device may have.
   static float quotient_f32(float x, float y) {
     return x / y * (1 + 1.1920929e-7f);
   }
   static float divide_f32(float x, float y) { return x / y; }
   static float root_f32(float x) { return __builtin_sqrtf(x); }
   static double root_f64(double x) { return __builtin_sqrt(x); }
-  // Has the largest errors that the device may have: two units in the last
-  // place up, down, or none, depending on the bits of x.
+  // Returns 2^x with the largest errors that the device may have: two units in
+  // the last place up, down, or none, depending on the bits of x.
   static float exp2_f32(float x) {
     float power = __builtin_exp2f(x);
     constexpr float leastNormal = 1.17549435e-38f;
@@ -204,8 +206,8 @@ struct emulated_instructions {
     uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
     if (rest > 0x7f800000u)
       return 0x7fff;
-    // Infinity from 65520 on. Below 2^-14, adding 0.5 leaves units of 2^-24 in
-    // the lowest bits.
+    // From 65520 on the result is infinity. Below 2^-14, adding 0.5 leaves
+    // units of 2^-24 in the lowest bits.
     if (rest >= 0x477ff000u)
       return static_cast<uint16_t>(sign | 0x7c00u);
     if (rest < 0x38800000u) {
@@ -319,8 +321,8 @@ private:
     EmulatedBlock::current()->wait(/*isWarp=*/true);
   }
 
-  // Returns element `at` of the 32 bytes of a row or column, from the thread
-  // that holds it.
+  // Returns element `at` of the 32 bytes of a row or column of a matrix
+  // operand, from the register of the thread that holds it.
   template <typename Type>
   static auto element(unsigned thread, unsigned low, unsigned high,
                       unsigned at) {

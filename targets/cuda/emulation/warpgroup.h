@@ -20,7 +20,8 @@ public:
       const char *at;
       unsigned distance;
     } left, right;
-    // Four words in registers of the thread, instead of a left tile.
+    // The left operand as four words in registers of the thread; null if it is
+    // a tile.
     const int32_t *words;
     // Whether the product overwrites the accumulators.
     bool isFirst;
@@ -41,7 +42,7 @@ public:
            (tile.distance ? 0x3ffu : 0x38fu)) != 0)
         EmulatedMbarrier::fail(
             "a tile begins at an address that is not a multiple of 1024 bytes");
-      // A descriptor has 14 bits for it, in units of 16 bytes.
+      // A descriptor has 14 bits for the distance, in units of 16 bytes.
       if (tile.distance % 1024 != 0 || tile.distance >> 18 != 0)
         EmulatedMbarrier::fail(
             "the column blocks of a tile are not a multiple of "
@@ -72,8 +73,8 @@ public:
       areWords |= of.pending[done].words != nullptr;
       ++done;
     }
-    // Words of other threads are read: all of them have started the products,
-    // and continue together.
+    // Products with words in registers read the words of other threads of the
+    // warp: wait until all of them have started the products.
     if (areWords)
       EmulatedBlock::current()->wait(/*isWarp=*/true);
     for (size_t i = 0; i < done; ++i) {
@@ -87,7 +88,8 @@ public:
     for (const Product &product : of.pending)
       setInFlight(product, true);
   }
-  // This thread has stored to its accumulators: wgmma.fence is needed again.
+  // Records that this thread has stored to its accumulators: wgmma.fence is
+  // needed again.
   void changed() { mine().isBegun = false; }
   void endBlock() {
     for (OfThread &of : threads) {
@@ -142,7 +144,8 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(mbarrier, 0);
   }
-  // The blocks of a cluster have the same memory layout.
+  // The blocks of a cluster have the same memory layout, so the mbarrier of
+  // another block is at the same offset.
   static void arrive_at(int64_t *mbarrier, ptrdiff_t block) {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(
@@ -285,7 +288,8 @@ private:
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
-  // Coordinates are innermost first: the position, then for windows the shift.
+  // Starts a copy. `places` are the coordinates, innermost first: the position,
+  // then for windows the shift.
   static void copy(void *to, const CUtensorMap &map, int64_t *mbarrier,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
                    bool areWindows, ptrdiff_t blocks) {
@@ -326,12 +330,13 @@ private:
         reinterpret_cast<uintptr_t>(tile) + row * 128 + vector * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
-  // Returns 8 rows or columns of one K element of a transposed tile.
+  // Returns the 16 bytes of a transposed tile that contain one K element of 8
+  // rows or columns.
   static const char *turnedVector(const Tile &tile, unsigned step,
                                   unsigned row) {
     return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
   }
-  // Converts all K elements of a row or column.
+  // Converts all K elements of a row or column of `tile` to `values`.
   template <typename Type, typename Value>
   static void decode(const Tile &tile, unsigned row, Value *values) {
     typedef typename Type::Bits Bits;
@@ -350,7 +355,8 @@ private:
       }
     }
   }
-  // The same for a row that four threads hold in registers.
+  // Converts the K elements of a row of the left operand that four threads hold
+  // in registers.
   template <typename Type, typename Value>
   static void decodeWords(const EmulatedProducts::Product &product,
                           unsigned half, Value *values) {
@@ -365,8 +371,8 @@ private:
                   uint32_t(words[word]) >> 16 * second));
     }
   }
-  // A warp's reads are recorded once, from the start of the product until it is
-  // awaited.
+  // Records (`by` = 1) or removes (-1) the reads of a product, from its start
+  // until it is awaited. One thread does so for its warp.
   template <unsigned columns>
   static void read(const EmulatedProducts::Product &product, int by) {
     if (threadIdx.x % 32 != 0)
