@@ -100,7 +100,8 @@ class Network:
         self.macs = sum(group["macs"] for group in facts["groups"])
 
     def error(self, outputs):
-        """Returns the largest difference relative to the range; None if the shapes differ."""
+        """Returns the largest difference of the first output from ONNX Runtime's, relative to the largest
+        magnitude in ONNX Runtime's; None if the sizes differ."""
         y, expected = np.asarray(outputs[0], np.float64).ravel(), self.expected[0].astype(np.float64).ravel()
         if y.size != expected.size:
             return None
@@ -142,7 +143,7 @@ def build_program(network, folder, compiler, target, options):
 
 
 def counts_of(path):
-    """Returns (address, executed instructions) of each block."""
+    """Returns (address, executed instructions) of each block of code in a file that Window.c wrote."""
     with open(path) as file:
         return [(int(address), int(n) * int(runs)) for address, _, n, runs in map(str.split, file)]
 
@@ -168,7 +169,7 @@ def list_kernels(network, program, counts, target, most):
 
 
 def count_own(network, core, compiler):
-    """Returns the instructions and the outputs of Ingot's code."""
+    """Builds Ingot's code for a core, runs it under emulation, and returns the instructions of one inference."""
     args = network.args
     emulated, target = CORES[core][:2]
     target = FAST_TARGETS.get(args.fast, target)
@@ -188,8 +189,8 @@ def count_own(network, core, compiler):
 
 
 def root_of(args, core):
-    """Returns the file system that a peer sees. Its /proc/cpuinfo describes the core: with that of the
-    x86 host, ONNX Runtime crashes."""
+    """Returns the folder that another engine sees as the root of the file system under emulation. Its
+    /proc/cpuinfo describes the emulated core: with the host's, ONNX Runtime crashes."""
     path = os.path.join(args.work, "root-" + core)
     if os.path.exists(path):
         return path
@@ -209,7 +210,7 @@ def root_of(args, core):
 
 
 def count_peer(network, core, peer):
-    """Returns the instructions of another engine, without those of Python and numpy."""
+    """Returns the instructions of one inference by another engine, without those of Python and numpy."""
     args = network.args
     options = PEERS_OF_FAST.get(args.fast, {}).get(peer, [])
     if args.fast and not options:
