@@ -168,8 +168,8 @@ def masks(rows, columns):
     hidden[:, 0] = False
     for name, low in (("inf", -np.inf), ("max", np.finfo(np.float32).min), ("1e4", np.float32(-1e4)), ("1e9", np.float32(-1e9))):
         mask = np.where(hidden, np.float32(low), np.float32(0))
-        # A row that -1e9 hides completely is not compared: float32 sums of a score and -1e9 lose the score, 64-bit
-        # integer sums do not.
+        # -1e9 hides no row completely: the float32 sum of a score and -1e9 loses the score, so that the softmax of such a
+        # row depends on whether sums are floats or 64-bit integers.
         if name != "1e9":
             mask[1] = low
         yield name, mask

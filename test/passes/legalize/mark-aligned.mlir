@@ -3,12 +3,13 @@
 // RUN: %ingot-opt %s -legalize-mark-aligned=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
-// Where unaligned reads are equally fast, nothing is marked.
+// On targets where unaligned vector accesses are equally fast, no alignment is
+// added.
 // ELSEWHERE-NOT: alignment
 
-// The arena is aligned to 128 bytes, and so is each step of a loop over whole
-// vectors. Wider vectors take several registers and need only the alignment of
-// one.
+// The arena is aligned to 128 bytes, and so is each iteration of a loop over
+// whole vectors of 128 bytes. Wider vectors take several registers and need
+// only the alignment of one register.
 // CHECK-LABEL: @whole(
 // CHECK: vector.load %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 128 : i64} : memref<8x256xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} {alignment = 128 : i64} : memref<8x256xi32>, vector<128xi32>
