@@ -16,8 +16,9 @@ func.func @few(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x6xf32> {
   return %y : tensor<1x28x28x6xf32>
 }
 
-// 8 channels with a stride of 2: the columns that a vector reads are made
-// contiguous before the convolution.
+// 8 channels of an image, with a stride of 2: the group reads the
+// channels-first image, whose columns are contiguous, and includes the
+// transpose.
 // CHECK-LABEL: @picture(
 // CHECK: graph.group "position-convolution"
 // CHECK-NEXT: ^bb0

@@ -99,9 +99,9 @@ func.func @windows(%x: tensor<512x49x96xf32>, %b: tensor<8x1x96xf32>) -> tensor<
 
 // -----
 
-// Results that are written directly into a concatenation are written, for each
-// image, into the concatenation of this image. The concatenations of all images
-// are adjacent and form one tensor again.
+// Results that are written directly into a concatenation of channels are
+// written, for each image, into the concatenation of this image. A reshape of a
+// split result becomes a view of the result of all images.
 // CHECK-LABEL: @channels(
 // CHECK: %[[A0:.*]] = graph.group {{.*}}output_strides = array<i64: 602112, 10752, 192, 1>{{.*}} -> tensor<1x56x56x96xf32>
 // CHECK: %[[B0:.*]] = graph.group {{.*}}output_strides = array<i64: 602112, 10752, 192, 1>{{.*}} -> tensor<1x56x56x96xf32>
