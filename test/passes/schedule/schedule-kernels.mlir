@@ -203,9 +203,9 @@ kernel.func @joined(%a: tensor<5x32xf32>, %b: tensor<5x17xf32>, %s: tensor<49xf3
   kernel.return %y : tensor<5x49xf32>
 }
 
-// If a tensor that is added to a concatenation cannot be divided like it, or if
-// an operand is narrower than a vector, each element is selected from the
-// operands.
+// Each element is selected from the operands of a concatenation if its columns
+// are sliced, so that they are not those of the operands, or if an operand is
+// narrower than a vector.
 // CHECK-LABEL: @other_columns(
 // CHECK: scf.if
 // CHECK-LABEL: @narrow_parts(

@@ -38,8 +38,8 @@ kernel.func @blocks(%x: tensor<40x96xui8>, %w: tensor<6144xsi8>) -> tensor<40x50
   kernel.return %y : tensor<40x50xsi32>
 }
 
-// With one sum tile per three columns of tiles in use, the epilogue reads four
-// rows of sums at a time.
+// The result is one row of three tiles of sums. The epilogue reads four rows of
+// sums at a time.
 // CHECK-LABEL: @epilogue(
 // CHECK: kernel.multiply_tiles 2 plus 3 times 6 of si8, si8
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16{{.*}} step %c4

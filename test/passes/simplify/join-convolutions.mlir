@@ -48,8 +48,8 @@ func.func @grouped(%x: tensor<1x5x5x4xf32>, %z: tensor<1x5x5x4xf32>) -> tensor<1
   return %y : tensor<1x5x5x4xf32>
 }
 
-// Convolutions are not joined if their windows have different centres or
-// strides, if they have different operands, or if another operator reads one of
+// Convolutions are not joined if neither window contains the positions of the
+// other, if they have different operands, or if another operator reads one of
 // the results.
 // CHECK-LABEL: @apart(
 // CHECK-COUNT-8: graph.conv
