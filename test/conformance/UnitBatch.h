@@ -15,7 +15,7 @@ namespace ingot::conformance {
 /// Returns the first diagnostic as "id: operator: message".
 std::string firstReason(const Diagnostics &diagnostics);
 
-/// A generated header and source, and the function that they are built to.
+/// A generated header and source, and their entry function once they are built.
 struct Text {
   std::string header, source;
   /// The object file with the weights, if they are not in the source, and its
@@ -27,8 +27,8 @@ struct Text {
   Function function = nullptr;
 };
 
-/// A compiled unit: the indices of the unit and of its text, and the types of
-/// its inputs and outputs.
+/// A compiled unit: its index in the batch, the index of its text, and the
+/// types of its inputs and outputs.
 struct Prepared {
   int unit;
   int text;

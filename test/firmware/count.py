@@ -237,7 +237,7 @@ def measure(arguments, target, work):
     code_object = os.path.join(work, name + ".o")
     if arguments.emx:
         source = os.path.join(work, name + ".c")
-        # The C code may use neither heap nor files, as on a bare-metal board.
+        # The C code of emx-onnx-cgen may use neither heap nor files, as on a bare-metal board.
         run([arguments.emx, "compile", arguments.model, source, "--model-name", name, "--restrict-arrays",
              "--large-temp-threshold", "0", "--large-weight-threshold", "0"])
         compiler = target.c_compiler

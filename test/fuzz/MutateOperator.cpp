@@ -194,7 +194,8 @@ static void mutateAttributes(onnx::NodeProto &node,
   }
   if (!schema || schema->attributes().empty())
     return;
-  // Sorted by name, so that a seed chooses the same attribute on every machine.
+  // The attributes are sorted by name, so that a seed chooses the same one on
+  // every machine.
   std::vector<std::string> names;
   for (const auto &[name, attr] : schema->attributes())
     names.push_back(name);

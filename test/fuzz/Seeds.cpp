@@ -40,7 +40,8 @@ bool Seeds::add(const fs::path &path) {
   return !files.empty();
 }
 
-/// Calls `visit` for each name that a node uses from outside of itself.
+/// Calls `visit` for each name of a value that a node or its subgraphs read and
+/// do not define.
 template <typename Visit>
 static void forEachRead(const onnx::NodeProto &node, Visit visit) {
   for (const std::string &input : node.input())

@@ -56,7 +56,8 @@ def models():
     yield "sampled", model(
         [node("RoiAlign", ["x", "rois", "image"], ["a"], output_height=2, output_width=3, sampling_ratio=2), node("GridSample", ["x", "grid"], ["g"])],
         [info("x", F, ["n", 2, "h", "w"]), info("rois", F, ["k", 4]), info("image", I, ["k"]), info("grid", F, ["n", 2, 3, 2])], [info("a", F), info("g", F)])
-    # Loops without iterations, with a state that is stored in the caller's tensors, and that end by a trip count or a condition.
+    # Loops without iterations, loops whose state is stored in the caller's tensors, and loops that end by a
+    # trip count or a condition.
     scan = helper.make_graph([node("Add", ["a", "row"], ["b"])], "scan", [info("a", F, ["n"]), info("row", F, ["n"])], [info("b", F, ["n"])])
     yield "scanned", model([node("Scan", ["x", "rows"], body=scan, num_scan_inputs=1)], [x, info("rows", F, ["k", "n"])], [info("y", F, ["n"])])
     body = helper.make_graph([node("Gather", ["x", "i"], ["one"]), node("Add", ["a", "one"], ["b"]), node("Identity", ["b"], ["c"]), node("Identity", ["on"], ["still"])],

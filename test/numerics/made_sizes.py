@@ -72,8 +72,8 @@ def boxes(ingot):
     check(ingot, "limits of NonMaxSuppression", model([node("NonMaxSuppression", ["b", "s", "limit"], center_point_box=1)],
                                                       [("b", F, [2, 9, 4]), ("s", F, [2, 1, 9]), ("limit", I, [1])], [("y", I)]),
           [{"b": corners(9), "s": rng.random((2, 1, 9), np.float32), "limit": ints(limit)} for limit in (0, 1, 2**40)])
-    # Many boxes, of which most or few are selected; equal scores; corners in any order; classes close
-    # together, far apart, and all at the same position.
+    # NonMaxSuppression of many boxes, of which most or few are selected; equal scores; corners in any order;
+    # classes close together, far apart, and all at the same position.
     def many(spread, largest, kinds, digits):
         low = spread * rng.random((2, 700, 2), np.float32) + 1000 * rng.integers(kinds, size=(2, 700, 1)).astype(np.float32)
         first, second = low, low + largest * rng.random((2, 700, 2), np.float32)
@@ -360,7 +360,7 @@ def bodies(ingot):
                                  [info("still", TensorProto.BOOL), info(result, F), *[info(name, F, shape) for name, shape in collected.items()]])
         return node("Loop", [count, "", "zero"], ["y", *["all_" + name for name in collected]], body=body)
 
-    # The non-negative elements of row i of x; their number varies.
+    # The positive elements of row i of x; their number varies.
     row = [node("Gather", ["x", "i"], ["row"], axis=0), node("Greater", ["row", "zero"], ["c"]), node("Compress", ["row", "c"], ["kept"])]
     sums = [*row, node("ReduceSum", ["kept"], ["part"], keepdims=0), node("Mul", ["part", "part"], ["square"]), node("Add", ["before", "square"], ["sum"])]
     weights = {"zero": np.array(0, np.float32), "n": np.array(40, np.int64)}
@@ -394,7 +394,7 @@ def bodies(ingot):
     check(ingot, "NonZero in a branch", model([node("If", ["c"], then_branch=branch[0], else_branch=branch[1])],
                                               [("x", F, [3, 5]), ("c", TensorProto.BOOL, [])], [("y", F)]),
           [{"x": normal(3, 5).round(), "c": np.array(c)} for c in (True, False)])
-    # Branches with different sizes: static, data-dependent, and empty.
+    # The branches of an If have results of different sizes: static, data-dependent, and empty.
     few = {"then": [node("Slice", ["x", "zero64", "two"], ["then"])],
            "else": [node("Greater", ["x", "zero"], ["above"]), node("Compress", ["x", "above"], ["kept1"]), node("Exp", ["kept1"], ["else"])]}
     none = {"then": [node("Constant", [], ["then"], value=numpy_helper.from_array(np.zeros(0, np.float32)))], "else": [node("Neg", ["x"], ["else"])]}
@@ -405,7 +405,7 @@ def bodies(ingot):
                     [("x", F, [6]), ("c", TensorProto.BOOL, [])], [("y", F), ("z", F)],
                     {"zero": np.float32(0), "zero64": ints(0), "two": ints(2)}),
               [{"x": x, "c": np.array(c)} for c, x in ((True, normal(6)), (False, normal(6)), (False, np.abs(normal(6))), (False, -np.abs(normal(6))))])
-    # A loop state that grows.
+    # A loop whose state grows in each iteration.
     longer = [node("ReduceMean", ["carry"], ["m"], keepdims=1), node("Concat", ["carry", "m"], ["u"], axis=0)]
     grow = helper.make_graph([*longer, node("Identity", ["on3"], ["still3"])], "grow", [info("j", I), info("on3", TensorProto.BOOL), info("carry", F, None)],
                              [info("still3", TensorProto.BOOL), info("u", F, None)])

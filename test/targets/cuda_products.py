@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 EMULATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "targets", "cuda", "emulation")
 KINDS = {"e4m3": (ml_dtypes.float8_e4m3fn, TensorProto.FLOAT8E4M3FN), "e5m2": (ml_dtypes.float8_e5m2, TensorProto.FLOAT8E5M2),
          "u8": (np.uint8, TensorProto.UINT8), "s8": (np.int8, TensorProto.INT8)}
-# Tolerances: f32 accumulators, and bf16 with 8 bits of mantissa.
+# Tolerances for results: with f32 operands, and with operands rounded to bf16 (8 bits of mantissa).
 CLOSE, BFLOAT = 2e-6, 1e-2
 
 

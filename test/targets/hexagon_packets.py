@@ -179,7 +179,7 @@ def count(args, facts, plugin, name):
     else:
         path = os.path.join(folder, "model.onnx")
         onnx.save(CASES[name][0], path)
-    # For `generic`, there are no sums over windows in addition to the model's matmuls and convolutions.
+    # MACs are counted for `generic`: for Hexagon, `inspect` would also count those of sums over windows.
     inspected = json.loads(run([args.ingot, "inspect", path, "--json", "--target", "generic"]))
     macs = sum(group["macs"] for group in inspected["groups"])
     run([args.ingot, path, "-o", os.path.join(folder, "net.cpp"), "--name", "net", "--target", TARGET, "--weights", "source"])

@@ -109,7 +109,8 @@ TEST_CASE("suggestions are close and at most four") {
         std::vector<std::string>{"Conv"});
   CHECK(suggestions("zzzzzz", {"Conv", "Add"}).empty());
   CHECK(suggestions("abc", {"abd", "abe", "abf", "abg", "abh"}).size() == 4);
-  // At most one edit for up to five letters, two for six letters or more.
+  // A name is suggested if it takes at most one edit (for names of up to five
+  // letters) or two.
   CHECK(suggestions("Foo", {"Cos", "Floor", "Log", "Loop"}).empty());
   CHECK(suggestions("Resie", {"Resize"}).size() == 1);
   CHECK(suggestions("Resi", {"Resize"}).empty());

@@ -113,7 +113,8 @@ TEST_CASE("sizes known only at run time fit if they are what a rule needs",
     std::string text = mismatch ? mismatch->message : "";
     for (const auto &[a, b] : pairs)
       text += kernel::sizeText(a) + " = " + kernel::sizeText(b) + ";";
-    // If no assumptions are allowed, the shapes do not match.
+    // Shapes that match only under assumptions do not match if no assumptions
+    // are allowed.
     CHECK((pairs.empty() ||
            checkOperandShapes(rule, {{"x", x}, {"w", w}}, attribute)));
     return text;

@@ -160,7 +160,8 @@ TEST_CASE("a choice is within what it is chosen of", "[sizes]") {
   CHECK((smallerOf(largerOf(n - 4, 0), m) - m).most() == 0);
   CHECK(ifLess(n, m, n, m) == smallerOf(n, m));
   CHECK(ifEqual(n, m, m, n) == n);
-  // Comparing a boolean with a number simplifies to the comparison itself.
+  // Comparing the result of a comparison (1 or 0) with a number simplifies to
+  // the comparison itself.
   Dim same = ifEqual(n, m, 1, 0);
   CHECK(ifEqual(same, 0, 5, n) == ifEqual(n, m, n, 5));
   CHECK(floorDiv(n * m, m) == n);

@@ -29,7 +29,8 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, "..", "..", "networks")]
 import run as networks  # noqa: E402
 
-# QEMU's name of the core, Ingot's target, MIDR, and the CPU features that a peer sees in /proc/cpuinfo.
+# QEMU's name of each core, Ingot's target, MIDR, and the CPU features that other engines see in
+# /proc/cpuinfo.
 CORES = {
     "a53": ("cortex-a53", "armv8-a", 0x410FD034, "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
     "a72": ("cortex-a72", "armv8-a", 0x410FD083, "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
@@ -49,7 +50,7 @@ PEERS_OF_FAST = {
 NETWORKS = ["mnist_cnn", "lenet5", "tiny_ad_autoencoder", "tiny_ds_cnn_kws", "tiny_mobilenet_v1_025_vww",
             "tiny_resnet8_cifar", "lstm_2x256_t100", "mobilenet_v3_small", "mobilenet_v2", "squeezenet1_1",
             "efficientnet_b0", "resnet18", "deit_tiny", "minilm_l6_128"]
-# Files of a peer's process that belong to Python itself, not to the engine.
+# Modules in the process of another engine whose instructions are not counted: they belong to Python itself.
 PYTHON = ("python3.11", "numpy", "lib-dynload", "libffi")
 
 MAIN = """#include "net.h"

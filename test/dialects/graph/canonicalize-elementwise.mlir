@@ -152,8 +152,8 @@ func.func @casts(%x: tensor<4xf16>, %i: tensor<4xsi8>) -> (tensor<4xf16>, tensor
   return %b, %d : tensor<4xf16>, tensor<4xsi64>
 }
 
-// Kept are conversions that round, and conversions of integers through floats
-// that saturate.
+// Conversions that round, and conversions of integers through floats that
+// saturate, stay.
 // CHECK-LABEL: @casts_that_lose(
 // CHECK-COUNT-4: graph.cast
 func.func @casts_that_lose(%x: tensor<4xf32>, %i: tensor<4xsi8>) -> (tensor<4xf32>, tensor<4xui8>) {

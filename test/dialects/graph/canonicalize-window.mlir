@@ -12,8 +12,8 @@ func.func @conv(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x7x
   return %y : tensor<1x7x9x4xf32>
 }
 
-// As exported: padding in channels-first order, then the transpose that the
-// importer adds.
+// A padding in channels-first order, followed by the transpose that the
+// importer adds, becomes padding of the convolution as well.
 // CHECK-LABEL: @transposed(
 // CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x6x6xf32>)
 // CHECK-NEXT: graph.conv %[[T]], %arg1 {{.*}}low = array<i64: 1, 2>

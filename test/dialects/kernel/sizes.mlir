@@ -53,7 +53,8 @@ func.func private @choices(tensor<64x8xf32, #kernel.sizes<"min(m, n - 9)" in -8 
 
 // -----
 
-// A slice that ends one element after the end of an axis with a dynamic size.
+// Rejected: a slice that ends one element after the end of an axis with a
+// dynamic size.
 func.func @reaches(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
   // expected-error @+1 {{reaches outside of the operand}}
   graph.slice %x {starts = array<i64: 1>, steps = array<i64: 1>} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>

@@ -123,10 +123,10 @@ func.func @convolution_signed(%x: tensor<1x5x5x8xsi8>, %w: tensor<1x1x8x6xsi8>) 
   return %y : tensor<1x5x5x6xsi32>
 }
 
-// Where unsigned weights are twice as fast, weights become unsigned, and 128
-// times the sum over each window is subtracted. That sum is computed from the
-// channels of each pixel by a product with ones, and from the pixels of a
-// window.
+// On a target where unsigned weights are twice as fast, weights become
+// unsigned, and 128 times the sum over each window is subtracted. That sum is
+// computed from the channels of each pixel by a product with ones, and from the
+// pixels of a window.
 // HEXAGON-LABEL: @convolution_by_words(
 // HEXAGON: %[[W:.*]] = graph.xor
 // HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x64x1xui8>

@@ -3,9 +3,10 @@
 // RUN: %ingot-opt %s -decide-form-integer-scales=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// The scale 0.01 and the zero point 7 in integers with 10 fractional bits: the
-// factor is 0.01 * 2^(32 + 10 - 5), for sums shifted left by 5, and the addend
-// is (7 + 1/2) * 2^10. Targets on which floats are equally fast keep floats.
+// The scale 0.01 and the zero point 7 of a result are applied in integers with
+// 10 fractional bits: the factor is 0.01 * 2^(32 + 10 - 5), for sums shifted
+// left by 5, and the addend is (7 + 1/2) * 2^10. A target on which floats are
+// equally fast computes them in floats.
 // CHECK-LABEL: @sums(
 // CHECK: %[[SUMS:.*]] = graph.matmul
 // CHECK: %[[LEFT:.*]] = graph.constant dense<5> : tensor<si32>

@@ -156,8 +156,9 @@ func.func @gru_of_few(%gates: tensor<9x1x192xf32>, %h: tensor<1x64xf32>) -> tens
   return %y#0 : tensor<9x1x64xf32>
 }
 
-// Where memory is limited, filters and biases that are whole numbers are stored
-// as integers: converting them is cheap compared to the multiplications.
+// On microcontrollers, whose memory is limited, filters and biases that are
+// whole numbers are stored as integers: converting them is cheap compared to
+// the multiplications.
 // SHORT-LABEL: @whole_numbers(
 // SHORT-DAG: %[[W:.*]] = graph.constant dense<{{.*}}[-128, 127]{{.*}}> : tensor<1x3x1x2xsi8>
 // SHORT-DAG: %[[B:.*]] = graph.constant dense<[-1000, 32767]> : tensor<2xsi16>

@@ -7,8 +7,9 @@
 // RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
 // REQUIRES: ingot-opt
 
-// A result that only vector instructions read is stored in VTCM. The caller's
-// input is copied to VTCM if all of it fits; the copy sees it as one row.
+// A result that only vector instructions read is stored in VTCM. The input of
+// the function is copied to VTCM if all of it fits; for the copy, it is
+// reshaped to one row.
 // FITS: %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x4096xsi8>
 // FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%[[FLAT]]) {near}
 // FITS: graph.reshape

@@ -25,8 +25,9 @@ func.func @cached(%x: tensor<4x3136x96xf32>) -> tensor<4x3136x384xf32> {
   return %y : tensor<4x3136x384xf32>
 }
 
-// No blocks if the weights are large: with blocks, 9.4 MB of weights would be
-// read 13 times, to read 3.1 MB of the left operand less often.
+// Rows are not divided into blocks if the weights are large: with blocks, 9.4
+// MB of weights would be read 13 times, to read 3.1 MB of the left operand less
+// often.
 // CHECK-LABEL: @many_weights(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
 func.func @many_weights(%x: tensor<1024x768xf32>) -> tensor<1024x3072xf32> {
@@ -35,7 +36,8 @@ func.func @many_weights(%x: tensor<1024x768xf32>) -> tensor<1024x3072xf32> {
   return %y : tensor<1024x3072xf32>
 }
 
-// No blocks if the left operand may fit into the L2 cache (1.9 MB).
+// Rows are not divided into blocks if the left operand may fit into the L2
+// cache (1.9 MB).
 // CHECK-LABEL: @in_some_second_caches(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
 func.func @in_some_second_caches(%x: tensor<4900x96xf32>) -> tensor<4900x384xf32> {
@@ -44,8 +46,8 @@ func.func @in_some_second_caches(%x: tensor<4900x96xf32>) -> tensor<4900x384xf32
   return %y : tensor<4900x384xf32>
 }
 
-// No blocks if the weights are a single panel, which reads the 8.4 MB of the
-// left operand only once.
+// Rows are not divided into blocks if the weights are a single panel, which
+// reads the 8.4 MB of the left operand only once.
 // CHECK-LABEL: @one_panel(
 // CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
 func.func @one_panel(%x: tensor<512x4096xf32>) -> tensor<512x64xf32> {

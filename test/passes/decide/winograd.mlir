@@ -5,9 +5,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=NEVER
 // REQUIRES: ingot-opt
 
-// Windows of 3 x 3 over many channels are computed by Winograd's algorithm,
-// where vectors hold many channels and a multiply-add is one instruction. The
-// weights are transformed and packed before the group.
+// Windows of 3 x 3 over many channels are computed by Winograd's algorithm on
+// targets whose vectors hold many channels and multiply-add in one instruction.
+// The weights are transformed and packed before the group.
 // CHECK-LABEL: @many_channels(
 // CHECK: %[[S:.*]] = graph.sample_kernel %{{.*}} {size = 4 : i64} : (tensor<3x3x64x64xf32>) -> tensor<36x64x64xf32>
 // CHECK: %[[P:.*]] = graph.pack_panels %[[S]] {panel = [[PANEL:[0-9]+]] : i64, tail = 0 : i64}

@@ -52,9 +52,9 @@ kernel.func @words(%x: memref<3x20xi8>, %z: memref<3x18xi8>, %y: memref<8xi8>) a
   kernel.return
 }
 
-// Memory from the caller is only aligned to its elements. A kernel that gets
-// both kinds of buffers assumes the lower alignment. A view counts with its
-// offset.
+// Memory of the caller is only aligned to its elements. A kernel whose argument
+// is such memory in one launch and arena memory in another assumes the lower
+// alignment. A view is aligned as its offset is.
 // CHECK-LABEL: @of_caller(
 // CHECK: vector.load %{{.*}}[%{{.*}}] : memref<128xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} {alignment = 64 : i64} : memref<128xi8>, vector<64xi8>

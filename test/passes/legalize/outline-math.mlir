@@ -7,8 +7,8 @@
 // CHECK-SAME: kernel.comment = "e^x, within 2.5 + |x| units in the last place; 0 below e^-80, infinite from e^88.4 on."
 // CHECK-NEXT: math.exp %{{.*}} fastmath<afn>
 
-// One function for each operation and type, which is called wherever the
-// operation is used.
+// There is one helper function for each operation and type, which is called
+// wherever the operation is used.
 // CHECK: func.func private @exp_f32x8(%[[X:.*]]: vector<8xf32> {kernel.name = "x"}) -> vector<8xf32>
 // CHECK-SAME: kernel.comment = "e^x, within 2.5 units in the last place."
 // CHECK-NEXT: %[[Y:.*]] = math.exp %[[X]]

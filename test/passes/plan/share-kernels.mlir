@@ -183,8 +183,9 @@ kernel.program @main(%a: memref<8xf32>, %b: memref<16xf32>, %c: memref<3xf32>, %
   kernel.return
 }
 
-// Integers come before the bounds of the parallel loop, which the caller of the
-// kernel divides. Cursors advance over shared buffers like loads.
+// Integer arguments come before the bounds of the parallel loop, which stay the
+// last arguments. Cursors into shared buffers compute their addresses from
+// strides, like loads.
 // PARALLEL: kernel.func @sum(%[[X:[a-z0-9]*]]: memref<?xf32>, %[[Z:[a-z0-9]*]]: memref<?xf32>, %[[S:[a-z0-9]*]]: index {kernel.name = "buffer_stride"}, %[[B:[a-z0-9]*]]: index, %[[E:[a-z0-9]*]]: index)
 // PARALLEL: scf.for %[[I:.*]] = %[[B]] to %[[E]]
 // PARALLEL: %[[AT:.*]] = arith.muli %[[I]], %[[S]]

@@ -36,9 +36,9 @@ kernel.func @pooled(%x: tensor<1x28x28x1xf32>, %w: tensor<5x5x1x6xf32>) -> tenso
   kernel.return %y : tensor<1x14x14x6xf32>
 }
 
-// Two channels are interleaved when they are stored. The kernel reads the
-// channels-first image, whose columns are contiguous. Each of four parts has a
-// copy of its own, for 12 output rows.
+// The vectors of two channels are interleaved when they are stored. The kernel
+// reads the channels-first image, whose columns are contiguous. Each of four
+// parts, of 12 output rows, has its own copy of its input rows.
 // CHECK-LABEL: kernel.func @parts(
 // CHECK: vector.load %{{.*}} : memref<1x3x96x96xf32>, vector<16xf32>
 // CHECK: %{{.*}}:6 = scf.for

@@ -340,7 +340,8 @@ bool processorHasTiles() {
 
 const bool isEmulated = [] {
   if (processorHasTiles()) {
-    // ARCH_REQ_XCOMP_PERM for XFEATURE_XTILEDATA.
+    // Requests the permission to use tiles: ARCH_REQ_XCOMP_PERM for
+    // XFEATURE_XTILEDATA.
     if (syscall(SYS_arch_prctl, 0x1023, 18) != 0)
       fault("the processor has tiles, but Linux does not permit them");
     return false;
