@@ -12,7 +12,7 @@ config.name = "Ingot"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.test_source_root = os.path.join(config.ingot_source, "test")
-# Data and helpers of other suites are not tests, whatever their suffix.
+# These folders contain data and helpers of tests, which are not lit tests even if they have the suffix of one.
 config.excludes = ["unit", "Inputs", "models"]
 
 config.substitutions += [
@@ -43,12 +43,12 @@ for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64", "
                 "arm-none-eabi-g++", "qemu-system-arm"):
     if shutil.which(program):
         config.available_features.add(program)
-# The instruction sets of this machine, for tests that run their code.
+# A feature cpu-FLAG for each instruction set of this machine, for tests that run code for it.
 try:
     with open("/proc/cpuinfo") as cpuinfo:
         flags = next((l for l in cpuinfo if l.startswith("flags")), "").split()
     config.available_features.update("cpu-" + flag for flag in flags)
 except OSError:
     pass
-# Runs a program on a processor without AMX: this one, or an emulated one.
+# Runs a program on a processor without AMX: on this machine, or under an emulator if this machine has AMX.
 config.substitutions.append(("%without-tiles", "qemu-x86_64" if "cpu-amx_tile" in config.available_features else ""))

@@ -12,11 +12,13 @@ loop(__attribute__((unused)) uint32_t turns) {
 }
 
 #if defined(BOARD_SYSTEM_COUNTER)
-/* The system counter of the MPS3 board: a control frame, and a read frame. */
+/* The system counter of the MPS3 board: a control frame, and a read frame
+ * 0x1000 bytes after it. */
 static void start(void) { *at(BOARD_SYSTEM_COUNTER) = 1; }
 uint32_t board_clock(void) { return *at(BOARD_SYSTEM_COUNTER + 0x1000); }
 #else
-/* A timer of the MPS2 board that counts down: control, value, reload. */
+/* A down-counting timer of the MPS2 board. Its registers of 4 bytes are
+ * control, value and reload, in this order. */
 static void start(void) {
   *at(BOARD_TIMER + 8) = *at(BOARD_TIMER + 4) = 0xFFFFFFFFu;
   *at(BOARD_TIMER) = 1;

@@ -28,7 +28,8 @@ union {
   chars_int8::arena small;
 } arena;
 
-/// The answers of one network, and the total time it took.
+/// The character that one network recognizes in each picture, and the timer
+/// ticks that all pictures take together.
 struct Answers {
   uint8_t characters[most];
   uint32_t ticks;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
-/// A network, as the loop in main uses it.
+/// A network: its name, the function that runs it, and the number of floats in
+/// its input and its output.
 struct Network {
   const char *name;
   ingot_status (*run)(float *input, float *output, void *arena);

@@ -92,7 +92,8 @@ int main(int argc, char **argv) {
     }
   }
 
-  // Runs the network: a struct of pointers in, a status out.
+  // Runs the network on each image: mnist_run takes a struct of pointers to the
+  // tensors and returns a status.
   int answers[digitCount], correct = 0;
   float confidence[digitCount];
   for (int i = 0; i < digitCount; ++i) {

@@ -15,8 +15,8 @@
 // REFUSED: loads more at once than target generic can
 
 //--- single.mlir
-// Rows 1 and 2 of zeros, x and zeros, each multiplied by weights whose pointer
-// advances.
+// A row of zeros, the two rows of x and another row of zeros are multiplied by
+// weights whose pointer advances.
 // CHECK-LABEL: void padded(
 // CHECK: const float *next_w = w;
 // CHECK: for (ptrdiff_t i =

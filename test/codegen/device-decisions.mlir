@@ -1,7 +1,7 @@
-// Values that the host needs for a decision during a run are copied to it
-// first: a condition, a loop limit, a size. Such a run is not a graph, and the
-// header says that it waits. Loops pass the iteration number to their bodies,
-// and learn whether to go on, through device memory.
+// Before the host decides something during a run, it copies the value (a
+// condition, a loop limit, a size) from the device. Such a run is no CUDA
+// graph, and the header says that it waits. A loop passes the iteration number
+// to its body, and gets the body's condition back, through device memory.
 //
 // REQUIRES: ingot
 // RUN: %ingot %s --start-from=legalize --target sm_80 --name net -o %t.cu
@@ -20,7 +20,7 @@
 // CHECK: ingot_status launch(
 // CHECK: made_sizes &made, unsigned char *decisions, unsigned char *cells, struct CUstream_st *stream) {
 
-// The limit, and the loop.
+// The loop limit is copied to the host, which then counts the iterations.
 // CHECK: status = device::copy(decisions, io->most, 8, stream);
 // CHECK: status = device::wait(stream);
 // CHECK: const int64_t limit = *(const int64_t *)decisions;
@@ -32,7 +32,7 @@
 // CHECK: goes_on = *decisions;
 // CHECK: status = device::copy({{.*}}, h, (size_t)(8) * 4, stream);
 
-// The size.
+// The data-dependent size is copied to the host, which checks its bounds.
 // CHECK: status = device::copy(decisions, io->n, 8, stream);
 // CHECK: status = device::wait(stream);
 // CHECK: if (((const int64_t *)decisions)[0] < 0 || ((const int64_t *)decisions)[0] > 8) {
@@ -40,7 +40,7 @@
 // CHECK: *io->kept = made.kept;
 // CHECK: status = device::start(fill, {{.*}}, 8, stream, io->y, made.kept);
 
-// The part that is enqueued on the caller's stream right away.
+// The entry function enqueues on the caller's stream and records no CUDA graph.
 // CHECK: extern "C" ingot_status net_run(
 // CHECK-NOT: record
 module attributes {kernel.target = "sm_80"} {

@@ -20,7 +20,8 @@
 // CHECK-NEXT: y[element_2] = t
 // CHECK-NEXT: y[element_3] = t
 
-// The scales of a norm are read while its results are rounded.
+// The scales of a layer normalization are loaded before any result is rounded
+// to bf16.
 // CHECK: void layer_norm
 // CHECK: const float [[S0:t[0-9]+]] = x1[term];
 // CHECK-NEXT: const float [[S1:t[0-9]+]] = x1[term_1];

@@ -1,4 +1,4 @@
-// Buffers without elements: they are never named, and may be null.
+// Buffers without elements are never named in the code, and may be null.
 //
 // RUN: ingot-translate %s | FileCheck %s
 // RUN: ingot-translate %s -o %t.cpp && %cxx %warnings -c %t.cpp -o %t.o

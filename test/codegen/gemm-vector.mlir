@@ -1,5 +1,6 @@
-// A microkernel: carried vectors are locals that are added to, a broadcast is
-// the scalar itself, and both compilers turn each line into one instruction.
+// A matrix microkernel: loop-carried vectors are local variables that are
+// updated in place, a broadcast is the scalar itself, and both compilers turn
+// each multiply-add into one instruction.
 //
 // RUN: ingot-translate %s --target x86-64-v4 --name gemm -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

@@ -1,5 +1,5 @@
-// Factors that are single lanes of a vector: an intrinsic where the target has
-// one, otherwise a subscript in each multiply-add.
+// Multiply-adds by one lane of a vector: an intrinsic where the target has one
+// (armv7-a), otherwise a subscript in each multiply-add (armv8-a).
 //
 // RUN: ingot-translate %s --target armv8-a --name lanes -o %t8.cpp
 // RUN: FileCheck %s --check-prefix=PLAIN < %t8.cpp

@@ -1,5 +1,5 @@
-// Sizes that depend on data: they are read from a buffer, rejected when out of
-// bounds, reported to the caller if one of the caller's tensors has them, and
+// A data-dependent size is read from a buffer, rejected when out of bounds,
+// reported to the caller if one of the caller's tensors has this size, and
 // passed to kernels.
 //
 // RUN: ingot-translate %s --name found -o %t.cpp

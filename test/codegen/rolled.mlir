@@ -1,5 +1,5 @@
-// One iteration fills the registers, so the compiler is told not to unroll the
-// loop.
+// A loop with kernel.unrolled = false is printed with a pragma that keeps the
+// compiler from unrolling it, for loops whose body already needs all registers.
 //
 // RUN: ingot-translate %s -o %t.cpp && FileCheck %s < %t.cpp
 // RUN: %cxx %warnings -c %t.cpp -o %t.o

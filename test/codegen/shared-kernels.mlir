@@ -1,5 +1,5 @@
-// A kernel that several shapes share takes its integers after the buffers, and
-// takes buffers of any size. Its comment has one line per shape.
+// A kernel that several shapes share takes buffers of any size, and after them
+// the sizes and strides as integers. Its comment has one line per shape.
 //
 // RUN: ingot-translate %s --name shared -o %t.cpp
 // RUN: FileCheck %s < %t.cpp
@@ -7,7 +7,8 @@
 // RUN: ingot-translate %s --name shared --target cortex-m55 -o %t.m55.cpp
 // RUN: FileCheck %s --check-prefix=KEEP < %t.m55.cpp
 
-// Where compilers would merge cursors, the code keeps them apart.
+// Where compilers would merge pointers that advance, an empty asm keeps them
+// apart.
 // KEEP: const float *next_x = &x[i * x_stride];
 // KEEP-NEXT: __asm__("" : "+r"(next_x));
 

@@ -1,5 +1,5 @@
-// Threads share the steps inside a kernel, which takes the context as an
-// argument.
+// A kernel that distributes loops in its body among threads takes the caller's
+// context as an argument.
 //
 // RUN: ingot-translate %s --name net > %t.cpp && FileCheck %s < %t.cpp
 // RUN: rm -rf %t.dir && mkdir %t.dir && ingot-translate %s --name net --header > %t.dir/model.h

@@ -1,6 +1,6 @@
-// Small floats as bits: every value is widened, and many are narrowed. The
-// results are compared with the definition of the formats in
-// Inputs/small-floats.cpp.
+// Conversions of small floats: every code of a format is widened, and many f32
+// values are narrowed. Inputs/small-floats.cpp compares the results with the
+// definition of the formats.
 //
 // RUN: ingot-translate %s --name small -o %t.cpp
 // RUN: FileCheck %s < %t.cpp

@@ -1,5 +1,6 @@
-// Consecutive launches that share threads become one call of the caller's
-// thread function. Launches that are too small to be shared run once.
+// Consecutive launches of one worker group become one call of the caller's
+// parallel_for. A launch in it that is too small for several threads runs on
+// one.
 //
 // RUN: rm -rf %t && mkdir %t
 // RUN: ingot-translate %s --name net --weights object -o %t/net.cpp && FileCheck %s < %t/net.cpp
@@ -12,8 +13,8 @@
 // CHECK: struct Alone {
 // CHECK: class Team {
 // CHECK: inline void in_team(const ingot_context *context, const Body &body) {
-// A weight is declared where it is used, or before the worker groups if several
-// of them use it.
+// A pointer to a weight is declared in the worker group that reads the weight,
+// or before the worker groups if several of them read it.
 // CHECK: ingot_status run(
 // CHECK: const float *const both = constants_at<float>(net_weights
 // CHECK: float *const [[A:value[0-9]]] = buffer_at<float>(memory, 0);

@@ -5,8 +5,8 @@
 // RUN: ingot-translate %s -o %t.cpp && %cxx %warnings -c %t.cpp -o %t.o
 // RUN: %clangxx %warnings -c %t.cpp -o %t.o
 
-// The index of an axis with one element, and of axes whose elements are all
-// equal.
+// Removed: the computation of an index along an axis of size 1, and along an
+// axis of stride 0.
 // CHECK-LABEL: kernel.func @indices(
 // CHECK-NOT: arith.subi
 // CHECK: memref.load %{{.*}}[%c0{{.*}}, %arg
@@ -26,8 +26,8 @@ kernel.func @indices(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 1]>>, 
   kernel.return
 }
 
-// Sums that nothing reads, in loops and conditionals, and the values that they
-// are computed from.
+// Removed: results of loops and conditionals that nothing reads, and the values
+// that these results are computed from.
 // CHECK-LABEL: kernel.func @results(
 // CHECK-NOT: iter_args
 // CHECK-NOT: arith.mulf

@@ -1,5 +1,6 @@
-// The three ways to store weights give the same results. A damaged weights file
-// is rejected, and a .o file contains everything.
+// Weights in the source, in an object file and in a weights file give the same
+// results. A damaged weights file is rejected. An output with the suffix .o
+// contains code and weights.
 //
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: ingot-translate %s --name sum --weights source -o %t/source.cpp
@@ -15,7 +16,8 @@
 // RUN: not ls %t/whole.weights.o
 // RUN: llvm-readelf -lS %t/object | FileCheck %s --check-prefix=ELF
 
-// No symbol that could collide with one of the user's, and no executable stack.
+// The program's symbols cannot collide with the user's, and its stack is not
+// executable.
 // ELF: GNU_STACK {{.*}} RW {{ *}}0x
 
 // A table that a kernel reads directly stays in the source.

@@ -1,7 +1,7 @@
 // Integers are widened and narrowed with the target's own instructions, because
-// g++ 12 splits such a vector. Sums of products that become floats are signed
-// from the start: with a cast after the loop, g++ 12 would copy every sum in
-// every step. Inputs/widening.cpp computes the same lane by lane.
+// g++ 12 would split the vectors. Sums of products that become floats are
+// signed from the start: with a cast after the loop, g++ 12 would copy every
+// sum in every step. Inputs/widening.cpp computes the same lane by lane.
 //
 // REQUIRES: cpu-avx2
 // RUN: ingot-translate %s --target x86-64-v3 --name widening -o %t.cpp

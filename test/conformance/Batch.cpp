@@ -1,5 +1,6 @@
-// All identifiers of the generated texts begin with the same placeholder. It is
-// replaced by a unit number before the texts are concatenated:
+// All identifiers of the generated sources and headers (a "text" is a source
+// and its header) begin with the same placeholder. It is replaced by the number
+// of the text before the texts are concatenated:
 //
 //     #include <stdint.h> ...          the headers that the texts include
 //     header of unit3                  all headers; their guards are unique
@@ -121,10 +122,10 @@ Signature Batch::atSizesOf(const Prepared &prepared,
   return signature;
 }
 
-/// Returns an upper bound for all dynamic sizes of a case: 64, or more if its
-/// inputs need it; less if tensors with that many axes would exceed any memory.
-/// On a board, whose memory is shared by all models of a batch, the bound that
-/// inputs and outputs need.
+/// Returns an upper bound for all dynamic sizes of a case: 64, more if the
+/// case's inputs need more, or less if tensors of its rank would exceed any
+/// memory. On a board, whose memory is shared by all models of a batch, returns
+/// the largest size in the case's inputs and outputs.
 int64_t Batch::boundFor(const Unit &unit) {
   Diagnostics diagnostics;
   CompileOptions options;
@@ -261,8 +262,8 @@ static size_t bytesOfDirectives(StringRef source) {
   return end;
 }
 
-/// Writes the texts to `name`.cpp and their headers to `name`.h; returns the
-/// object files with their weights.
+/// Writes the sources of the texts to `name`.cpp and their headers to `name`.h;
+/// returns the object files with the weights of the texts.
 std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
                                             StringRef name) {
   std::error_code code;
@@ -332,9 +333,9 @@ bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
   return handle;
 }
 
-/// Builds a library with weights in an object file and then deletes that file:
-/// a large network has hundreds of megabytes of weights, which the library
-/// contains as well.
+/// Builds a text with weights in an object file into a library, and then
+/// deletes the object file: a large network has hundreds of megabytes of
+/// weights, which the library now contains.
 void Batch::buildWithWeights(int text) {
   buildLibrary(text, "weights" + llvm::utostr(text), "-O1", texts[text].error);
   llvm::sys::fs::remove(texts[text].object);
@@ -352,7 +353,8 @@ void Batch::build() {
   listener.begin(-1, "build");
   if (together.empty() || buildLibrary(together, "batch", "-O0", error))
     return;
-  // Builds each text separately to find the one that fails.
+  // The texts do not compile together: builds each one separately to find the
+  // one that fails.
   for (int text : together)
     buildLibrary(text, "single" + llvm::utostr(text), "-O0", texts[text].error);
 }

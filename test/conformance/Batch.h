@@ -1,9 +1,9 @@
 // Conformance cases that are built together.
 //
 // A unit is one case in one mode. Each unit is compiled to C++ in this process;
-// all texts of a batch become one shared library, and each unit is run on the
-// data of its case. Texts that differ only in the name of their model file are
-// built once.
+// the C++ of all units of a batch becomes one shared library, and each unit is
+// run on the data of its case. C++ that differs only in the name of the model
+// file is built once.
 
 #ifndef INGOT_TEST_CONFORMANCE_BATCH_H
 #define INGOT_TEST_CONFORMANCE_BATCH_H
@@ -21,14 +21,15 @@ struct Unit {
   /// data.
   std::string kind, name, mode;
   Tolerance tolerance;
-  /// One letter per output; t is a tensor.
+  /// One letter per output: t for a tensor, s for a sequence, o for an
+  /// optional, m for a map.
   std::string outputs;
 };
 
 struct Settings {
   std::string suite, work;
   const TargetDescription *target = nullptr;
-  /// See CompileOptions.
+  /// The reduced precision of CompileOptions::fast; empty for none.
   std::string fast;
   /// The time limit for one run of an emulated program.
   unsigned seconds = 0;

@@ -1,4 +1,5 @@
-// Runs the texts of a batch as programs under an emulator of the target.
+// Runs the C++ that a batch generates as programs under an emulator of the
+// target.
 
 #include "UnitBatch.h"
 
@@ -28,8 +29,9 @@ void Batch::emulate() {
     emulate(together, "-O0");
 }
 
-/// Builds and runs a program with these texts; splits it into halves if it is
-/// too large or one of the texts does not compile.
+/// Builds and runs a program with the C++ of the texts whose indices are
+/// `which`. Splits it into two programs if it is too large or one of the texts
+/// does not compile.
 void Batch::emulate(ArrayRef<int> which, StringRef level) {
   listener.begin(-1, "build");
   std::vector<Modes> prepared;
@@ -47,8 +49,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     bool isDynamic =
         StringRef(units[candidate.unit].mode).starts_with("dynamic-");
     if (!readData(candidate, read, reason)) {
-      // The requirements of its operators may leave only one value of a dynamic
-      // size within the bounds.
+      // The operators of the model may leave a dynamic size only one value
+      // within its bounds, which the data of the case do not have.
       listener.end(candidate.unit,
                    isDynamic ? Status::Unsupported : Status::Error, reason);
       continue;
@@ -72,7 +74,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
   }
   Diagnostics diagnostics;
   EmulatedProgram program(*settings.target, folder);
-  // A text may run at several sizes; then each case is a model of its own.
+  // Cases with the same text may run it at different sizes; each combination of
+  // a text and sizes is one model of the program.
   std::map<std::pair<int, std::vector<int64_t>>, unsigned> models;
   std::vector<unsigned> modelOf;
   for (auto [modes, inputs] : llvm::zip(prepared, data)) {
@@ -118,7 +121,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
 
 void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
                      ArrayRef<EmulatedProgram::Call> calls) {
-  // If the program crashes, only the call that was running is lost.
+  // If the program crashes, the call that was running counts as a crash, and
+  // the program runs again with the calls after it.
   while (!calls.empty()) {
     listener.begin(-1, "run");
     llvm::Error error = llvm::Error::success();

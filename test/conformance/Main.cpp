@@ -93,7 +93,8 @@ static void start(Worker &worker, const Settings &settings, int number) {
   worker.pipe = ends[0];
 }
 
-/// Reads the available output; returns false at the end.
+/// Reads the output that a worker has written so far, and reports finished
+/// units; returns false when the worker has closed its output.
 static bool listen(Worker &worker) {
   char buffer[65536];
   ssize_t count = read(worker.pipe, buffer, sizeof(buffer));
@@ -118,8 +119,8 @@ static bool listen(Worker &worker) {
   return true;
 }
 
-/// Returns the message of a failed assertion or of LLVM from the log, if there
-/// is one.
+/// Returns the message of a failed assertion or of LLVM's error handler from
+/// the log of a worker that crashed; empty if there is none.
 static std::string lastWords(const Worker &worker) {
   auto log = MemoryBuffer::getFile(worker.folder + "/log");
   if (!log)

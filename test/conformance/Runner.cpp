@@ -198,7 +198,8 @@ Status runFunction(Function function, const Signature &signature,
     io.push_back(buffers.back()->data());
     return buffers.back()->data();
   };
-  // The outputs have exactly the size that they need for these data.
+  // Each output buffer has exactly the bytes that the output needs at the sizes
+  // of the input data.
   Signature here = signature;
   std::string why;
   std::vector<int64_t> values = fixSizes(here, data, why);
@@ -212,7 +213,8 @@ Status runFunction(Function function, const Signature &signature,
   for (int64_t bytes : here.outputBytes())
     add(bytes);
   ingot_status status = function(io.data(), arena.data(), nullptr);
-  // The bounds of data-dependent sizes are a guess in this test.
+  // This test guesses the bounds of data-dependent sizes, so a size beyond its
+  // bound is no error.
   if (status == INGOT_ERROR_SHAPE &&
       StringRef(unit.mode).starts_with("dynamic-")) {
     reason = "made-size: " + statusText(status).str();

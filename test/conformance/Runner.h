@@ -12,13 +12,13 @@ namespace ingot::conformance {
 using Function = ingot_status (*)(const void *io, void *arena,
                                   const ingot_context *context);
 
-/// What is needed to call a compiled unit.
+/// The types and sizes that a caller of a compiled unit must know.
 struct Signature {
   /// The dynamic sizes, which the caller sets first in the io struct.
   std::vector<InterfaceSize> sizes;
   llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
-  /// The role of each tensor within inputs and outputs that are not single
-  /// tensors.
+  /// For inputs and outputs that are sequences, optionals or maps: the role of
+  /// each of their tensors.
   std::vector<InterfaceTensor> inputTensors, outputTensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
   /// Whether the model has random numbers, which differ from those of NumPy.
@@ -42,14 +42,15 @@ std::string equalSizes(llvm::StringRef why);
 bool fitsInputs(const Signature &signature, const InputData &data,
                 std::string &reason);
 
-/// Compares with the expected outputs, which it reads from files; `reason`
-/// describes differences.
+/// Compares `outputs` with the expected outputs of the unit's case, which are
+/// read from files in `caseFolder`; `reason` describes differences.
 Status compareOutputs(std::vector<std::vector<char>> outputs,
                       const Signature &signature, const Unit &unit,
                       llvm::StringRef caseFolder, mlir::MLIRContext *context,
                       std::string &reason);
 
-/// Calls the function with guards around all buffers, and compares the results.
+/// Calls a generated function with guards around all buffers, and compares the
+/// outputs with the expected outputs of the unit's case.
 Status runFunction(Function function, const Signature &signature,
                    const InputData &data, const Unit &unit,
                    llvm::StringRef caseFolder, mlir::MLIRContext *context,

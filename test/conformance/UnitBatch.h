@@ -12,22 +12,23 @@
 
 namespace ingot::conformance {
 
-/// Returns the first diagnostic, with the operator that it is about.
+/// Returns the first diagnostic as "id: operator: message".
 std::string firstReason(const Diagnostics &diagnostics);
 
-/// A generated text and how it is built.
+/// A generated header and source, and their entry function once they are built.
 struct Text {
   std::string header, source;
-  /// The object file with the text's weights, if they are not in the source,
-  /// and its hash. Such a text becomes a library of its own, built with
-  /// optimization.
+  /// The object file with the weights, if they are not in the source, and its
+  /// hash. A text with an object file becomes a library of its own, built with
+  /// optimization; all others become one library without.
   std::string object;
   llvm::XXH128_hash_t weights = {};
   std::string error;
   Function function = nullptr;
 };
 
-/// What is kept of a compiled unit.
+/// A compiled unit: its index in the batch, the index of its text, and the
+/// types of its inputs and outputs.
 struct Prepared {
   int unit;
   int text;
@@ -82,7 +83,8 @@ private:
 
   void emulate();
   void emulate(llvm::ArrayRef<int> which, llvm::StringRef level);
-  /// Units of one case with the same text: they share a call.
+  /// Units (modes) of one case that compiled to the same text, so that one call
+  /// of an emulated program tests all of them.
   using Modes = llvm::SmallVector<const Prepared *>;
   void runCalls(const EmulatedProgram &program, llvm::ArrayRef<Modes> prepared,
                 llvm::ArrayRef<EmulatedProgram::Call> calls);
@@ -94,7 +96,8 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   std::vector<Text> texts;
   std::vector<Prepared> ready;
-  /// For the current case: maps the imported module to its compiled unit.
+  /// For the case that is being compiled: maps the text of each imported module
+  /// to the unit that was compiled from it.
   std::string currentCase;
   std::vector<std::pair<std::string, Prepared>> imported;
 };

@@ -45,7 +45,8 @@ def select(args, folder):
 
 
 def run(args, folder, lines):
-    """Returns rows like those of results.csv, and every result that is not allowed, as text."""
+    """Runs the cases in `lines`. Returns a row for each case, as in results.csv, and a line of text for
+    each result that is neither pass nor unsupported."""
     batches = os.path.join(args.work, f"batches-{os.getpid()}")
     process = subprocess.Popen(
         [args.program, folder, batches, args.target, str(args.jobs), str(args.batch), str(args.timeout), *suite.MODES],
@@ -87,13 +88,14 @@ def write_table(path, rows):
 
 
 def reason_class(reason):
-    """Returns the id and operator of a reason: "unsupported-operator: Loop: ..." without its last part."""
+    """Returns the diagnostic id and the operator of a reason: of "unsupported-operator: Loop: ..." the first
+    two parts."""
     parts = reason.split(": ")
     return ": ".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
 def summary(rows):
-    """Returns the generated part of README.md."""
+    """Returns the generated part of README.md: the number of cases by mode and status, and by reason."""
     statuses = [s for s in ("pass", "unsupported", "mismatch", "error", "crash")
                 if any(row[mode] == s for row in rows for mode in suite.MODES)]
     text = ["| mode | " + " | ".join(statuses) + " |", "|---" * (len(statuses) + 1) + "|"]
@@ -121,8 +123,8 @@ def update(rows):
 
 def compare(rows, target):
     """Returns the differences between `rows` and results.csv. For models that are compiled without their
-    data, the result depends on the bounds of their sizes, which are smaller on emulated machines with
-    little memory. Strings are addresses, so other machines cannot read them."""
+    data, the result depends on the bounds of their dynamic sizes, which are smaller on emulated machines
+    with little memory. Strings are passed as addresses, which a program on another machine cannot read."""
     table, changes = read_table(), []
     for row in rows:
         known = table.get((row["kind"], row["case"]), {})

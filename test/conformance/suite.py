@@ -15,9 +15,9 @@ import hashlib
 import os
 import shutil
 
-# How much shape information a model has.
+# The three forms of a model, which contain ever less shape information.
 FORMS = ("declared", "inferred", "symbolic")
-# Each form is compiled with the data, and from the model alone.
+# Each form is compiled twice: with the data of its case, and from the model alone (dynamic).
 MODES = (*FORMS, *("dynamic-" + form for form in FORMS))
 KINDS = ("node", "simple", "real", "pytorch-converted", "pytorch-operator")
 LETTERS = {"tensor_type": "t", "sparse_tensor_type": "p", "sequence_type": "s", "optional_type": "o", "map_type": "m"}
@@ -34,15 +34,15 @@ def tensor_types(type_proto):
 
 
 def fed(graph, count=None):
-    """Returns the inputs that the caller passes: those without an initializer, or all if the data has
-    that many."""
+    """Returns the inputs that the caller passes: all if the data has `count` = that many, otherwise those
+    without an initializer."""
     given = {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
     return [i for i in graph.input if count == len(graph.input) or i.name not in given]
 
 
 def without_shapes(model, mode):
-    """Returns a copy of the model with fewer shapes. Integer vectors keep their length, since it may
-    determine a rank."""
+    """Returns a copy of the model with the shape information of form `mode`. Integer vectors keep their
+    length, since it may determine the rank of another tensor."""
     import onnx
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
@@ -65,7 +65,7 @@ def without_shapes(model, mode):
 
 
 def message(value, info):
-    """Returns a value of the suite as the bytes of its protobuf message."""
+    """Returns an input or output of the suite as the bytes of its protobuf message."""
     import numpy as np
     import onnx
     from onnx import numpy_helper

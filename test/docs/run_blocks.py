@@ -64,7 +64,8 @@ def split(block):
 
 
 def matches(expected, printed, same):
-    """Whether the printed lines are as expected; `...` stands for any number of lines."""
+    """Whether the printed lines match the expected ones: `same` compares two lines, and an expected line
+    `...` matches any number of lines."""
     if not expected:
         return not printed
     if expected[0].strip() == "...":
@@ -102,7 +103,8 @@ class Page:
             for name in ("examples", "runtime_support"):
                 os.symlink(os.path.join(pages.ROOT, name), os.path.join(folder, name))
             environment["INGOT_CACHE"] = os.path.join(folder, ".cache")
-            # Replaced from the end of the page, so that the remaining line numbers stay valid.
+            # The loop below applies edits from the end of the page to its beginning, so that the line
+            # numbers of the remaining edits stay valid.
             edits = [edit for block in blocks for edit in self.run_block(block, folder, environment)]
         for first, last, lines in reversed(edits):
             replaced[first:last] = lines
@@ -113,7 +115,8 @@ class Page:
         return self.failures
 
     def run_block(self, block, folder, environment):
-        """Runs a block; returns changes to the page's lines."""
+        """Runs or checks a block of the page; returns the lines to replace by actual output, as (first, last,
+        new lines)."""
         where = f"{self.page}:{block.first}"
         title, source = block.title, block.source
         if title:

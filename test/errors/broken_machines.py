@@ -10,7 +10,7 @@ def relu(folder):
 
 
 def refused(name, *args, **expected):
-    """Adds a case with a valid model and these arguments."""
+    """Adds a case in which Ingot must reject the command-line arguments `args` with a valid model."""
     def build(folder):
         return relu(folder)
     build.__name__ = name

@@ -76,7 +76,7 @@ def truncated(folder):
 
 @case("not-onnx")
 def two_gigabyte_claim(folder):
-    # Field 7 (graph) with a length of 2 GB, followed by almost nothing.
+    # Field 7 (graph) of a ModelProto claims a length of 2 GB, but only 20 bytes follow.
     return b"\x08\x08\x3a\xff\xff\xff\xff\x07" + bytes(20)
 
 
@@ -521,8 +521,8 @@ def check(ingot, codes, root, name, build, diagnostic, node_name, code, args, te
     if not command and "-o" not in args:
         argv += ["-o", out]
     limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))) if most_bytes else None
-    # Python ignores the signal for a file that is too large, and so do its children: the write fails
-    # instead.
+    # Python ignores SIGXFSZ, which a file larger than the limit raises, and its children inherit this:
+    # the write fails instead.
     p = subprocess.run(argv, capture_output=True, timeout=60, env={**os.environ, **env}, preexec_fn=limit,
                        restore_signals=False)
     if build.__name__ == "two_gigabyte_file":

@@ -11,8 +11,8 @@ I64 = TensorProto.INT64
 
 def case(diagnostic, node=None, code=None, args=(), text=None, command=(), env=None, most_bytes=None, file=None):
     """Registers a case. FOLDER in an argument stands for the folder of the case; no file may become larger
-    than `most_bytes`. `code` defaults to the exit code of the diagnostic's class. `file` is the file that
-    `-->` must show."""
+    than `most_bytes`. `code` defaults to the exit code of the diagnostic's class. `file` is the path that
+    the message must show after `-->`."""
     def add(build):
         cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command), env or {},
                       most_bytes, file))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ingot_add_model in cross builds: the target is derived from the toolchain file,
-# or CMake reports which targets to choose from. Also a model that does not exist.
+# or CMake reports which targets to choose from. Also tests a missing model file.
 # usage: cross.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4

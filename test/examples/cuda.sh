@@ -23,7 +23,7 @@ grep -q '10 of 10 right' "$scratch/digits.log"
 
 if command -v nvcc >/dev/null; then
   configure "$scratch/compiled"
-  # Without a GPU the program reports an error.
+  # Runs the program that nvcc built. On a machine without a GPU it must report an error.
   "$scratch/compiled/digits" "$source"/examples/mnist/test_data_set_* | tee "$scratch/digits.log" ||
     ! grep -q 'right' "$scratch/digits.log"
 else

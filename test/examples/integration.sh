@@ -63,7 +63,8 @@ cat > "$project/CMakePresets.json" <<END
                   {"name": "release", "configurePreset": "several", "configuration": "Release"}]}
 END
 
-# A single-configuration generator, another compiler, fast-math options, unity builds.
+# Builds the project with a single-configuration generator, with another compiler, with
+# fast-math options, and as a unity build.
 configure() { # NAME OPTION...
   "$cmake" -S "$project" -B "$project/$1" -DIngot_DIR="$build/cmake" -DCMAKE_INSTALL_PREFIX="$project/$1/installed" "${@:2}"
   "$cmake" --build "$project/$1"
@@ -77,7 +78,8 @@ configure clang -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_C_COMPILER=clan
 "$project/of presets/Debug/compare" && "$project/of presets/Release/compare" || fail "presets: the models differ"
 "$cmake" --install "$project/of presets" --config Release
 
-# The installed and exported files suffice for another project, and name no folder of the build.
+# The files that the project installs and exports suffice for another project, and contain no
+# path of the build folder.
 "$cmake" --install "$project/make"
 "$project/make/installed/bin/compare" || fail "the installed models differ"
 ! grep -r "$project/make/models" "$project/make/installed/lib/cmake" || fail "the export names the build folder"

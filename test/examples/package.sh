@@ -31,14 +31,14 @@ touch "$scratch/examples/mnist/model.onnx"
 [ "$generated" -nt "$scratch/marker" ] || fail "a changed model is not compiled again"
 "$scratch/tree/compare"
 
-# The licence, the manual and the examples.
+# The licence, the manual and the examples are installed.
 cmp "$source/LICENSE" "$scratch/prefix/share/doc/Ingot/LICENSE" || fail "no licence is installed"
 for file in README.md OPS.md docs/index.md docs/cli.md examples/mnist/model.onnx examples/cmake/CMakeLists.txt; do
   [ -s "$scratch/prefix/share/doc/Ingot/$file" ] || fail "$file is not installed"
 done
 
-# Without CMake, after the installation was moved; the installed examples also
-# build there.
+# After the installation was moved, pkg-config finds it, and the installed
+# examples build.
 mv "$scratch/prefix" "$scratch/moved"
 export PKG_CONFIG_PATH=$scratch/moved/share/pkgconfig
 ingot=$(pkg-config --variable=ingot ingot)

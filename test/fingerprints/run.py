@@ -33,10 +33,10 @@ TARGETS = ["generic", "x86-64-v3", "x86-64-v4+amx", "armv8-a", "cortex-m4", "cor
 SIZES = ["fixed", "open"]
 FOLDERS = [os.path.join(MODELS, "graphs"), os.path.join(MODELS, "large")]
 BOUNDS = {"fixed": "*=4", "open": "*=1..4"}
-# The line that begins a function, and the one that ends it.
+# In generated C++: the line that begins a function, and the one that ends it.
 FUNCTION = re.compile(r"[\w\[].*?(\w+)\(")
 END = "}"
-# The version line, which differs from commit to commit.
+# Ingot's commit in the first comment of a generated file, which must not affect the hash.
 COMMIT = re.compile(r" \(commit [0-9a-f]+\)")
 
 
@@ -45,7 +45,8 @@ def networks():
 
 
 def fill(name, work):
-    """The paths of the network with seeded weights: as it is, and with open first axes."""
+    """Fills a network with seeded weights. Returns the paths of two models by kind of sizes: `fixed` as it
+    is, `open` with dynamic first axes."""
     paths = {sizes: os.path.join(work, name + ".onnx" if sizes == "fixed" else f"{name}.{sizes}.onnx") for sizes in SIZES}
     if all(os.path.exists(path) for path in paths.values()):
         return paths
@@ -61,7 +62,8 @@ def fill(name, work):
 
 
 def open_axes(graph):
-    """Makes the first axis of each input whose rank is at least 2 dynamic; nothing is said of other tensors."""
+    """Makes the first axis of each input whose rank is at least 2 dynamic, and removes the declared shapes of
+    outputs and intermediate values."""
     weights = {tensor.name for tensor in graph.initializer}
     for value in graph.input:
         shape = value.type.tensor_type.shape.dim
@@ -77,7 +79,8 @@ def short(text):
 
 
 def hashes_of(source):
-    """Returns a hash per function; `-` is the text outside of functions."""
+    """Returns a hash for each function of a generated source, by name; `-` is the hash of the text outside of
+    functions."""
     found, outside, lines = collections.OrderedDict(), [], []
     name = None
     for line in source.splitlines():
@@ -99,7 +102,8 @@ def hashes_of(source):
 
 
 def fingerprint(options, target, name, sizes, path):
-    """The hashes of one output, as an ordered dictionary."""
+    """Compiles a network. Returns the hashes of its functions, header and weights by name, or the id of the
+    error."""
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
         folder = os.path.join(options.texts, target, sizes) if options.texts else scratch
         os.makedirs(folder, exist_ok=True)
@@ -146,7 +150,8 @@ def write_table(target, table):
 
 
 def describe(before, now):
-    """Returns the differences, by function names."""
+    """Describes the difference between the recorded and the new fingerprint of a network: the names of the
+    functions that changed."""
     if before is None:
         return "is not recorded"
     if "error" in before or "error" in now:

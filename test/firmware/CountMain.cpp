@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 extern "C" {
-// Mark the begin and the end of the measured code.
+// Empty functions, whose addresses mark the begin and the end of the code that
+// CountPlugin.c counts.
 __attribute__((noinline)) void count_begin(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void count_end(void) { __asm__ volatile(""); }
 
@@ -25,11 +26,13 @@ static volatile uint32_t &at(uint32_t address) {
 }
 
 #if defined(COUNT_SYSTEM_COUNTER)
-// The system counter of the board: a control frame, and a read frame.
+// The system counter of the MPS3 board: a control frame, and a read frame
+// 0x1000 bytes after it.
 static void startTimer() { at(COUNT_SYSTEM_COUNTER) = 1; }
 static uint32_t now() { return at(COUNT_SYSTEM_COUNTER + 0x1000); }
 #else
-// A timer that counts down: control, value, reload.
+// A down-counting timer of the MPS2 boards. Its registers of 4 bytes are
+// control, value and reload, in this order.
 static void startTimer() {
   at(COUNT_TIMER + 8) = at(COUNT_TIMER + 4) = 0xFFFFFFFFu;
   at(COUNT_TIMER) = 1;
@@ -51,8 +54,8 @@ int main() {
   uint32_t loop = now() - start;
 
   count_fill_inputs();
-  // Fills the stack below this frame with a pattern, up to the most that a
-  // model may use.
+  // Fills COUNT_STACK bytes of the stack below this frame with a pattern. The
+  // deepest byte that count_run() overwrites shows how much stack it needs.
   const uint32_t most = COUNT_STACK, margin = 64;
   char *top = stackPointer() - margin;
   for (char *p = top - most; p < top; ++p)

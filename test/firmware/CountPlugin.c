@@ -54,7 +54,8 @@ struct block {
 #define MOST_RANGES 16
 enum { READS = 1 };
 
-/* How often an instruction reads from each range. */
+/* How often the instruction at `address` reads from each address range of the
+ * option `range`; the last count is that of reads outside of all ranges. */
 struct loads {
   uint64_t address, counts[MOST_RANGES + 1];
   struct loads *next;

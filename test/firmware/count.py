@@ -39,7 +39,8 @@ SMALL_CORE = {
     "vfma": "3", "vfms": "3", "vfnma": "3", "vfnms": "3", "vmla": "3", "vmls": "3", "vnmla": "3", "vnmls": "3",
     "vdiv": "14", "vsqrt": "14",
 }
-# A vector instruction takes two beats; low-overhead loops are free.
+# Cycles by mnemonic for the Cortex-M55, where a vector instruction takes two beats (cycles) and the branch
+# of a low-overhead loop none.
 VECTOR_CORE = dict(SMALL_CORE, **{
     "": "1", "vldr": "1", "vstr": "1", "ldr": "1", "str": "1", "vfma": "1", "vfms": "1", "le": "0",
     "q": "2",  # any instruction on a vector register
@@ -84,10 +85,10 @@ class Target:
         self.name = name
         self.flags = target["flags"]
         self.compiler = (compiler or target["compilers"][0]).split()
-        # The corresponding C compiler.
+        # The C compiler that belongs to the C++ compiler, for the code of emx-onnx-cgen.
         self.c_compiler = [word.replace("clang++", "clang").replace("g++", "gcc") for word in self.compiler]
         if "clang" in self.compiler[0]:
-            # Clang has no C library of its own; that of the linker is used.
+            # Clang has no C library of its own: uses the C headers of the GCC that links.
             library = run((target["linker"] or "arm-none-eabi-g++").split() + ["-print-file-name=libc.a"]).strip()
             self.c_compiler += ["-isystem", os.path.join(os.path.dirname(library), "..", "include")]
         self.linker = (target["linker"] or target["compilers"][0]).split()
@@ -110,7 +111,8 @@ def shape_bytes(text):
 
 
 def write_interface(path, name, facts, target, emx):
-    """Writes count_model.h: buffers, inputs between -1 and 1, and the call."""
+    """Writes count_model.h for CountMain.cpp: the buffers, a function that fills inputs with numbers between
+    -1 and 1, and a function that runs the model."""
     define, _ = BOARDS[target.board]
     lines = [f"#define {define}", f"#define COUNT_STACK {(4 << 20) if emx else (64 << 10)}u"]
     if not emx:
@@ -138,7 +140,7 @@ def write_interface(path, name, facts, target, emx):
 
 
 def section_sizes(objects):
-    """Returns the bytes of code and of constants."""
+    """Returns the bytes of code and of constants in object files."""
     code = constants = 0
     for path in objects:
         for line in run(["arm-none-eabi-objdump", "-h", "-w", path]).splitlines():
@@ -188,7 +190,8 @@ def weight_of(mnemonic, operands, weights):
 
 
 class Count:
-    """The plugin's counts, combined with the disassembly."""
+    """Instructions and cycles in all and by function, mnemonic and block: the counts of CountPlugin.c (a
+    file), weighted by means of the disassembly."""
 
     def __init__(self, target, elf, counts):
         self.code, functions = disassemble(elf, target.name)
@@ -226,14 +229,15 @@ class Count:
 
 
 def measure(arguments, target, work):
-    """Compiles, runs and counts; returns a dictionary of figures."""
+    """Compiles a model, runs it in QEMU and counts its instructions. Returns the Count and a dictionary of
+    figures."""
     name = "model"
     options = ["--target", target.name] + arguments.options
     facts = json.loads(run([arguments.ingot, "inspect", "--json", arguments.model] + options))
     code_object = os.path.join(work, name + ".o")
     if arguments.emx:
         source = os.path.join(work, name + ".c")
-        # Neither heap nor files, as on a bare-metal board.
+        # The C code of emx-onnx-cgen may use neither heap nor files, as on a bare-metal board.
         run([arguments.emx, "compile", arguments.model, source, "--model-name", name, "--restrict-arrays",
              "--large-temp-threshold", "0", "--large-weight-threshold", "0"])
         compiler = target.c_compiler
@@ -307,7 +311,7 @@ def main():
         print(json.dumps(figures, indent=2))
     else:
         print_report(arguments, count, figures)
-    # Both counts measure the same run, except for the call itself.
+    # The plugin and the board's timer measure the same run, except for the call of the model.
     if abs(figures["timer_instructions"] - figures["instructions"]) > max(100, figures["instructions"] // 200):
         sys.exit("the plugin and the timer disagree")
 

@@ -20,14 +20,14 @@ TABLE = os.path.join(HERE, "figures.csv")
 MODELS = os.path.join(HERE, "..", "networks", "models")
 NETWORKS = ["mnist_8_digits", "tiny_resnet8_cifar", "tiny_ds_cnn_kws", "tiny_mobilenet_v1_025_vww", "tiny_ad_autoencoder",
             "tiny_resnet8_cifar_int8", "tiny_ds_cnn_kws_int8"]
-# Target, objective, compiler flags, Ingot's options.
+# How each network is measured: target, objective, compiler flags, Ingot's options.
 WAYS = [
     ("cortex-m4", "speed", "-O2", []),
     ("cortex-m4", "size", "-Os", ["--optimize=size"]),
     ("cortex-m55", "speed", "-O2", []),
 ]
-# Compiler flags for the C code of emx-onnx-cgen: its figures are the best of
-# all.
+# Sets of compiler flags for the C code of emx-onnx-cgen by objective. Each of its figures is the best of
+# all sets.
 EMX_FLAGS = {"speed": ["-O2", "-O3", "-O3 -ffast-math", "-O3 -ffast-math -funroll-loops"], "size": ["-Os"]}
 COLUMNS = ["network", "target", "objective", "instructions_per_mac", "cycles_per_mac", "code_bytes", "arena_bytes", "stack_bytes"]
 
@@ -60,7 +60,7 @@ def row_of(name, target, objective, figures):
 
 
 def complaints(row, recorded):
-    """Returns the columns in which a row is worse than the recorded figures."""
+    """Returns a line for each column in which a row is worse than the recorded row."""
     slack = {"arena_bytes": 1, "stack_bytes": 1.1}
     return [f"{column}: {row[column]}, recorded {recorded[column]}" for column in COLUMNS[3:]
             if float(row[column]) > float(recorded[column]) * slack.get(column, 1.02)]

@@ -32,7 +32,8 @@ struct Run {
     return static_cast<T *>(p);
   }
 
-  /// Returns a size that should be in [least, most], and usually is.
+  /// Returns a value for a dynamic size with the bounds [least, most]: usually
+  /// within the bounds, sometimes outside.
   ptrdiff_t size(ptrdiff_t least, ptrdiff_t most) {
     const ptrdiff_t beyond[] = {-1, least - 1, most + 1, ptrdiff_t(1) << 62,
                                 std::numeric_limits<ptrdiff_t>::min()};
@@ -108,12 +109,13 @@ struct Run {
     return static_cast<ptrdiff_t>(random() % static_cast<uint64_t>(count));
   }
 
-  /// Whether all sizes returned so far are within their bounds.
+  /// Whether all results of size() so far are within their bounds.
   bool fits = true;
 
 private:
   std::mt19937_64 random;
-  /// How many values are unusual: few, some or many.
+  /// `kind` is 0, 1 or 2 for runs in which few, some or many values are unusual
+  /// (NaN, limits of the type); `number` is the number of the run.
   size_t kind, number;
   std::vector<void *> buffers;
 };

@@ -32,7 +32,7 @@ struct Arguments {
   Seeds seeds;
 };
 
-/// A model, valid or not, and its bytes.
+/// A model to compile, valid or not, and the bytes of its file.
 struct Subject {
   onnx::ModelProto model;
   std::string bytes;
@@ -82,8 +82,8 @@ static Subject randomSubject(Seeds &seeds, Random &random) {
   return {std::move(*model), std::move(bytes)};
 }
 
-/// Returns the kind of a fault, without names and numbers of the particular
-/// model.
+/// Returns a key for faults of one kind: the exit code and the first line of
+/// the error message, without quoted names and without numbers.
 static std::string kindOf(const Outcome &outcome) {
   std::string text = std::to_string(outcome.code) + " ";
   size_t line = 0;

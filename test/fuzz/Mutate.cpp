@@ -2,7 +2,7 @@
 
 namespace ingot::fuzz {
 
-/// Returns a number that is likely to expose errors.
+/// Returns a number that is likely to expose errors in checks and arithmetic.
 static int64_t oddInteger(Random &random) {
   static const int64_t numbers[] = {
       0,  1,         -1,        2,         3,       -2,   7,

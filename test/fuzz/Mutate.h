@@ -30,15 +30,16 @@ template <typename List> void dropLast(List &list) {
 /// reached; otherwise one that is likely to expose errors.
 int64_t smallInteger(Random &random);
 
-/// Returns the bytes of data that type and shape require; 0 for strings.
+/// Returns the bytes of data that the type and shape of `tensor` require; 0 for
+/// strings.
 size_t tensorBytes(const onnx::TensorProto &tensor);
-/// Replaces the data by small random numbers of the right type and count.
+/// Replaces the data of `tensor` by small random numbers of its type and shape.
 void fillTensor(onnx::TensorProto &tensor, Random &random);
 
 /// Returns a model with one node of any operator, with random inputs, types and
 /// attributes.
 onnx::ModelProto randomNode(Random &random);
-/// Returns a value of the attribute's declared type.
+/// Returns an attribute with a random value of the given type.
 onnx::AttributeProto randomAttribute(const std::string &name,
                                      onnx::AttributeProto::AttributeType type,
                                      Random &random);
@@ -47,12 +48,13 @@ void mutateAttribute(onnx::AttributeProto &attr, Random &random);
 /// an attribute, the number of operands, or the operator. The model stays
 /// consistent otherwise: a constant has as many elements as its shape requires.
 void mutateOperator(onnx::ModelProto &model, Random &random);
-/// Turns small inputs into constants, so that the compiler evaluates the nodes
-/// that use them.
+/// Turns small inputs of the graph into constants, so that the compiler
+/// evaluates the nodes that use these constants.
 void makeConstant(onnx::GraphProto &graph, Random &random);
-/// Makes a few structural changes: shapes, attributes, names, nodes, types.
+/// Makes a few changes to a model's structure: its shapes, attributes, names,
+/// nodes or types.
 void mutateModel(onnx::ModelProto &model, Random &random);
-/// Makes a few changes to the bytes.
+/// Makes a few random changes to the bytes of a model file.
 void mutateBytes(std::string &bytes, Random &random);
 
 } // namespace ingot::fuzz

@@ -10,7 +10,8 @@
 
 namespace ingot::fuzz {
 
-/// Returns the bits of an element; 0 for strings and invalid types.
+/// Returns the bits of an element of an ONNX data type; 0 for strings and
+/// invalid types.
 static unsigned bitsOf(int32_t type) {
   switch (type) {
   case onnx::TensorProto::DOUBLE:
@@ -65,14 +66,16 @@ void fillTensor(onnx::TensorProto &tensor, Random &random) {
       std::memcpy(&data[at], &value, 4);
     }
   } else if (size_t width = bitsOf(tensor.data_type()) / 8) {
-    // Floats become small, integers 0 to 3.
+    // Only the first byte of an element is not zero: integers become 0 to 3,
+    // floats other than float32 become tiny.
     for (size_t at = 0; at + width <= bytes; at += width)
       data[at] = static_cast<char>(random() % 4);
   }
   tensor.set_raw_data(data);
 }
 
-/// Returns a shape with one change.
+/// Returns `shape` with one random change, such as an added axis or another
+/// size.
 static std::vector<int64_t> mutatedShape(std::vector<int64_t> shape,
                                          Random &random) {
   auto size = [&]() -> int64_t { return below(random, 6); };
@@ -191,7 +194,8 @@ static void mutateAttributes(onnx::NodeProto &node,
   }
   if (!schema || schema->attributes().empty())
     return;
-  // Sorted by name, so that a seed chooses the same attribute on every machine.
+  // The attributes are sorted by name, so that a seed chooses the same one on
+  // every machine.
   std::vector<std::string> names;
   for (const auto &[name, attr] : schema->attributes())
     names.push_back(name);

@@ -42,7 +42,7 @@ onnx::ModelProto randomNode(Random &random) {
   node.set_op_type(schema->Name());
   node.set_domain(schema->domain());
   node.set_name("the_node");
-  // All float operands share one shape, which is valid most often.
+  // All float operands have one common shape, which most operators accept.
   std::vector<int64_t> common;
   for (size_t rank = below(random, 5); rank; --rank)
     common.push_back(1 + below(random, 4));

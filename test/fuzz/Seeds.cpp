@@ -28,7 +28,8 @@ bool Seeds::add(const fs::path &path) {
     bySize[size].push_back(std::move(seed));
     return true;
   }
-  // Sorted, so that a seed means the same on every machine.
+  // The files are sorted, so that a random seed draws the same models on every
+  // machine.
   std::vector<fs::path> files;
   for (const auto &entry : fs::recursive_directory_iterator(path))
     if (entry.path().extension() == ".onnx")
@@ -39,7 +40,8 @@ bool Seeds::add(const fs::path &path) {
   return !files.empty();
 }
 
-/// Calls `visit` for each name that a node uses from outside of itself.
+/// Calls `visit` for each name of a value that a node or its subgraphs read and
+/// do not define.
 template <typename Visit>
 static void forEachRead(const onnx::NodeProto &node, Visit visit) {
   for (const std::string &input : node.input())
@@ -66,8 +68,8 @@ static void forEachRead(const onnx::NodeProto &node, Visit visit) {
   }
 }
 
-/// Replaces unknown sizes by numbers: 1 for a batch, else a size that windows
-/// fit into.
+/// Replaces unknown sizes of an input by numbers: 1 for the first axis (a
+/// batch), and 16, which most windows fit into, for other axes.
 static void bindSizes(onnx::ValueInfoProto &input) {
   if (!input.type().has_tensor_type() ||
       !input.type().tensor_type().has_shape())
@@ -92,7 +94,8 @@ void Seeds::read(Seed &seed) {
         onnx::ShapeInferenceOptions(/*check_type=*/false, /*error_mode=*/0,
                                     /*data_prop=*/true));
   } catch (const std::exception &) {
-    // Parts of this model will start where types are known.
+    // Without a complete shape inference, parts of the model can only start at
+    // values whose types are known.
   }
   for (const auto *values : {&known.graph().input(), &known.graph().output(),
                              &known.graph().value_info()})
@@ -127,7 +130,7 @@ std::optional<onnx::ModelProto> Seeds::whole(Random &random) {
     bytes += tensorBytes(tensor);
   if (bytes > mostWeights || seed.model.graph().node_size() > 250)
     return std::nullopt;
-  // Values that are computed can be large as well.
+  // Computed values can also be too large, not only weights.
   for (const auto &[name, type] : seed.types) {
     onnx::TensorProto value;
     value.set_data_type(type.tensor_type().elem_type());

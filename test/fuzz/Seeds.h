@@ -22,7 +22,7 @@ public:
   bool add(const std::filesystem::path &path);
   bool empty() const { return bySize.empty(); }
 
-  /// Returns a complete model with its weights; nullopt if the drawn one is too
+  /// Draws a model and returns all of it with its weights; nullopt if it is too
   /// large.
   std::optional<onnx::ModelProto> whole(Random &random);
   /// Returns one to six connected nodes of a model. Values from outside become
@@ -34,7 +34,7 @@ private:
     std::filesystem::path path;
     onnx::ModelProto model;
     bool isRead = false;
-    /// The types of all values that can be inferred.
+    /// For each value whose type shape inference determines: its type.
     std::map<std::string, onnx::TypeProto> types;
     std::map<std::string, const onnx::TensorProto *> constants;
     std::map<std::string, int> producer;
@@ -44,7 +44,7 @@ private:
   Seed &draw(Random &random);
   static void read(Seed &seed);
   static std::vector<int> chooseNodes(const Seed &seed, Random &random);
-  /// Grouped by the logarithm of the file size.
+  /// The models, grouped by the logarithm (base 4) of their file size.
   std::map<unsigned, std::vector<std::unique_ptr<Seed>>> bySize;
 };
 

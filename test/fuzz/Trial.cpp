@@ -53,8 +53,8 @@ static void chooseTargets(Trial &trial, Random &random) {
 
 static constexpr int64_t sizes[] = {1, 1, 2, 3, 7, 16};
 
-/// Adds a second entry function with sizes of its own, or makes an output the
-/// state of an input.
+/// Sometimes adds a second entry function for other sizes, and sometimes makes
+/// an output of the model the next state of an input (--state).
 static void chooseFunctions(Trial &trial, const onnx::ModelProto &model,
                             Random &random) {
   const onnx::GraphProto &graph = model.graph();
@@ -123,7 +123,7 @@ Trial randomTrial(const onnx::ModelProto &model, Random &random) {
   auto [mode, text] = modes[below(random, std::size(modes))];
   options.weights = mode;
   trial.commandLine += text;
-  // The command line rejects the combination of these options with a device.
+  // For a GPU, the command line rejects --max-ram and --arena-section.
   bool isDevice = options.target->isDevice();
   if (below(random, 6) == 0 && !isDevice) {
     options.maxRam = int64_t(1) << below(random, 20);
@@ -150,8 +150,8 @@ static void interrupt(int) {
 }
 
 Workspace::Workspace() : context(makeContext()) {
-  // Handlers are installed before the folder exists, so that a signal cannot
-  // leave it behind.
+  // Signal handlers are installed before the temporary folder exists, so that
+  // the folder is removed even if a signal ends the program.
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, interrupt);
   std::string name = (fs::temp_directory_path() / "ingot-fuzz-XXXXXX").string();
@@ -227,7 +227,8 @@ Outcome Workspace::compile(const std::string &model, const Trial &trial) {
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   std::stringstream said;
   said << std::ifstream(folder / "log").rdbuf();
-  // A killed process cannot remove its temporary files.
+  // A process that was killed (code < 0) cannot remove its temporary files, so
+  // only other processes must leave none.
   if (clear(code) && code >= 0)
     code = OutputLeftBehind;
   return {code, said.str()};

@@ -10,7 +10,8 @@
 
 namespace ingot::fuzz {
 
-/// Options, and the equivalent command line.
+/// The options of one compilation, and the command line that gives the same
+/// options.
 struct Trial {
   CompileOptions options;
   std::string commandLine;
@@ -19,7 +20,8 @@ struct Trial {
 /// the weights, any limits. Symbols of `model` usually get sizes.
 Trial randomTrial(const onnx::ModelProto &model, Random &random);
 
-/// Added to the exit codes of a compilation; signals are negative.
+/// Codes for outcomes of a compilation, in addition to Ingot's exit codes; a
+/// process that a signal ended has the negative signal number as its code.
 enum : int { SaidNothing = 99, OutputLeftBehind = 98 };
 inline bool isFault(int code) {
   return code != Success && code != InvalidInput && code != WrongUsage &&
@@ -28,7 +30,7 @@ inline bool isFault(int code) {
 
 struct Outcome {
   int code;
-  /// The output of the compilation.
+  /// What the compilation printed.
   std::string said;
 };
 
@@ -47,12 +49,12 @@ public:
 
 private:
   [[noreturn]] void compileInChild(const Trial &trial);
-  /// Returns whether unexpected files exist after this exit code; removes all
-  /// files.
+  /// Removes all files in the folder. Returns whether there were files that a
+  /// compilation with this exit code must not leave.
   bool clear(int code);
 
   std::filesystem::path folder;
-  /// Created once; every child process inherits a copy.
+  /// The MLIR context: created once, and every child process inherits a copy.
   std::unique_ptr<mlir::MLIRContext> context;
 };
 

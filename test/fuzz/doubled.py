@@ -70,7 +70,7 @@ LINKS_OF = {
 
 
 def models():
-    """Yields names, nodes, inputs, outputs, constants."""
+    """Yields the name, nodes, inputs, outputs and constants of each model."""
     for operator in ("Add", "Mul", "Sub", "Max", "Pow", "MatMul", "Mean"):
         nodes, last = chain("x", lambda value, result: [node(operator, [value, value], [result])])
         yield operator.lower(), nodes, [info("x", F, [8, 8])], [info(last, F, [8, 8])], {}
@@ -94,7 +94,7 @@ def models():
         yield (f"integers{links}", nodes, [info("x", U8, [1, 128, 4, 4])], [info("y", I8, [1, 128, 4, 4])],
                {"w": np.ones((128, 128, 3, 3), np.int8), "factor": np.float32(1e-9), "scale": np.float32(0.05), "zero": np.int8(0)})
 
-    # A mask that is selected repeatedly.
+    # A chain of Where operators that select an attention mask by two alternating conditions.
     nodes, last = chain("chosen", lambda value, result: [node("Where", ["c" if int(result[1:]) % 2 else "d", value, value], [result])])
     nodes = [node("DequantizeLinear", ["a", "scale", "zero"], ["p"]), node("DequantizeLinear", ["b", "scale", "zero"], ["q"]),
              node("MatMul", ["p", "q"], ["products"]), node("QuantizeLinear", ["products", "scale", "zero"], ["bytes"]),
@@ -103,18 +103,18 @@ def models():
     yield ("mask", nodes, [info("a", I8, [8, 16]), info("b", I8, [16, 8]), info("c", B, [8, 8]), info("d", B, [8, 8])], [info("y", F, [8, 8])],
            {"scale": np.float32(0.1), "zero": np.int8(0), "shown": np.float32(0), "hidden": np.float32(-1e9)})
 
-    # No value is used twice, but the chain is long, and the model has a batch.
+    # A chain of 1,500 operators in which no value is used twice, on a batch of 8 images.
     nodes, last = chain(
         "x", lambda value, result: [node("Conv", [value, "w"], [result]) if int(result[1:]) % 2 else node("Softmax", [value], [result], axis=1)], 1500)
     yield "long", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"w": np.full((64, 64, 1, 1), 0.05, np.float32)}
 
-    # Parts that are concatenated, while the batch is split into segments.
+    # A chain of concatenations of two convolutions each, on a batch of 8 images.
     nodes, last = chain("x", lambda value, result: [
         node("Conv", [value, "half"], [result + "_a"]), node("Softmax", [value], [result + "_s"], axis=1), node("Conv", [result + "_s", "half"], [result + "_b"]),
         node("Concat", [result + "_a", result + "_b"], [result], axis=1)], 60)
     yield "joined", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"half": np.full((32, 64, 1, 1), 0.05, np.float32)}
 
-    # A dynamic size.
+    # A chain of sums and differences of a dynamic size.
     nodes, last = chain("s", lambda value, result: [node("Add" if int(result[1:]) % 2 else "Sub", [value, value], [result])])
     yield ("size", [node("Shape", ["x"], ["s"]), *nodes, node("Cast", [last], ["y"], to=F)], [info("x", F, ["n", 8])], [info("y", F, [2])], {})
 

@@ -32,14 +32,14 @@ def model(nodes, inputs, outputs, weights={}):
 
 
 def models():
-    """Yields names and models."""
+    """Yields the name and the model of each test."""
     x, xy, k, ks, b = info("x", F, ["n"]), info("x", F, ["n", "m"]), info("k", I, []), info("k", I, [1]), info("c", B, ["m"])
-    # Indices of every kind, also into tensors without elements.
+    # Operators that gather or scatter by indices, also in tensors without elements.
     yield "gathered", model(
         [node("Gather", ["x", "i"], ["g"], axis=0), node("GatherElements", ["x", "e"], ["h"], axis=1), node("GatherND", ["x", "p"], ["t"]),
          node("ScatterElements", ["x", "e", "h"], ["s"], axis=1, reduction="add"), node("ScatterND", ["x", "p", "t"], ["u"])],
         [xy, info("i", I, ["k"]), info("e", I, ["n", 3]), info("p", I, ["k", 2])], [info(name, F) for name in "ghtsu"])
-    # Counts that are inputs, and data-dependent counts.
+    # Counts of elements that are inputs (TopK, OneHot), and data-dependent counts.
     yield "top", model([node("TopK", ["x", "k"], ["v", "at"]), node("OneHot", ["at", "four", "both"], ["hot"])], [xy, ks], [info("v", F), info("hot", F)],
                        {"both": np.zeros(2, np.float32), "four": np.array(4)})
     yield "found", model([node("Compress", ["x", "c"], ["few"], axis=1), node("NonZero", ["few"], ["found"]), node("Unique", ["x"], ["each", "", "where"])],
@@ -56,7 +56,8 @@ def models():
     yield "sampled", model(
         [node("RoiAlign", ["x", "rois", "image"], ["a"], output_height=2, output_width=3, sampling_ratio=2), node("GridSample", ["x", "grid"], ["g"])],
         [info("x", F, ["n", 2, "h", "w"]), info("rois", F, ["k", 4]), info("image", I, ["k"]), info("grid", F, ["n", 2, 3, 2])], [info("a", F), info("g", F)])
-    # No iterations, states that are the caller's own tensors, and loops that end by a bound or a condition.
+    # Loops without iterations, loops whose state is stored in the caller's tensors, and loops that end by a
+    # trip count or a condition.
     scan = helper.make_graph([node("Add", ["a", "row"], ["b"])], "scan", [info("a", F, ["n"]), info("row", F, ["n"])], [info("b", F, ["n"])])
     yield "scanned", model([node("Scan", ["x", "rows"], body=scan, num_scan_inputs=1)], [x, info("rows", F, ["k", "n"])], [info("y", F, ["n"])])
     body = helper.make_graph([node("Gather", ["x", "i"], ["one"]), node("Add", ["a", "one"], ["b"]), node("Identity", ["b"], ["c"]), node("Identity", ["on"], ["still"])],
@@ -72,7 +73,7 @@ def models():
     yield "until", model([node("Loop", ["k", "on", "x"], ["y", "all"], body=until)], [x, k, info("on", B, [])], [info("y", F), info("all", F)],
                          {"four": np.array(4, np.float32)})
     yield "repeated", model([node("Loop", ["k", "on", "x"], body=body)], [x, k, info("on", B, [])], [info("y", F, ["n"])], {"five": np.array(5)})
-    # Positions of tokens, and the ends of their sequences.
+    # Packed attention: positions of tokens, and the ends of their sequences, are inputs.
     places, ends = info("o", TensorProto.INT32, ["b", "s"]), info("e", TensorProto.INT32, ["b1"])
     ms = {"domain": "com.microsoft"}
     packed = model([node("PackedAttention", ["x", "w", "bias", "o", "e"], ["a"], num_heads=2, **ms), node("RestorePadding", ["a", "o"], ["r"], **ms),
@@ -92,14 +93,15 @@ def models():
                          [info("words", S), info("count", I), info("twice", S)])
     yield "texts", model([node("Gather", ["s", "i"], ["some"]), node("RegexFullMatch", ["some"], ["is"], pattern="[a-z]+ ?[0-9]*"),
                           node("StringNormalizer", ["some"], ["upper"], case_change_action="UPPER")], [text, info("i", I, ["k"])], [info("is", B), info("upper", S)])
-    # Lengths that are computed from others.
+    # DFT and STFT, whose results have lengths that are computed from lengths of inputs.
     axis = {"axis": np.array(1)}
     yield "inverse", model([node("DFT", ["x", "", "axis"], inverse=1, onesided=1)], [info("x", F, ["b", "n", 2])], [info("y", F)], axis)
     yield "frames", model([node("STFT", ["x", "k", "w"], ["y"])], [info("x", F, ["b", "n", 1]), k, info("w", F, ["l"])], [info("y", F)])
 
 
 def program(header):
-    """Returns the program that runs the model with the header net.h."""
+    """Returns the C++ program that runs a compiled model on hostile inputs; `header` is the text of its
+    net.h."""
     struct = re.search(r"typedef struct net_io \{(.*?)\} net_io;", header, re.S).group(1)
     fields = re.findall(r"^\s*(.*?)(\w+);\s*/\*\s*(.*?)\s*\*/", struct, re.M)
     bounds = {name.lower(): (int(least), int(most)) for name, least, most in
@@ -108,7 +110,8 @@ def program(header):
     most = max([bounds[name][1] for name in map(str.lower, bounds)], default=8)
 
     def count(comment):
-        """Returns the number of elements; data-dependent sizes have their upper bound."""
+        """Returns a C++ expression for the number of elements of a tensor, from its comment in the header;
+        data-dependent sizes have their upper bound."""
         shape = re.search(r"\[(.*?)\]", comment)
         if not shape or not shape.group(1).strip():
             return "1"
@@ -152,7 +155,8 @@ int main(int, char **arguments) {{
 
 
 def check(args, name, network):
-    """Returns an error message, or an empty text."""
+    """Compiles a model with sanitizers and runs it on hostile inputs. Returns an error message; empty if
+    there is no error."""
     with tempfile.TemporaryDirectory() as folder:
         def path(file):
             return os.path.join(folder, file)

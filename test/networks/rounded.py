@@ -40,7 +40,8 @@ def save(model, kind, path):
     for node in nodes:
         if kind in TYPES or node.op_type in PRODUCTS:
             for i, name in enumerate(node.input):
-                # A bias is added to an accumulator, and the sizes of Resize are not data.
+                # Not rounded: a bias, which is added to the f32 accumulator, and the sizes of a Resize, which
+                # are not data.
                 if name in floats and node.op_type != "Resize" and not (node.op_type in PRODUCTS and i > 1):
                     node.input[i] = rounded(name)
         new.append(node)

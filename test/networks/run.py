@@ -100,7 +100,8 @@ def make_inputs(session, folder):
 
 
 def distance(result, expected):
-    """Returns the largest difference, relative to the range of the expected values."""
+    """Returns the largest difference relative to the range of the expected values; a text if type or shape
+    differ."""
     if result.shape != expected.shape or result.dtype != expected.dtype:
         return f"{result.dtype}{list(result.shape)} instead of {expected.dtype}{list(expected.shape)}"
     if expected.size == 0:
@@ -180,7 +181,7 @@ def check(args, model, sessions, folder, target):
         return 1
     limits = [TOLERANCE] * len(expected)
     if args.fast:
-        # On CPUs, some products are also accumulated in f16; a GPU accumulates in f32.
+        # With --fast f16, CPUs accumulate some dot products in f16; a GPU accumulates in f32.
         least = TOLERANCE_OF_HALF_SUMS if args.fast == "f16" and not target.startswith("sm_") else 0
         limits = [max(2 * error, least) for error in errors_of_rounding(args, model, inputs, expected)]
     wrong = 0
@@ -197,7 +198,8 @@ def check(args, model, sessions, folder, target):
 
 
 def check_memory(args, model, target):
-    """Checks that the memory limit is met, and the amount of recomputation."""
+    """Whether a network with --max-ram needs more memory than the limit, or recomputes more than --recomputed
+    percent of its multiply-accumulates."""
     def inspect(*options):
         command = [args.ingot, "inspect", model, "--target", target, "--json", *options]
         return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -241,7 +243,7 @@ def main():
             wrong += check(args, model, sessions, folder, target)
         if args.max_ram:
             wrong += check_memory(args, model, target)
-    # All data sets with their own expected outputs, on the last target.
+    # Tests all data sets that came with the model, with their own expected outputs, on the last target.
     if folders and not args.fast and runs_here(args.ingot, target):
         command = [args.ingot, "test", model, "--target", target, *args.limit]
         done = subprocess.run(command)

@@ -13,7 +13,7 @@ from beside_onnxruntime import Case, compare, contrib, data, run
 
 B, S, N, H = 2, 6, 4, 8
 D = N * H
-# With other mask values, scores near -10000 are rounded to 0.001, which costs accuracy.
+# Overrides the default mask value of -10000, near which float32 rounds masked scores to 0.001.
 FAR = {"mask_filter_value": -1e30}
 HALF = 5e-3
 
@@ -91,7 +91,7 @@ def multi_head():
     yield contrib("heads-scale", op, {"q": q, "k": k, "v": v}, scale=0.2, **heads)
     yield contrib("heads-bias", op, {"q": q, "k": k, "v": v}, {"b": b}, **heads)
     yield contrib("heads-causal", op, {"q": q, "k": q, "v": q}, {"b": own}, unidirectional=1, **heads)
-    # ONNX Runtime has no CPU kernel for these forms.
+    # Packed queries, keys and values, for which ONNX Runtime has no CPU kernel: compared with NumPy.
     packed, pair = data((B, S, N, 3, H)), data((B, 9, N, 2, H))
     yield contrib("heads-packed", op, {"x": packed}, want=[attended(*(packed[:, :, :, i] for i in range(3)))], **heads)
     yield contrib("heads-packed-keys", op, {"q": q, "kv": pair}, want=[attended(q.reshape(B, S, N, H), pair[:, :, :, 0], pair[:, :, :, 1])], **heads)
@@ -289,8 +289,8 @@ def spelled():
     yield case("nothing-nan", 70, 300, 32, 32, mask=hidden(70, 300, True))
 
 
-# Whether mask vectors have lengths only, or lengths and start positions, is ambiguous. A cache needs room for
-# all steps, but both sizes are dynamic.
+# Cases that Ingot must reject if sizes are dynamic: a mask vector of dynamic length has lengths only, or
+# lengths and start positions; and a cache must have room for all steps, but both sizes are dynamic.
 REFUSED = ("attention-ends", "heads-shared", "heads-shared-causal")
 # The axes whose sizes must be static, by rank: the number of heads, and elements per head.
 KNOWN = {3: {2}, 4: {1, 3}, 5: {0, 2, 3, 4}}

@@ -33,8 +33,8 @@ def ints(*values):
 
 
 class Case:
-    """One operator (or a few, as nodes on x, y, z...); constants are initializers, `want` the expected
-    results."""
+    """A test: a model of one or a few nodes and its inputs. `constants` become initializers; `want` are the
+    expected results, by default those of ONNX Runtime."""
 
     def __init__(self, name, nodes, inputs, constants=None, outputs=("out",), opset=18, tolerance=1e-5, want=None):
         self.name, self.inputs, self.outputs, self.tolerance, self.want = name, inputs, outputs, tolerance, want
@@ -66,7 +66,7 @@ def contrib(name, op, inputs, constants=None, outputs=("out",), order=None, doma
 
 
 def run(case):
-    """Returns the results of ONNX Runtime."""
+    """Runs a case with ONNX Runtime and returns the results."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, case.inputs)
@@ -97,8 +97,8 @@ def open_axes(case, name):
 
 
 def leave_open(case, axes):
-    """Returns the model of a case with a symbol for each of these axes of its inputs; axes that have a
-    symbol keep it."""
+    """Returns the model of a case in which the axes `axes(case, name)` of each input are dynamic: each gets a
+    symbol of its own, unless it has one."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     for i, value in enumerate(model.graph.input):
@@ -109,7 +109,8 @@ def leave_open(case, axes):
 
 
 def run_cases(arguments, folder, lines, mode):
-    """Returns name, status and reason of each case."""
+    """Runs the cases in `lines` with ingot-conformance. Returns whether it ran all of them, and name, status
+    and reason of each case."""
     done = subprocess.run([arguments.program, folder / "suite", folder / "work", arguments.target, "1", "25", "300", mode],
                           input="".join(lines), stdout=subprocess.PIPE, text=True)
     results = [line.rstrip("\n").split("\t") for line in done.stdout.splitlines()]

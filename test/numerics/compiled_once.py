@@ -38,7 +38,7 @@ def message(value, info):
 
 
 def nothing(info):
-    """Returns a placeholder for a result that is never compared."""
+    """Returns a placeholder for an expected output, for runs that must be rejected."""
     kind = info.type.WhichOneof("value")
     return None if kind == "optional_type" else [] if kind == "sequence_type" else np.zeros(1, np.float32)
 

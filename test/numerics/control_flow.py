@@ -242,7 +242,8 @@ int main() {
 
 
 def check_limits(ingot):
-    """Negative and huge trip counts, and conditions that are false: nothing may be written out of bounds."""
+    """Runs a loop with negative and huge trip counts and with false conditions under sanitizers: it must not
+    write out of bounds."""
     with tempfile.TemporaryDirectory() as folder:
         def path(name):
             return os.path.join(folder, name)
@@ -271,7 +272,7 @@ if __name__ == "__main__":
         if args.filter not in name:
             continue
         network, inputs, dims = case()
-        # Under emulators only models with static sizes are run.
+        # Models with dynamic sizes are not run for other targets, which are emulated.
         if not (args.target and dims):
             check(args.ingot, name, (network, inputs, dims), ["--target", args.target] if args.target else [])
     if not args.target:

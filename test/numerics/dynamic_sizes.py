@@ -77,7 +77,7 @@ def images():
         conv("c5", "w3", "y1", pads=[1, 0, 0, 1], strides=[2, 2]), conv("c5", "d5", "y2", pads=[2, 2, 1, 2], strides=[2, 2], group=24),
         conv("c5", "w5", "y3", auto_pad="SAME_UPPER", strides=[3, 3]), conv("c5", "w3", "y4"), conv("c5", "w1", "y5", strides=[2, 2]),
         conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2]),
-        # Rows with at most one window, and with a few.
+        # Strides so large that a row has one window, or a few.
         conv("c5", "w3", "y7", pads=[1, 1, 1, 1], strides=[1, 70]), conv("c5", "w3", "y8", pads=[1, 1, 1, 1], strides=[1, 25])]
     nodes += [helper.make_node("Reshape", [f"y{i}", "flat"], [f"f{i}"]) for i in range(1, 9)]
     nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 9))], ["y"], axis=1)]
@@ -187,7 +187,7 @@ def ranges():
 
 
 def few():
-    """A size of at most one: it must not be mistaken for a broadcast axis."""
+    """A dynamic size of at most 1, which must not be mistaken for an axis that broadcasts."""
     return model([helper.make_node("Transpose", ["x"], ["t"], perm=[2, 0, 1]), helper.make_node("Add", ["t", "b"], ["y"])],
                  {"b": normal(3, 1, 1)}, ("x", ["n", "k", 3]))
 
@@ -213,7 +213,8 @@ def check(ingot, name, network, dims=("n=1..64",), sizes=tuple({"n": size} for s
 
 
 def check_refusal(ingot, onnx_model):
-    """The generated code rejects sizes itself, before anything is written."""
+    """Checks that the generated function rejects sizes that are out of bounds or not equal, before it writes
+    any output."""
     class Io(ctypes.Structure):
         _fields_ = [(name, ctypes.c_ssize_t) for name in "mn"] + [(name, ctypes.POINTER(ctypes.c_float)) for name in "aby"]
 

@@ -92,7 +92,7 @@ def recurrence():
 
 
 class Library:
-    """The output of `ingot` with these options, compiled by the system's compilers and loaded."""
+    """The output of `ingot` for a model with `options`, compiled by the system's compilers and loaded."""
 
     count = 0
     extension = ".cpp"
@@ -134,7 +134,8 @@ class Library:
         return re.findall(r"^  (?:const )?(ptrdiff_t|int32_t|void|float) (\*?)(\w+);", text, re.M)
 
     def run(self, entry, outputs, **values):
-        """Returns the status, and the outputs, whose shapes are given."""
+        """Calls an entry function with the inputs and sizes `values`. Returns its status, and its outputs, whose
+        shapes are given by name."""
         prefix = self.name + ("_" + entry if entry else "")
         results = {key: np.full(shape, np.nan, np.float32) for key, shape in outputs.items()}
         given = {key: np.ascontiguousarray(value, np.float32) if isinstance(value, np.ndarray) else value for key, value in values.items()}
@@ -161,8 +162,8 @@ class Library:
 
 
 class DeviceLibrary(Library):
-    """The same on an emulated GPU, whose memory is the host's. The caller passes a handle instead of the
-    state."""
+    """The output of `ingot` for a GPU, compiled for an emulated GPU, whose memory is the host's. The caller
+    passes a handle instead of the state."""
 
     extension = ".cu"
 
@@ -328,7 +329,7 @@ def check_refusals(ingot, folder):
             (["--dim", "seq=1", "--dim", "past=0..31", "--state", "post=present"], "did you mean `past`"),
             (["--dim", "seq=1", "--dim", "past=0..31", "--state", "past=y", "--state", "x=y"], "the input is f32[1,1,8], but `y` is f32[1,1,16]"),
             (["--dim", "seq=1", "--dim", "past=1", "--state", "past=y", "--state", "past=present"], "`past` is given twice")):
-        # Either the command line is wrong, or the model requires another size.
+        # The exit code says that the model does not fit the options (1) or that the options are wrong (2).
         done = subprocess.run([ingot, path, "-o", output, *options], capture_output=True, text=True)
         said = done.stderr if done.returncode in (1, 2) else f"exit {done.returncode}"
         if text not in said or os.path.exists(output):
@@ -353,12 +354,13 @@ def main():
         for target, compiler in (("generic", "clang++-22"), ("x86-64-v3", "g++"), ("x86-64-v2,x86-64-v3", "clang++-22"), ("sm_80", "g++")):
             check_heads(ingot, folder, ["--target", target], compiler)
         print("decoder of heads: two prompts and four tokens agree")
-        # The old 4 x 3 samples are read before the new ones are written: one buffer.
+        # The state of 4 x 3 samples needs one buffer: the old samples are read before the new ones are written.
         check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 64)
-        # The old sum is read while the new one is written: two buffers, and an index of the current one.
+        # The state needs two buffers and the index of the current one: the old sum is read while the new one is
+        # written.
         check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 64 + 2 * 64, first=rng.standard_normal((3, 5)))
         check_steps(ingot, folder, "gru", recurrence(), ("h", "last"), 64 + 2 * 64, options=["--target", "generic"])
-        # On this target, values have a larger alignment.
+        # On a GPU, the values of a state are aligned to 128 bytes instead of 64.
         check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 128, options=["--target", "sm_80"])
         check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 128 + 2 * 128, first=rng.standard_normal((3, 5)), options=["--target", "sm_80"])
         check_refusals(ingot, folder)

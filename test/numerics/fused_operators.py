@@ -134,7 +134,7 @@ def products():
     for a, b, flags in itertools.product((0, 1), (0, 1), ((0, 0), (1, 0), (0, 1), (1, 1))):
         x = data((2, 3, 19, 7) if a else (2, 3, 7, 19))
         y = data((2, 3, 23, 19) if b else (2, 3, 19, 23))
-        # If the flag is set, the first axis is the row axis.
+        # With transBatchA or transBatchB, the row axis of the operand is its first axis.
         x = np.moveaxis(x, -2, 0).copy() if flags[0] else x
         y = np.moveaxis(y, -2, 0).copy() if flags[1] else y
         yield contrib(f"fused-matmul-{a}{b}{flags[0]}{flags[1]}", "FusedMatMul", {"x": x}, {"y": y}, transA=a, transB=b,
@@ -178,7 +178,7 @@ def convolutions():
     grouped = {"group": 3, "auto_pad": "SAME_UPPER", "activation": "Relu"}
     yield contrib("fused-conv-groups", "FusedConv", {"x": x}, {"w": data((9, 2, 3, 3))}, **grouped)
     yield contrib("fused-conv-1d", "FusedConv", {"x": data((1, 4, 19))}, {"w": data((5, 4, 3)), "b": data((5,))}, dilations=[2], activation="Tanh")
-    # Channels last: compared with Conv on transposed images.
+    # Convolutions of images with channels last, compared with Conv on transposed images.
     for i, attributes in enumerate(({}, {"pads": [1, 0, 1, 2]}, {"strides": [2, 1]}, {"dilations": [2, 2]}, {"group": 2}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]})):
         image, w, b = data((2, 7, 6, 6)), data((4, 6 // attributes.get("group", 1), 3, 3)), data((4,))
         biased = {"b": b} if i % 2 == 0 else {}
@@ -193,8 +193,8 @@ def convolutions():
                       kernel_shape=[3, 2], strides=[2, 2], **attributes)
 
 
-# A size that may be 1 or equal to another one is assumed to be equal: to broadcast, a model must declare it
-# as 1.
+# Cases that Ingot must reject if sizes are dynamic: it assumes that a size which may be 1 or equal to another
+# one is equal to it. To broadcast, a model must declare the size as 1.
 REFUSED = ("skip-norm-broadcast-3", "embed-positions-1", "skip-group-norm-*-4")
 
 if __name__ == "__main__":

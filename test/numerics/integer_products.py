@@ -26,7 +26,8 @@ def whole(shape, dtype):
 
 
 def product(name, a, b, a_zero=None, b_zero=None, is_constant=True):
-    """Returns a MatMulInteger; zero points have ONNX's form: per row of a, per column of b."""
+    """Returns a case with a MatMulInteger and NumPy's result. Zero points are scalars, or one per row of a and
+    one per column of b."""
     wide = [v.astype(np.int64) for v in (a, b)]
     names, inputs, constants = ["a", "b"], {"a": a}, {}
     (constants if is_constant else inputs)["b"] = b
@@ -57,7 +58,8 @@ def sizes():
 
 
 def extremes():
-    """Every element is a limit of its range: 255 x -128 in all 300 steps exceeds any 16-bit sum."""
+    """Operands whose elements are all limits of their type: a sum of 300 products 255 x -128 exceeds 16
+    bits."""
     for a, b in SIGNS:
         for end_a, end_b in itertools.product(("min", "max"), repeat=2):
             left = np.full((5, 300), getattr(np.iinfo(a), end_a), a)

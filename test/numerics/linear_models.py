@@ -23,7 +23,7 @@ def case(name, op, inputs, outputs=("y",), version=3, want=None, tolerance=1e-5,
 
 
 def table(dtype, rows=7):
-    """Returns a table with equal numbers, zeros, and a row of zeros."""
+    """Returns a matrix [rows, FEATURES] of few different numbers, some of them zero; its last row is zero."""
     x = (rng.integers(-6, 7, (rows, FEATURES)) / (2 if np.issubdtype(dtype, np.floating) else 1)).astype(dtype)
     x[-1] = 0
     return x
@@ -36,7 +36,7 @@ def features():
         for numbers in (each, one):
             yield case(f"scaler-{name}-{len(numbers)}", "Scaler", {"x": x}, offset=numbers, scale=numbers[::-1])
         for norm in ("MAX", "L1", "L2"):
-            # If all elements of a row are negative, rows are divided by the largest one.
+            # With the norm MAX, rows whose elements are all negative are divided by their largest element.
             yield case(f"normalizer-{norm}-{name}", "Normalizer", {"x": x}, norm=norm)
             yield case(f"normalizer-{norm}-{name}-negative", "Normalizer", {"x": -np.abs(x) - 1}, norm=norm)
         yield case(f"vectorizer-{name}", "FeatureVectorizer", {"x": x}, inputdimensions=[FEATURES])
@@ -106,7 +106,7 @@ def machines():
                            tolerance=1e-4, **svc, **common)
         two = {"support_vectors": numbers(7 * FEATURES), "coefficients": numbers(7), "vectors_per_class": [3, 4], "rho": [0.1],
                "prob_a": [-1.5], "prob_b": [0.2], "classlabels_ints": [4, 9]}
-        # ONNX Runtime stops its iteration early.
+        # A larger tolerance: ONNX Runtime stops the iteration that computes probabilities early.
         yield case(f"svc-{kernel}-probabilities", "SVMClassifier", {"x": x}, ("label", "scores"), tolerance=5e-3, **two, **common)
         for perClass in ([2, 1, 3], [1, 2, 1, 2], [1] * 10):
             n, classes = sum(perClass), len(perClass)

@@ -41,7 +41,7 @@ def check(ingot, name, network, runs, dims=(), refused=()):
 
 
 def found(ingot):
-    """Counts of none, some and all elements."""
+    """Operators that find none, some or all elements, so that the size of their result depends on data."""
     masks = [np.array(mask, bool) for mask in ([0] * 6, [1] * 6, [0, 1, 1, 0, 1, 0])]
     check(ingot, "NonZero", model([node("NonZero", ["x"], ["at"]), node("Transpose", ["at"], ["t"], perm=[1, 0]),
                                    node("GatherND", ["x", "t"]), node("Shape", ["at"], ["s"])],
@@ -72,8 +72,8 @@ def boxes(ingot):
     check(ingot, "limits of NonMaxSuppression", model([node("NonMaxSuppression", ["b", "s", "limit"], center_point_box=1)],
                                                       [("b", F, [2, 9, 4]), ("s", F, [2, 1, 9]), ("limit", I, [1])], [("y", I)]),
           [{"b": corners(9), "s": rng.random((2, 1, 9), np.float32), "limit": ints(limit)} for limit in (0, 1, 2**40)])
-    # Many boxes, of which most or few are selected; equal scores; corners in any order; classes close
-    # together, far apart, and all at the same position.
+    # NonMaxSuppression of many boxes, of which most or few are selected; equal scores; corners in any order;
+    # classes close together, far apart, and all at the same position.
     def many(spread, largest, kinds, digits):
         low = spread * rng.random((2, 700, 2), np.float32) + 1000 * rng.integers(kinds, size=(2, 700, 1)).astype(np.float32)
         first, second = low, low + largest * rng.random((2, 700, 2), np.float32)
@@ -89,7 +89,7 @@ def boxes(ingot):
 
 
 def shapes(ingot):
-    """Shapes that are inputs."""
+    """Operators whose result shape is an input: Reshape, Expand and others."""
     x, bound = ("x", F, [2, 3, 4]), ["*=0..24"]
     check(ingot, "Reshape", model([node("Reshape", ["x", "s"], ["r"]), node("Softmax", ["r"])], [x, ("s", I, [2])], [("y", F)]),
           [{"x": normal(2, 3, 4), "s": ints(*s)} for s in ((6, 4), (-1, 3), (0, 12), (1, 24))], bound)
@@ -148,7 +148,8 @@ def resized(ingot):
 
 
 def broadcast(ingot):
-    """Sizes that may be 1 or equal to another size in a run; also kernels and lengths."""
+    """Dynamic sizes that may be 1 or equal to the size that they broadcast with; also convolutions with
+    kernels of dynamic sizes."""
     check(ingot, "Add of one row or of all", model([node("Add", ["x", "b"], ["a"]), node("Mul", ["b", "a"])],
                                                    [("x", F, [3, 4]), ("b", F, ["n", 4])], [("y", F)]),
           [{"x": normal(3, 4), "b": normal(n, 4)} for n in (1, 3)], ["n=0..4"], [{"x": normal(3, 4), "b": normal(n, 4)} for n in (2, 0, 4)])
@@ -180,7 +181,7 @@ def broadcast(ingot):
 
 
 def either(ingot):
-    """Sizes with different symbols that broadcast: any of them may be 1."""
+    """Operands whose sizes are different symbols and broadcast: any of them may be 1."""
     both = [("x", F, ["n", "m"]), ("y", F, ["k", "l"])]
     shapes = (((3, 1), (1, 4)), ((1, 1), (2, 5)), ((3, 4), (3, 4)), ((2, 3), (1, 1)), ((5, 20), (5, 1)), ((1, 20), (5, 20)))
     apart = [{"x": normal(3, 4), "y": normal(2, 4)}, {"x": normal(1, 4), "y": normal(2, 3)}]
@@ -220,7 +221,7 @@ def either(ingot):
 
 
 def parts(ingot):
-    """Parts and shapes that are computed from sizes."""
+    """Split, Slice, Reshape and Pad, whose lengths or shapes are computed from dynamic sizes."""
     for count, sizes, beyond in ((2, (2, 7, 8), ()), (4, (7, 8, 13), (5, 2))):
         names = [f"y{i}" for i in range(count)]
         check(ingot, f"Split into {count} parts, of which the last is smaller", model([node("Split", ["x"], names, num_outputs=count)],
@@ -250,7 +251,8 @@ def parts(ingot):
 
 
 def others(ingot):
-    """Operators whose inputs have sizes with different symbols."""
+    """Operators whose inputs have sizes with different symbols, which must be equal or 1; and other operators
+    on dynamic sizes."""
     check(ingot, "parameters of a normalization", model([node("LayerNormalization", ["x", "s", "b"], ["z"])],
                                                         [("x", F, ["n", "c"]), ("s", F, ["k"]), ("b", F, ["l"])], [("z", F)]),
           [{"x": normal(n, c), "s": normal(c), "b": normal(c)} for n, c in ((3, 5), (1, 8))], ["*=1..8"],
@@ -279,7 +281,7 @@ def others(ingot):
 
 
 def windows(ingot):
-    """Padding that is not a simple expression of a size."""
+    """Windows whose padding (auto_pad, output_shape) is no simple expression of the dynamic size."""
     for same in ("SAME_UPPER", "SAME_LOWER"):
         window = {"kernel_shape": [3, 2], "strides": [2, 3], "auto_pad": same}
         check(ingot, f"windows of {same} with strides",
@@ -339,14 +341,14 @@ def sampled(ingot):
 
 
 def beyond(ingot):
-    """A size that exceeds the user's bound, and a tensor with too few elements."""
+    """Data-dependent sizes outside of the bounds that the user gives with --dim."""
     check(ingot, "a bound of ConstantOfShape", model([node("ConstantOfShape", ["s"])], [("s", I, [2])], [("y", F)]),
           [{"s": ints(3, 4)}, {"s": ints(0, 5)}], ["y_0=0..3", "y_1=1..5"], [{"s": ints(4, 4)}, {"s": ints(3, 6)}, {"s": ints(3, 0)}])
 
 
 def bodies(ingot):
-    """Sizes that each execution of a body computes: in loops, in one of two branches, and in a nested
-    loop."""
+    """Sizes that every iteration of a loop body or every execution of a branch computes anew, also in nested
+    loops."""
     def info(name, kind, shape=()):
         return helper.make_tensor_value_info(name, kind, shape)
 
@@ -358,7 +360,7 @@ def bodies(ingot):
                                  [info("still", TensorProto.BOOL), info(result, F), *[info(name, F, shape) for name, shape in collected.items()]])
         return node("Loop", [count, "", "zero"], ["y", *["all_" + name for name in collected]], body=body)
 
-    # The non-negative elements of row i of x; their number varies.
+    # The positive elements of row i of x; their number varies.
     row = [node("Gather", ["x", "i"], ["row"], axis=0), node("Greater", ["row", "zero"], ["c"]), node("Compress", ["row", "c"], ["kept"])]
     sums = [*row, node("ReduceSum", ["kept"], ["part"], keepdims=0), node("Mul", ["part", "part"], ["square"]), node("Add", ["before", "square"], ["sum"])]
     weights = {"zero": np.array(0, np.float32), "n": np.array(40, np.int64)}
@@ -392,7 +394,7 @@ def bodies(ingot):
     check(ingot, "NonZero in a branch", model([node("If", ["c"], then_branch=branch[0], else_branch=branch[1])],
                                               [("x", F, [3, 5]), ("c", TensorProto.BOOL, [])], [("y", F)]),
           [{"x": normal(3, 5).round(), "c": np.array(c)} for c in (True, False)])
-    # Branches with different sizes: static, data-dependent, and empty.
+    # The branches of an If have results of different sizes: static, data-dependent, and empty.
     few = {"then": [node("Slice", ["x", "zero64", "two"], ["then"])],
            "else": [node("Greater", ["x", "zero"], ["above"]), node("Compress", ["x", "above"], ["kept1"]), node("Exp", ["kept1"], ["else"])]}
     none = {"then": [node("Constant", [], ["then"], value=numpy_helper.from_array(np.zeros(0, np.float32)))], "else": [node("Neg", ["x"], ["else"])]}
@@ -403,7 +405,7 @@ def bodies(ingot):
                     [("x", F, [6]), ("c", TensorProto.BOOL, [])], [("y", F), ("z", F)],
                     {"zero": np.float32(0), "zero64": ints(0), "two": ints(2)}),
               [{"x": x, "c": np.array(c)} for c, x in ((True, normal(6)), (False, normal(6)), (False, np.abs(normal(6))), (False, -np.abs(normal(6))))])
-    # A loop state that grows.
+    # A loop whose state grows in each iteration.
     longer = [node("ReduceMean", ["carry"], ["m"], keepdims=1), node("Concat", ["carry", "m"], ["u"], axis=0)]
     grow = helper.make_graph([*longer, node("Identity", ["on3"], ["still3"])], "grow", [info("j", I), info("on3", TensorProto.BOOL), info("carry", F, None)],
                              [info("still3", TensorProto.BOOL), info("u", F, None)])
@@ -414,7 +416,7 @@ def bodies(ingot):
           model([node("Loop", ["k", "", "x"], ["y"], body=grow)], [("x", F, ["n"]), ("k", I, [])], [("y", F)]),
           [{"x": normal(n), "k": np.array(k, np.int64)} for n, k in ((1, 0), (4, 16), (9, 11))], ["n=1..9", "y_0=0..20"],
           [{"x": normal(9), "k": np.array(12, np.int64)}])
-    # Scan outputs of a loop that ends by its condition: there is room for 12 parts.
+    # Scan outputs of a loop that ends by its condition: the result has room for 12 iterations.
     until = helper.make_graph([node("Add", ["a", "x"], ["b"]), node("ReduceSum", ["b"], ["t"], keepdims=0), node("Less", ["t", "limit"], ["more"])], "until",
                               [info("i", I), info("on4", TensorProto.BOOL), info("a", F, ["n"])],
                               [info("more", TensorProto.BOOL), info("b", F, ["n"]), info("a", F, ["n"])])
@@ -426,14 +428,14 @@ def bodies(ingot):
                                                              {"limit": limit["limit"]}),
           [{"x": x, "k": np.array(k, np.int64), "go": np.array(True)} for x, k in ((runs[0]["x"], 2), (runs[2]["x"], 2**62), (small, 12))], ["n=1..9", "y_count=0..12"],
           [{"x": small, "k": np.array(13, np.int64), "go": np.array(True)}])
-    # The number of parts is a size minus a constant: if it is negative, there are none.
+    # The trip count is a dynamic size minus 3: if it is negative, the scan output is empty.
     few = helper.make_graph([node("Add", ["a", "x"], ["b"]), node("Identity", ["on5"], ["still5"])], "few",
                             [info("i", I), info("on5", TensorProto.BOOL), info("a", F, ["n"])], [info("still5", TensorProto.BOOL), info("b", F, ["n"]), info("a", F, ["n"])])
     check(ingot, "parts of a size less three", model(
         [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
         [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
     check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])
-    # Part of a shape is static, the rest is not.
+    # A target shape of a Resize whose first two sizes are known, and the others are an input.
     check(ingot, "Resize of sizes of which two are known",
           model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero64", "two"], ["front"]), node("Concat", ["front", "at"], ["sizes"], axis=0),
                  node("Resize", ["x", "", "", "sizes"], mode="linear")], [("x", F, [1, 3, "h", "w"]), ("at", I, [2])], [("y", F)],

@@ -45,13 +45,14 @@ def movers():
         split = ints(*[v.shape[axis] for v in parts.values()])
         whole = np.concatenate(list(parts.values()), axis)
         yield one(f"split-{axis}", "Split", {"x": whole}, {"split": split}, outputs=("a", "b", "c"), axis=axis)
-    # Columns with one element, which are written between the others.
+    # Concatenations along the last axis in which one operand has a single column: its elements are written with a stride.
     for op in ("Relu", "Softmax", "CumSum"):
         nodes = [helper.make_node(op, ["x", "a"] if op == "CumSum" else ["x"], ["c"], **({"axis": 1} if op == "Softmax" else {})),
                  helper.make_node("Neg", ["z"], ["d"]), helper.make_node("Concat", ["c", "d"], ["out"], axis=2)]
         inputs = {"x": data((5, 67, 1)), "z": data((5, 67, 6))}
         yield Case(f"concat-columns-{op}", nodes, inputs, {"a": np.array(1)} if op == "CumSum" else None)
-    # Rows with one channel: elements that are adjacent in each part are not adjacent in the whole.
+    # Concatenations of three tensors with one channel each, along the channels: elements that are adjacent in an operand
+    # are three elements apart in the result.
     for name, shape, op, attributes, constants in (
         ("Pad", (1, 7, 40, 1), "Pad", {}, lambda k: {f"c{k}": ints(0, 0, k, 0, 0, 0, 2 - k, 0)}),
         ("Pad-rows", (70, 1), "Pad", {}, lambda k: {f"c{k}": ints(k, 0, 2 - k, 0)}),
@@ -147,8 +148,8 @@ def resampling():
         x = data((1, channels, 9, 13))
         for mode, coordinates in itertools.product(("nearest", "linear", "cubic"), modes):
             for kind, sizes in (("up", scale), ("down", np.array([1, 1, 0.6, 0.7], np.float32)), ("odd", np.array([1, 1, 1.7, 3.1], np.float32))):
-                # Compared with the definition instead: ONNX Runtime differs if `length_resized` is not an
-                # integer.
+                # Skipped: with align_corners, ONNX Runtime differs from the standard if the scaled length is not
+                # an integer.
                 if coordinates == "align_corners" and kind != "up":
                     continue
                 nodes = [helper.make_node("Resize", ["x", "", "s"], ["out"], mode=mode, coordinate_transformation_mode=coordinates,
@@ -176,22 +177,22 @@ def resampling():
 def contractions():
     yield one("einsum-of-one", "Einsum", {"x": data((1, 7, 6)), "y": data((2, 6, 5))}, equation="bij,bjk->bik")
     for block, shape, axis in ((16, (5, 37), 1), (16, (37, 6), 0), (8, (3, 24, 7), 1)):
-        # The last block of an axis may be shorter.
+        # Quantization with a scale for each block along an axis, whose last block may be shorter.
         blocks = list(shape)
         blocks[axis] = -(-shape[axis] // block)
         scale, zero = data(blocks) + np.float32(9), data(blocks, np.int8, 9)
         yield one(f"quantize-blocks-{shape}", "QuantizeLinear", {"x": data(shape)}, {"s": scale, "z": zero}, opset=21, axis=axis, block_size=block)
         yield one(f"dequantize-blocks-{shape}", "DequantizeLinear", {"x": data(shape, np.int8)}, {"s": scale, "z": zero}, opset=21, axis=axis,
                   block_size=block)
-    # A window that would begin after the input, which ONNX's shape rule counts below opset 22.
+    # Pools with ceil_mode whose last window would begin after the input: before opset 22, ONNX's shape rule counts it.
     for op in ("MaxPool", "AveragePool"):
         nodes = [helper.make_node(op, ["x"], ["a"], ceil_mode=1, kernel_shape=[1, 1], strides=[2, 2]), helper.make_node("Relu", ["a"], ["out"])]
         yield Case(f"ceil-{op}", nodes, {"x": data((1, 2, 4, 6))}, opset=12)
-    # Output shapes smaller than the input, for which ONNX's shape rule is incomplete.
+    # Transposed convolutions with an output shape smaller than the input, for which ONNX's shape rule is incomplete.
     for size in ([2, 8], [2, 3], [8, 3]):
         yield one(f"convtranspose-{size}", "ConvTranspose", {"x": data((1, 4, 3, 4))}, {"w": data((4, 3, 3, 3))}, output_shape=size, strides=[3, 2])
-    # Groups whose outputs fill wide or narrow vectors, do not fill vectors, or share vectors; large weights;
-    # matrices.
+    # Grouped convolutions: the output channels of a group fill wide or narrow vectors, do not fill a vector, or share one
+    # with other groups; also with large weights, and with 1x1 kernels.
     for channels, outputs, group, image, kernel, attributes in (
         (32, 32, 8, (9, 8), (3, 3), {"pads": [1, 1, 1, 1]}), (24, 48, 3, (7, 9), (3, 3), {"pads": [1, 1, 1, 1], "strides": [2, 2]}),
         (48, 72, 3, (5, 6), (1, 1), {}), (64, 64, 2, (6, 5), (3, 3), {"pads": [2, 2, 2, 2], "dilations": [2, 2]}), (12, 18, 3, (6, 7), (3, 3), {}),
@@ -202,7 +203,8 @@ def contractions():
         constants = {"w": data((outputs, channels // group, *kernel)), "b": data((outputs,))}
         case = f"conv-groups-{channels}-{outputs}-{group}-{'x'.join(map(str, kernel))}"
         yield one(case, "Conv", {"x": data((2, channels, *image))}, constants, group=group, **attributes, tolerance=1e-4)
-    # Kernels that are multiples of the stride, are not, or are smaller; crops larger than a stride; groups.
+    # Transposed convolutions: kernel sizes that are a multiple of the stride, are not, or are smaller than it; padding
+    # that crops more than a stride; groups.
     for channels, outputs, group, image, kernel, attributes in (
         (5, 8, 1, (3, 2), (2, 2), {"strides": [2, 2]}), (8, 20, 1, (5, 6), (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
         (9, 7, 1, (6, 5), (3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}), (6, 16, 1, (33,), (16,), {"strides": [8], "pads": [4]*2}),
@@ -232,8 +234,8 @@ def contractions():
     yield one("col2im", "Col2Im", {"x": data((2, 3 * 9, 7 * 8))}, {"i": ints(14, 16), "b": ints(3, 3)}, strides=[2, 2], pads=[1, 1, 1, 1])
 
 
-# The length of GatherND's indices determines the rank; dynamic sizes with the same letter in Einsum are
-# assumed to be equal. The last two are too large at the bounds of this test.
+# Cases that Ingot must reject if sizes are dynamic: the length of GatherND's indices determines the rank of the
+# result, and sizes with the same letter in an Einsum must be equal. The last two are too large at their bounds.
 REFUSED = ("einsum-of-one", "gather-nd", "gather-nd-rows", "gather-nd-batch", "gather-elements-[12]-*", "scatter-elements-*", "dft-inverse-*", "resize-3d", "stft")
 
 if __name__ == "__main__":

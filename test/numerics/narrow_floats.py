@@ -28,7 +28,7 @@ def whole(shape):
 
 
 def rounded(sums):
-    """Rounds exact sums once; returns float32, so that the comparison is exact."""
+    """Rounds exact sums once to bf16 (or f16); returns them as float32, so that the comparison is exact."""
     return sums.astype(np.float32).astype(NARROW).astype(np.float32)
 
 
@@ -103,7 +103,8 @@ def specials():
 
 
 def conversions():
-    """Ties, the largest numbers, infinities, NaN with any payload; in vectors and as scalars."""
+    """Conversions from float32 of ties, the largest numbers, infinities, and NaN with any payload, in tensors
+    that fill vectors and in short ones."""
     ties = np.array([0x3f808000, 0x3f818000, 0x3f807fff, 0x3f808001, 0x7f7f8000, 0x7f7f7fff, 0xff7fffff, 0x7f800000, 0xff800000,
                      0x7f800001, 0x7fc00000, 0xffffffff, 0x80000000, 0x00000000], np.uint32).view(np.float32)
     x = np.concatenate([ties, rng.integers(0x00800000, 0x7f800000, 200, dtype=np.uint32).view(np.float32)])

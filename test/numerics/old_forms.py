@@ -120,7 +120,7 @@ def names():
 
 
 def shadows():
-    """A name in a body hides the same name around it."""
+    """Bodies of If, Loop and Scan with a value that has the same name as a value of the graph around them."""
     x, yes = data((3, 5)), np.array(True)
     add = graph([node("Add", ["x", "x"], ["h"]), node("Exp", ["h"], ["r"])], [], [info("r")])
     sub = graph([node("Neg", ["x"], ["h"]), node("Abs", ["h"], ["r"])], [], [info("r")])
@@ -134,7 +134,7 @@ def shadows():
     nodes = [node("Loop", ["n", "yes", "x"], ["last", "all"], body=step), node("Exp", ["last"], ["h"]), node("Neg", ["h"], ["t"]), node("Identity", ["t"], ["out"])]
     steps = np.stack([((k + 2) * x) ** 2 for k in range(3)])
     yield case("loop", nodes, {"x": x}, [-np.exp(4 * x), steps], count, ("out", "all"), tolerance=1e-4)
-    # A name that is used before the body, and an initializer of the body.
+    # A loop whose body has a value k and an initializer w; the graph around it has other values k and w.
     inner = graph([node("Mul", ["s", "w"], ["k"]), node("Identity", ["go"], ["on"])],
                   [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("s", [3, 5])], [info("on", [], TensorProto.BOOL), info("k")], {"w": np.full((5,), 2, np.float32)})
     nodes = [node("Add", ["x", "w"], ["k"]), node("Loop", ["n", "yes", "k"], ["last"], body=inner), node("Add", ["last", "w"], ["out"])]
@@ -162,7 +162,7 @@ def loops():
                          [info("on", condition, TensorProto.BOOL), info("t", [3, 5])], {"zero": ints(0)})
             yield case(f"loop-{len(number)}{len(condition)}-{count}", [node("Loop", ["n", "yes", "x"], ["out"], body=step)], {"x": x}, [x + count * (count - 1) / 2],
                        {"n": np.array(count), "yes": np.array(True)})
-    # A trip count that is known only at run time.
+    # A loop whose trip count is an input.
     step = graph([node("Squeeze", ["i", "zero"], ["j"]), node("Cast", ["j"], ["f"], to=1), node("Add", ["s", "f"], ["t"]), node("Identity", ["go"], ["on"])],
                  [info("i", [1], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("s", [3, 5])], [info("on", [], TensorProto.BOOL), info("t", [3, 5])], {"zero": ints(0)})
     yield case("loop-of-the-run", [node("Loop", ["n", "yes", "x"], ["out"], body=step)], {"x": x, "n": np.array(7)}, [x + 21], {"yes": np.array(True)})

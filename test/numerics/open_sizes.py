@@ -42,19 +42,21 @@ def shapes(*each):
 
 
 def squeezed(ingot):
-    """Axes that cannot be 1 are kept; axes that are named must be 1, however their size is computed."""
+    """Squeeze without `axes` keeps dynamic axes whose lower bound is above 1; with `axes`, the size of each of
+    them must be 1, however it is computed."""
     check(ingot, "Squeeze without axes", model([node("Squeeze", ["x"])], [("x", F, ["a", 1, "b", 1])]),
           shapes((2, 1, 3, 1), (8, 1, 2, 1)), ("a=2..8", "b=2..8"), shapes((1, 1, 3, 1)))
     check(ingot, "Squeeze of an open axis", model([node("Squeeze", ["x", "axes"])], [("x", F, ["a", "b", "c"])], weights={"axes": ints(1)}),
           shapes((2, 1, 3), (0, 1, 3)), refused=shapes((2, 3, 3)))
-    # The product must be 1, but no single symbol.
+    # The squeezed axis has the size a * b, which must be 1.
     check(ingot, "Squeeze of a product",
           model([node("Reshape", ["x", "shape"], ["r"]), node("Squeeze", ["r", "axes"])], [("x", F, ["a", "b", 3])],
                 weights={"shape": ints(-1, 3), "axes": ints(0)}), shapes((1, 1, 3)), refused=shapes((2, 1, 3), (2, 3, 3), (0, 1, 3)))
 
 
 def reshaped(ingot):
-    """Only the product of the sizes must be a multiple of the new shape's size."""
+    """Reshapes with -1, for which only the product of the dynamic sizes must be a multiple of the product of
+    the other new sizes."""
     for shape, target, runs, wrong in (
             (["a", "b", "c"], (-1, 12), [(1, 3, 4), (2, 6, 5), (12, 1, 1), (0, 3, 4)], [(1, 3, 5), (7, 1, 1)]),
             (["a", "b"], (-1, 3), [(3, 2), (2, 3), (6, 5)], [(2, 2)]),
@@ -72,13 +74,13 @@ def reshaped(ingot):
 
 
 def resized(ingot):
-    """Old forms with scales as attributes."""
+    """Upsample, whose scales are attributes, and Resize, of dynamic sizes."""
     for opset, mode, scales in ((7, "nearest", (1, 1, 2, 2)), (7, "linear", (1, 1, 2, 2)), (8, "nearest", (1, 1, 3, 1)), (7, "nearest", (1, 1, 1.5, 2.5)),
                                 (7, "linear", (1, 1, 1, 4))):
         check(ingot, f"Upsample of opset {opset}, {mode} by {scales}",
               model([node("Upsample", ["x"], mode=mode, scales=[float(each) for each in scales])], [("x", F, [2, 1, "a", "b"])], opset=opset),
               shapes((2, 1, 2, 3), (2, 1, 1, 1), (2, 1, 7, 4)), ("*=1..32",))
-    # 7 times float32(15 / 7) is 15 in float32, and less in doubles.
+    # The result size must be computed in float32: 7 times float32(15 / 7) is 15 in float32, but less than 15 in float64.
     for batch in (2, "n"):
         check(ingot, f"Resize of 7 to 15, {batch} images", model([node("Resize", ["x", "", "scales"], mode="linear")], [("x", F, [batch, 2, 9, 7])],
                                                                  weights={"scales": np.float32([1, 1, 12 / 9, 15 / 7])}), shapes((2, 2, 9, 7)), ("n=1..4",) if batch == "n" else ())
@@ -88,7 +90,7 @@ def resized(ingot):
 
 
 def cropped(ingot):
-    """Dynamic sizes that are padded or cropped."""
+    """CenterCropPad and Pad, which pad or crop axes of dynamic sizes."""
     def crop(x, target, axes):
         for size, axis in zip(target, axes):
             change = size - x.shape[axis]
@@ -149,7 +151,7 @@ def computed(ingot):
        ("*=1..8",), op="Expand", weights={"rank": ints(2)})
     of("patches", [node("Div", ["a", "two"], ["p"]), node("Div", ["b", "three"], ["q"]),
                    node("Concat", ["p", "two", "q", "three"], ["shape"], axis=0)], ((4, 6), (2, 3), (8, 9)), op="Reshape", refused=((3, 6),))
-    # 80 times a size exceeds 2^20.
+    # Resampling by 80 / rate: at the upper bound, 80 times the size exceeds 2^20.
     for rate in (441, 7):
         network = model([node("Shape", ["x"], ["s"]), node("Mul", ["s", "by"], ["m"]), node("Add", ["m", "more"], ["n"]), node("Div", ["n", "rate"], ["q"]),
                          node("Squeeze", ["q"], ["limit"]), node("Range", ["zero", "limit", "unit"])], [("x", F, ["n"])], (("y", I),),
@@ -167,7 +169,8 @@ def computed(ingot):
 
 
 def rounded(ingot):
-    """Shapes that are computed in floats on their way, and by functions that only the run computes."""
+    """Shapes that are computed from sizes in floats, by rounding, roots, powers and remainders, and shapes that
+    depend on data."""
     def of(title, nodes, runs, dims=("n=1..100",), refused=(), **constants):
         weights = {"half": np.float32([0.5]), "two": np.float32([2]), "part": np.float32([0.7]), **constants}
         weights = {name: weights[name] for each in nodes for name in each.input if name in weights}
@@ -186,7 +189,8 @@ def rounded(ingot):
     of("the distance of a size from 50", [node("Sub", ["s", "fifty"], ["d"]), node("Abs", ["d"], ["r"])], runs, fifty=ints(50))
     of("what is missing to a multiple of 8", [node("Neg", ["s"], ["m"]), node("Mod", ["m", "eight"], ["r"])], runs, eight=ints(8))
     of("a size modulo 8", [node("Mod", ["s", "eight"], ["r"], fmod=1)], runs, eight=ints(8))
-    # Of a tensor with an open batch, the root of a size that is a number is a number.
+    # A tensor [n, 16] is reshaped to [n, 4, 4]: the square root of the static size 16 is computed while compiling,
+    # although the batch n is dynamic.
     square = model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), node("Slice", ["s", "one", "two"], ["c"]), node("Cast", ["c"], ["f"], to=F),
                     node("Sqrt", ["f"], ["r"]), node("Cast", ["r"], ["w"], to=I), node("Concat", ["n", "w", "w"], ["shape"], axis=0),
                     node("Reshape", ["x", "shape"], ["image"]), node("MatMul", ["image", "weights"])], [("x", F, ["n", 16])],
@@ -213,7 +217,7 @@ def large(ingot):
 
 
 def ellipses(ingot):
-    """Axes under an ellipsis broadcast where a run has 1 of them."""
+    """Einsum, whose dynamic axes under an ellipsis broadcast if one of them is 1."""
     for equation, first, second, runs in (
             ("...ij,...jk->...ik", ["a", "i", "j"], ["b", "j", "k"], [((2, 3, 4), (1, 4, 5)), ((1, 3, 4), (2, 4, 5)), ((2, 3, 4), (2, 4, 1))]),
             ("...ij,...jk", ["a", "i", "j"], ["b", "j", "k"], [((2, 3, 4), (1, 4, 5)), ((1, 3, 4), (1, 4, 5))]),
@@ -226,7 +230,8 @@ def ellipses(ingot):
 
 
 def zero_points(ingot):
-    """A constant with a zero point for each row or column says how many there are."""
+    """MatMulInteger of dynamic sizes with a constant zero point for each row or column, which determines the
+    number of rows or columns."""
     U = TensorProto.UINT8
 
     def of(title, x, z, weights, runs, refused):
@@ -248,7 +253,8 @@ def zero_points(ingot):
 
 
 def determined(ingot):
-    """Sizes that no option sets: the model determines them, or the name of their symbol says how they follow from others."""
+    """Sizes that no --dim sets: the model's weights or attributes determine them, or their symbol is an
+    expression of other sizes, such as `2 * n`."""
     weights = {"wq": normal(16, 32), "wk": normal(16, 16), "wv": normal(16, 16), "one": ints(1), "unit": np.int64(1)}
     cache = ["b", 2, "p", "kv_cache_dim"]
     for mask in ("total", "p + s"):
@@ -269,7 +275,7 @@ def determined(ingot):
 
 
 def indexed(ingot):
-    """Indices that are shorter than the data along the other axes."""
+    """GatherElements with indices whose dynamic sizes are not those of the data."""
     for shape, own in ((["a", "b"], ["c", "d"]), (["a", 5], ["c", 3])):
         runs = [{"x": normal(*x), "i": rng.integers(0, x[0], i)} for x, i in (((5, 5), (2, 3)), ((4, 5), (6, 3)), ((7, 5), (1, 3)))]
         wide = [{"x": normal(3, 5), "i": rng.integers(0, 3, (2, 7))}] if shape[1] == "b" else []
@@ -293,13 +299,14 @@ def windows(ingot):
             check(ingot, f"{op} {pad} {attributes}",
                   model([node(op, inputs, auto_pad=pad, strides=[2, 2], **attributes)], [("x", F, ["n", 3, "h", "w_"])], weights={"w": normal(4, 3, 3, 2)}),
                   shapes((1, 3, 5, 7), (2, 3, 6, 6), (1, 3, 1, 1), (1, 3, 8, 2)), ("n=1..2", "*=1..16"))
-    # One window along three axes.
+    # A pool with auto_pad along three dynamic axes.
     check(ingot, "MaxPool SAME_UPPER of three axes", model([node("MaxPool", ["x"], auto_pad="SAME_UPPER", strides=[2, 1, 3], kernel_shape=[2, 2, 3])],
                                                            [("x", F, [1, 2, "d", "h", "w_"])]), shapes((1, 2, 5, 4, 7), (1, 2, 2, 3, 3)), ("*=1..9",))
 
 
 def branches(ingot):
-    """Requirements of one branch on sizes do not apply to runs that take the other branch."""
+    """If with branches that require dynamic sizes to be equal or within limits: a requirement holds only for
+    runs that execute its branch."""
     def of(title, first, second, inputs, runs, refused=(), weights={}):
         bodies = [helper.make_graph([*each, node("Identity", ["r"], [name])], name, [], [helper.make_tensor_value_info(name, F, None)])
                   for name, each in (("then", first), ("else", second))]

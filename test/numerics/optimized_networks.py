@@ -103,13 +103,14 @@ def convolutional():
     return net.inputs, net.model(net.add("Softmax", net.add("Gemm", x, weights(24, 10), weights(10)), axis=-1))
 
 
-# More positions than cached and new steps within the bounds of the test, so that no slice of the mask is
-# truncated.
+# PLACES, the positions of the causal mask, exceeds the upper bound of cached plus new steps in this test, so that no
+# slice of the mask is truncated.
 HEADS, SIZE, WIDTH, WORDS, PLACES, PAST = 4, 8, 32, 50, 128, 5
 
 
 def decoder(kv):
-    """Returns a network with token ids and a cache for each of two layers."""
+    """Returns a network without nodes. Its inputs are token ids and, for each of two layers, a cache of keys
+    and values with `kv` heads."""
     inputs, symbols = {"ids": data((2, 6), np.int64, WORDS)}, {"ids": {0: "batch", 1: "steps"}}
     for layer in range(2):
         for part in ("key", "value"):
@@ -123,7 +124,8 @@ def scalar(net, vector, at):
 
 
 def range_of_steps(net, past):
-    """Returns the positions of the steps, which follow those of the cache."""
+    """Returns the position of the first new step, which is the number of cached steps, and the position after
+    the last one."""
     held, steps = scalar(net, net.add("Shape", past), 2), scalar(net, net.add("Shape", "ids"), 1)
     return held, net.add("Add", held, steps)
 
@@ -174,7 +176,7 @@ def gpt2():
 
 
 def llama():
-    """Two query heads share one key head."""
+    """Returns a decoder as in Llama, in which two query heads share one key head."""
     kv = HEADS // 2
     net = decoder(kv)
     first, end = range_of_steps(net, "key0")
@@ -222,7 +224,8 @@ def llama():
 
 
 def mobile():
-    """Blocks that expand, apply a depthwise convolution, weight the channels, and project."""
+    """Returns a network as MobileNet, with blocks that expand, apply a depthwise convolution, weight the
+    channels, and project."""
     net = Network(data((1, 3, 20, 20)))
 
     def convolve(x, out, of, kernel=1, group=1, act=None, **attributes):
@@ -260,7 +263,7 @@ class Samples(CalibrationDataReader):
 
 
 def optimized(path, level, result, inputs):
-    """Returns the model that ONNX Runtime writes, and its results."""
+    """Returns the model that ONNX Runtime's optimizer writes at this level, and the results of ONNX Runtime."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = level
@@ -289,7 +292,8 @@ def networks():
                 quantize(source, quantized, inputs)
                 written = set()
                 for level, value in LEVELS.items():
-                    # An element that is rounded differently affects all later layers.
+                    # In quantized networks, an element that is rounded differently affects all later layers:
+                    # the tolerance is larger.
                     case = Case(f"{name}-{kind}-{level}", [], inputs, tolerance=1e-5 if kind == "float" else 0.05)
                     case.model, case.want = optimized(quantized, value, os.path.join(folder, f"{name}-{kind}-{level}.onnx"), inputs)
                     graph = case.model.graph.SerializeToString(deterministic=True)
@@ -301,7 +305,7 @@ def networks():
 
 
 def open_axes(case, name):
-    """Returns the axes that the optimizer has seen as dynamic."""
+    """Returns the axes of an input that are dynamic in the optimized model."""
     info = next(i for i in case.model.graph.input if i.name == name)
     return [i for i, dim in enumerate(info.type.tensor_type.shape.dim) if dim.dim_param]
 

@@ -39,7 +39,7 @@ def convolution(name, shape, out, kernel, bias=True, after=(), window=None, know
 
 
 def cases():
-    # Rows of several vectors with a remainder, of exactly one vector, and shorter ones.
+    # Images whose rows are several vectors with a remainder, exactly one vector, or shorter than a vector.
     for width in (5, 11, 16, 23, 32, 50, 67):
         for out in (1, 2, 3, 6, 8):
             yield convolution(f"width-{width}-{out}", (1, 1, 9, width), out, [3, 3], pads=[1] * 4)
@@ -60,7 +60,7 @@ def cases():
     yield convolution("flat-pool", (2, 1, 131), 6, [5], pads=[2, 2], after=("Relu", "MaxPool"), window=[2])
     yield convolution("large", (2, 3, 96, 96), 8, [3, 3], strides=[2, 2], pads=[0, 0, 1, 1], after=("Relu",))
     yield convolution("large-rows", (1, 1, 37, 301), 6, [5, 5], pads=[2] * 4, after=("Relu",))
-    # Operators after the convolution.
+    # Activations and pools after the convolution, in the same kernel.
     for pool in ("MaxPool", "AveragePool"):
         for window in ([2, 2], [3, 3], [1, 2], [2, 1], [4, 5]):
             yield convolution(f"{pool}-{window}", (1, 1, 29, 47), 6, [5, 5], pads=[2] * 4, after=("Relu", pool),

@@ -12,7 +12,7 @@ from beside_onnxruntime import Case, compare, contrib, data
 
 BYTES = (np.int8, np.uint8)
 HALF = 5e-3
-# ONNX Runtime rounds at other points: results may differ by one step.
+# ONNX Runtime rounds other intermediate results than Ingot: quantized results may differ by one step.
 NEXT = {"tolerance": 1.0}
 
 
@@ -21,7 +21,7 @@ def name_of(dtype):
 
 
 def numbers(shape, dtype, most=256):
-    """Returns integers. With `most` = 128, two products fit into 16 bits, in which ONNX Runtime adds them
+    """Returns random integers in a range of `most` values. With `most` = 128, two products fit into 16 bits, in which ONNX Runtime adds them
     on machines without VNNI."""
     low = -most // 2 if dtype == np.int8 else 0
     return (data(shape, np.int32, most) + low).astype(dtype)
@@ -150,7 +150,7 @@ def recurrent():
         weights = {"w": numbers((d, wide, 4 * hidden), dtype, 128), "r": numbers((d, hidden, 4 * hidden), dtype, 128), "b": data((d, 8 * hidden)) / 4}
         middle = 0 if dtype == np.int8 else 128
         scales = {k: np.full(parameter, 0.004, np.float32) for k in ("ws", "rs")} | {k: np.full(parameter, middle, dtype) for k in ("wz", "rz")}
-        # ONNX Runtime rounds the inputs of each step to 8 bits.
+        # A large tolerance: ONNX Runtime rounds the inputs of each time step to 8 bits.
         yield contrib(f"lstm-{name_of(dtype)}-{direction}-{int(by_column)}", "DynamicQuantizeLSTM", {"x": data((steps, batch, wide))},
                       weights | scales, ("y", "h", "c"), order=["x", "w", "r", "b", "", "", "", "", "ws", "wz", "rs", "rz"],
                       hidden_size=hidden, direction=direction, tolerance=0.02)
@@ -191,7 +191,7 @@ def gathers():
         name = f"{bits}-{name_of(dtype)}"
         yield contrib(f"gather-{name}", "GatherBlockQuantized", {"i": indices}, constants, **attributes)
         yield contrib(f"gather-zeros-{name}", "GatherBlockQuantized", {"i": indices.astype(np.int32)}, constants | {"z": zeros}, **attributes | {"order": ["d", "i", "s", "z"]})
-    # 4-bit types, and blocks along other axes.
+    # GatherBlockQuantized of tensors of 4-bit types, with blocks along each axis.
     for signed, gather_axis, along in itertools.product((True, False), (0, 2), (1, 0, 2)):
         if gather_axis == along:
             continue
@@ -211,7 +211,7 @@ def gathers():
 
 
 def stored(name, kind, shape):
-    """Returns a constant with numbers of this type, and the numbers."""
+    """Returns a constant of random integers of the ONNX type `kind`, and the integers as an array."""
     bits = {TensorProto.INT4: 4, TensorProto.UINT4: 4}.get(kind, 8)
     low = -(1 << (bits - 1)) if kind in (TensorProto.INT4, TensorProto.INT8) else 0
     values = data(shape, np.int32, 1 << bits) + low
@@ -219,7 +219,8 @@ def stored(name, kind, shape):
 
 
 def weights_only():
-    """Floats multiplied by dequantized constants, and rows gathered from such tables."""
+    """Matrix multiplications of floats by dequantized constants, and rows gathered from dequantized
+    constants."""
     kinds = {"int4": TensorProto.INT4, "uint4": TensorProto.UINT4, "int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
     for (kind, number), zeros, block, transposed in itertools.product(kinds.items(), (False, True), (0, 16), (False, True)):
         rows, steps, columns = (1, 48, 37) if (zeros + transposed + bool(block)) % 2 else (7, 64, 16)

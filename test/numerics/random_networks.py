@@ -30,7 +30,7 @@ class Walk:
         return self.random.choice((6, 8, 9, 12, 13))
 
     def pick(self):
-        """Returns usually a recent value, sometimes any."""
+        """Returns a value of the network: usually one of the last three, sometimes any."""
         recent = self.values[-3:] if self.random.random() < 0.7 else self.values
         return self.random.choice(recent)
 
@@ -42,7 +42,7 @@ class Walk:
             self.values.append((name, shape))
 
     def partner(self, shape):
-        """Returns a value or a constant that broadcasts with the shape."""
+        """Returns the name of a value or of a new constant that broadcasts to `shape`."""
         fits = [v for v in self.values if len(v[1]) == len(shape) and all(a in (b, 1) for a, b in zip(v[1], shape))]
         if fits and self.random.random() < 0.8:
             return self.random.choice(fits)[0]
@@ -158,7 +158,7 @@ class Walk:
         self.add(n.op("ReduceMax", x, n.constant(ints(*axes)), keepdims=1), result)
 
     def scaled(self, x, shape):
-        """Keeps values near one: repeated multiplications would overflow."""
+        """Adds a Tanh, which keeps values between -1 and 1: repeated multiplications would overflow."""
         self.add(self.net.op("Tanh", x), shape)
 
     def run(self, seed):

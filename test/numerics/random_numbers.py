@@ -26,7 +26,7 @@ def expect(holds, what):
 
 
 def philox(count, key, stream=0):
-    """Returns the first 64 of the 128 bits of blocks 0, 1, ..., as the operator is defined."""
+    """Returns the first 64 of the 128 bits of each of the blocks 0 to count - 1 of Philox 4x32-10."""
     mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     position = np.arange(count, dtype=np.uint64)
     c = [position & mask, position >> half, np.full(count, stream & 0xFFFFFFFF, np.uint64), np.full(count, stream >> 32, np.uint64)]
@@ -66,7 +66,7 @@ def model(nodes, inputs, outputs, constants=None, opset=22):
 
 
 def run(ingot, network, inputs=None, *options):
-    """Returns the outputs by name."""
+    """Runs a model with Ingot; returns the outputs by name."""
     with tempfile.TemporaryDirectory() as folder:
         path, results = os.path.join(folder, "model.onnx"), os.path.join(folder, "out")
         onnx.save(network, path)
@@ -82,7 +82,7 @@ def run(ingot, network, inputs=None, *options):
 
 
 def everything():
-    """Returns a network with an output for each operator."""
+    """Returns a model with a node for each random operator and each of its forms; all results are outputs."""
     big = dict(shape=[COUNT])
     nodes = [
         node("RandomUniform", [], ["zero"], seed=0.0, **big),
@@ -142,7 +142,8 @@ def numbers(ingot):
 
 
 def statistics(got):
-    """Checks bounds of four standard deviations; the numbers are the same in each run."""
+    """Checks that means, histograms and correlations of the random numbers are within four standard deviations
+    of their expectation. The numbers, and so the result, are the same in each run."""
     root = np.sqrt(COUNT)
     for name in ("zero", "wide", "half", "own1", "own2"):
         x = got[name].astype(np.float64)
@@ -164,7 +165,8 @@ def statistics(got):
 
 
 def loops(ingot):
-    """Each iteration draws different numbers, and the same ones whether the loop is unrolled or not."""
+    """Checks random operators in a loop: each iteration draws different numbers, which do not depend on whether
+    the loop is unrolled."""
     draw = [node("RandomUniform", [], ["u"], shape=[50], seed=9.0), node("RandomUniform", [], ["v"], shape=[50]), node("Identity", ["on"], ["on2"])]
     body = helper.make_graph(draw, "body", [info("i", [], TensorProto.INT64), info("on", [], TensorProto.BOOL)],
                              [info("on2", [], TensorProto.BOOL), info("u", [50]), info("v", [50])])
@@ -184,8 +186,8 @@ def loops(ingot):
 
 
 def targets(ingot, names):
-    """Checks that all targets give the same bits; normal numbers may differ by the rounding of a logarithm
-    and a cosine."""
+    """Checks that all targets draw the same bits. Normally distributed numbers may differ by the rounding of a
+    logarithm and a cosine."""
     runs = {name: run(ingot, everything(), given(True), "--target", name) for name in names}
     first = runs[names[0]]
     rounded = {"normal": 5e-7, "shifted": 2e-6, "precise": 1e-15, "normal_like": 1e-15}

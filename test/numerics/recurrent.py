@@ -52,14 +52,14 @@ def layers():
         yield layer("clip", op, 5, 2, 9, 20, clip=0.5)
         for direction, lengths in itertools.product(("forward", "reverse", "bidirectional"), (0, 1)):
             yield layer(f"one-step-{direction}-{lengths}", op, 1, 2, 9, 20, direction, lengths, bias="zeros")
-    # Weights that exceed the second-level cache.
+    # Layers whose recurrent weights exceed the second-level cache.
     yield layer("large", "LSTM", 5, 2, 16, 256, "bidirectional", lengths=True)
     yield layer("large", "GRU", 5, 2, 16, 384, "reverse", linear_before_reset=1)
     for bias in (0, 1):
         yield layer(f"linear-{bias}", "GRU", 6, 2, 9, 37, "bidirectional", bias=bias, linear_before_reset=1)
     yield layer("peepholes", "LSTM", 6, 2, 9, 37, "bidirectional", peepholes=True)
     yield layer("coupled", "LSTM", 6, 2, 9, 37, input_forget=1)
-    # Large enough that threads share a step; here, one thread runs it.
+    # Layers so large that several threads would share a time step; this test runs them with one thread.
     yield layer("shared", "LSTM", 5, 2, 9, 256, states=True)
     yield layer("shared", "GRU", 5, 1, 9, 512, "reverse", linear_before_reset=1)
     alpha, both = {"activation_alpha": [0.7]}, {"activation_alpha": [0.7], "activation_beta": [0.3]}

@@ -80,7 +80,7 @@ def convolutions():
                 (128, 128, 128, (5, 4), 3, 2), (144, 144, 144, (4, 4), 3, 1), (64, 64, 64, (4, 8), 5, 1), (96, 96, 96, (5, 5), 3, 1),
                 (16, 16, 16, (5, 17), 3, 2), (8, 8, 8, (4, 34), 5, 2), (64, 64, 64, (6, 10), 3, 2), (72, 72, 72, (5, 7), 3, 1),
                 (40, 40, 40, (6, 9), 5, 1), (48, 48, 48, (5, 9), 7, 1), (176, 176, 176, (3, 8), 1, 1), (24, 24, 24, (9, 11), 5, 2), (120, 120, 120, (4, 3), 4, 3)):
-            # Every third 16-bit case is used, with a zero point in the middle of the range.
+            # Of the 16-bit cases, only every third is used, with a zero point in the middle of the range.
             is_wide = np.dtype(x_type).itemsize == 2
             if is_wide and (inputs + outputs + kernel) % 3:
                 continue
@@ -119,7 +119,8 @@ def convolutions():
 
 
 def functions():
-    """Functions from 8-bit to 8-bit integers, over all values; one has an intermediate 8-bit value."""
+    """Activations of quantized 8-bit tensors with 8-bit results, over all input values; one case rounds to 8
+    bits in between."""
     def sigmoid(x):
         return 1 / (1 + np.exp(-x))
 
@@ -167,7 +168,8 @@ def masks(rows, columns):
     hidden[:, 0] = False
     for name, low in (("inf", -np.inf), ("max", np.finfo(np.float32).min), ("1e4", np.float32(-1e4)), ("1e9", np.float32(-1e9))):
         mask = np.where(hidden, np.float32(low), np.float32(0))
-        # In float32, adding -1e9 leaves no digits of the scores; in 64-bit integers it does.
+        # -1e9 hides no row completely: the float32 sum of a score and -1e9 loses the score, so that the softmax of such a
+        # row depends on whether sums are floats or 64-bit integers.
         if name != "1e9":
             mask[1] = low
         yield name, mask
@@ -184,10 +186,11 @@ def normalized(x, scale, bias, epsilon):
 
 
 def products():
-    """Operators other than scales after an int8 matmul, and a residual branch with a normalization."""
+    """Softmax, layer normalization and activations after an int8 matmul, and a residual branch with a
+    normalization."""
     for rows, steps, columns in ((5, 24, 64), (7, 96, 96), (3, 40, 50), (4, 64, 256)):
         x, w = whole((rows, steps), np.uint8), whole((steps, columns), np.int8)
-        # Rows of very different magnitude: all equal, nearly equal, large.
+        # Row 0 consists of zero points, so its products are 0; those of row 1 are small, those of other rows large.
         x[0], x[1] = 121, 120 + (np.arange(steps) % 7 == 0)
         w_scale = rng.uniform(0.5, 1.5, columns).astype(np.float32) * np.float32(3 / (74 * 74 * np.sqrt(steps)))
         bias = rng.normal(0, 0.5, columns).astype(np.float32)
@@ -234,7 +237,8 @@ def products():
                 yield Case(f"softmax-where-{low:g}-{places[1]}-{rows}x{steps}x{columns}",
                            [*start, helper.make_node("Where", places, ["masked"]), *masked[1:]], {"x": x, "shown": shown}, constants | ends | {"low": np.float32(low)},
                            want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
-        # Sums that are normalized and also added to the result of the normalization, in parts.
+        # A residual branch: sums are normalized and added to the normalized result. Its two halves are quantized
+        # separately.
         other = whole((rows, columns), np.int8)
         branch = total + (other.astype(np.float64)) * np.float32(0.03)
         again = branch + normalized(branch, gamma, beta, 1e-5)

@@ -37,20 +37,21 @@ def normal(*shape):
 
 
 def lists(*counts, most=6, rank=1):
-    """Returns a sequence for each of these lengths."""
+    """Returns a list of random tensors for each of the lengths `counts`; each axis of a tensor has 1 to `most`
+    elements."""
     return [[normal(*rng.integers(1, most + 1, rank)) for _ in range(count)] for count in counts]
 
 
 def check(ingot, name, network, runs, dims=("*=0..8",), refused=(), want=None):
-    # Every third model is also compiled with --optimize=size, and every third with data, which
-    # makes sequences lists.
+    # Every third model is also compiled with --optimize=size, and every third with its data, which
+    # determines the lengths of sequences.
     checked.append(name)
     more = [[["--dynamic", "--optimize=size"]], [[]], []][len(checked) % 3]
     compiled_once.check(ingot, name, network, runs, dims, refused, want, [["--dynamic"], *more])
 
 
 def operators(ingot):
-    """Each operator, on sequences that are inputs."""
+    """Each sequence operator, applied to sequences that are inputs."""
     x, at = sequence("x", F, ["n"]), tensor("at", I, [])
     position = lambda value: np.array(value, np.int64)  # noqa: E731
     check(ingot, "SequenceAt", model([node("SequenceAt", ["x", "at"])], [x, at], [tensor("y", F)]),
@@ -130,7 +131,8 @@ def bodies(ingot):
 
 
 def interfaces(ingot):
-    """Inputs that are returned as outputs, several types, optional values."""
+    """Sequences and optional values of several types as inputs and outputs, also inputs that are returned
+    unchanged."""
     text = [["", "Köln"], ["a", "b", "c"], ["x" * 50]]
     words = [np.array(each, object) for each in text]
     check(ingot, "strings", model([node("SequenceAt", ["x", "at"])], [sequence("x", S, ["n"]), tensor("at", I, [])], [tensor("y", S)]),
@@ -152,7 +154,8 @@ def interfaces(ingot):
 
 
 def check_tables(ingot):
-    """The generated code rejects shapes in the table whose elements do not fit into a row."""
+    """Checks that the generated code rejects an input sequence that is too long, or whose table of shapes has
+    sizes out of bounds."""
     class Io(ctypes.Structure):
         _fields_ = [("x_count", ctypes.c_ssize_t), ("y_count", ctypes.POINTER(ctypes.c_ssize_t)), ("x", ctypes.POINTER(ctypes.c_float)),
                     ("x_shapes", ctypes.POINTER(ctypes.c_int64)), ("y", ctypes.POINTER(ctypes.c_float))]

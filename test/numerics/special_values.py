@@ -24,7 +24,8 @@ def wanted(case, *want):
 
 
 def windows(x, kernel, stride, low, high, fill):
-    """Returns the windows of [N, C, spatial...] as a last axis."""
+    """Returns the elements of each window of x [N, C, spatial...] as a new last axis. `low` and `high` are the
+    padding, filled with `fill`."""
     pads = [(0, 0), (0, 0)] + list(zip(low, high))
     x = np.pad(x, pads, constant_values=fill)
     view = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=tuple(range(2, x.ndim)))
@@ -60,12 +61,12 @@ def pools():
     for dtype in (np.float64, np.float16):
         x = with_nan((1, 8, 9, 9)).astype(dtype)
         yield wanted(one(f"max-2d-{np.dtype(dtype).name}", "MaxPool", {"x": x}, kernel_shape=[3, 3]), largest(x, (3, 3), (1, 1), (0, 0)))
-    # Neither the maximum nor its index refers to a NaN.
+    # MaxPool with indices: neither the maximum nor its index refers to a NaN.
     x = np.array([[[1, NAN, 2, NAN, 5, 4]]], np.float32)
     yield wanted(one("max-position", "MaxPool", {"x": x}, outputs=("out", "at"), kernel_shape=[3], strides=[3]),
                  np.array([[[2, 5]]], np.float32), np.array([[[2, 4]]], np.int64))
-    # A pool after a convolution is fused into its kernel: disjoint windows, by tiles and by positions.
-    # (Winograd's algorithm spreads a NaN in the input over its tile.)
+    # Pools that are fused into the kernel of a convolution. (The kernels are not 3 x 3: Winograd's algorithm
+    # spreads a NaN of the input over a tile of outputs.)
     for size, channels, filters, window in (((5, 5), 8, 16, (2, 2)), ((5, 5), 32, 48, (2, 2)), ((5, 5), 1, 8, (2, 2)), ((1, 1), 16, 32, (2, 2)), ((1, 1), 16, 24, (3, 3))):
         x = data((1, channels, 24, 24))
         x[0, 0, 7, 9] = NAN
@@ -167,7 +168,7 @@ def exact(function, values):
 
 
 def angles():
-    """Vectors in which no, one, some or all angles are large."""
+    """Sin, Cos and Tan of tensors in which no, one, some or all angles are large."""
     for dtype, most in ((np.float32, 38), (np.float64, 300)):
         few = data((5, 37), dtype)
         few[1, 3], few[2, 20] = 2e6, -1e7
@@ -186,7 +187,7 @@ def angles():
 
 
 def integers():
-    """The attributes are floats, but the elements are integers."""
+    """Operators with float attributes, such as Shrink, on integers."""
     for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
         limit = np.iinfo(dtype)
         x = np.array([0, 1, 2, 3, 5, 6, 100, 127] + ([-1, -2, -3, -100] if limit.min else [128, 255] if limit.max >= 255 else []), dtype)

@@ -62,7 +62,7 @@ def encoders():
     yield ml("map-to-int", "CategoryMapper", {"x": words(3, 5)}, version=1, cats_strings=["a", "abcd", ""], cats_int64s=[10, 20, 30])
     yield ml("map-to-string", "CategoryMapper", {"x": numbers}, version=1, cats_strings=["a", "abcd", ""], cats_int64s=[1, 2, 3])
     yield ml("classes-again", "LabelEncoder", {"x": words(9)}, version=1, classes_strings=["abc", "a", "abc", "a"])
-    # Duplicate strings and numbers, defaults, no rows.
+    # CategoryMapper with duplicate strings and numbers, with a default value, and on tensors without elements.
     again = {"cats_strings": ["a", "abcd", "a"], "cats_int64s": [1, 2, 2]}
     for shape in ((7,), (1,), (2, 1, 3), (0, 3)):
         name = "x".join(map(str, shape))
@@ -100,7 +100,7 @@ def strings(*values):
 
 def text():
     x = strings("Monday", "tuesday", "WEDNESDAY", "monday", "Äpfel")
-    # ONNX Runtime would need a locale of the machine, so expected results are given.
+    # StringNormalizer: the expected results are given, since ONNX Runtime needs a locale of the machine.
     def normalized(name, x, want, **attributes):
         case = one("normalize-" + name, "StringNormalizer", {"x": x}, **attributes)
         case.want = [want]
@@ -109,7 +109,7 @@ def text():
     yield normalized("upper", x[:4], strings("MONDAY", "TUESDAY", "WEDNESDAY", "MONDAY"), case_change_action="UPPER")
     yield normalized("stop", x, strings("Monday", "WEDNESDAY", "Äpfel"), is_case_sensitive=1, stopwords=["monday", "tuesday"])
     yield normalized("stop-lower", x, strings("wednesday", "äpfel"), case_change_action="LOWER", stopwords=["MONDAY", "tuesday"])
-    # Unicode's simple case mappings: letters of one, two and three bytes, some of which become longer or
+    # Unicode's simple case mappings: letters of one to four bytes in UTF-8, some of which become longer or
     # shorter. Letters without a mapping and invalid UTF-8 are unchanged.
     letters = strings("Été", "ÀÉÎÕÜ ÿ", "ẞ ß ŉ", "ΑΣς Άώ", "Жук", "İıIi", "ⱥȺ ɫⱢ", "ǅ ǆ Ǆ", "ᾳ ᾼ", "𐐀𐐨 𞤀", "ა Ა ⴀ", "日本 123")
     yield normalized("unicode-lower", letters, strings("été", "àéîõü ÿ", "ß ß ŉ", "ασς άώ", "жук", "iıii", "ⱥⱥ ɫɫ", "ǆ ǆ ǆ", "ᾳ ᾳ", "𐐨𐐨 𞤢", "ა ა ⴀ", "日本 123"),
@@ -120,8 +120,8 @@ def text():
     yield normalized("all", x[None, :1], strings("").reshape(1, 1), case_change_action="LOWER", stopwords=["monday"])
     yield one("join", "StringConcat", {"x": words(3, 4), "y": words(4)}, opset=20)
     yield one("join-constant", "StringConcat", {"x": words(5)}, {"y": strings("-", "", "+", "x", "é")}, opset=20)
-    # Like Python's split: ONNX Runtime gives no part for an empty string, and removes white space at the end
-    # of the rest.
+    # StringSplit, on strings for which ONNX Runtime agrees with Python's split: not on empty strings, nor on white
+    # space at the end of the unsplit rest.
     lines = strings("a,b,,c", "no delimiter", ",x,", "日本,語", ",,", " lead and  trail")
     for i, attributes in enumerate(({"delimiter": ","}, {"delimiter": ",,"}, {}, {"delimiter": ",", "maxsplit": 1}, {"maxsplit": 2})):
         yield one(f"split-{i}", "StringSplit", {"x": lines}, outputs=("pieces", "counts"), opset=20, **attributes)
@@ -135,7 +135,8 @@ def text():
 
 
 def tokens():
-    """The longest match counts, and the next one starts at its end; some matches start and fail."""
+    """Tokenizer with a regular expression: the longest match is a token, and the next match starts at its end.
+    In some cases a match begins but fails."""
     lines = strings("The cat, the DOG_7", "", "aaab aa aab", "Köln und 東京", "ababc abcd ab", "a\nb  c!")
     for i, (pattern, least) in enumerate((("[a-zA-Z0-9_]+", 1), (r"\w\w+", 1), (".", 1), ("a+b|a", 1), ("a+b", 1), ("([a-z]|ö|京|東)+", 3), ("(ab)+(c|cde)?", 2), ("[^ ]*", 1), ("q+", 1))):
         for shape in ((6,), (2, 3)):

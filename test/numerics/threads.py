@@ -82,7 +82,8 @@ def network(nodes, weights, x, y, shapes={}):
 def networks():
     """Yields names, models, and the minimal number of calls of parallel_for per run."""
     node = helper.make_node
-    # Rows divided by channels, tiles divided by panels with a remainder, and a mean in between.
+    # Threads divide a depthwise convolution by channels and a 1x1 convolution by weight panels with a remainder; a
+    # mean over the image lies in between.
     yield "pieces", network(
         [node("Conv", ["x", "wd"], ["d"], group=576, pads=[2] * 4), node("Relu", ["d"], ["r"]),
          node("GlobalAveragePool", ["r"], ["m"]), node("Mul", ["r", "m"], ["s"]), node("Conv", ["s", "wp"], ["y"])],
@@ -98,7 +99,7 @@ def networks():
         [1, 3, 25, 25], [1, 40, 25, 25], {"four": [1, 48, 1, 1]}), 1
     yield "winograd", network([node("Conv", ["x", "w"], ["y"], pads=[1] * 4)], {"w": (96, 64, 3, 3)}, [1, 64, 28, 28], [1, 96, 28, 28]), 1
     yield "rows", network([node("Softmax", ["x"], ["s"]), node("MatMul", ["s", "w"], ["y"])], {"w": (300, 1000)}, [97, 300], [97, 1000]), 2
-    # Three convolutions row by row, twice; the number of rows is not divisible.
+    # Two chains of three convolutions, which are computed row by row; the threads do not divide the rows evenly.
     yield "chains", network(
         [node("Conv", ["x", "we"], ["e"]), node("Relu", ["e"], ["a"]),
          node("Conv", ["a", "wd"], ["d"], group=96, pads=[1] * 4), node("Relu", ["d"], ["r"]),
@@ -108,16 +109,16 @@ def networks():
          node("Conv", ["i", "wq"], ["y"])],
         {"we": (96, 16, 1, 1), "wd": (96, 1, 3, 3), "wp": (16, 96, 1, 1), "wf": (96, 16, 1, 1), "wh": (96, 1, 5, 5),
          "wq": (24, 96, 1, 1)}, [1, 16, 75, 75], [1, 24, 38, 38]), 2
-    # Three images: parts end within images, or extend over two.
+    # A chain of convolutions on three images: the rows of a thread end within an image, or belong to two images.
     yield "chained-images", network(
         [node("Conv", ["x", "we"], ["e"]), node("Conv", ["e", "wd"], ["d"], group=96, pads=[1] * 4, strides=[2] * 2),
          node("Relu", ["d"], ["r"]), node("Conv", ["r", "wp"], ["y"])],
         {"we": (96, 16, 1, 1), "wd": (96, 1, 3, 3), "wp": (24, 96, 1, 1)}, [3, 16, 75, 75], [3, 24, 38, 38]), 1
-    # Each thread copies rows of the input, which may belong to two images.
+    # A convolution with few channels, for which each thread copies rows of the input, which may belong to two images.
     yield "positions", network([node("Conv", ["x", "w"], ["c"], pads=[2] * 4), node("Relu", ["c"], ["r"]),
                                 node("MaxPool", ["r"], ["y"], kernel_shape=[2, 2], strides=[2, 2])],
                                {"w": (5, 3, 5, 5)}, [3, 3, 70, 101], [3, 5, 35, 50]), 1
-    # Steps that depend on each other.
+    # An LSTM, whose time steps depend on each other: threads share the work of each step.
     yield "steps", network([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=256)], {"w": (1, 1024, 40), "r": (1, 1024, 256)},
                            [20, 2, 40], [20, 1, 2, 256]), 40
 

@@ -64,7 +64,8 @@ def ensembles():
         for missing in (False, True):
             yield case(f"{mode.lower()}{'-missing' if missing else ''}", "TreeEnsembleRegressor", 50, ["y"], n_targets=1,
                        **forest("target", 3, 4, 1, [mode], missing))
-    # Numbers of rows that fill vectors or do not, and numbers of leaves that need several words of bits.
+    # Batches whose rows fill vectors or do not, and trees with so many leaves that a bit mask of leaves needs several
+    # words.
     for rows in (32, 37):
         for targets in (1, 3):
             for missing in ("", "-missing"):
@@ -148,8 +149,9 @@ def ensemble(trees, depth, targets, modes, missing, dtype):
 
 
 def exact():
-    """One row and many must give the same bits, also with string labels. ONNX Runtime's sums depend on its
-    number of threads if they are rounded, so weights are rounded to 1/64."""
+    """Forests on one row and on many rows, also with string labels, compared bit by bit. Leaf weights are
+    multiples of 1/64, so that sums are exact: rounded sums of ONNX Runtime depend on its number of
+    threads."""
     def rounded(kind, *arguments):
         attributes = forest(kind, *arguments)
         return attributes | {f"{kind}_weights": [round(w * 64) / 64 for w in attributes[f"{kind}_weights"]]}
@@ -165,7 +167,7 @@ def exact():
 
 
 def joined():
-    """Version 5, in which classifiers and regressors are one operator."""
+    """TreeEnsemble of version 5, which replaces the classifier and the regressor of older versions."""
     for mode in range(MEMBER + 1):
         yield case(f"joined-mode-{mode}-missing", "TreeEnsemble", 50, ["y"], version=5, above=12, **ensemble(3, 4, 1, [mode], True, np.float32))
     for dtype, rows in ((np.float32, 1), (np.float32, 256), (np.float64, 1), (np.float64, 256)):
@@ -175,7 +177,7 @@ def joined():
     for aggregate in range(4):
         yield case(f"joined-aggregate-{aggregate}", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
                    **ensemble(9, 5, 3, [0], False, np.float32))
-        # A target without any leaf.
+        # A target to which no leaf contributes.
         yield case(f"joined-aggregate-{aggregate}-nothing", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
                    **ensemble(1, 2, 5, [0], False, np.float32))
     # ONNX Runtime swaps the standard's numbers of two transforms, and does not transform single targets.

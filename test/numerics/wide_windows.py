@@ -18,7 +18,7 @@ from onnx import helper
 
 from beside_onnxruntime import Case, compare, data
 
-# Input and output channels, length, kernel size, attributes.
+# One-dimensional convolutions: input and output channels, length of the input, kernel size, attributes.
 WINDOWS = (
     (16, 16, 200, 61, {"pads": (30, 30)}),
     (5, 9, 150, 64, {"pads": (63, 20)}),
@@ -63,8 +63,8 @@ def cases():
 
 
 def amount(ingot, folder, window):
-    """Returns the number of lines of the module after `schedule`, and the bytes of the
-    source."""
+    """Returns the number of lines of a convolution's module after the stage `schedule`, and the bytes of its
+    generated source."""
     node, inputs, constants = convolution(*window)
     model = Case("wide", [node], inputs, constants, outputs=("y",)).model
     path = os.path.join(folder, "wide.onnx")

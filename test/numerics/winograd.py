@@ -40,18 +40,18 @@ def convolution(name, shape, out, pads, bias=True, after=(), residual=False, sca
 
 def cases():
     same = [1, 1, 1, 1]
-    # Whole and partial tiles, from a single output to several blocks.
+    # Image sizes that give whole and partial tiles, from a single output to several blocks of tiles.
     for height, width in ((1, 1), (2, 3), (4, 4), (5, 9), (7, 7), (13, 11), (16, 16), (30, 46), (57, 56)):
         yield convolution(f"size-{height}x{width}", (1, 32, height, width), 32, same)
     for pads in ([0, 0, 0, 0], [0, 1, 2, 0], [2, 2, 2, 2], [0, 0, 5, 6]):
         yield convolution(f"pads-{'-'.join(map(str, pads))}", (1, 32, 14, 18), 32, pads)
-    # Vectors of channels with a remainder, panels with a remainder, weights larger than a cache.
+    # Channel counts that do not fill vectors or weight panels, and weights larger than a cache.
     for channels in (8, 24, 40, 64, 96):
         for out in (5, 16, 20, 65, 112):
             yield convolution(f"channels-{channels}-{out}", (1, channels, 15, 17), out, same)
     yield convolution("large-weights", (1, 256, 14, 14), 256, same)
     yield convolution("small-image", (1, 384, 7, 7), 160, same)
-    # Tiles of several images share a block.
+    # Batches of images, whose tiles share a block.
     for images in (2, 5):
         for size in (3, 7, 18):
             yield convolution(f"images-{images}-{size}", (images, 32, size, size), 48, same)

@@ -23,7 +23,7 @@ spec.loader.exec_module(promises)
 
 
 def sample(folder, every):
-    """Returns names and models."""
+    """Returns the name and the path of the model of every `every`-th case of the suite in `folder`."""
     with open(os.path.join(folder, "cases.tsv")) as file:
         cases = [line.split("\t")[:2] for line in file]
     return [(name, os.path.join(folder, kind, name, "declared", "model.onnx"))
@@ -35,7 +35,7 @@ def check_case(args, model, target, directory):
     os.makedirs(directory, exist_ok=True)
     trial = subprocess.run([args.ingot, model, "-o", os.path.join(directory, "net.cpp"), "--target", target],
                            capture_output=True, text=True)
-    # Sizes may depend on values that only the data provides.
+    # Skips cases that are unsupported (exit code 3) or whose sizes depend on values that only the data provides.
     if trial.returncode == 3 or "unbound-" in trial.stderr:
         return False
     names = promises.compile_twice(args, model, target, "source", directory)

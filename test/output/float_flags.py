@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 
 
 class Model:
-    """The code for one target, and the driver that calls it."""
+    """The code that Ingot generates for one target, and the program that calls it."""
 
     def __init__(self, args, target):
         self.folder = os.path.join(args.work, target)
@@ -101,7 +101,7 @@ def check_runs(model, compiler, flags, emulator=()):
             flag += " " + KEEPS_NAN
         if model.run(compiler, flag, emulator) != expected[level(flag)]:
             raise Failure(f"{compiler[0]} {flag}: other results")
-    # After other code, whose headers have been included with the same flags.
+    # Includes the generated file after other code and headers in one translation unit, with the same flags.
     with open(os.path.join(model.folder, "unity.cc"), "w") as file:
         file.write("#include <math.h>\n#if defined(__AVX2__) || defined(__SSE2__)\n#include <immintrin.h>\n#endif\n"
                    "float scaled(float x);\nfloat scaled(float x) { return x * 3 / 3; }\n#include \"floats.cpp\"\n"

@@ -25,7 +25,7 @@ def values(seed):
 
 
 def write(path):
-    """Writes the model; returns its inputs."""
+    """Writes the model to `path`; returns the values of its inputs."""
     nodes, outputs = [], {}
 
     def add(op, inputs, kind, name=None, **attributes):
@@ -56,7 +56,7 @@ def write(path):
                  "high": np.array(2, np.float32), "scale": np.linspace(0.5, 2, 16, dtype=np.float32),
                  "step": np.array(0.1, np.float32), "zero": np.array(128, np.uint8), "k": np.array([3], np.int64),
                  "start": np.array([0], np.int64), "end": np.array([3], np.int64)}
-    # The last node goes first, since others read its result.
+    # Moves the node that was added last to the front, since other nodes read its result.
     nodes.insert(0, nodes.pop())
     graph = helper.make_graph(
         nodes, "floats", [helper.make_tensor_value_info(name, TensorProto.FLOAT, SHAPE) for name in "xy"],

@@ -38,7 +38,7 @@ STRICT_GCC = ["-Wold-style-cast", "-Wcast-align=strict", "-Wcast-qual", "-Wconve
               "-Wextra-semi", "-Wzero-as-null-pointer-constant", "-Wunused-macros", "-Wlogical-op", "-Wduplicated-cond",
               "-Woverloaded-virtual", "-Wnon-virtual-dtor", "-Wsuggest-override", "-Wvla", "-Walloca", "-Wswitch-enum",
               "-Wunused-const-variable=2", "-Wdeprecated-copy-dtor", "-Wcomma-subscript"]
-# See codegen/README.md.
+# Clang warnings that generated code may cause; codegen/README.md gives the reason for each.
 CLANG_EXCEPTIONS = ["c++98-compat", "c++98-compat-pedantic", "c++98-compat-local-type-template-args", "pre-c++14-compat",
                     "pre-c++17-compat", "padded", "unsafe-buffer-usage", "float-equal", "unused-template", "switch-default",
                     "disabled-macro-expansion", "gnu-statement-expression-from-macro-expansion", "documentation", "reserved-macro-identifier"]
@@ -70,7 +70,7 @@ def read_models(args):
         with open(os.path.join(folder, "cases.tsv")) as file:
             cases = [line.split("\t")[:2] for line in file]
         cases = [(kind, name) for kind, name in cases if kind != "real"][::args.every]
-        # Names that differ only in case have the same macros.
+        # Makes names that differ only in case unique, since their macros would be the same.
         seen = collections.Counter()
         names = []
         for _, name in cases:
@@ -91,8 +91,8 @@ def read_models(args):
 
 
 def settings(args, number):
-    """Returns the settings of a model. With a sample, it has the next one of all settings, and others far
-    from it in the list."""
+    """Returns the settings (target and option) with which the model of this number is compiled: all, or with
+    --matrix sample a few that are far apart in the list of all and begin at the model's number."""
     every = [Setting(target, option) for option in OPTIONS for target in TARGETS
              if option != "--max-ram" or "," not in target and args.models != "cases"]
     if args.matrix == "all":
@@ -115,7 +115,8 @@ def is_refusal(args, done):
 
 
 def generate(args, model, setting, folder):
-    """Writes the output for one model; returns its name, or None if this setting is impossible."""
+    """Compiles a model with a setting to C++ in `folder`; returns its name, or None if the setting is not
+    possible for this model."""
     path = os.path.join(folder, model.name + ".cpp")
 
     def compile(*flags):
@@ -147,7 +148,8 @@ def compilers(known, target):
 
 
 def write_together(folder, names):
-    """Writes one source that includes all outputs: reading the intrinsics takes longer than most outputs."""
+    """Writes one source that includes the generated sources, so that the compiler reads the headers with
+    intrinsics once: this takes longer than most sources."""
     headers = "".join(f'#include "{name}.h"\n' for name in names)
     with open(os.path.join(folder, "together.cc"), "w") as file:
         file.write("".join(f'#include "{name}.cpp"\n' for name in names))

@@ -29,13 +29,13 @@ STATEMENTS = {"return", "goto", "else"}
 # Matches names that the printer numbers because a value has no name
 # (KernelPrinter::newVariable), and names of loops without one.
 NAMELESS = re.compile(r"(t|at|acc|s|is|mask|next|local|in|out|arg|value|constant_)\d+|i(_\d+)?|[a-hj-z]\d*")
-# Single letters that are names: of operands, as described in the function's
-# comment.
+# Single letters that count as names: those of operands, which the comment of a
+# generated function describes.
 LETTERS = re.compile(r"[xyabw]\d*")
 
 
 def locals_of(source):
-    """Returns the names of locals, in textual order."""
+    """Returns the names of the local variables in a generated source, in order of their declarations."""
     names = []
     for line in source.splitlines():
         found = COUNTER.match(line) or LOCAL.match(line)
@@ -49,8 +49,8 @@ def is_nameless(name):
 
 
 def check(network, model, target, options):
-    """Returns an error message for the code of one target, or an empty
-    string."""
+    """Compiles a network for one target and checks the names and the length of lines. Returns an error
+    message; empty if there is no error."""
     path = os.path.join(options.work, f"{network}.{target}.cpp")
     subprocess.run([options.ingot, model, "--name", "net", "--target", target, "--weights", "file", "-o", path],
                    check=True)

@@ -28,7 +28,8 @@ def run(command):
 
 
 def check(ingot, model, flags, target, folder):
-    """Returns the differences, by stage."""
+    """Compiles a network in one go and from the module after each stage. Returns a message for each stage
+    from which other C++ results."""
     straight, resumed, module = (os.path.join(folder, name) for name in ("straight", "resumed", "module.mlir"))
     for directory in (straight, resumed):
         os.makedirs(directory, exist_ok=True)

@@ -191,8 +191,8 @@ def main():
     failed = False
     targets, kinds = args.targets.split(","), args.weights.split(",")
     for target in targets:
-        # The location of the weights is independent of the target: further kinds are tested only for the
-        # first and the last one.
+        # The location of the weights (source, object, file) is independent of the target: locations other
+        # than the first are tested only for the first and the last target.
         for weights in kinds if target in (targets[0], targets[-1]) else kinds[:1]:
             directory = os.path.join(args.work, args.name, target, weights)
             try:

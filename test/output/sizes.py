@@ -27,7 +27,7 @@ from run import find_model, runs_here  # noqa: E402
 
 STANDARD = ["-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti"]
 
-# The model's arena and tensors, for all programs below.
+# The beginning of all C++ programs in this file: the arena and the tensors of the model.
 BUFFERS = r"""
 #include "net.h"
 #include <stdint.h>
@@ -38,7 +38,8 @@ extern "C" __attribute__((noinline)) void call_net() { net_run(&tensors, net_mem
 extern "C" __attribute__((noinline)) void call_nothing() { __asm__ volatile(""); }
 """
 
-# The functions that a hosted program would get from its C library.
+# A program without a C library, whose sections give the flash size. It defines memcpy and memset itself
+# unless the target is freestanding.
 IMAGE = BUFFERS + r"""
 extern "C" __attribute__((used)) void image_start() { call_net(); call_nothing(); for (;;) __asm__ volatile(""); }
 #ifndef FREESTANDING
@@ -53,8 +54,8 @@ extern "C" __attribute__((used)) void *memset(void *to, int value, size_t n) {
 #endif
 """
 
-# Runs on a separate stack filled with a pattern, and prints how much of it was
-# written.
+# A program that runs the model on a separate stack filled with a pattern, and prints the bytes of this
+# stack that were written.
 HOST_STACK = BUFFERS + r"""
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,8 @@ static long used(void (*body)()) {
 int main() { printf("%ld\n", used(call_net) - used(call_nothing)); }
 """
 
-# The same on a bare-metal board: below this function's own frame.
+# A program for a bare-metal board that fills the stack below the frame of used() with a pattern, runs the
+# model, and prints the bytes of stack that were written.
 BOARD_STACK = BUFFERS + r"""
 #include <stdio.h>
 static __attribute__((noinline)) long used(void (*body)()) {
@@ -102,7 +104,8 @@ int main() { printf("%ld\n", measured(call_net) - measured(call_nothing)); }
 
 
 def write_program(directory, name, text, header):
-    """Writes the text with the tensors that the header declares."""
+    """Writes the C++ program `text` to the file `name`, with the tensors that `header` declares in place of
+    @TENSORS@ and @POINTERS@; returns its path."""
     fields = re.findall(r"^  (const )?(\w+) \*(\w+); +/\* (?:in|out): .*\*/$", header, re.M)
     counts = dict(re.findall(r"#define NET_(\w+)_ELEMENTS (\d+)u", header))
     tensors = [f"static {kind} tensor_{field}[{max(int(counts[field.upper()]), 1)}];" for _, kind, field in fields]
@@ -114,8 +117,8 @@ def write_program(directory, name, text, header):
 
 
 def sections(path):
-    """Returns name, bytes, flags, and whether the file contains the bytes, for all
-    loaded sections."""
+    """Returns (name, bytes, flags, whether the file contains the bytes) for each loaded section of an ELF
+    file."""
     result = []
     for line in sh(["readelf", "-SW", path]).splitlines():
         found = re.match(r"\s*\[\s*\d+\] (\S+)\s+(\S+)\s+[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+\s+([A-Za-z]*)", line)
@@ -231,7 +234,8 @@ def check(args, network, target):
     if sum(row["weight_bytes"] for row in rows) != prediction["weight_bytes"]:
         raise Failure("the groups' weights are not all weights")
     code = sum(row["code_bytes"] for row in rows)
-    # A board without floating-point hardware also needs library functions.
+    # On boards, a smaller part of the code may belong to groups: boards without floating-point hardware also
+    # need library functions.
     if not (0.1 if target.bare else 0.5) * prediction["code_bytes"] < code <= prediction["code_bytes"]:
         raise Failure(f"the groups have {code} of {prediction['code_bytes']} bytes of code")
     if max(row["arena_bytes"] for row in rows) != prediction["arena_lower_bound"]:

@@ -19,7 +19,7 @@ complain() { # RULE, places on standard input
 git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|vnni|amx|neon|mve|cortex|cuda|hexagon|hvx' -- \
   'compiler/*.cpp' 'compiler/*.h' 'dialects/' 'passes/' 'codegen/' ':!*.md' |
   complain "A target's name outside targets/"
-# The words are split, so that this file does not match.
+# The words are written in two parts, so that the search does not find them here.
 git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE' | complain "An open end"
 # Words of our own, where the field has a term; docs/internals/glossary.md maps the rest.
 while IFS=$'\t' read -r word instead; do

@@ -99,7 +99,7 @@ def multiplies(body):
 
 
 def cycles(mca, core, body):
-    """Returns the cycles of one iteration in the steady state."""
+    """Returns the cycles of one iteration of the loop `body` on a core, as predicted by llvm-mca."""
     text = run([mca, "-mtriple=aarch64", f"-mcpu={core}", "-mattr=+dotprod,+i8mm", f"-iterations={TURNS}", "-json"], input="\n".join(body))
     return json.loads(text)["CodeRegions"][0]["SummaryView"]["TotalCycles"] / TURNS
 

@@ -150,7 +150,7 @@ def instruction_cases(work):
         work, "f16_convolution", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
         [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3]), np.float16), [
             *ahead, r"mma\.sync.*f16"], [*units, r"HMMA\.16816\.F32 "]
-    # From f32, as with --fast.
+    # Operands of f32, which --fast=tf32 rounds.
     yield "tf32_product", save_node(work, "tf32_product", helper.make_node("MatMul", ["x", "w"], ["y"]),
                                     [("x", [256, 192])], [256, 320], ("w", [192, 320])), [
                                         *ahead, r"mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.tf32\.tf32\.f32"], [
@@ -200,7 +200,7 @@ def instruction_cases(work):
         r"ld\.global(\.nc)?\.v4\.f32", r"shfl\.sync\.bfly"], [r"LDG\.E\.128", r"SHFL\.BFLY", "FFMA"]
 
 
-# The same for Hopper's strategies.
+# Cases for Hopper's strategies, in the form of instruction_cases.
 def hopper_cases(work):
     tiles = [r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile", r"mbarrier\.try_wait\.parity", r"mbarrier\.arrive\.expect_tx"]
     units = [r"UTMALDG\.[25]D", r"SYNCS\.PHASECHK\.TRANS64\.TRYWAIT", "ACQBULK", "PREEXIT"]
@@ -224,12 +224,12 @@ def hopper_cases(work):
             r"cp\.async\.bulk\.tensor\.\dd\.shared::cluster\.global\.tile",
             rf"wgmma\.mma_async\.sync\.aligned\.m64n64k16\.f32\.{kind}\.{kind}", r"ex2\.approx\.ftz\.f32"], [
                 r"UTMALDG\.\dD", instruction, r"MUFU\.EX2", r"FMNMX", r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])
-    # A row-major right operand, and a matrix per batch.
+    # A matmul with a row-major right operand that is not constant, and with one matrix per batch.
     yield "operands_warpgroups", save_node(work, "operands_warpgroups", helper.make_node("MatMul", ["x", "w"], ["y"]), [
         ("x", [2, 264, 512]), ("w", [2, 512, 328])], [2, 264, 328], None, np.float16), [
             r"cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global\.tile", r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.f16\.f16"], [
                 r"UTMALDG\.3D", r"HGMMA\.64x\d+x16\.F32 .*tnspB"]
-    # Blocks of a cluster that load tiles for each other.
+    # Matmuls by blocks of a cluster that load tiles for each other.
     for name, dtype, shape in ("clusters", np.float16, [2048, 1032, 1024]), ("clusters_turned", ml_dtypes.bfloat16, [2048, 1032, 1024]):
         node, tensors, result, weights = product(shape, name)[1:]
         if name == "clusters_turned":
@@ -239,7 +239,7 @@ def hopper_cases(work):
             r"mapa\.shared::cluster", r"mbarrier\.arrive\.shared::cluster", r"barrier\.cluster\.wait"], [
                 r"UTMALDG\.[25]D\.MULTICAST", "UCGABAR_WAIT", r"SYNCS\.ARRIVE\.TRANS64\.RED\.A1T0", "HGMMA"], {
                     "below": 2, "rows": 128, "columns": 256, "groups": 2, "slices": 1, "resident": 1, "stages": 4}
-    # Blocks of a cluster that divide the K tiles of an output tile.
+    # A matmul by blocks of a cluster that divide the K tiles of an output tile.
     yield "behind", save_node(work, *product([128, 3072, 768], "behind"), np.float16), [
         *tiles, r"barrier\.cluster\.arrive\.relaxed", r"mapa\.shared::cluster", r"st\.async\.weak\.shared::cluster"], [
             *units, "UCGABAR_WAIT", "STAS", "HGMMA"], {"behind": 4, "rows": 128, "columns": 128, "groups": 2, "slices": 1, "resident": 1, "stages": 4}
@@ -250,7 +250,7 @@ def hopper_cases(work):
                 *units, r"UTMALDG\.4D\.IM2COL", r"HGMMA\.64x\d+x16\.F32 "]
 
 
-# 8-bit floats, as created by QuantizeLinear.
+# Returns the path of a matmul [m, k] x [k, n] of 8-bit floats, as created by QuantizeLinear.
 def save_bytes_of_floats(work, name, sizes):
     m, k, n = sizes
     stored = np.random.default_rng(1).standard_normal((k, n), dtype=np.float32).astype(ml_dtypes.float8_e4m3fn)

@@ -19,8 +19,8 @@ from cuda_products import CLOSE, check  # noqa: E402
 
 
 class Case:
-    """-(relu(x) with numbers added at indices), with x of this shape. Sizes in `open` are dynamic.
-    `within`: in the body of this operator."""
+    """A model that computes -(relu(x) with numbers added at indices) for x of a given shape. Sizes in
+    `open` are dynamic. With `within`, this is in the body of an operator of this type, such as Loop."""
 
     says, strategy, tolerance = "kernels of the host: 1;", "body", CLOSE
 

@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 EMULATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "targets", "cuda", "emulation")
 KINDS = {"e4m3": (ml_dtypes.float8_e4m3fn, TensorProto.FLOAT8E4M3FN), "e5m2": (ml_dtypes.float8_e5m2, TensorProto.FLOAT8E5M2),
          "u8": (np.uint8, TensorProto.UINT8), "s8": (np.int8, TensorProto.INT8)}
-# Tolerances: f32 accumulators, and bf16 with 8 bits of mantissa.
+# Tolerances for results: with f32 operands, and with operands rounded to bf16 (8 bits of mantissa).
 CLOSE, BFLOAT = 2e-6, 1e-2
 
 
@@ -36,7 +36,8 @@ def convolution(x, w, groups, stride):
 
 class Case:
     """A matmul or convolution of x [m, k] or [1, c, h, w] with weights. `kinds` are the types of both
-    between QuantizeLinear and DequantizeLinear, if any. With a sum, max(y + x, 0) is stored."""
+    between QuantizeLinear and DequantizeLinear, if any. With `has_sum`, the model returns
+    max(y + x, 0) instead of the result y."""
 
     def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, stride=1, options=(), tolerance=CLOSE, dtype=np.float32,
                  has_sum=False):
@@ -134,7 +135,7 @@ class ChannelsCase(Case):
 
 
 class OperandsCase(Case):
-    """A matmul of two inputs, or of two inputs per batch."""
+    """A matmul of two inputs of the model, with or without batches."""
     inputs = ["x", "w"]
 
     def save(self, folder):
@@ -163,25 +164,28 @@ def cases():
     for kinds in (("e4m3", "e4m3"), ("e5m2", "e4m3"), ("e5m2", "e5m2")):
         name = "f8-" + "-".join(kinds)
         yield Case(name, "tensor-product", "sm_89", (40, 72), (72, 48), kinds)
-        # As f16, which can represent all of these values.
+        # sm_80 has no instructions for 8-bit floats: they are multiplied as f16, which can represent all of
+        # their values.
         yield Case(name + "-as-f16", "tensor-product", "sm_80", (40, 72), (72, 48), kinds)
     yield Case("f8-convolution", "tensor-product", "sm_89", (1, 32, 9, 9), (24, 32, 3, 3), ("e4m3", "e4m3"))
     yield Case("f8-row", "row-product", "sm_89", (2, 144), (144, 40), ("e4m3", "e5m2"))
-    # Real hardware keeps about 14 bits of these sums (H100: 1.6e-3).
+    # Real hardware keeps about 14 bits of sums of 8-bit floats (an H100 has an error of 1.6e-3).
     yield Case("f8-warpgroups", "warpgroup-product", "sm_90a", (512, 1024), (1024, 320), ("e5m2", "e4m3"), tolerance=3e-3)
-    # A row-major right operand; rows, columns and reduction sizes that end within a tile or a K tile.
+    # Matmuls with a row-major right operand, and with rows, columns and reduction sizes that end within a
+    # tile or a K tile.
     for m, k, n in ((512, 512, 512), (520, 520, 328), (1000, 264, 520)):
         yield OperandsCase(f"operands-{m}-{k}-{n}-f16", "warpgroup-product", "sm_90a", (m, k), (k, n), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("operands-bf16", "warpgroup-product", "sm_90a", (520, 1032), (1032, 264), options=["--fast=bf16"], tolerance=BFLOAT)
-    # A matrix for each batch, or one for several.
+    # Matmuls with one matrix for each batch, or for several batches.
     yield OperandsCase("batches-f16", "warpgroup-product", "sm_90a", (2, 3, 260, 264), (2, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("batches-shared-f16", "warpgroup-product", "sm_90a", (2, 1, 260, 264), (1, 3, 264, 136), dtype=np.float16, tolerance=1e-3)
     yield OperandsCase("rows-shared-f16", "warpgroup-product", "sm_90a", (512, 264), (4, 264, 136), dtype=np.float16, tolerance=1e-3)
-    # The addend is loaded before the K loop or, if there are too few registers, after it.
+    # The tensor that is added is loaded before the K loop or, if there are too few registers, after it.
     for rows, columns, groups in ((64, 128, 1), (128, 256, 2)):
         yield with_plan(Case(f"sum-warpgroups-{columns}", "warpgroup-product", "sm_90a", (200, 264), (264, 264), dtype=np.float16, tolerance=1e-3, has_sum=True),
                         {"rows": rows, "columns": columns, "groups": groups, "slices": 1, "resident": 1, "stages": 3})
-    # Blocks of a cluster that share loaded tiles: tiles beyond the last row or column, and consecutive tiles.
+    # Blocks of a cluster load tiles for each other. Some blocks are beyond the last row or column, and some
+    # compute several tiles.
     for below, beside in ((2, 1), (1, 2), (2, 2)):
         tile = {"below": below, "beside": beside, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 3}
         name = f"clusters-{below}-{beside}"
@@ -192,7 +196,7 @@ def cases():
                                      tolerance=1e-3), tile)
     yield with_plan(Case("clusters-in-turn", "warpgroup-product", "sm_90a", (9000, 72), (72, 136), dtype=np.float16, tolerance=1e-3),
                     {**tile, "below": 2, "beside": 1})
-    # Blocks of a cluster that divide the K tiles of an output tile; each completes a part of it.
+    # Blocks of a cluster divide the K tiles of an output tile; each block completes a part of it.
     for behind in (2, 4, 8):
         tile = {"behind": behind, "rows": 64, "columns": 128, "groups": 1, "slices": 1, "resident": 1, "stages": 2}
         name = f"behind-{behind}"
@@ -207,13 +211,13 @@ def cases():
     yield Case("groups-f32", "block-product", "sm_75", (1, 64, 32, 32), (64, 32, 3, 3), groups=2)
     yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
     yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)
-    # Windows that start within, between and at the boundaries of the columns that are loaded together; the
-    # last ones end at the edge.
+    # Convolutions of three channels, with windows that start within, between and at the boundaries of the
+    # columns that are loaded together; the last windows end at the edge.
     for stride, fast in ((1, "bf16"), (2, "bf16"), (3, "bf16"), (2, "tf32")):
         yield Case(f"few-channels-by-{stride}-{fast}", "tensor-product", "sm_80", (2, 3, 13, 18), (24, 3, 3, 3), stride=stride,
                    options=["--fast=" + fast], tolerance=BFLOAT)
     yield Case("groups-s8", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), ("s8", "s8"), groups=4)
-    # Stores of 8, 4, 2 and 1 columns; rows and columns that end within a tile.
+    # Results are stored 8, 4, 2 and 1 columns at a time; rows and columns end within a tile.
     for size in (96, 44, 42, 45):
         yield Case(f"sum-{size}-f16", "tensor-product", "sm_80", (72, size), (size, size), dtype=np.float16, tolerance=1e-3, has_sum=True)
     yield Case("sum-tf32", "tensor-product", "sm_80", (72, 72), (72, 72), options=["--fast=tf32"], tolerance=1e-3, has_sum=True)
@@ -286,7 +290,7 @@ def save_with_plan(ingot, path, model, options, strategy, numbers):
 
 
 def planned(args, folder, model, options, case):
-    """Like compiled, for a model whose kernel of the case's strategy uses the case's plan."""
+    """Returns what compiled() returns, for a model whose kernel of the case's strategy uses its plan."""
     path = os.path.join(folder, "model.mlir")
     save_with_plan(args.ingot, path, model, options, case.strategy, case.plan_numbers)
     return compiled(args, folder, path, [*options, "--start-from", "lower"], case)

@@ -56,7 +56,8 @@ class Case:
 
 
 def cases():
-    # A block for some columns, or several blocks that divide the positions of these columns.
+    # The columns of a reduction over positions are divided among blocks; with slices, several blocks divide
+    # the positions of the same columns.
     yield Case("positions", "ReduceMean", (1, 14, 14, 96), [1, 2], 1)
     yield Case("slices", "ReduceMean", (1, 112, 112, 20), [1, 2], 128)
     yield Case("few-columns", "ReduceSum", (1, 90, 90, 3), [1, 2], 1)
@@ -67,15 +68,16 @@ def cases():
     yield Case("around", "ReduceMean", (1, 50, 40, 24), [1, 2], 1, scaled=True)
     yield Case("f16", "ReduceMean", (1, 40, 40, 24), [1, 2], 1, dtype=np.float16)
     yield Case("integers", "ReduceSum", (1, 4000, 24), [1], 1, dtype=np.int32)
-    # Few long rows; with more rows, each has one block.
+    # Few long rows are each divided among several blocks; with more rows, each row has one block.
     yield Case("all", "ReduceMean", (3, 400, 500), [0, 1, 2], 256)
     yield Case("two-rows", "ReduceMax", (2, 400001), [1], 256)
     yield Case("many-rows", "ReduceSum", (200, 4000), [1], 0, strategy="reduction")
-    # Dynamic sizes: images, and positions.
+    # The number of images, or of positions, is dynamic.
     yield Case("open-images", "ReduceMean", (3, 30, 30, 16), [1, 2], 1, open={0: "n"}, options=["--dim", "n=0..5"])
     yield Case("open-positions", "ReduceMean", (2, 333, 5, 16), [1, 2], 0, open={1: "n"}, options=["--dim", "n=0..4000"])
     yield Case("strict-max", "ReduceMax", (1, 64, 64, 16), [1, 2], 1, options=["--strict"])
-    # With --strict, sums are computed in order; with enough columns, each column has a thread.
+    # With --strict, sums are computed in order, so each column has one thread. With enough columns this is so
+    # even without --strict.
     yield Case("strict-sum", "ReduceSum", (1, 24, 24, 16), [1, 2], 0, options=["--strict"], strategy="loop-nest")
     yield Case("many-columns", "ReduceSum", (3, 3, 70000), [1], 0, "sm_75", strategy="loop-nest")
 

@@ -29,7 +29,7 @@ def normalized(x, scale, bias):
 
 
 class Case:
-    """One operator on x of this shape; `others` are the shapes of further, constant operands."""
+    """A model with one operator on x; `others` are the shapes of further, constant operands."""
 
     def __init__(self, name, op, want, shape, strategy, plan="", dtype=np.float32, others=(), target="sm_80", **attributes):
         self.name, self.op, self.strategy, self.plan, self.target, self.options, self.attributes = name, op, strategy, plan, target, [], attributes
@@ -53,8 +53,8 @@ class Case:
 
 
 def cases():
-    # Rows held in registers by a warp or a block, rows that are too long, and rows without a whole vector per
-    # thread.
+    # Rows that a warp or a block holds in registers, rows that are too long for that, and rows with less than
+    # a vector for each thread.
     yield Case("warp", "Softmax", softmax, (9, 512), "body", axis=1)
     yield Case("block", "Softmax", softmax, (7, 4096), "body", axis=1)
     yield Case("block-f16", "Softmax", softmax, (7, 4096), "body", dtype=np.float16, axis=1)
@@ -62,8 +62,8 @@ def cases():
     yield Case("odd", "Softmax", softmax, (5, 333), "body", axis=1)
     yield Case("log", "LogSoftmax", lambda x: np.log(softmax(x)), (5, 1000), "body", axis=1)
     yield Case("layer-norm", "LayerNormalization", normalized, (12, 768), "body", others=[768, 768])
-    # Adjacent elements per thread: along one axis, in one of the concatenated tensors, whole rows of few
-    # channels.
+    # Each thread computes adjacent elements: along one axis, in one of the concatenated tensors, or whole
+    # rows of few channels.
     yield Case("chain", "Mul", lambda x, by: x * by, (300, 1024), "elementwise", "elements = 4", others=[(300, 1)])
     yield Case("chain-f16", "Add", lambda x, y: x + y, (300, 1024), "elementwise", "elements = 8", np.float16, others=[1024])
     yield Case("joined", "Concat", lambda x, y: np.concatenate([x, y], 1), (4000, 24), "loop-nest", "elements = 4", others=[(4000, 40)], axis=1)

@@ -83,10 +83,10 @@ CASES = {
     "depthwise_3x3_96_strided": (conv(96, 56, 96, 3, group=96, strides=[2, 2]), 48, 0.55),
     "depthwise_3x3_144_strided": (conv(144, 28, 144, 3, group=144, strides=[2, 2]), 45, 0.55),
 }
-# Loops that spill, although similar ones do not: the last register of a row starts at an arbitrary
-# position.
+# How many hot loops of a case may spill, although similar ones do not: the last register of a row starts
+# at an arbitrary position.
 MAY_SPILL = {"depthwise_3x3_200": 1, "depthwise_3x3_24_strided": 1}
-# For whole networks, all packets count.
+# The MACs per packet that whole networks must reach, counting all packets of a run.
 NETWORKS = {"mnist_int8": 30, "tiny_ds_cnn_kws_int8": 45, "tiny_resnet8_cifar_int8": 70}
 EXAMPLES = {"mnist_int8": os.path.join(HERE, "..", "..", "examples", "hexagon", "mnist_int8.onnx")}
 
@@ -153,7 +153,7 @@ def hot_loops(program):
         packets[-1][1] += text[2] + "\n"
     for _, text in packets:
         starts.update(int(start, 16) for start in re.findall(r"loop0\(#*0x([0-9a-f]+)", text))
-    # Loops by the hardware loop counter, or by a backward jump.
+    # A loop ends with `:endloop0` (the hardware loop counter) or with a backward jump.
     loops = []
     for address, text in packets:
         back = [int(start, 16) for start in re.findall(r"jump\S* 0x([0-9a-f]+)", text) if int(start, 16) <= address]
@@ -179,7 +179,7 @@ def count(args, facts, plugin, name):
     else:
         path = os.path.join(folder, "model.onnx")
         onnx.save(CASES[name][0], path)
-    # For `generic`, there are no sums over windows in addition to the model's matmuls and convolutions.
+    # MACs are counted for `generic`: for Hexagon, `inspect` would also count those of sums over windows.
     inspected = json.loads(run([args.ingot, "inspect", path, "--json", "--target", "generic"]))
     macs = sum(group["macs"] for group in inspected["groups"])
     run([args.ingot, path, "-o", os.path.join(folder, "net.cpp"), "--name", "net", "--target", TARGET, "--weights", "source"])

@@ -77,7 +77,7 @@ def probed_program(facts, plugin, folder, sources):
     _, program = count_packets(facts, plugin, folder, [assembly, main], [writable, guard])
     ranges = {}
     for line in run(["readelf", "-sW", program]).splitlines():
-        # An object in the program's main file.
+        # A static object of main.cpp: the arena, a tensor, or VTCM.
         if found := re.match(r"\s*\d+: ([0-9a-f]{8})\s+(\S+) OBJECT .* _ZL\d+(\w+)$", line):
             begin = int(found[1], 16)
             ranges[found[3]] = begin, begin + int(found[2], 0)
@@ -91,7 +91,8 @@ def probed_program(facts, plugin, folder, sources):
 
 
 def loads_by_range(program, loads, names):
-    """Returns the vector loads from each range, and of each function that loads from tensors."""
+    """Returns the number of vector loads from each memory range, and by each function that loads from
+    tensors."""
     functions = sorted((int(line.split()[0], 16), line.split()[-1]) for line in run(["nm", "--defined-only", program]).splitlines())
     probes = set()
     for line in run(["llvm-objdump-22", "-d", "--no-show-raw-insn", program]).splitlines():

@@ -105,7 +105,7 @@ class Network:
         self.model = name if name.endswith(".onnx") else networks.find_model(name, args.work)[0]
 
     def build(self, target, change=lambda text: text, called=None):
-        """Compiles the network with `change` applied to its source; returns the program."""
+        """Compiles the network for a target, with `change` applied to its source; returns the path of the program."""
         folder = os.path.join(self.args.work, self.name, called or target)
         os.makedirs(folder, exist_ok=True)
         source, program = (os.path.join(folder, file) for file in ("net.cpp", "program"))
@@ -125,7 +125,7 @@ class Network:
         return program
 
     def measure(self, program, turns=1):
-        """Returns the outputs, the executed AMX instructions, and the seconds of the fastest run."""
+        """Returns the outputs of a program, the executed AMX instructions, and the seconds of the fastest run."""
         output = program + ".out"
         *counts, seconds = run([program, output, str(turns)]).split()
         return np.fromfile(output, np.float32 if self.args.fast else np.uint8), dict(zip(FIELDS[1:], map(int, counts))), float(seconds)
@@ -138,7 +138,7 @@ def differs(args, got, want):
 
 
 def predict(args, network, counts, plain):
-    """Prints the time of a run: measured without AMX, and predicted with it."""
+    """Prints the time of a run: measured for the program without AMX, and predicted with AMX."""
     def emptied(text):
         return re.sub(r"(#include <immintrin.h>\n)", lambda found: found.group(1) + EMPTY, text, count=1)
     rest = network.build("x86-64-v4+amx", emptied, "rest")

@@ -134,8 +134,9 @@ TEST_CASE("no two ranges live at one step overlap", "[memory]") {
 
 TEST_CASE("a chain that creeps to and fro takes little more than one buffer",
           "[memory]") {
-  // Buffers of ten rows. Each row is written while the previous buffer is read,
-  // alternately from the first and from the last row on.
+  // Six buffers of ten rows. Each row of a buffer is written while a row of the
+  // previous buffer is read, alternately from the first and from the last row
+  // on.
   constexpr int64_t rows = 10, row = 64;
   std::vector<ArenaRequest> requests;
   for (int64_t n = 0; n < 6; ++n) {

@@ -27,7 +27,7 @@ struct Definition {
   }
 
   /// Parses `text`, a function with one graph operator, and builds the code of
-  /// the operator. Returns whether that verifies.
+  /// the operator, for `lanes` elements at a time. Returns whether it verifies.
   bool builds(const std::string &text, int64_t lanes) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)

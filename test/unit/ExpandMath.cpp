@@ -29,7 +29,8 @@ namespace {
 
 constexpr size_t kCount = 1 << 15;
 
-/// Returns a loop over the arrays x (and y) that stores op(x, y) to out.
+/// Returns the text of a function with a loop over the arrays x (and y) that
+/// stores op(x, y) to out, `lanes` elements at a time.
 std::string kernelText(const std::string &op, int operands,
                        const std::string &element, int lanes) {
   std::string count = std::to_string(kCount),
@@ -70,7 +71,7 @@ std::string kernelText(const std::string &op, int operands,
          "}\n";
 }
 
-/// Expands the kernel in `text` and runs it.
+/// Expands the math operations of the function in `text` and runs it.
 void run(const std::string &text, llvm::ArrayRef<void *> buffers) {
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
@@ -100,10 +101,10 @@ void run(const std::string &text, llvm::ArrayRef<void *> buffers) {
 using Real = long double;
 
 struct Row {
-  const char *op; // with %x, %y
+  const char *op; // The text of the operation on %x and %y.
   Real (*reference)(Real, Real);
   int operands;
-  double low, high; // of the dense sample
+  double low, high; // The interval that is sampled densely.
 };
 
 /// Returns the promised accuracy of an operation; operations that are not
@@ -168,11 +169,12 @@ template <typename T> std::vector<T> specialArguments() {
               T(8388608), T(8388609), T(16777215), T(1e-4), T(9.0),
               T(1.5707963), T(3.1415927), T(10), T(1000), T(1) / 3, tiny / 3,
               std::nextafter(T(1), T(2)), std::nextafter(T(1), T(0)),
-              // Angles, including those nearest to a multiple of pi/2.
+              // Large angles, some of them closest to a multiple of pi/2.
               T(99999.99), T(100000.02), T(2e6), T(1e7), T(3e9), T(1e16),
               T(1e22), T(1e30), T(0xf9be45p72),
               T(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp849 : 1e38),
-              // Arguments at which results overflow or reach 1.
+              // Arguments at which results overflow, underflow, or are rounded
+              // to 1.
               T(88.72283), T(89.41599), T(709.782712893384),
               T(710.475860073944), T(-103.97), T(-87.33), T(9.02), T(19.07),
               T(3.93), T(5.93), T(10.05), T(26.6)}) {
@@ -182,8 +184,8 @@ template <typename T> std::vector<T> specialArguments() {
   return x;
 }
 
-/// Pairs of special arguments, then the operation's domain, then random bit
-/// patterns.
+/// Fills x and y with all pairs of special arguments, then with values in the
+/// operation's domain, then with random bit patterns.
 template <typename T, typename Bits>
 void fillArguments(const Row &row, std::vector<T> &x, std::vector<T> &y) {
   std::vector<T> special = specialArguments<T>();

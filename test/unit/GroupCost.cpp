@@ -1,4 +1,4 @@
-// Tests the estimated bytes that groups read.
+// Tests the estimates of how many bytes groups of operators read.
 #include "passes/schedule/GroupCost.h"
 
 #include "compiler/Compile.h"
@@ -9,9 +9,9 @@
 using namespace mlir;
 using namespace ingot;
 
-/// Returns the estimated bytes that a group of these operators reads of its
-/// first operand, a table of 1000 x 64 elements of 4 bytes. The other operands
-/// are a 2 x 1000 matrix and 3 positions.
+/// Returns how many bytes a group of these operators is estimated to read of
+/// %table, its first operand, which has 1000 x 64 elements of 4 bytes. The
+/// other operands are a 2 x 1000 matrix and %at, 3 positions.
 static int64_t bytesOfTable(const std::string &operators,
                             const std::string &table) {
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -43,7 +43,8 @@ TEST_CASE("of what is gathered from a table its rows are read") {
                      "(tensor<1000x64xf32>, tensor<3xsi64>) -> "
                      "tensor<3x64xf32>\n",
                      table) == 3 * 64 * 4);
-  // A table of weights that is also packed for a matmul.
+  // If the table is stored in panels, because a matmul uses it too, only rows
+  // of it are read as well.
   CHECK(bytesOfTable(
             "    %p = graph.unpack_panels %table {panel = 1 : i64, tail = 0 : "
             "i64, group = 4 : i64} : (tensor<64000xf32>) -> "
@@ -52,7 +53,7 @@ TEST_CASE("of what is gathered from a table its rows are read") {
             "(tensor<64x1000xf32>) -> tensor<1000x64xf32>\n" +
                 gather,
             packed) == 3 * 64 * 4);
-  // Other operators read the whole table.
+  // If another operator reads the whole table, all of it counts.
   CHECK(bytesOfTable(
             "    %u = graph.reshape %table : (tensor<64000xf32>) -> "
             "tensor<1000x64xf32>\n"

@@ -109,7 +109,8 @@ TEST_CASE("suggestions are close and at most four") {
         std::vector<std::string>{"Conv"});
   CHECK(suggestions("zzzzzz", {"Conv", "Add"}).empty());
   CHECK(suggestions("abc", {"abd", "abe", "abf", "abg", "abh"}).size() == 4);
-  // At most one edit for up to five letters, two for six letters or more.
+  // A name is suggested if it takes at most one edit (for names of up to five
+  // letters) or two.
   CHECK(suggestions("Foo", {"Cos", "Floor", "Log", "Loop"}).empty());
   CHECK(suggestions("Resie", {"Resize"}).size() == 1);
   CHECK(suggestions("Resi", {"Resize"}).empty());
@@ -335,7 +336,7 @@ TEST_CASE("optional operands of zeros are left out, others are kept") {
   };
   CHECK(hasBiases(zeros) == 0);
   CHECK(hasBiases(others) == 2);
-  // Its shape is checked nevertheless.
+  // The shape of a bias of zeros is checked although the bias is removed.
   Imported wrong(header(18) +
                  "g (float[1, 2, 4, 4] x, float[2, 2, 1, 1] w) => (y)\n"
                  "<float[3] bias = {0, 0, 0}>\n{ y = Conv(x, w, bias) }");
@@ -367,7 +368,8 @@ TEST_CASE("what is said of many nodes is said once, of the first") {
   CHECK(diagnostics.list()[0].node == "node #0");
   CHECK(diagnostics.list()[1].count == 1);
   CHECK(diagnostics.list()[1].node == "node #7");
-  // Errors of the file have no node; each of them counts.
+  // Errors about the file have no node, so that they are not merged like errors
+  // of one node: 100 of them are listed, the others counted.
   for (int i = 0; i < 150; ++i)
     diagnostics.report(DiagnosticId::DuplicateName, "the same");
   CHECK(diagnostics.list().size() == 102);
@@ -421,7 +423,7 @@ TEST_CASE("strings survive .pb files, and have one address each") {
   CHECK(proto->text(2) == "\"abc\"");
   CHECK(!writeNpy(path, tensor, error));
   CHECK(error.find("use folders of .pb files") != std::string::npos);
-  // A zero byte would end the string.
+  // A string with a zero byte is rejected: the byte would end the string.
   onnx::TensorProto broken;
   broken.set_data_type(onnx::TensorProto::STRING);
   broken.add_dims(1);

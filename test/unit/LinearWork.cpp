@@ -13,7 +13,8 @@ using namespace ingot;
 
 namespace {
 
-/// Operators in which each step uses the previous value more than once.
+/// A chain of operators in which each step uses the previous value several
+/// times.
 struct Chain {
   const char *name;
   /// The text of one step: %P is the previous value, %S the number of the step.
@@ -126,7 +127,8 @@ TEST_CASE("an element with several readers is built once") {
       INFO(chain.name << " in " << lanes << " lanes");
       size_t shorter = createdForOneElement(chain.function(10), lanes),
              longer = createdForOneElement(chain.function(20), lanes);
-      // The number of neighbours that a stencil reads grows with its depth.
+      // If steps shrink axis 1, each element needs more neighbours the longer
+      // the chain is.
       CHECK(longer <= (chain.shrinks ? 4.4 : 2.2) * shorter);
     }
 }

@@ -70,7 +70,7 @@ TEST_CASE("a product binds its one unknown factor", "[operands]") {
   CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 6}}}, {{"group", 2}}) != "");
   CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 3}}, {"b", {21}}},
               {{"group", 2}}) != "");
-  // Division by these is impossible.
+  // A size cannot be divided by these factors.
   CHECK(check(rule, {{"x", {1, 6}}}, {{"group", 0}}) != "");
   CHECK(check(rule, {{"x", {1, 6}}}, {{"group", -1}}) != "");
   CHECK(check("x[a*a*a*N]", {{"x", {6}}}, {{"a", INT64_MAX}}) != "");
@@ -93,7 +93,7 @@ TEST_CASE("runs of axes, alternatives and conditions", "[operands]") {
         "the attribute `last` is 2, but must be 0 or 1");
   llvm::StringRef ranks = "x[N,C] y[C]; x[N,H,C] y[H,C]";
   CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 3}}}) == "");
-  // The message refers to the alternative that matches best.
+  // If no alternative matches, the message is about the closest one.
   CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 4}}}) ==
         "the input `y` has the shape [2,4], but must be [H,C] with H=2, C=3");
 }
@@ -113,7 +113,8 @@ TEST_CASE("sizes known only at run time fit if they are what a rule needs",
     std::string text = mismatch ? mismatch->message : "";
     for (const auto &[a, b] : pairs)
       text += kernel::sizeText(a) + " = " + kernel::sizeText(b) + ";";
-    // If no assumptions are allowed, the shapes do not match.
+    // Shapes that match only under assumptions do not match if no assumptions
+    // are allowed.
     CHECK((pairs.empty() ||
            checkOperandShapes(rule, {{"x", x}, {"w", w}}, attribute)));
     return text;

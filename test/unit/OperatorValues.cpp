@@ -25,7 +25,7 @@ struct Values {
 
   Type type(const std::string &text) { return parseType(text, &context); }
 
-  /// Returns `numbers`, rounded to `element`, as a vector.
+  /// Returns `numbers`, rounded to the type `element`, as a constant vector.
   static DenseElementsAttr vectorOf(ArrayRef<double> numbers, Type element) {
     auto type =
         RankedTensorType::get({static_cast<int64_t>(numbers.size())}, element);
@@ -107,8 +107,8 @@ constexpr Precision precisions[] = {
     {"f16", 1e-3, 6.2e-5, 65504},
     {"bf16", 8e-3, 1.2e-38, 3.3895314e38}};
 
-/// Whether both are equal up to rounding in `p`'s type; for subnormals the
-/// error is absolute.
+/// Whether two results are equal up to `slack` times the rounding error of the
+/// type that `p` describes, which is absolute for subnormals.
 bool agree(double got, double want, const Precision &p, double slack = 1) {
   if (std::isnan(want))
     return std::isnan(got);
@@ -126,7 +126,7 @@ bool agree(double got, double want, const Precision &p, double slack = 1) {
 struct Function {
   const char *op;
   double (*reference)(double);
-  /// Factor for the tolerance, for functions that inherently lose digits.
+  /// Multiplies the tolerance, for functions that inherently lose digits.
   double slack = 1;
 };
 
@@ -358,7 +358,7 @@ TEST_CASE_METHOD(Values, "softmax does not overflow") {
 }
 
 TEST_CASE_METHOD(Values, "random bits are those of Philox 4x32-10") {
-  // The known answers from the reference implementation of the paper.
+  // The expected bits are those of the paper's reference implementation.
   auto bits = [&](uint64_t key, const char *result, const char *attributes) {
     auto scalar = RankedTensorType::get({}, type("ui64"));
     return evaluate(std::string("graph.random_bits ") + attributes,

@@ -41,7 +41,8 @@ TEST_CASE("a histogram knows what a range cuts off") {
   CHECK(histogram.lowest() == 0);
   CHECK(histogram.loss(0, 10, 0) == Approx(0).margin(1e-3));
   CHECK(histogram.loss(0, 1, 0) == Approx(81).epsilon(0.01));
-  // A second sample with a range a thousand times as wide.
+  // The histogram is widened for a sample with a range a thousand times as
+  // wide.
   histogram.add({-10000.0f}, {1, 1});
   CHECK(histogram.lowest() == -10000);
   CHECK(histogram.loss(-1e5, 1e5, 0) == 0);
@@ -71,7 +72,7 @@ TEST_CASE("rounding by moments loses less of the product") {
     std::vector<float> numbers(rows * depth);
     for (float &number : numbers)
       number = normal(generator);
-    // Correlated columns with a common mean.
+    // The columns of the samples are correlated and have the same mean.
     std::vector<std::vector<float>> vectors(samples, std::vector<float>(depth));
     Moments moments(weight, samples);
     for (std::vector<float> &vector : vectors) {

@@ -25,7 +25,7 @@ TEST_CASE("parts of a size are not larger than it", "[sizes]") {
   CHECK((n - n.floorDiv(2)).least() == 0);
   CHECK((n - (n + 1).floorDiv(2)).least() == 0);
   CHECK((n - (n + 1).floorDiv(2)).most() == 500);
-  // The last of four parts: 1 - 3 * 1 is the minimum.
+  // The size of the last of four parts is least for n = 1: 1 - 3 * 1.
   CHECK((n - (n + 3).floorDiv(4) * 3).least() == -2);
   CHECK((n - n.floorDiv(8) * 8).most() == 7);
   Dim m = symbols.symbol("m", 0, 10);
@@ -125,9 +125,9 @@ TEST_CASE("bounds that no integer holds are the largest ones", "[sizes]") {
   CHECK((a * b).least() == 0);
   CHECK((a * b * -1).least() == -INT64_MAX);
   CHECK((a * b + a * b).most() == INT64_MAX);
-  // A bound that is unknown stays unknown.
+  // INT64_MAX means an unknown bound, which a division does not change.
   CHECK((a * b).floorDiv(1024).most() == INT64_MAX);
-  // Larger numbers can still be compared, as for Slice's "to the end".
+  // INT64_MAX can still be compared, since Slice uses it for "to the end".
   CHECK(isLess(a, INT64_MAX) == true);
   CHECK(smallerOf(a, INT64_MAX) == a);
   CHECK(largerOf(a, INT64_MIN) == a);
@@ -152,14 +152,16 @@ TEST_CASE("a choice is within what it is chosen of", "[sizes]") {
   CHECK(smallerOf(n, 4) == smallerOf(4, n));
   CHECK(largerOf(n, m).least() == 2);
   CHECK(largerOf(n, m).most() == 9);
-  // These do not follow from the bounds of the operands.
+  // These bounds follow from what a minimum and a maximum are, not from the
+  // bounds of n and m.
   CHECK((n - smallerOf(n, m)).least() == 0);
   CHECK((largerOf(n, m) - n).least() == 0);
   CHECK((largerOf(n, m) * 3 - m * 3).least() == 0);
   CHECK((smallerOf(largerOf(n - 4, 0), m) - m).most() == 0);
   CHECK(ifLess(n, m, n, m) == smallerOf(n, m));
   CHECK(ifEqual(n, m, m, n) == n);
-  // Comparing a boolean with a number simplifies to the comparison itself.
+  // Comparing the result of a comparison (1 or 0) with a number simplifies to
+  // the comparison itself.
   Dim same = ifEqual(n, m, 1, 0);
   CHECK(ifEqual(same, 0, 5, n) == ifEqual(n, m, n, 5));
   CHECK(floorDiv(n * m, m) == n);

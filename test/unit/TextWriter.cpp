@@ -43,7 +43,8 @@ TEST_CASE("code breaks after a comma, outside of brackets", "[codegen]") {
 }
 
 TEST_CASE("calls in calls break behind a bracket", "[codegen]") {
-  // The only space is too late in the line.
+  // The only space is beyond the line width, so the line breaks after a
+  // bracket.
   CHECK(code("f(" + longName + "(" + longName + "(x, 1)));") ==
         Lines{"f(" + longName + "(", "    " + longName + "(x, 1)));"});
 }
@@ -61,7 +62,7 @@ TEST_CASE("literals stay whole", "[codegen]") {
   std::string space = longName + longName + "('\"', ' ', '\\'');";
   CHECK(code(space) ==
         Lines{longName + longName + "('\"',", "    ' ', '\\'');"});
-  // After a literal that is not terminated, nothing is broken.
+  // Text after the start of a literal that does not end is not broken.
   CHECK(code("a \"" + longText + " b") ==
         Lines{"a", "    \"" + longText + " b"});
 }
@@ -83,7 +84,7 @@ TEST_CASE("comments wrap, whatever the length of their words", "[codegen]") {
         Lines{"// " + longText, "// and so on"});
   CHECK(comment("so " + longText + " on") ==
         Lines{"// so", "// " + longText, "// on"});
-  // Also if the indentation exceeds the line width.
+  // Comments also wrap if the indentation exceeds the line width.
   Lines deep = lines([&](TextWriter &out) {
     for (int i = 0; i < 60; ++i)
       out.open("{");

@@ -15,8 +15,8 @@ TEST_CASE("column vectors cover all columns", "[kernel]") {
                             mlir::Type(mlir::Float64Type::get(&context))})
       for (int64_t columns = 1; columns <= 70; ++columns) {
         INFO(target.name.str() << ", " << columns << " columns");
-        // Memory after the columns must not be read: the total number of lanes
-        // is the number of columns.
+        // If memory after the columns must not be read, the vectors have
+        // exactly as many lanes as there are columns.
         auto exact = ColumnVectors::cover(columns, target, type, false);
         CHECK(exact.width() == columns);
         // Panels are padded with the narrowest vector that holds the remaining
@@ -37,7 +37,7 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
     for (int64_t rows : {1, 2, 7, 8, 14, 49, 56, 3136})
       for (int64_t columns : {1, 3, 10, 16, 24, 40, 64, 1000})
         for (int64_t steps : {1, 3, 27, 64, 4608}) {
-          // These targets have tiles of their own.
+          // The tiles of microcontrollers without vectors are tested below.
           if (target.smallCode && target.maxLanes(f32) == 1)
             continue;
           INFO(target.name.str() << ": " << rows << " x " << columns << ", "
@@ -50,8 +50,8 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
           CHECK((tile.vectors - 1) * target.maxLanes(f32) < columns);
           CHECK(tile.splits >= 1);
           CHECK(tile.splits <= std::max<int64_t>(steps, 1));
-          // Accumulators, one vector of weights per column vector, and one for
-          // the row.
+          // Registers must suffice for the accumulators, for one vector of
+          // weights per vector of columns, and for one element of a row.
           if (target.vectorRegisters)
             CHECK(tile.rows * tile.vectors * tile.splits + tile.vectors + 1 <=
                   target.vectorRegisters);
@@ -70,11 +70,11 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
         .front()
         .rows;
   };
-  // All cache lines of a step map to one set, in which one line is for the
-  // weights.
+  // If rows are a multiple of `way` bytes apart, the cache lines that one step
+  // reads map to the same set, in which one line is for the weights.
   CHECK(rowsOf(way) < ways);
   CHECK(rowsOf(3 * way) < ways);
-  // They map to two sets, or to many.
+  // At other distances they map to two sets, or to many.
   CHECK(rowsOf(way / 2) < 2 * ways);
   CHECK(rowsOf(way + 64) == rowsOf(0));
   CHECK(rowsOf(0) > ways);
@@ -102,13 +102,13 @@ TEST_CASE("tiles are ranked by their cycles", "[kernel]") {
       std::vector<TileChoice> tiles = model.ranked();
       INFO(rows << " x " << columns);
       for (size_t i = 0; i < tiles.size(); ++i) {
-        // The first one is at most a thousandth slower than any other.
+        // The first tile is at most a thousandth slower than any other.
         CHECK(model.cycles(tiles[0]) <= model.cycles(tiles[i]) * 1.0011);
         if (i > 1)
           CHECK(model.cycles(tiles[i - 1]) <= model.cycles(tiles[i]));
       }
-      // Keeps those with this number of vectors, in the same order; at least
-      // one.
+      // withVectors() keeps the tiles with this number of vectors, in the same
+      // order, but at least one tile.
       for (int64_t vectors : {1, 2, 64}) {
         std::vector<TileChoice> some = withVectors(vectors, tiles);
         REQUIRE(!some.empty());
@@ -154,7 +154,7 @@ TEST_CASE("what a kernel position reads inside the input", "[kernel]") {
       for (int64_t kernel : {1, 3, 5})
         for (int64_t low : {0, 1, 2}) {
           int64_t input = 9, reach = (kernel - 1) * dilation;
-          // The same padding at the other end.
+          // The padding is `low` at both ends.
           int64_t output = (input + 2 * low - reach - 1) / stride + 1;
           if (input + 2 * low <= reach)
             continue;

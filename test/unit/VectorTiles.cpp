@@ -1,4 +1,4 @@
-// Tests vector tiles on in-order cores.
+// Tests the tile sizes of vector kernels on in-order cores.
 #include "mlir/IR/BuiltinTypes.h"
 #include "passes/schedule/tiles/VectorTile.h"
 
@@ -44,9 +44,9 @@ TEST_CASE("tiles of vectors are those with the fewest instructions",
         rankVectorTiles({positions, columns, 64}, target, f32).front();
     return std::pair(tile.rows, tile.columns / 4);
   };
-  // For many positions: six accumulators and two vectors of weights. For a
-  // single position, its scalar is multiplied by as many vectors as there are
-  // registers.
+  // For many positions, the tile has six accumulators and two vectors of
+  // weights. For a single position, its scalar is multiplied by as many vectors
+  // as there are registers.
   CHECK(choose(2304, 64) == std::pair<int64_t, int64_t>(3, 2));
   CHECK(choose(1, 128) == std::pair<int64_t, int64_t>(1, 6));
   // For four positions, two tiles of two rows are better than two tiles of

@@ -72,7 +72,7 @@ TEST_CASE("Winograd's matrices compute windows of three", "[kernel]") {
     std::vector<double> y = applied(form.output, values);
     for (int64_t i = 0; i < size; ++i)
       CHECK(y[i] == Approx(x[i] * w[0] + x[i + 1] * w[1] + x[i + 2] * w[2]));
-    // The weights can be restored.
+    // The weights can be computed from the transformed weights.
     std::vector<double> again = applied(form.restore, ofWeights);
     for (int64_t i = 0; i < 3; ++i)
       CHECK(again[i] == Approx(w[i]));
@@ -118,7 +118,7 @@ static double measuredError(int64_t size, int64_t channels,
               double(kernel[tap]);
     }
     std::vector<float> y = appliedTwice(form.output, products);
-    // The last output has the largest error.
+    // The last element of an output tile has the largest error.
     double last = double(y.back()) - exact.back();
     error += last * last;
     result += exact.back() * exact.back();

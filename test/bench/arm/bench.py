@@ -29,7 +29,8 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, "..", "..", "networks")]
 import run as networks  # noqa: E402
 
-# QEMU's name of the core, Ingot's target, MIDR, and the CPU features that a peer sees in /proc/cpuinfo.
+# QEMU's name of each core, Ingot's target, MIDR, and the CPU features that other engines see in
+# /proc/cpuinfo.
 CORES = {
     "a53": ("cortex-a53", "armv8-a", 0x410FD034, "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
     "a72": ("cortex-a72", "armv8-a", 0x410FD083, "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
@@ -49,7 +50,7 @@ PEERS_OF_FAST = {
 NETWORKS = ["mnist_cnn", "lenet5", "tiny_ad_autoencoder", "tiny_ds_cnn_kws", "tiny_mobilenet_v1_025_vww",
             "tiny_resnet8_cifar", "lstm_2x256_t100", "mobilenet_v3_small", "mobilenet_v2", "squeezenet1_1",
             "efficientnet_b0", "resnet18", "deit_tiny", "minilm_l6_128"]
-# Files of a peer's process that belong to Python itself, not to the engine.
+# Modules in the process of another engine whose instructions are not counted: they belong to Python itself.
 PYTHON = ("python3.11", "numpy", "lib-dynload", "libffi")
 
 MAIN = """#include "net.h"
@@ -100,7 +101,8 @@ class Network:
         self.macs = sum(group["macs"] for group in facts["groups"])
 
     def error(self, outputs):
-        """Returns the largest difference relative to the range; None if the shapes differ."""
+        """Returns the largest difference of the first output from ONNX Runtime's, relative to the largest
+        magnitude in ONNX Runtime's; None if the sizes differ."""
         y, expected = np.asarray(outputs[0], np.float64).ravel(), self.expected[0].astype(np.float64).ravel()
         if y.size != expected.size:
             return None
@@ -142,7 +144,7 @@ def build_program(network, folder, compiler, target, options):
 
 
 def counts_of(path):
-    """Returns (address, executed instructions) of each block."""
+    """Returns (address, executed instructions) of each block of code in a file that Window.c wrote."""
     with open(path) as file:
         return [(int(address), int(n) * int(runs)) for address, _, n, runs in map(str.split, file)]
 
@@ -168,7 +170,7 @@ def list_kernels(network, program, counts, target, most):
 
 
 def count_own(network, core, compiler):
-    """Returns the instructions and the outputs of Ingot's code."""
+    """Builds Ingot's code for a core, runs it under emulation, and returns the instructions of one inference."""
     args = network.args
     emulated, target = CORES[core][:2]
     target = FAST_TARGETS.get(args.fast, target)
@@ -188,8 +190,8 @@ def count_own(network, core, compiler):
 
 
 def root_of(args, core):
-    """Returns the file system that a peer sees. Its /proc/cpuinfo describes the core: with that of the
-    x86 host, ONNX Runtime crashes."""
+    """Returns the folder that another engine sees as the root of the file system under emulation. Its
+    /proc/cpuinfo describes the emulated core: with the host's, ONNX Runtime crashes."""
     path = os.path.join(args.work, "root-" + core)
     if os.path.exists(path):
         return path
@@ -209,7 +211,7 @@ def root_of(args, core):
 
 
 def count_peer(network, core, peer):
-    """Returns the instructions of another engine, without those of Python and numpy."""
+    """Returns the instructions of one inference by another engine, without those of Python and numpy."""
     args = network.args
     options = PEERS_OF_FAST.get(args.fast, {}).get(peer, [])
     if args.fast and not options:

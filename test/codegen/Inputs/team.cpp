@@ -1,5 +1,5 @@
-// Runs many steps on a worker group, each of which reads what the previous step
-// wrote, with several implementations of parallel_for.
+// Runs a sequence of steps on a worker group, with several implementations of
+// parallel_for. Each step reads what the previous one wrote.
 #include "ingot_thread_pool.h"
 
 namespace {
@@ -18,8 +18,8 @@ struct Memory {
   unsigned a[most], b[most], total;
 };
 
-/// Runs the steps; `delay` is the time in milliseconds that one part of the
-/// fifth step takes.
+/// Runs the sequence of steps on a worker group. Iteration 0 of the shared
+/// steps with 64 iterations sleeps for `delay` milliseconds.
 static void run(const ingot_context *context, Memory *memory, int delay) {
   in_team(context, [=](auto &team) {
     for (int round = 0; round < 4; ++round)
@@ -52,22 +52,23 @@ static void check(const char *threads, const ingot_context &context,
   }
 }
 
-/// A parallel_for that runs all parts on the calling thread, last one first.
+/// A parallel_for that runs the iterations one by one on the calling thread,
+/// the last one first.
 static void reversed(void *, ptrdiff_t extent, ingot_body body,
                      void *argument) {
   for (ptrdiff_t i = extent; i-- > 0;)
     body(argument, i, i + 1);
 }
 
-/// A parallel_for that runs all parts in one call on the calling thread,
-/// between two empty ranges.
+/// A parallel_for that runs all iterations in one call on the calling thread,
+/// and calls `body` with an empty range before and after it.
 static void whole(void *, ptrdiff_t extent, ingot_body body, void *argument) {
   body(argument, 0, 0);
   body(argument, 0, extent);
   body(argument, extent, extent);
 }
 
-/// A parallel_for with one thread per part.
+/// A parallel_for with one thread per iteration.
 static void threads(void *, ptrdiff_t extent, ingot_body body, void *argument) {
   std::vector<std::thread> all;
   for (ptrdiff_t i = 0; i < extent; ++i)
@@ -91,8 +92,8 @@ int main() {
     ingot::ThreadPool pool(size);
     for (int i = 0; i < (size > 8 ? 3 : 20); ++i)
       check("a pool", pool.context());
-    // The other threads stop waiting before this part ends; the run must still
-    // complete.
+    // One thread sleeps for 20 ms in a step; the others stop waiting before the
+    // step ends. The run must still complete.
     check("a pool with a late thread", pool.context(), 20);
   }
   // Two concurrent runs, one of which gets no threads of the pool.

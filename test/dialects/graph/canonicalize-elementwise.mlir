@@ -37,7 +37,7 @@ func.func @integer_zero(%x: tensor<4xsi32>) -> tensor<4xsi32> {
   return %a : tensor<4xsi32>
 }
 
-// The operand that is neutral for the value determines the shape of the result.
+// A multiplication by ones stays if the ones determine the shape of the result.
 // CHECK-LABEL: @neutral_broadcasts(
 // CHECK: graph.mul
 func.func @neutral_broadcasts(%x: tensor<f32>) -> tensor<4xf32> {
@@ -67,7 +67,8 @@ func.func @power_of_two(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// One third is not exact in floating point.
+// A division by 3 does not become a product with 1/3, which is not exact in
+// floating point.
 // CHECK-LABEL: @other_divisor(
 // CHECK: graph.div
 func.func @other_divisor(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -111,7 +112,7 @@ func.func @bounds(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %d : tensor<4xf32>
 }
 
-// Values in [0, 6] are never below 0.
+// Values that were clipped to [0, 6] need no second bound by 0.
 // CHECK-LABEL: @bounded_already(
 // CHECK: graph.relu
 // CHECK-NEXT: %[[M:.*]] = graph.minimum
@@ -138,7 +139,8 @@ func.func @crossed(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %c : tensor<4xf32>
 }
 
-// A lossless conversion and its inverse.
+// A lossless conversion and its inverse are removed, and two widening
+// conversions become one.
 // CHECK-LABEL: @casts(
 // CHECK-NEXT: %[[C:.*]] = graph.cast %arg1 : (tensor<4xsi8>) -> tensor<4xsi64>
 // CHECK-NEXT: return %arg0, %[[C]]
@@ -150,8 +152,8 @@ func.func @casts(%x: tensor<4xf16>, %i: tensor<4xsi8>) -> (tensor<4xf16>, tensor
   return %b, %d : tensor<4xf16>, tensor<4xsi64>
 }
 
-// A conversion that rounds, and integers that would be saturated on the way
-// through floats.
+// Conversions that round, and conversions of integers through floats that
+// saturate, stay.
 // CHECK-LABEL: @casts_that_lose(
 // CHECK-COUNT-4: graph.cast
 func.func @casts_that_lose(%x: tensor<4xf32>, %i: tensor<4xsi8>) -> (tensor<4xf32>, tensor<4xui8>) {
@@ -162,7 +164,8 @@ func.func @casts_that_lose(%x: tensor<4xf32>, %i: tensor<4xsi8>) -> (tensor<4xf3
   return %b, %d : tensor<4xf32>, tensor<4xui8>
 }
 
-// Operands that operators broadcast implicitly.
+// The expansion of an operand that the operator broadcasts implicitly is
+// removed.
 // CHECK-LABEL: @expanded(
 // CHECK-NEXT: graph.add %arg0, %arg1 : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
 func.func @expanded(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
@@ -188,7 +191,7 @@ func.func @single_elements(%x: tensor<4x1x1xf32>) -> tensor<4x1x1xf32> {
   return %y : tensor<4x1x1xf32>
 }
 
-// Next to other reduced axes, an axis of size 1 adds nothing.
+// A reduction of several axes need not reduce an axis of size 1.
 // CHECK-LABEL: @single_axis(
 // CHECK-NEXT: graph.reduce_mean %arg0 {axes = array<i64: 0>}
 func.func @single_axis(%x: tensor<4x1xf32>) -> tensor<1x1xf32> {
@@ -196,7 +199,8 @@ func.func @single_axis(%x: tensor<4x1xf32>) -> tensor<1x1xf32> {
   return %y : tensor<1x1xf32>
 }
 
-// The norm of one element is its absolute value.
+// The L2 norm of one element is not the element but its absolute value, so it
+// stays.
 // CHECK-LABEL: @single_norm(
 // CHECK: graph.reduce_l2
 func.func @single_norm(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
@@ -204,8 +208,8 @@ func.func @single_norm(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
   return %y : tensor<4x1xf32>
 }
 
-// If the smallest integer stands for zero, quantization already bounds the
-// values by zero.
+// If 0.0 is quantized to the smallest integer, quantization already clips
+// negative values, so the relu before it is removed.
 // CHECK-LABEL: @bound_of_quantized(
 // CHECK: %[[R:.*]] = graph.relu %arg0
 // CHECK: graph.quantize %arg0,

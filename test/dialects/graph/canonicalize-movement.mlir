@@ -13,7 +13,8 @@ func.func @slice_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> tensor<2
   return %s : tensor<2x2xf32>
 }
 
-// A split at the seams of a concatenation returns the operands.
+// Slices at the boundaries between the operands of a concatenation become the
+// operands.
 // CHECK-LABEL: @split_of_concat(
 // CHECK-NEXT: return %arg0, %arg1
 func.func @split_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> (tensor<2x3xf32>, tensor<2x5xf32>) {
@@ -23,7 +24,8 @@ func.func @split_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> (tensor<
   return %s, %t : tensor<2x3xf32>, tensor<2x5xf32>
 }
 
-// A slice across a seam drops the operands that it does not touch.
+// A slice that reads several operands of a concatenation drops the operands
+// that it does not read.
 // CHECK-LABEL: @slice_across(
 // CHECK-NEXT: %[[C:.*]] = graph.concat %arg1, %arg2
 // CHECK-NEXT: graph.slice %[[C]] {starts = array<i64: 1>, steps = array<i64: 1>}
@@ -33,7 +35,8 @@ func.func @slice_across(%a: tensor<3xf32>, %b: tensor<3xf32>, %d: tensor<3xf32>)
   return %s : tensor<4xf32>
 }
 
-// If the whole concatenation is needed anyway, no second, partial one is built.
+// If another operator also reads the whole concatenation, the slice builds no
+// concatenation of fewer operands.
 // CHECK-LABEL: @slice_across_shared(
 // CHECK-NEXT: %[[C:.*]] = graph.concat %arg0, %arg1, %arg2
 // CHECK-NEXT: graph.slice %[[C]] {starts = array<i64: 4>
@@ -54,7 +57,8 @@ func.func @concat_of_slices(%x: tensor<8x2xf32>) -> tensor<5x2xf32> {
   return %c : tensor<5x2xf32>
 }
 
-// The two halves of a rotation are in the opposite order, so they stay.
+// Slices that are concatenated in the opposite order (a rotation) are not
+// adjacent, so they stay.
 // CHECK-LABEL: @rotation(
 // CHECK: graph.concat
 func.func @rotation(%x: tensor<8x2xf32>) -> tensor<8x2xf32> {
@@ -132,7 +136,8 @@ func.func @merged_axes(%x: tensor<2x3x4xf32>) -> tensor<4x6xf32> {
   return %c : tensor<4x6xf32>
 }
 
-// A residual sum is computed together with the matrix product before it.
+// A reshape between a matrix product and a residual sum moves after the sum, so
+// that product and sum can be computed together.
 // CHECK-LABEL: @sum_behind_reshape(
 // CHECK-NEXT: %[[P:.*]] = graph.matmul %arg0, %arg1
 // CHECK-NEXT: %[[B:.*]] = graph.add %[[P]], %arg2
@@ -147,7 +152,8 @@ func.func @sum_behind_reshape(%x: tensor<5x8xf32>, %w: tensor<8x4xf32>, %bias: t
   return %s : tensor<1x5x4xf32>
 }
 
-// A tensor that is stored anyway is reshaped to the shape of the sum.
+// A reshaped function argument is stored anyway, so its reshape stays before
+// the sum.
 // CHECK-LABEL: @sum_of_stored(
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0
 // CHECK-NEXT: graph.add %[[R]], %arg1
@@ -157,8 +163,8 @@ func.func @sum_of_stored(%x: tensor<5x4xf32>, %y: tensor<1x5x4xf32>) -> tensor<1
   return %s : tensor<1x5x4xf32>
 }
 
-// Slices of a transposed tensor are transposed separately, so that only the
-// elements that are read are moved, together with the operators that read them.
+// Slices of a transposed tensor become transposes of slices, so that each
+// operator that reads a slice moves only the elements of that slice.
 // CHECK-LABEL: @slices_of_transpose(
 // CHECK-NEXT: %[[A:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<4x6xf32>) -> tensor<4x2xf32>
 // CHECK-NEXT: %[[TA:.*]] = graph.transpose %[[A]]
@@ -182,8 +188,9 @@ func.func @slice_of_read_transpose(%x: tensor<4x6xf32>) -> (tensor<2x4xf32>, ten
   return %a, %t : tensor<2x4xf32>, tensor<6x4xf32>
 }
 
-// The heads of the queries: a view of a stored tensor, of which a slice is
-// read.
+// A reshape that splits a sliced axis moves before the slice, where it is a
+// view of a stored tensor. Here the slice is the three query heads of an
+// attention.
 // CHECK-LABEL: @reshape_of_slice(
 // CHECK-NEXT: %[[V:.*]] = graph.reshape %arg0 : (tensor<197x576xf32>) -> tensor<197x9x64xf32>
 // CHECK-NEXT: graph.slice %[[V]] {starts = array<i64: 0, 3, 0>, steps = array<i64: 1, 1, 1>} : (tensor<197x9x64xf32>) -> tensor<197x3x64xf32>
@@ -194,8 +201,8 @@ func.func @reshape_of_slice(%x: tensor<197x576xf32>) -> tensor<197x3x64xf32> {
   return %r : tensor<197x3x64xf32>
 }
 
-// A slice that does not start at a multiple of the split-off size has no such
-// view.
+// A reshape into heads of 64 elements does not move before a slice that starts
+// at element 100, within a head.
 // CHECK-LABEL: @reshape_of_odd_slice(
 // CHECK-NEXT: graph.slice %arg0
 // CHECK-NEXT: graph.reshape
@@ -205,8 +212,8 @@ func.func @reshape_of_odd_slice(%x: tensor<197x576xf32>) -> tensor<197x3x64xf32>
   return %r : tensor<197x3x64xf32>
 }
 
-// A slice that is not along the outermost merged axis with more than one
-// element stays.
+// A reshape that merges axes does not move before a slice along an inner one of
+// them.
 // CHECK-LABEL: @merged_behind_others(
 // CHECK-NEXT: graph.slice %arg0
 // CHECK-NEXT: graph.reshape
@@ -216,7 +223,8 @@ func.func @merged_behind_others(%x: tensor<2x8xf32>) -> tensor<8xf32> {
   return %r : tensor<8xf32>
 }
 
-// Indices at equal distances, counted from the end or not, are a slice.
+// A gather by constant indices at equal distances, which may count from the
+// end, becomes a slice.
 // CHECK-LABEL: @gather_of_range(
 // CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 0, 4>, steps = array<i64: 1, -2>} : (tensor<2x5xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: return
@@ -226,7 +234,8 @@ func.func @gather_of_range(%x: tensor<2x5xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-// An index that removes the first axis with more than one element is a view.
+// A gather by one index along the first axis with more than one element becomes
+// a slice, which is a view.
 // CHECK-LABEL: @gather_of_one(
 // CHECK-NEXT: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 1, 0>
 // CHECK-NEXT: graph.reshape %[[S]] : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
@@ -237,8 +246,8 @@ func.func @gather_of_one(%x: tensor<1x3x4xf32>) -> tensor<1x4xf32> {
   return %y : tensor<1x4xf32>
 }
 
-// An index that removes an inner axis stays, as part of the kernel that reads
-// it.
+// A gather by one index along an inner axis stays, and becomes part of the
+// kernel that reads its result.
 // CHECK-LABEL: @gather_of_inner(
 // CHECK: graph.gather
 func.func @gather_of_inner(%x: tensor<3x4xf32>) -> tensor<3xf32> {
@@ -255,7 +264,8 @@ func.func @gather_of_others(%x: tensor<5xf32>) -> tensor<3xf32> {
   return %y : tensor<3xf32>
 }
 
-// Indices out of range are clamped, which repeats the last element.
+// Indices out of range are clamped, which repeats the last element, so this
+// gather is no slice.
 // CHECK-LABEL: @gather_beyond(
 // CHECK: graph.gather
 func.func @gather_beyond(%x: tensor<5xf32>) -> tensor<3xf32> {

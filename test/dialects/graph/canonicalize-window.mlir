@@ -12,8 +12,8 @@ func.func @conv(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x7x
   return %y : tensor<1x7x9x4xf32>
 }
 
-// As exported: padding in channels-first order, then the transpose that the
-// importer adds.
+// A padding in channels-first order, followed by the transpose that the
+// importer adds, becomes padding of the convolution as well.
 // CHECK-LABEL: @transposed(
 // CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x6x6xf32>)
 // CHECK-NEXT: graph.conv %[[T]], %arg1 {{.*}}low = array<i64: 1, 2>
@@ -66,7 +66,7 @@ func.func @shared(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> (tensor<1
   return %y, %p : tensor<1x6x6x4xf32>, tensor<1x8x8x2xf32>
 }
 
-// A maximum pads with the lowest value.
+// A padding with the lowest value becomes the padding of a max pool.
 // CHECK-LABEL: @max_of_lowest(
 // CHECK: graph.max_pool %arg0 {{.*}}low = array<i64: 1, 1>
 func.func @max_of_lowest(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
@@ -86,8 +86,8 @@ func.func @max_of_zeros(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
   return %y : tensor<1x6x6x2xf32>
 }
 
-// Unless no value is below zero: Keras pads like this after the first ReLU of a
-// ResNet.
+// A padding with zeros becomes the padding of a max pool whose values are never
+// negative: Keras pads like this after the first ReLU of a ResNet.
 // CHECK-LABEL: @max_of_zeros_behind_relu(
 // CHECK: %[[R:.*]] = graph.relu
 // CHECK-NEXT: graph.max_pool %[[R]] {{.*}}low = array<i64: 1, 1>
@@ -99,7 +99,8 @@ func.func @max_of_zeros_behind_relu(%x: tensor<1x6x6x2xf32>) -> tensor<1x3x3x2xf
   return %y : tensor<1x3x3x2xf32>
 }
 
-// A window that contains only padding would become the maximum of nothing.
+// The padding stays if a window would contain only padding: a maximum of no
+// values is undefined.
 // CHECK-LABEL: @max_of_nothing(
 // CHECK: graph.pad
 func.func @max_of_nothing(%x: tensor<1x6x6x2xf32>) -> tensor<1x4x4x2xf32> {
@@ -110,7 +111,8 @@ func.func @max_of_nothing(%x: tensor<1x6x6x2xf32>) -> tensor<1x4x4x2xf32> {
   return %y : tensor<1x4x4x2xf32>
 }
 
-// The zeros count for the mean, and continue to be counted.
+// Zeros that are padded explicitly count for the mean, and count as well when
+// they become the padding of the pool.
 // CHECK-LABEL: @mean(
 // CHECK: graph.average_pool %arg0 {count_padding = true, {{.*}}high = array<i64: 1, 2>, {{.*}}low = array<i64: 1, 1>
 func.func @mean(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x7x2xf32> {
@@ -120,8 +122,8 @@ func.func @mean(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x7x2xf32> {
   return %y : tensor<1x6x7x2xf32>
 }
 
-// If the pool counts all of its own padding too, both kinds of padding are the
-// same.
+// Explicit padding with zeros is merged with the padding of an average pool
+// that counts its own padding.
 // CHECK-LABEL: @mean_that_counts(
 // CHECK: graph.average_pool %arg0 {count_padding = true, {{.*}}high = array<i64: 2, 2>, {{.*}}low = array<i64: 2, 2>
 func.func @mean_that_counts(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {
@@ -131,7 +133,8 @@ func.func @mean_that_counts(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {
   return %y : tensor<1x8x8x2xf32>
 }
 
-// Padding that counts and padding that does not cannot be merged.
+// Explicit padding, which counts for the mean, is not merged with the padding
+// of an average pool that does not count its own.
 // CHECK-LABEL: @mean_that_does_not_count(
 // CHECK: graph.pad
 func.func @mean_that_does_not_count(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {

@@ -438,7 +438,8 @@ func.func @append(%x: tensor<8x4xf32>, %y: tensor<9x4xf32>, %at: tensor<si64>) {
 
 // -----
 
-// If the second axis had another size, the rows of the first axis would move.
+// Appending along the second axis is rejected: with a larger second axis, the
+// stride of the first axis would change.
 func.func @append_2(%x: tensor<2x8x4xf32>, %y: tensor<2x1x4xf32>, %at: tensor<si64>) {
   // expected-error@+1 {{'graph.append' op has other strides than the state}}
   %r = graph.append %x, %y, %at {axis = 1 : i64}

@@ -43,7 +43,8 @@ func.func @released() {
 
 // -----
 
-// A branch may have configured other tile shapes.
+// After a conditional whose branch configures other tile shapes, the shapes are
+// unknown.
 func.func @of_a_branch(%c: i1) {
   kernel.shape_tiles rows [16] bytes [64]
   scf.if %c {
@@ -101,7 +102,7 @@ func.func @types() {
 
 // -----
 
-// Inside a loop, the tile shapes are those configured before it.
+// Inside a loop, tiles have the shapes that were configured before the loop.
 func.func @fine(%x: memref<16x256xi8>, %w: memref<64x64xi8>, %y: memref<16x16xi32>, %lo: index, %hi: index, %step: index) {
   kernel.shape_tiles rows [16, 16, 16] bytes [64, 64, 64]
   kernel.clear_tile 0

@@ -9,7 +9,7 @@
 // CHECK-SAME: tensor<64x24xf32, #kernel.sizes<"m" in 1 to 6, "n" in 1 to 64 : s1, s0 * 4>>
 func.func private @canonical(tensor<64x24xf32, #kernel.sizes<"n" in 1 to 64, "m" in 1 to 6, "unused" in 1 to 2 : s0, s1 * 2 + s1 * 2>>)
 
-// Reshapes and reductions compute sizes.
+// Reshapes and reductions of dynamic sizes compute the sizes of their results.
 // CHECK-LABEL: func.func @rules
 func.func @rules(%x: tensor<64x6x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 6, 4>>)
     -> tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>> {
@@ -43,8 +43,8 @@ func.func @along(%x: !flat) -> (tensor<4x1xf32>, tensor<2xsi64>) {
   return %sum, %sizes : tensor<4x1xf32>, tensor<2xsi64>
 }
 
-// A symbol that is one of two other sizes, and one that depends on such a
-// symbol.
+// Symbols that are the maximum or the minimum of two sizes, and sizes that are
+// computed from such symbols.
 // CHECK-LABEL: func.func private @choices
 // CHECK-SAME: tensor<64x8xf32, #kernel.sizes<"max(n, 4)" in 4 to 64 = max <"n" in 1 to 64 : s0, 4>,
 // CHECK-SAME: "min(m, n - 9)" in -8 to 6 = min <"m" in 1 to 6, "n" in 1 to 64 : s0, s1 - 9> : s0, s1 + 2>>
@@ -53,7 +53,8 @@ func.func private @choices(tensor<64x8xf32, #kernel.sizes<"min(m, n - 9)" in -8 
 
 // -----
 
-// One element too far.
+// Rejected: a slice that ends one element after the end of an axis with a
+// dynamic size.
 func.func @reaches(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
   // expected-error @+1 {{reaches outside of the operand}}
   graph.slice %x {starts = array<i64: 1>, steps = array<i64: 1>} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>
@@ -130,7 +131,8 @@ func.func @not_ready(%x: tensor<64x2x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2
 
 // -----
 
-// A dynamic size may turn out to be 1; a constant size cannot.
+// A dynamic size may be expanded, since it may be 1 when the code runs; a
+// constant size of 3 may not.
 func.func @expanded(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: tensor<3xf32>) {
   graph.expand %x : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<5xf32>
   // expected-error @+1 {{the operand does not broadcast to the result}}
@@ -140,7 +142,7 @@ func.func @expanded(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: 
 
 // -----
 
-// A run reads sizes from its own data, and the code after it uses them.
+// Data-dependent sizes are read from a tensor, and later operations use them.
 // CHECK-LABEL: func.func @made
 // CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<"found" in 0 to 8 : s0>} : (tensor<1xsi64>) -> ()
 // CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<3>} : (tensor<1xsi64>) -> ()

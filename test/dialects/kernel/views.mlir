@@ -1,5 +1,5 @@
-// A view of a view is one view. Extra arguments of the launch are not passed
-// on.
+// A view of a view becomes one view of the outermost buffer, and a view that
+// changes nothing is removed.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s -canonicalize | FileCheck %s
@@ -20,7 +20,8 @@ kernel.program @folds(%x: memref<64xf32>) {
   kernel.return
 }
 
-// On tensors, a launch is a value: if it is unused, it is removed.
+// A launch on tensors only computes its results: if they are unused, the launch
+// is removed.
 kernel.func @t(%x: tensor<4xf32>) -> tensor<4xf32>
 // CHECK-LABEL: kernel.program @unused(
 // CHECK-NEXT: kernel.return

@@ -1,5 +1,5 @@
-"""Writes a model whose kernels have results of several types, one of them
-computed in parts.
+"""Writes a model whose kernels have results of several types, one of which is the
+concatenation of two results.
 
     make_mixed.py DIR
 """

@@ -1,6 +1,7 @@
 // Runs the mnist example on artificial digits and prints the bits of the
-// outputs. With SEVERAL targets in the file, also prints on stderr which one
-// was selected. If none can run here, checks the status instead.
+// outputs. If the macro SEVERAL says that the generated file has several
+// targets, also prints on stderr which one was selected; if this machine can
+// run none of them, checks the status instead.
 #include "mnist.h"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// x + ["-", "abc"] with space for 12 characters, and where x is equal to these.
+// Appends ["-", "abc"] to the strings of x, with space for 12 characters, and
+// compares x with ["-", "abc"].
 module {
   func.func @main(%x: tensor<2x!kernel.string> {kernel.onnx_name = "x", kernel.onnx_type = "string"})
       -> (tensor<2x!kernel.string> {kernel.onnx_name = "joined", kernel.onnx_type = "string"},

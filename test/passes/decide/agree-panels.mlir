@@ -3,9 +3,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=generic -decide-agree-panels=target=generic -decide-pack-weights=target=generic | FileCheck %s --check-prefix=PACKED
 // REQUIRES: ingot-opt
 
-// A product is fastest with different panel widths for one row and for many
-// rows. Weights with the same contents are still read in one order, and packed
-// the same way.
+// Alone, matrix multiplications with one row and with many rows are fastest
+// with different panel widths. If both functions multiply by equal weights, the
+// weights are packed once, in panels of one width.
 // ALONE: func.func @prompt
 // ALONE: columns = [[WIDE:[0-9]+]] : i64
 // ALONE: func.func @token

@@ -2,10 +2,10 @@
 // RUN: %ingot-opt %s -decide-agree-signs=target=cortex-m4 | FileCheck %s --check-prefix=SAME
 // REQUIRES: ingot-opt
 
-// The M55 multiplies whole registers of bytes with one signedness. Tensors
-// between a quantization and all of its readers are given that signedness, and
-// the zero points change with them. On the M4, both kinds of products are
-// equally fast.
+// The M55 multiplies whole registers of int8 only if both operands are signed.
+// Tensors between a quantization and all of its readers become signed, and
+// their zero points change accordingly. On the M4, signed and unsigned operands
+// are equally fast.
 // CHECK-LABEL: @quantized(
 // CHECK: %[[ZERO:.*]] = graph.constant dense<-12> : tensor<si8>
 // CHECK: %[[Q:.*]] = graph.quantize %arg0, %{{.*}}, %[[ZERO]] : {{.*}} -> tensor<1x6x6x16xsi8>
@@ -27,7 +27,8 @@ func.func @quantized(%x: tensor<1x6x6x16xf32>) -> (tensor<1x3x3x8xsi32>, tensor<
   return %y, %d : tensor<1x3x3x8xsi32>, tensor<1x6x6x16xf32>
 }
 
-// A matrix product without zero points gets them.
+// A matrix multiplication without zero points gets zero points when an operand
+// changes its signedness.
 // CHECK-LABEL: @product(
 // CHECK: %[[Q:.*]] = graph.quantize {{.*}} -> tensor<2x32xsi8>
 // CHECK: %[[A:.*]] = graph.constant dense<-128> : tensor<si8>
@@ -42,9 +43,9 @@ func.func @product(%x: tensor<2x32xf32>) -> tensor<2x4xsi32> {
   return %y : tensor<2x4xsi32>
 }
 
-// Tensors that come from outside, are returned, or are used in other
-// computations keep their signedness. So do tensors that are multiplied in
-// groups without a faster form.
+// Function arguments, results and tensors that other operators read keep their
+// signedness. So do operands with so few columns (here 3) that no signedness is
+// faster.
 // CHECK-LABEL: @others(
 // CHECK: graph.quantize {{.*}} -> tensor<2x32xui8>
 // CHECK: graph.matmul %arg1

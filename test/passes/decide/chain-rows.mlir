@@ -4,9 +4,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 -simplify-fold-constants -decide-chain-rows=target=x86-64-v3 | FileCheck %s --check-prefix=WIDE
 // REQUIRES: ingot-opt
 
-// The tensors between the groups would not fit into the L2 cache. The stages
-// keep their strategies and plans, and the last one reads the input again, for
-// its sum.
+// The tensors between three convolutions do not fit into the L2 cache, so the
+// convolutions become the stages of one row chain. They keep their strategies
+// and plans, and the last stage also reads the input, for the residual sum.
 // CHECK-LABEL: @block(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<1x64x64x16xf32>
 // CHECK: %[[Y:.*]] = graph.group "row-chain"({{.*}}) {plan = {parts = 8 : i64}}
@@ -21,13 +21,13 @@
 // CHECK: graph.yield %[[P]]
 // CHECK: return %[[Y]]
 
-// The comment and the name list the operators of all stages.
+// The kernel's comment and name list the operators of all stages of the chain.
 // LOWER: kernel.func @conv_conv_conv_1x64x64x16
 // LOWER-SAME: comment = "{{.*}}conv + relu + conv + conv + add by row-chain, f32[1,64,64,16]{{.*}} -> f32[1,64,64,16]"
 // LOWER-SAME: strategy = "row-chain"
 // LOWER: kernel.launch @conv_conv_conv_1x64x64x16
 
-// Without an L2 cache there is nothing to fit into.
+// For a target without an L2 cache no row chain is formed.
 // SMALL-NOT: row-chain
 func.func @block(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<1x64x64x16xf32> {
   %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
@@ -40,8 +40,9 @@ func.func @block(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor
   return %y : tensor<1x64x64x16xf32>
 }
 
-// A few channels fit into the cache, even those of several images, which are
-// computed one by one. A tensor that two groups read is stored.
+// No row chain is formed for tensors that fit into the L2 cache, where the
+// images of a batch count one by one, nor for a tensor that two groups read,
+// which has to be stored.
 // CHECK-LABEL: @small(
 // CHECK-NOT: row-chain
 // CHECK-LABEL: @small_images(
@@ -77,8 +78,9 @@ func.func @images(%x: tensor<3x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tenso
   return %d : tensor<3x64x64x64xf32>
 }
 
-// The L2 cache of x86-64-v3 has space for the memory of one part and the input,
-// but not for that of all parts. There are only as many parts as the threads
+// A chain is divided into parts, which threads compute, and each part has rows
+// of its own in memory. The L2 cache of x86-64-v3 has space for those of one
+// part, but not of all parts, so there are only as many parts as the threads
 // need.
 // WIDE-LABEL: @wide(
 // WIDE: graph.group "row-chain"({{.*}}) {plan = {parts = 4 : i64}}

@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Three heads of 197 queries are 39 blocks of 16 queries, too few for 108
-// processors. Blocks of 8 queries, whose keys four slices divide, are 75 blocks
-// of 512 threads.
+// Three heads of 197 queries would be 39 thread blocks of 16 queries, too few
+// for 108 multiprocessors. Blocks of 8 queries, with the keys divided among
+// four slices of threads, are 75 blocks of 512 threads.
 // CHECK-LABEL: func.func @few_heads(
 // CHECK: plan = {across = 16 : i64, keys = 64 : i64, queries = 8 : i64, slices = 4 : i64, thread_queries = 1 : i64}
 func.func @few_heads(%q: tensor<3x197x64xf32>, %k: tensor<3x64x197xf32>, %v: tensor<3x197x64xf32>) -> tensor<3x197x64xf32> {
@@ -13,8 +13,9 @@ func.func @few_heads(%q: tensor<3x197x64xf32>, %k: tensor<3x64x197xf32>, %v: ten
   return %y : tensor<3x197x64xf32>
 }
 
-// Many heads fill the device on their own. Each thread has two queries, which
-// reads less shared memory per multiplication, and there is nothing to merge.
+// 192 heads fill the device without slices of keys, so no partial results have
+// to be merged. Each thread computes two queries, which reads less shared
+// memory per multiplication.
 // CHECK-LABEL: func.func @many_heads(
 // CHECK: plan = {{{.*}}slices = 1 : i64, thread_queries = 2 : i64}
 func.func @many_heads(%q: tensor<192x197x64xf32>, %k: tensor<192x64x197xf32>, %v: tensor<192x197x64xf32>) -> tensor<192x197x64xf32> {

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// The operands of a concatenation are computed where it is written: rotated
-// halves become one kernel.
+// The kernel that writes a concatenation also computes its operands: the two
+// halves of a rotary embedding become one kernel.
 // CHECK-LABEL: func.func @halves(
 // CHECK-NEXT: %[[Y:.*]] = graph.group "loop-nest"(%arg0, %arg1, %arg2)
 // CHECK-NOT: graph.group
@@ -18,9 +18,9 @@ func.func @halves(%x: tensor<9x64xf32>, %c: tensor<1x64xf32>, %s: tensor<1x64xf3
   return %y : tensor<9x64xf32>
 }
 
-// An operand that is computed from a stored tensor is computed by the
-// concatenation, also through a view. Operators that follow a matrix product
-// stay in its epilogue.
+// The kernel of a concatenation computes operands that are computed from a
+// stored tensor, also through a view. Operators that follow a matrix
+// multiplication stay in the epilogue of the multiplication.
 // CHECK-LABEL: func.func @parts(
 // CHECK: graph.group "block-product"(%arg0, %arg1)
 // CHECK-NEXT: ^bb0
@@ -45,7 +45,8 @@ func.func @parts(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>, %past: tensor<256
   return %y : tensor<288x64xf32>
 }
 
-// Each product with few rows normalizes them itself.
+// Two matrix multiplications with few rows read one normalization: the kernel
+// of each normalizes the rows itself.
 // CHECK-LABEL: func.func @normed(
 // CHECK-COUNT-2: graph.layer_norm
 // CHECK-NOT: graph.group "body"
@@ -59,8 +60,8 @@ func.func @normed(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> (tensor<1x32x
   return %y, %z : tensor<1x32xf32>, tensor<1x48xf32>
 }
 
-// A gate and the product that it scales become one kernel, together with the
-// normalization of their rows.
+// A gated layer: two matrix multiplications of the same rows, one of which
+// scales the other, become one kernel, which also normalizes the rows.
 // CHECK-LABEL: func.func @gated(
 // CHECK: graph.group "row-product"
 // CHECK: graph.layer_norm
@@ -80,8 +81,8 @@ func.func @gated(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> tensor<1x48xf3
   return %y : tensor<1x48xf32>
 }
 
-// Adjacent channels are read where they are stored, if they consist of whole
-// 16-byte chunks.
+// A convolution reads a slice of channels from the whole tensor, without a
+// copy, if the slice consists of whole 16-byte vector accesses.
 // CHECK-LABEL: func.func @channels(
 // CHECK: graph.group {{.*}} -> tensor<1x8x8x32xf32>
 // CHECK: graph.group "block-product"

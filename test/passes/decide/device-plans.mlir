@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=sm_90a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// The steps of a block run one after another. If there are few tiles with many
-// steps, the plan uses small tiles, divides the steps among slices, and keeps
-// as many copies in flight as memory allows.
+// A thread block computes the K steps of its tile one after another. For few
+// output columns and many K steps, the plan has small tiles, divides the K
+// steps among slices, and has as many pipeline stages as shared memory allows.
 // CHECK-LABEL: @long(
 // CHECK: "tensor-product"{{.*}} {plan = {columns = 32 : i64, rows = 16 : i64, slices = 8 : i64, stages = 4 : i64
 func.func @long(%x: tensor<49x2048xbf16>) -> tensor<49x512xbf16> {

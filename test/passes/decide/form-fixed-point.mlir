@@ -3,8 +3,9 @@
 // RUN: %ingot-opt %s -decide-form-fixed-point=target=cortex-m4 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// Sums times log2(e) are exponents of 2. The powers of a row have 30 fractional
-// bits, their sum has 4 fewer, and their quotients have 28.
+// A softmax of integer sums is computed with powers of 2, whose exponents are
+// the sums times log2(e). The powers of a row have 30 fractional bits, their
+// sum has 4 fewer, and the quotients have 28.
 // CHECK-LABEL: @softmax(
 // CHECK: %[[SUMS:.*]] = graph.matmul
 // CHECK: %[[X:.*]] = graph.mul_high
@@ -38,8 +39,8 @@ func.func @softmax(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8
   return %q : tensor<4x16xui8>
 }
 
-// A sum that a normalization and an addition read is one integer, which both of
-// them read. The rows of the normalization are shifted until their largest
+// A residual sum that a normalization and an addition read is computed once, as
+// an integer. The rows of the normalization are shifted until their largest
 // number has 29 bits. Scale and bias become part of the quantization.
 // CHECK-LABEL: @residual(
 // CHECK: %[[A:.*]] = graph.mul_high
@@ -78,9 +79,9 @@ func.func @residual(%a: tensor<4x16xui8>, %b: tensor<4x16xui8>, %c: tensor<4x16x
   return %q, %r : tensor<4x16xui8>, tensor<4x16xui8>
 }
 
-// Functions of sums have a table with their values at 256 points, and with the
-// slopes between them. The points cover the range in which the resulting byte
-// changes.
+// An activation of integer sums becomes a table with its values at 256 points
+// and the slopes between them. The points cover the range of sums in which the
+// 8-bit result changes.
 // CHECK-LABEL: @swish(
 // CHECK: graph.matmul
 // CHECK: %[[T:.*]] = graph.minimum
@@ -124,10 +125,10 @@ func.func @jumps(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> 
   return %q : tensor<4x16xui8>
 }
 
-// A dynamic mask is made of floats. The maximum of each row is subtracted, and
-// the result is limited to -128 here, in units of 2^-22: a power that far down
-// is 0. The integers are added to the scores, except where floats are so large
-// that the scores vanish. A row of -inf has no powers.
+// A softmax of integer scores plus a mask of floats. The maximum of each row of
+// the mask is subtracted, and the result is limited to -128, in units of 2^-22:
+// 2^-128 rounds to 0. These integers are added to the scores, except in rows
+// where float sums would lose the scores. In a row of -inf all results are 0.
 // CHECK-LABEL: @masked(
 // CHECK: %[[X:.*]] = graph.mul_high
 // CHECK: %[[TOP:.*]] = graph.reduce_max %{{.*}} {axes = array<i64: 1>} : (tensor<1x16xf32>) -> tensor<1x1xf32>
@@ -163,8 +164,8 @@ func.func @masked(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16x
   return %q : tensor<4x16xui8>
 }
 
-// A large negative number that replaces hidden scores is such a mask if it is
-// far enough below all scores.
+// A number that replaces hidden scores (-10000) is treated like a mask that is
+// added to the scores, because it is far below all other scores.
 // CHECK-LABEL: @hidden(
 // CHECK: %[[MASK:.*]] = graph.where %arg2, %[[LOW:.*]], %{{.*}} : (tensor<4x16xi1>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
 // CHECK: graph.reduce_max %[[MASK]]
@@ -182,7 +183,8 @@ func.func @hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor<4x1
   return %s : tensor<4x16xf32>
 }
 
-// This number is not low enough: scores may be less.
+// A number that replaces hidden scores is not treated like a mask if scores may
+// be less than the number (-10).
 // CHECK-LABEL: @not_hidden(
 // CHECK: graph.softmax
 func.func @not_hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor<4x16xi1>) -> tensor<4x16xf32> {
@@ -197,8 +199,8 @@ func.func @not_hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor
   return %s : tensor<4x16xf32>
 }
 
-// Without a quantization after it, a row of -inf has to give NaN, which no
-// integer can represent.
+// A masked softmax without a quantization after it stays in floats: a row of
+// -inf has to give NaN, which no integer can represent.
 // CHECK-LABEL: @masked_floats(
 // CHECK: graph.softmax
 func.func @masked_floats(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16xf32>) -> tensor<4x16xf32> {

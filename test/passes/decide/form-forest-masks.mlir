@@ -1,4 +1,5 @@
-// Trees as bit masks of their leaves.
+// Decision trees are evaluated for vectors of rows: each node clears the bits
+// of the leaves that it excludes.
 //
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --decide-form-forest-masks=target=x86-64-v4 | FileCheck %s
@@ -29,7 +30,7 @@ func.func @rows_fill_a_vector(%x: tensor<16x2xf32>) -> tensor<16x1xf32> {
   return %y : tensor<16x1xf32>
 }
 
-// A single row walks through the trees.
+// With a single row, the trees are traversed node by node.
 // CHECK-LABEL: @one_row
 // CHECK-NOT: graph.forest_masks
 func.func @one_row(%x: tensor<1x2xf32>) -> tensor<1x1xf32> {

@@ -20,8 +20,8 @@ func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %c : tensor<8xf32>
 }
 
-// Operators that follow an anchor at the same index are its epilogue, including
-// their other operands.
+// Elementwise operators that follow a convolution (the anchor of a group)
+// become its epilogue, and their other operands become operands of the group.
 // CHECK-LABEL: @epilogue(
 // CHECK-NEXT: graph.group {{.*}}(%arg0, %arg1, %arg2)
 // CHECK: graph.conv
@@ -35,7 +35,8 @@ func.func @epilogue(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %r: tenso
   return %y : tensor<1x8x8x16xf32>
 }
 
-// One anchor per group: the second product reads the result of the first one.
+// A group has at most one matrix multiplication: a second one, which reads the
+// result of the first, begins a group of its own.
 // CHECK-LABEL: @two_anchors(
 // CHECK: %[[A:.*]] = graph.group "matrix-product"(%arg0, %arg1)
 // CHECK: graph.matmul
@@ -86,7 +87,8 @@ func.func @reshape(%x: tensor<2x8xf32>) -> tensor<16xf32> {
   return %c : tensor<16xf32>
 }
 
-// An operator that writes whole results is alone in its group.
+// An operator whose elements are not computed independently, such as a softmax,
+// is alone in its group.
 // CHECK-LABEL: @body(
 // CHECK: graph.group "elementwise"(%arg0)
 // CHECK: graph.group "body"
@@ -150,7 +152,7 @@ func.func @pool(%x: tensor<1x8x8x3xf32>) -> tensor<1x4x4x16xf32> {
   return %y : tensor<1x4x4x16xf32>
 }
 
-// A convolution that is also returned is not.
+// The pool does not compute a convolution that is also returned.
 // CHECK-LABEL: @shared_convolution(
 // CHECK: graph.group "convolution"(%{{.*}}, %arg0)
 // CHECK: graph.conv
@@ -164,9 +166,9 @@ func.func @shared_convolution(%x: tensor<1x8x8x3xf32>) -> (tensor<1x8x8x16xf32>,
   return %c, %y : tensor<1x8x8x16xf32>, tensor<1x4x4x16xf32>
 }
 
-// Slices whose elements are contiguous are views of tensors that are stored
-// anyway: arguments, and tensors that other groups read. Other slices, and
-// those that a result consists of, are computed.
+// A slice with contiguous elements is a view if the sliced tensor is stored
+// anyway, as an argument or for another group. Other slices, and slices that
+// are returned, are computed by a group.
 // CHECK-LABEL: @slices(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
 // CHECK: %[[B:.*]] = graph.slice %[[A]] {starts = array<i64: 0, 0>
@@ -188,8 +190,8 @@ func.func @slices(%x: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x2xf32>, ten
   return %y, %z, %r : tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>
 }
 
-// A depthwise convolution widens bytes as it reads them. Results that are
-// quantized to bytes are quantized at the end of the kernel that computes them.
+// A depthwise convolution dequantizes 8-bit elements as it reads them. Results
+// are quantized to 8 bits at the end of the kernel that computes them.
 // CHECK-LABEL: @narrow_between(
 // CHECK: %[[A:.*]] = graph.group "loop-nest"({{.*}} -> tensor<1x8x8x16xui8>
 // CHECK: graph.quantize
@@ -207,7 +209,8 @@ func.func @narrow_between(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %d:
   return %y : tensor<1x8x8x16xf32>
 }
 
-// The other operand of a sum is stored as bytes, too.
+// The other operand of a residual sum is also quantized by the kernel that
+// computes it, and stored as uint8.
 // CHECK-LABEL: @narrow_shortcut(
 // CHECK: %[[S:.*]] = graph.group "matrix-product"({{.*}} -> tensor<4x8xui8>
 // CHECK: graph.group "matrix-product"(%[[S]], {{.*}} -> tensor<4x8xf32>
@@ -222,8 +225,8 @@ func.func @narrow_shortcut(%x: tensor<4x8xf32>, %v: tensor<8x8xf32>, %w: tensor<
   return %y : tensor<4x8xf32>
 }
 
-// A softmax between two products is one group, together with elementwise
-// operators in between and the transposes of heads.
+// A softmax between two matrix multiplications becomes one group with both of
+// them, the elementwise operators in between, and the transposes of heads.
 // CHECK-LABEL: @attention(
 // CHECK-NEXT: %[[Y:.*]] = graph.group "attention"(%arg0, %arg1, %arg3, %arg2)
 // CHECK: graph.transpose
@@ -244,7 +247,8 @@ func.func @attention(%q: tensor<1x32x2x8xf32>, %k: tensor<1x2x8x16xf32>, %v: ten
   return %y : tensor<1x32x2x8xf32>
 }
 
-// Not if the weights are read again, or if they belong to few queries.
+// No attention group is formed if another operator also reads the softmax, or
+// if there are few queries.
 // CHECK-LABEL: @weights_read_twice(
 // CHECK-NOT: "attention"
 // CHECK: return
@@ -263,8 +267,8 @@ func.func @one_query(%q: tensor<2x1x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2
   %o = graph.matmul %p, %v : (tensor<2x1x16xf32>, tensor<2x16x8xf32>) -> tensor<2x1x8xf32>
   return %o : tensor<2x1x8xf32>
 }
-// The group ends before a transpose that moves the last axis, which is written
-// with vectors.
+// An attention group ends before a transpose that moves the last axis, because
+// the group writes vectors along this axis.
 // CHECK-LABEL: @last_axis_moves(
 // CHECK: %[[O:.*]] = graph.group "attention"
 // CHECK: graph.group "transpose"(%[[O]])
@@ -277,9 +281,9 @@ func.func @last_axis_moves(%q: tensor<2x32x8xf32>, %k: tensor<2x8x16xf32>, %v: t
   return %y : tensor<2x8x32xf32>
 }
 
-// The input channels of convolutions are not copied: one convolution reads a
-// slice of a tensor in place, the other reads several tensors one after another
-// instead of their concatenation.
+// Convolutions do not copy their input channels: one convolution reads a slice
+// of a tensor in place, the other reads several tensors instead of their
+// concatenation.
 // CHECK-LABEL: @channels_in_place(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
 // CHECK: %[[B:.*]] = graph.group "winograd"({{.*}}%[[A]]
@@ -302,8 +306,8 @@ func.func @channels_in_place(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf3
   return %y : tensor<1x16x16x32xf32>
 }
 
-// A view of a result is also written directly into the concatenation, if its
-// elements are contiguous there. Its group needs no strides.
+// A reshaped result is also written directly into a concatenation if its
+// elements are contiguous there. Its group needs no `output_strides`.
 // CHECK-LABEL: @joined_views(
 // CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0) :
 // CHECK: %[[V:.*]] = graph.reshape %[[A]]
@@ -319,8 +323,8 @@ func.func @joined_views(%x: tensor<1x8x8x64xf32>, %y: tensor<1x4x4x64xf32>) -> t
   return %c : tensor<1x80x64xf32>
 }
 
-// A concatenation in place can itself be a contiguous operand of another
-// concatenation.
+// A concatenation whose operands are written directly into it can itself be a
+// contiguous operand of another concatenation.
 // CHECK-LABEL: @joined_twice(
 // CHECK: %[[A:.*]] = graph.group {{.*}}output_strides = array<i64: 12288, 192, 1>
 // CHECK: %[[B:.*]] = graph.group {{.*}}output_strides = array<i64: 12288, 192, 1>

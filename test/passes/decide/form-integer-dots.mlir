@@ -5,7 +5,8 @@
 // RUN: %ingot-opt %s -decide-form-integer-dots=target=cortex-m4 | FileCheck %s --check-prefix=CORES
 // REQUIRES: ingot-opt
 
-// Products that the target can multiply directly stay as they are.
+// A matrix multiplication of uint8 by int8, for which the target has an
+// instruction, stays as it is.
 // CHECK-LABEL: @as_it_is(
 // CHECK-NEXT: graph.matmul %arg0, %arg1 : (tensor<5x8xui8>, tensor<8x6xsi8>)
 // CHECK-NEXT: return
@@ -14,9 +15,9 @@ func.func @as_it_is(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32
   return %y : tensor<5x6xsi32>
 }
 
-// Zero points are moved out of the product: that of a is multiplied by the sums
-// of the columns, that of b by the sums of the rows. Without an instruction for
-// products, they stay.
+// Zero points are moved out of the matrix multiplication: that of a is
+// multiplied by the column sums of b, that of b by the row sums of a. On a
+// target without an instruction for int8 dot products, they stay.
 // CHECK-LABEL: @zero_points(
 // CHECK: %[[AZ:.*]] = graph.cast %arg2 : (tensor<ui8>) -> tensor<si32>
 // CHECK: %[[BZ:.*]] = graph.cast %arg3 : (tensor<1x6xsi8>) -> tensor<1x6xsi32>
@@ -38,7 +39,7 @@ func.func @zero_points(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>, %az: tensor<ui8
   return %y : tensor<5x6xsi32>
 }
 
-// A zero point that is known to be 0 costs nothing.
+// A zero point that is a constant 0 is removed.
 // CHECK-LABEL: @zeros(
 // CHECK: %[[Y:.*]] = graph.matmul %arg0, %arg1 :
 // CHECK-NEXT: return %[[Y]]
@@ -49,10 +50,10 @@ func.func @zeros(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
   return %y : tensor<5x6xsi32>
 }
 
-// vpdpbusd takes one operand of each signedness, and pmaddwd any. Bytes of the
-// other signedness are the same bytes with the highest bit flipped, and a zero
-// point of 128. Then only sums of columns are needed, which are constants if
-// the operand is weights.
+// vpdpbusd multiplies uint8 by int8, pmaddwd any 16-bit operands. For vpdpbusd,
+// an int8 left operand becomes uint8: the highest bit is flipped, and the zero
+// point is 128. This zero point needs only the column sums of the right
+// operand, which are constants if the operand is weights.
 // CHECK-LABEL: @signed(
 // CHECK: %[[A:.*]] = graph.cast %arg0 : (tensor<5x8xsi8>) -> tensor<5x8xui8>
 // CHECK: %[[BIT:.*]] = graph.constant dense<128> : tensor<ui8>
@@ -69,7 +70,8 @@ func.func @signed(%a: tensor<5x8xsi8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> 
   return %y : tensor<5x6xsi32>
 }
 
-// If sums of rows are needed anyway, b changes its signedness.
+// If b has a zero point, the row sums of a are needed anyway, and b changes
+// from uint8 to int8.
 // CHECK-LABEL: @unsigned(
 // CHECK: %[[B:.*]] = graph.cast %arg1 : (tensor<8x6xui8>) -> tensor<8x6xsi8>
 // CHECK: %[[TURNED:.*]] = graph.xor %[[B]]
@@ -80,7 +82,8 @@ func.func @unsigned(%a: tensor<5x8xui8>, %b: tensor<8x6xui8>, %bz: tensor<ui8>) 
   return %y : tensor<5x6xsi32>
 }
 
-// A convolution without a zero point, whose channels form whole groups, stays.
+// A convolution without a zero point stays if its channels form whole groups of
+// four.
 // CHECK-LABEL: @convolution(
 // CHECK-NEXT: graph.conv %arg0, %arg1
 // CHECK-NEXT: return
@@ -89,9 +92,9 @@ func.func @convolution(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x6xsi8>) -> tens
   return %y : tensor<1x5x5x6xsi32>
 }
 
-// Another convolution pads its input with the zero point, whose effect on the
-// sums is subtracted by the bias. Three columns of three channels become four
-// columns, and the additional weights are zeros.
+// A convolution with a zero point pads its input with the zero point, whose
+// effect on the sums a bias subtracts. Three kernel columns of three channels
+// become four columns, and the additional weights are zeros.
 // CHECK-LABEL: @convolution_zero(
 // CHECK: %[[SUMS:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 0, 1, 2>} : (tensor<3x3x3x6xsi32>) -> tensor<1x1x1x6xsi32>
 // CHECK: %[[EACH:.*]] = graph.reshape %[[SUMS]]
@@ -109,7 +112,8 @@ func.func @convolution_zero(%x: tensor<1x5x5x3xui8>, %w: tensor<3x3x3x6xsi8>, %b
   return %y : tensor<1x5x4x6xsi32>
 }
 
-// Signed input on a target that multiplies unsigned by signed bytes.
+// The int8 input of a convolution becomes uint8 on a target that multiplies
+// uint8 by int8.
 // CHECK-LABEL: @convolution_signed(
 // CHECK: graph.xor
 // CHECK: graph.constant dense<-128> : tensor<si32>
@@ -119,10 +123,10 @@ func.func @convolution_signed(%x: tensor<1x5x5x8xsi8>, %w: tensor<1x1x8x6xsi8>) 
   return %y : tensor<1x5x5x6xsi32>
 }
 
-// Where unsigned weights are twice as fast, weights become unsigned, and 128
-// times the sum over each window is subtracted. That sum is computed from the
-// channels of each pixel by a product with ones, and from the pixels of a
-// window.
+// On a target where unsigned weights are twice as fast, weights become
+// unsigned, and 128 times the sum over each window is subtracted. That sum is
+// computed from the channels of each pixel by a product with ones, and from the
+// pixels of a window.
 // HEXAGON-LABEL: @convolution_by_words(
 // HEXAGON: %[[W:.*]] = graph.xor
 // HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x64x1xui8>
@@ -138,7 +142,8 @@ func.func @convolution_by_words(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x64x64xs
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// If there are few channels, the whole window is summed at once.
+// If there are few channels, the sum over each window is one convolution with
+// ones, of the size of the window.
 // HEXAGON-LABEL: @few_channels_by_words(
 // HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<3x3x8x1xui8>
 // HEXAGON: graph.conv %arg0, %[[ONES]] {{{.*}} -> tensor<1x5x5x1xsi32>
@@ -149,7 +154,8 @@ func.func @few_channels_by_words(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x64xsi
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// Short rows are summed by a product with ones, long ones in lanes.
+// The row sums of the left operand: those of short rows are a matrix
+// multiplication by ones, those of long rows are added in vector lanes.
 // HEXAGON-LABEL: @matmul_by_words(
 // HEXAGON: graph.constant dense<1> : tensor<64x1xui8>
 // HEXAGON: graph.matmul %arg0, %{{.*}} : (tensor<5x64xui8>, tensor<64x1xui8>) -> tensor<5x1xsi32>
@@ -164,9 +170,9 @@ func.func @matmul_of_long_rows(%a: tensor<5x512xui8>, %b: tensor<512x6xsi8>) -> 
   return %y : tensor<5x6xsi32>
 }
 
-// A filter for each channel, where the target has products for it: the input is
-// padded with its zero point, whose effect on the sums is subtracted by the
-// bias.
+// A depthwise convolution, on a target whose int8 instructions support it: the
+// input is padded with its zero point, whose effect on the sums a bias
+// subtracts.
 // HEXAGON-LABEL: @depthwise(
 // HEXAGON: graph.reduce_sum
 // HEXAGON: %[[X:.*]] = graph.pad %arg0, %{{.*}} {low = array<i64: 0, 1, 1, 0>} : (tensor<1x5x5x64xui8>, tensor<ui8>) -> tensor<1x7x7x64xui8>
@@ -182,8 +188,8 @@ func.func @depthwise(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8>) -> tens
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// Without a zero point, columns outside of the input are left to the kernel,
-// which treats them as zeros.
+// The input of a depthwise convolution without a zero point is not padded: the
+// kernel treats columns outside of the input as zeros.
 // CHECK-LABEL: @depthwise_from_zero(
 // CHECK-NEXT: graph.conv %arg0, %arg1
 // HEXAGON-LABEL: @depthwise_from_zero(
@@ -194,9 +200,10 @@ func.func @depthwise_from_zero(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8
   return %y : tensor<1x5x5x64xsi32>
 }
 
-// Cores that copy their input write the zero point into the copy; the zero
-// point times the sums of the weights is added to the bias. Neither channels
-// nor kernel columns are padded.
+// On Cortex-M, a convolution copies its input and writes the zero point into
+// the copy where the window is outside of the input. The bias subtracts the
+// zero point times the sums of the weights. Neither channels nor kernel columns
+// are padded.
 // CORES-LABEL: @zero_outside(
 // CORES-NOT: graph.pad
 // CORES: graph.conv %arg0, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} {{.*}}low = array<i64: 1, 1>{{.*}}x_outside = 7 : i64} : (tensor<1x5x5x3xui8>, tensor<3x3x3x8xsi8>, tensor<8xsi32>)
@@ -208,8 +215,8 @@ func.func @zero_outside(%x: tensor<1x5x5x3xui8>) -> tensor<1x5x5x8xsi32> {
   return %y : tensor<1x5x5x8xsi32>
 }
 
-// Where partial registers are slow, the number of computed columns is rounded
-// up.
+// On a target where partly filled registers are slow, the number of computed
+// columns is rounded up.
 // HEXAGON-LABEL: @columns(
 // HEXAGON: %[[WIDE:.*]] = graph.pad %arg1, %{{.*}} : (tensor<4x64x24xui8>, tensor<ui8>) -> tensor<4x64x32xui8>
 // HEXAGON: %[[ALL:.*]] = graph.matmul %arg0, %[[WIDE]] : {{.*}} -> tensor<4x64x32xsi32>

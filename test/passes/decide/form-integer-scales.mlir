@@ -3,8 +3,10 @@
 // RUN: %ingot-opt %s -decide-form-integer-scales=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// 10 fractional bits: 0.01 * 2^(32 + 10 - 5) followed by a shift by 5, and (7 +
-// 1/2) * 2^10. Targets with equally fast floats keep floats.
+// The scale 0.01 and the zero point 7 of a result are applied in integers with
+// 10 fractional bits: the factor is 0.01 * 2^(32 + 10 - 5), for sums shifted
+// left by 5, and the addend is (7 + 1/2) * 2^10. A target on which floats are
+// equally fast computes them in floats.
 // CHECK-LABEL: @sums(
 // CHECK: %[[SUMS:.*]] = graph.matmul
 // CHECK: %[[LEFT:.*]] = graph.constant dense<5> : tensor<si32>
@@ -34,8 +36,9 @@ func.func @sums(%x: tensor<4x8xui8>, %w: tensor<8x6xsi8>) -> tensor<4x6xui8> {
   return %q : tensor<4x6xui8>
 }
 
-// The weights determine how large sums can be: 40 * 8 * 256 * 128 and 6
-// fractional bits do not fit into 32 bits, and 40 * 256 * 130 fits.
+// Constant weights bound the sums: with the scale 40 and 6 fractional bits, the
+// bound 40 * 256 * 130 of these weights fits into 32 bits. The bound 40 * 8 *
+// 256 * 128 of unknown weights would not.
 // CHECK-LABEL: @weights(
 // CHECK: %[[LEFT:.*]] = graph.constant dense<15> : tensor<si32>
 // CHECK: graph.mul_high
@@ -56,9 +59,9 @@ func.func @weights(%x: tensor<4x8xui8>) -> tensor<4x6xui8> {
   return %q : tensor<4x6xui8>
 }
 
-// Each scale has its own factor and shift, and the sum has one shift to the
-// right. The zero points are combined into one addend: (-128 * 0.5 + 3 * 0.25)
-// / 0.5 - 3 + 1/2.
+// An addition of two quantized tensors: each has a factor and a shift for its
+// scale, and the sum has one shift to the right. The zero points are combined
+// into one addend: (-128 * 0.5 + 3 * 0.25) / 0.5 - 3 + 1/2.
 // CHECK-LABEL: @addition(
 // CHECK: %[[A:.*]] = graph.mul_high
 // CHECK: %[[B:.*]] = graph.mul_high
@@ -79,7 +82,8 @@ func.func @addition(%a: tensor<4x8xui8>, %b: tensor<4x8xsi8>) -> tensor<4x8xsi8>
   return %q : tensor<4x8xsi8>
 }
 
-// Bounds in between are applied in the units of the sum.
+// Bounds between dequantization and quantization are applied to the scaled
+// integer sum.
 // CHECK-LABEL: @limits(
 // CHECK: %[[SCALED:.*]] = graph.mul_high
 // CHECK: %[[NONE:.*]] = graph.constant dense<0> : tensor<si32>
@@ -101,9 +105,9 @@ func.func @limits(%x: tensor<8xsi16>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
-// A maximum of dequantized bytes that is quantized with the same scale is a
-// maximum of bytes. With another scale, the bytes are scaled before the pool
-// takes the maximum.
+// A max pool of a dequantized tensor whose result is quantized with the same
+// scale becomes a max pool of uint8. With another scale, the elements are
+// scaled before the pool.
 // CHECK-LABEL: @pool(
 // CHECK: graph.max_pool %arg0 {{.*}} : (tensor<1x4x4x8xui8>) -> tensor<1x2x2x8xui8>
 // CHECK: %[[SCALED:.*]] = graph.mul_high
@@ -123,7 +127,7 @@ func.func @pool(%x: tensor<1x4x4x8xui8>) -> (tensor<1x2x2x8xui8>, tensor<1x2x2x8
   return %q, %q2 : tensor<1x2x2x8xui8>, tensor<1x2x2x8xui8>
 }
 
-// A mean over whole images is a sum of bytes that is scaled.
+// A mean over whole images becomes an integer sum, which is scaled.
 // CHECK-LABEL: @mean(
 // CHECK: %[[WIDE:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xui8>) -> tensor<1x4x4x8xsi32>
 // CHECK: %[[SUM:.*]] = graph.reduce_sum %[[WIDE]] {axes = array<i64: 1, 2>} : (tensor<1x4x4x8xsi32>) -> tensor<1x1x1x8xsi32>
@@ -138,8 +142,9 @@ func.func @mean(%x: tensor<1x4x4x8xui8>) -> tensor<1x1x1x8xui8> {
   return %q : tensor<1x1x1x8xui8>
 }
 
-// The bias of a convolution is merged into the addend. Where sums can start
-// with a bias at no cost, the addend is merged into the bias.
+// The bias of a convolution is merged into the addend of the scaled sums. On
+// Cortex-M, where sums start with a bias at no cost, the addend is merged into
+// the bias.
 // CHECK-LABEL: @bias(
 // CHECK: graph.conv %arg0, %arg1 {
 // CHECK: %[[OFFSET:.*]] = graph.constant dense<[7785, 7658]> : tensor<2xsi32>
@@ -175,8 +180,8 @@ func.func @wide(%x: tensor<8xsi32>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
-// A float that another operator reads is computed anyway. It is no longer
-// divided by a scale.
+// Floats that another operator also reads are computed anyway, so the scale is
+// not folded into integers. The division by the scale becomes a multiplication.
 // CHECK-LABEL: @shared(
 // CHECK: %[[INVERSE:.*]] = graph.constant dense<999.999938> : tensor<f32>
 // CHECK: %[[SCALED:.*]] = graph.mul %{{.*}}, %[[INVERSE]] : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
@@ -191,7 +196,7 @@ func.func @shared(%x: tensor<8xsi32>) -> (tensor<8xui8>, tensor<8xf32>) {
   return %q, %y : tensor<8xui8>, tensor<8xf32>
 }
 
-// A dynamic scale stays a float.
+// A scale that is not constant stays a float.
 // CHECK-LABEL: @unknown_scale(
 // CHECK: graph.quantize
 func.func @unknown_scale(%x: tensor<8xsi32>, %scale: tensor<f32>) -> tensor<8xui8> {
@@ -201,8 +206,8 @@ func.func @unknown_scale(%x: tensor<8xsi32>, %scale: tensor<f32>) -> tensor<8xui
   return %q : tensor<8xui8>
 }
 
-// A tensor that is quantized the same way as before is not quantized again,
-// even with another shape.
+// A tensor that is dequantized and quantized again with the same scale is not
+// changed, except for its shape.
 // CHECK-LABEL: @as_before(
 // CHECK-NEXT: %[[SAME:.*]] = graph.reshape %arg0 : (tensor<2x4xui16>) -> tensor<8xui16>
 // CHECK-NEXT: return %[[SAME]]
@@ -248,8 +253,8 @@ func.func @behind_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>) -> (tensor<1x2x
   return %q, %z : tensor<1x2xui8>, tensor<1x2xf32>
 }
 
-// If the units of the sums are too coarse for a bias, the bias is added after
-// the factor instead.
+// If the unit of the integer sums is too coarse for a bias, the bias is added
+// after the multiplication by the scale's factor.
 // CORES-LABEL: @coarse(
 // CORES: graph.conv %arg0, %{{[a-z0-9_]*}} {dilations
 // CORES: graph.constant dense<17510> : tensor<si32>

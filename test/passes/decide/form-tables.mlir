@@ -3,9 +3,9 @@
 // RUN: %ingot-opt %s -decide-form-tables=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
 // REQUIRES: ingot-opt
 
-// An expression that depends on bytes only, even if it has other bytes in
-// between, is evaluated for all bytes when compiling, and looked up at run
-// time.
+// An expression that depends on one uint8 tensor, even if it is quantized in
+// between, is evaluated for all 256 values by the compiler, and becomes a table
+// lookup.
 // CHECK-LABEL: @swish(
 // CHECK-SAME: %[[X:.*]]: tensor<2x200xui8>
 // CHECK: %[[ALL:.*]] = graph.constant dense<"0x000102{{.*}}FDFEFF"> : tensor<1x256xui8>
@@ -31,7 +31,7 @@ func.func @swish(%x: tensor<2x200xui8>) -> tensor<2x200xui8> {
   return %y : tensor<2x200xui8>
 }
 
-// The entries of a table are in the order of unsigned bytes.
+// The table of a function of int8 is in the order of the bits as uint8.
 // CHECK-LABEL: @signed_bytes(
 // CHECK-SAME: %[[X:.*]]: tensor<300xsi8>
 // CHECK: graph.dequantize {{.*}}tensor<256xsi8>
@@ -46,8 +46,8 @@ func.func @signed_bytes(%x: tensor<300xsi8>) -> tensor<300xsi8> {
   return %y : tensor<300xsi8>
 }
 
-// Where scales are integers, operators that integer scales can express do not
-// become tables.
+// On a target that computes scales in integers, operators that integer scales
+// can express do not become tables.
 // CHECK-LABEL: @scaled(
 // CHECK-NOT: graph.gather
 // STRICT-LABEL: @scaled(
@@ -62,7 +62,8 @@ func.func @scaled(%x: tensor<2x200xui8>) -> tensor<2x200xui8> {
   return %y : tensor<2x200xui8>
 }
 
-// Two tensors, or a constant for each channel, are not a function of one byte.
+// A function of two tensors, or with a constant for each channel, does not
+// become a table.
 // STRICT-LABEL: @two(
 // STRICT-NOT: graph.gather
 func.func @two(%x: tensor<2x200xui8>, %y: tensor<2x200xui8>) -> tensor<2x200xui8> {

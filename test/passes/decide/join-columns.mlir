@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -decide-join-columns=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two columns of four channels form one chunk. The window starts at an odd
-// column; an additional column of zeros makes it start at the even one before.
+// Three channels of bf16 are padded to four, and two columns become one of 8
+// channels, a 16-byte vector access. The window starts at an odd column; an
+// additional column of zeros makes it start at the even column before.
 // CHECK-LABEL: func.func @first(
 // CHECK: %[[X:.*]] = graph.pad %arg0, {{.*}} {low = array<i64: 0, 0, 0, 0>} : {{.*}} -> tensor<1x224x224x4xbf16>
 // CHECK: %[[J:.*]] = graph.reshape %[[X]] : {{.*}} -> tensor<1x224x112x8xbf16>
@@ -15,7 +16,8 @@ func.func @first(%x: tensor<1x224x224x3xbf16>) -> tensor<1x112x112x64xf32> {
   return %y : tensor<1x112x112x64xf32>
 }
 
-// Patches: their columns become channels, as they already are in memory.
+// A convolution of 16x16 patches: the 16 columns of a patch become channels, in
+// the order in which they are stored.
 // CHECK-LABEL: func.func @patches(
 // CHECK-NOT: graph.pad
 // CHECK: %[[J:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x224x14x48xbf16>
@@ -26,8 +28,8 @@ func.func @patches(%x: tensor<1x224x224x3xbf16>) -> tensor<1x14x14x768xf32> {
   return %y : tensor<1x14x14x768xf32>
 }
 
-// Channels that already form chunks, and floats that the matrix units cannot
-// multiply.
+// Columns are not joined if their channels already fill 16-byte vector
+// accesses, nor for f32, which the matrix units cannot multiply.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.reshape
 // CHECK: return

@@ -64,7 +64,8 @@ func.func @residual(%x: tensor<1x8x8x16xui8>, %given: tensor<1x8x8x16xui8>) -> t
   return %z : tensor<1x8x8x16xsi32>
 }
 
-// A matrix product stays one, over the channels of all joined positions.
+// A 1x1 convolution with one filter becomes a 1x1 convolution over the channels
+// of four joined positions.
 // CHECK-LABEL: @sums(
 // CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<1x8x8x16xui8>) -> tensor<1x8x2x64xui8>
 // CHECK: graph.conv %[[X]], {{.*}}strides = array<i64: 1, 1>{{.*}} : (tensor<1x8x2x64xui8>, tensor<1x1x64x4xui8>) -> tensor<1x8x2x4xsi32>
@@ -74,8 +75,9 @@ func.func @sums(%x: tensor<1x8x8x16xui8>) -> tensor<1x8x8x1xsi32> {
   return %y : tensor<1x8x8x1xsi32>
 }
 
-// Filters that fill vectors, results that do not divide evenly, windows with
-// gaps, and weights that are not constant stay as they are.
+// Positions are not joined if the filters fill vectors, if the width of the
+// result is not divisible, if the window is dilated, or if the weights are not
+// constant.
 // CHECK-LABEL: @others(
 // CHECK-DAG: graph.conv {{.*}} -> tensor<1x8x8x32xsi32>
 // CHECK-DAG: graph.conv {{.*}} -> tensor<1x8x7x8xsi32>

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -decide-join-products=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// One product with 64 columns, which are 8 heads. Products without a bias get
-// one of zeros.
+// Matrix multiplications of one tensor (queries, keys, values) become one with
+// 64 columns, which are 8 heads. Those without a bias get a bias of zeros.
 // CHECK-LABEL: func.func @attention(
 // CHECK: %[[W:.*]] = graph.concat {{.*}} {axis = 1 : i64} : {{.*}} -> tensor<32x64xf32>
 // CHECK: %[[P:.*]] = graph.matmul %arg0, %[[W]] : {{.*}} -> tensor<1x16x64xf32>
@@ -24,7 +24,8 @@ func.func @attention(%x: tensor<1x16x32xf32>) -> (tensor<1x16x4x8xf32>, tensor<1
   return %q, %k : tensor<1x16x4x8xf32>, tensor<1x16x4x8xf32>
 }
 
-// Products of different tensors, and with another head size.
+// Matrix multiplications of different tensors, or with different head sizes,
+// are not joined.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.concat
 // CHECK: return
@@ -39,7 +40,7 @@ func.func @others(%x: tensor<16x32xf32>, %y: tensor<16x32xf32>) -> (tensor<16x4x
   return %q, %k, %v : tensor<16x4x8xf32>, tensor<16x4x8xf32>, tensor<16x8x4xf32>
 }
 
-// With a single row, heads may come before it.
+// With a single row, the axis of heads may come before the axis of rows.
 // CHECK-LABEL: func.func @one_row(
 // CHECK: graph.matmul %arg0, %{{.*}} -> tensor<1x1x48xf32>
 // CHECK: %[[H:.*]] = graph.reshape %{{.*}} -> tensor<1x1x6x8xf32>

@@ -7,8 +7,8 @@
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=f16" | FileCheck %s --check-prefixes=HALF,DEVICE
 // REQUIRES: ingot-opt
 
-// Both operands are rounded; sums and bias stay f32. Without `fast` nothing
-// changes.
+// With fast=bf16, both operands of a convolution are rounded to bf16; sums and
+// bias stay f32. Without `fast` nothing changes.
 // CHECK-LABEL: @conv(
 // CHECK-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xbf16>
 // CHECK-DAG: %[[W:.*]] = graph.cast %arg1 : (tensor<3x3x8x6xf32>) -> tensor<3x3x8x6xbf16>
@@ -66,7 +66,8 @@ func.func @attention(%q: tensor<2x16x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2
   return %y : tensor<2x16x8xf32>
 }
 
-// With few queries, or with a dynamic number of keys, they stay as they are.
+// With few queries, or with a dynamic number of keys, the matrix
+// multiplications of attention stay in f32.
 // CHECK-LABEL: @few_queries(
 // CHECK-NOT: bf16
 // CHECK: return
@@ -88,8 +89,8 @@ func.func @depthwise(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor
   return %y : tensor<1x4x4x8xf32>
 }
 
-// Contractions of bf16 tensors are summed in f32 and rounded once, where the
-// target has an instruction.
+// On a target with an instruction for bf16 dot products, contractions of bf16
+// tensors are summed in f32 and rounded once.
 // OWN-LABEL: @own(
 // OWN: %[[Y:.*]] = graph.matmul %arg0, %arg1 : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xf32>
 // OWN: %[[N:.*]] = graph.cast %[[Y]] : (tensor<4x4xf32>) -> tensor<4x4xbf16>
@@ -101,9 +102,9 @@ func.func @own(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
   return %y : tensor<4x4xbf16>
 }
 
-// Where Winograd's algorithm in f32 is faster, convolutions stay f32: windows
-// of 3 x 3 with many positions, but not with a stride of two. Tiles of bf16 are
-// faster than both.
+// With bf16 vector instructions, 3 x 3 convolutions with many positions and
+// stride 1 stay in f32, where Winograd's algorithm is faster. AMX tiles of bf16
+// are faster than Winograd's algorithm.
 // TILES-LABEL: @windows(
 // TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x56x56x64xf32>
 // TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
@@ -132,8 +133,8 @@ func.func @tf32(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>) -> (tensor<8x8xf32>,
   return %y, %s : tensor<8x8xf32>, tensor<8x16xf32>
 }
 
-// With few rows only the size of the weights matters, which tf32 does not
-// change.
+// With few rows, a matrix multiplication is not rounded to tf32: only the size
+// of the weights matters, and tf32 does not change it.
 // TF32-LABEL: @few_rows(
 // TF32-NOT: round_to_tf32
 // TF32: graph.matmul %arg0, %arg1 :
@@ -142,8 +143,8 @@ func.func @few_rows(%x: tensor<2x16xf32>, %w: tensor<16x8xf32>) -> tensor<2x8xf3
   return %y : tensor<2x8xf32>
 }
 
-// Contractions of f16, in the model or after this pass, may sum neighbouring
-// products in f16. On devices there is no need to.
+// On CPUs, contractions of f16 may sum neighbouring products in f16, which the
+// attribute graph.multiplied allows. On GPUs they sum all products in f32.
 // HALF-LABEL: @half(
 // HALF-DAG: %[[W:.*]] = graph.cast %arg1 : (tensor<64x8xf32>) -> tensor<64x8xf16>
 // HALF-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<8x64xf32>) -> tensor<8x64xf16>

@@ -29,8 +29,8 @@ func.func @residual(%x: tensor<64x64xf32>, %v: tensor<64x64xf32>, %w: tensor<64x
   return %y : tensor<64x64xf32>
 }
 
-// Operators that only move elements can have elements of any size: a maximum
-// over windows reads and writes bf16.
+// Operators that only select or move elements work on any type: a max pool
+// reads and writes bf16.
 // CHECK-LABEL: @pool(
 // CHECK: %[[R:.*]] = graph.group "{{.*}}-product"({{.*}} -> tensor<1x8x8x16xbf16>
 // CHECK: graph.group "loop-nest"(%[[R]])
@@ -44,8 +44,8 @@ func.func @pool(%x: tensor<1x8x8x16xf32>, %w: tensor<1x1x16x16xf32>) -> tensor<1
   return %y : tensor<1x4x4x16xf32>
 }
 
-// Angles, and the kernels that compute them, keep full precision. Values that
-// are computed from angles do not need it.
+// The arguments of sine and cosine, and the kernels that compute them, stay in
+// f32. The sines and cosines are stored as bf16.
 // CHECK-LABEL: @angles(
 // CHECK: %[[P:.*]] = graph.group {{.*}} -> tensor<16x16xf32>
 // CHECK: %[[A:.*]] = graph.group {{.*}}(%[[P]]{{.*}} -> tensor<16x32xf32>
@@ -78,7 +78,7 @@ func.func @integers(%i: tensor<64xsi32>, %x: tensor<64xf32>) -> (tensor<64xsi32>
   return %y, %z : tensor<64xsi32>, tensor<64xf32>
 }
 
-// A softmax between products reads and writes bf16.
+// A softmax between two matrix multiplications reads and writes bf16.
 // CHECK-LABEL: @shares(
 // CHECK: graph.softmax {{.*}} : (tensor<64x16xbf16>) -> tensor<64x16xbf16>
 // CHECK-NEXT: graph.yield

@@ -7,8 +7,9 @@
 // RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
 // REQUIRES: ingot-opt
 
-// A result that only vector instructions read is stored in VTCM. The caller's
-// input, which is elsewhere, is copied there as a whole if it fits: as one row.
+// A result that only vector instructions read is stored in VTCM. The input of
+// the function is copied to VTCM if all of it fits; for the copy, it is
+// reshaped to one row.
 // FITS: %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x4096xsi8>
 // FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%[[FLAT]]) {near}
 // FITS: graph.reshape
@@ -24,8 +25,8 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
   return %q : tensor<1x2x2x64xsi8>
 }
 
-// A tensor that does not fit is copied a few rows at a time, together with the
-// rows that windows share.
+// An input that does not fit into VTCM is copied in row bands, each with the
+// rows around it that its windows read.
 // ROWS: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x8x64xsi8>
 // ROWS-NEXT: %[[F0:.*]] = graph.reshape %[[X0]]
 // ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[F0]]) {near}
@@ -39,14 +40,14 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
 // ROWS-NEXT: %[[A1:.*]] = graph.group "{{.*}}"(%[[R1]]) :
 // ROWS: graph.concat %[[A0]], %[[A1]]{{.*}} {axis = 1 : i64}
 
-// The kernel of a copy says that it is one, and the launch says where its
-// result is.
+// The kernel of a copy is named `copy`, and the attribute `near` of its launch
+// says that its result is in VTCM.
 // LOWER: kernel.func @copy_1x
 // LOWER: kernel.launch @copy_1x{{.*}}(%{{.*}}) {near}
 // LOWER: kernel.launch @max_pool_1x{{.*}}(%{{[0-9]+}}) :
 
-// If not even one row fits, nothing is changed, and the module records how much
-// memory would be enough.
+// If not even one row fits into VTCM, nothing is changed, and an attribute
+// records how many bytes of VTCM would be enough.
 // SMALL: @main{{.*}} attributes {kernel.vtcm_least = [[LEAST:[1-9][0-9]*]] : i64}
 // SMALL-NOT: near}
 //--- rows.mlir
@@ -55,7 +56,8 @@ func.func @main(%x: tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8> {
   return %p : tensor<1x16x8x64xsi8>
 }
 
-// Padding belongs to the bands of rows at the borders.
+// If a padding is computed in row bands, only the first and the last band pad
+// rows.
 // PAD: graph.pad {{.*}}low = array<i64: 0, 1, 1, 0>
 // PAD: graph.pad {{.*}}low = array<i64: 0, 0, 1, 0>
 // PAD: graph.concat
@@ -66,8 +68,8 @@ func.func @main(%x: tensor<1x8x6x64xsi8>) -> tensor<1x10x8x64xsi8> {
   return %p : tensor<1x10x8x64xsi8>
 }
 
-// Left operands of products are read word by word, through the caches.
-// Constants are streamed.
+// The operands of an integer matrix multiplication are not copied to VTCM: the
+// left one is read word by word through the caches, and constants are streamed.
 // WORDS-NOT: near
 // WORDS: graph.group "integer-product"(
 // WORDS-NOT: near

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A convolution below a pool over all of its positions leaves threads nothing
-// to share but channels: there are two panels of 32 rather than one of 64.
+// In a convolution with a pool over all of its positions, threads can only
+// share channels: there are two weight panels of 32 columns rather than one of
+// 64.
 // CHECK-LABEL: @one_place(
 // CHECK: graph.group "convolution"({{.*}}) {plan = {columns = 32 : i64, order = "tiles", rows = 5 : i64, splits = 1 : i64}}
 func.func @one_place(%x: tensor<1x25x5x64xf32>) -> tensor<1x1x1x64xf32> {
@@ -12,7 +13,8 @@ func.func @one_place(%x: tensor<1x25x5x64xf32>) -> tensor<1x1x1x64xf32> {
   return %m : tensor<1x1x1x64xf32>
 }
 
-// If there are several rows, each thread has some of them, with all channels.
+// If the pool leaves several rows, each thread computes some rows with all 64
+// channels.
 // CHECK-LABEL: @rows(
 // CHECK: graph.group "convolution"({{.*}}) {plan = {columns = 64 : i64, order = "tiles", rows = 5 : i64, splits = 1 : i64}}
 func.func @rows(%x: tensor<1x25x5x64xf32>) -> tensor<1x5x1x64xf32> {

@@ -2,9 +2,10 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 | FileCheck %s --check-prefix=EIGHT
 // REQUIRES: ingot-opt
 
-// 6 channels fill few of 16 lanes, and most of 8; 28 positions nearly fill two
-// vectors. Threads share seven copies, of 4 rows each. Weights stay as they
-// are.
+// 6 output channels fill few of 16 lanes, so vectors hold positions: the 28
+// positions of a row nearly fill two vectors. The 28 rows are 7 parts of 4
+// rows, which threads share. The weights are not packed. With 8 lanes, vectors
+// hold channels.
 // CHECK-LABEL: @few(
 // CHECK: graph.group "position-convolution"(%{{.*}}, %arg0) {plan = {channels = 6 : i64, lines = 4 : i64, parts = 7 : i64, vectors = 2 : i64}} : (tensor<5x5x1x6xf32>, tensor<1x28x28x1xf32>)
 // EIGHT-LABEL: @few(
@@ -15,7 +16,8 @@ func.func @few(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x6xf32> {
   return %y : tensor<1x28x28x6xf32>
 }
 
-// 8 channels of an image with a stride: columns are made contiguous before the
+// 8 channels of an image, with a stride of 2: the group reads the
+// channels-first image, whose columns are contiguous, and includes the
 // transpose.
 // CHECK-LABEL: @picture(
 // CHECK: graph.group "position-convolution"
@@ -28,7 +30,8 @@ func.func @picture(%x: tensor<1x3x96x96xf32>) -> tensor<1x48x48x8xf32> {
   return %y : tensor<1x48x48x8xf32>
 }
 
-// Results are transposed at the end, which is not worth it for few products.
+// Vectors hold channels if there are few multiplications: the transpose of the
+// results, which vectors of positions need, would cost more than it saves.
 // CHECK-LABEL: @few_products(
 // CHECK: graph.group "convolution"
 func.func @few_products(%x: tensor<1x96x96x1xf32>) -> tensor<1x48x48x8xf32> {
@@ -37,7 +40,8 @@ func.func @few_products(%x: tensor<1x96x96x1xf32>) -> tensor<1x48x48x8xf32> {
   return %y : tensor<1x48x48x8xf32>
 }
 
-// The tensor that is added at each position has contiguous channels.
+// Vectors hold channels if a tensor is added to the result, because its
+// channels are contiguous.
 // CHECK-LABEL: @residual(
 // CHECK: graph.group "convolution"
 func.func @residual(%x: tensor<1x28x28x1xf32>, %r: tensor<1x28x28x6xf32>) -> tensor<1x28x28x6xf32> {

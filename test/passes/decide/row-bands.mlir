@@ -35,20 +35,20 @@
 // CHAIN: %[[ALL:.*]] = graph.concat %[[D0]], %[[D1]], {{.*}} {axis = 1 : i64}
 // CHAIN: graph.group {{.*}}(%[[ALL]])
 
-// In reverse order, the first row of a band is kept, and placed after the
-// others.
+// If bands are computed from the bottom to the top of the image, the first row
+// of a band is kept for the next band, where it comes after the other rows.
 // BACK: %[[A0:.*]] = graph.group "convolution"
 // BACK: graph.slice %[[A0]] {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x1x16x8xf32>
 // BACK: %[[KEPT:.*]] = graph.reshape {{.*}} -> tensor<1x1x16x8xf32>
 // BACK: %[[A1:.*]] = graph.group "convolution"
 // BACK: graph.concat %[[A1]], %[[KEPT]] {axis = 1 : i64}
 
-// With enough memory nothing is divided.
+// With enough memory, tensors are not divided into bands.
 // FITS-NOT: macs_recomputed
 // FITS-NOT: graph.slice
 // FITS-NOT: graph.concat
 
-// One kernel for all inner bands.
+// All inner bands share one kernel.
 // SHARED: kernel.launch @conv_1x4x16x8(
 // SHARED: kernel.launch @copy_1x128(
 // SHARED: kernel.launch @conv_1x4x16x8_2(
@@ -66,8 +66,8 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x1x8xf32>) -> tensor<1x
   return %y : tensor<1x1x1x8xf32>
 }
 
-// The rows of a channels-first input are not contiguous: they are read with its
-// strides.
+// The rows of a channels-first input are not contiguous: a band reads them with
+// the strides of the input.
 // STRIDES: %[[X:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>
 // STRIDES: graph.group "convolution"({{.*}}%[[X]]{{.*}} {input_strides = [{{.*}}array<i64: 768, 256, 16, 1>
 //--- transposed.mlir
@@ -80,7 +80,8 @@ func.func @main(%x: tensor<1x3x16x16xf32>) -> tensor<1x1x1x8xf32> {
   return %y : tensor<1x1x1x8xf32>
 }
 
-// A mean counts the padding before the first band and after the last one.
+// In an average pool computed in bands, only the first band has padding above,
+// and only the last one below.
 // POOL: graph.average_pool {{.*}}high = array<i64: 0, 1>{{.*}}low = array<i64: 1, 1>
 // POOL: graph.average_pool {{.*}}high = array<i64: 0, 1>{{.*}}low = array<i64: 0, 1>
 // POOL: graph.average_pool {{.*}}high = array<i64: 1, 1>{{.*}}low = array<i64: 0, 1>
@@ -94,8 +95,9 @@ func.func @main(%x: tensor<1x9x8x4xf32>) -> tensor<1x1x1x4xf32> {
   return %y : tensor<1x1x1x4xf32>
 }
 
-// The first branch ends before the second one begins. With only one wide result
-// at a time, no bands are needed.
+// Two branches are ordered so that the first ends before the second begins.
+// Then only one of their wide tensors is stored at a time, and no bands are
+// needed.
 // ORDER: %[[A:.*]] = graph.group {{.*}} -> tensor<1x16x16x32xf32>
 // ORDER: graph.group {{.*}}%[[A]]{{.*}} -> tensor<1x16x16x4xf32>
 // ORDER: %[[B:.*]] = graph.group {{.*}} -> tensor<1x16x16x32xf32>
@@ -110,8 +112,8 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x4x32xf32>, %w: tensor<
   return %c, %d : tensor<1x16x16x4xf32>, tensor<1x16x16x4xf32>
 }
 
-// Tiles of four rows are computed together, also in bands, which start and end
-// at tile boundaries of the whole image.
+// Winograd's algorithm computes tiles of four rows: bands start and end at tile
+// boundaries of the whole image.
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
@@ -119,8 +121,8 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x4x32xf32>, %w: tensor<
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 // TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
 
-// Results that do not fit into the cache are computed in bands without being
-// asked for. Results that do fit are not: see FITS.
+// Without a memory limit, tensors that do not fit into the cache are computed
+// in bands as well.
 // DEFAULT: graph.group "winograd"
 // DEFAULT: graph.slice
 // DEFAULT: graph.concat
@@ -135,7 +137,7 @@ func.func @main(%x: tensor<1x160x160x16xf32>) -> tensor<1x1x1x16xf32> {
   return %y : tensor<1x1x1x16xf32>
 }
 
-// A softmax along another axis is computed row by row.
+// A softmax along an axis other than the rows is computed in row bands, too.
 // SOFTMAX: graph.group {{.*}} -> tensor<1x{{[0-9]+}}x8x16xf32>
 // SOFTMAX: graph.softmax {{.*}} -> tensor<1x{{1|2|4|8|16|32}}x8x16xf32>
 // SOFTMAX: graph.concat

@@ -9,9 +9,9 @@
 // UNKNOWN-NOT: graph.slice
 // UNKNOWN-NOT: axis = 0
 
-// 16 MB pass from one product to the next. The norm in between and both
-// products are computed for one image as well, and the other tensor that is
-// read (the residual) is sliced too.
+// The tensor between two matrix multiplications has 16 MB. Both multiplications
+// and the normalization before them are computed for one image after the other,
+// and the residual that they read is sliced as well.
 // CHECK-LABEL: @between(
 // CHECK: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0>{{.*}} -> tensor<1x3136x40xf32>
 // CHECK-NEXT: %[[N0:.*]] = graph.group "body"(%[[X0]])
@@ -34,7 +34,7 @@ func.func @between(%x: tensor<8x3136x40xf32>) -> tensor<8x3136x40xf32> {
 
 // -----
 
-// 0.4 MB stay in the L2 cache anyway.
+// Not split: the 0.4 MB between the groups stay in the L2 cache anyway.
 // CHECK-LABEL: @small(
 // CHECK-NOT: graph.slice
 // CHECK: return
@@ -48,7 +48,7 @@ func.func @small(%x: tensor<8x49x64xf32>) -> tensor<8x49x64xf32> {
 
 // -----
 
-// Weights of 16 MB would be read for each image.
+// Not split: weights of 16 MB would be read for each image.
 // CHECK-LABEL: @large_weights(
 // CHECK-NOT: graph.slice
 // CHECK: return
@@ -79,7 +79,8 @@ func.func @mixed(%x: tensor<8x56x56x40xf32>) -> tensor<1x56x56x40xf32> {
 
 // -----
 
-// Windows of an image, which are positions on the first axis, are part of it.
+// If the windows of an image lie along the first axis, the 64 windows of one
+// image are computed together.
 // CHECK-LABEL: @windows(
 // CHECK: graph.slice %arg0 {starts = array<i64: 0, 0, 0>{{.*}} -> tensor<64x49x96xf32>
 // CHECK: graph.group {{.*}} -> tensor<64x49x288xf32>
@@ -98,9 +99,9 @@ func.func @windows(%x: tensor<512x49x96xf32>, %b: tensor<8x1x96xf32>) -> tensor<
 
 // -----
 
-// Slices of an image that are stored in a larger tensor are stored in that of
-// the image. A result that shares memory with another one becomes a view of all
-// images again.
+// Results that are written directly into a concatenation of channels are
+// written, for each image, into the concatenation of this image. A reshape of a
+// split result becomes a view of the result of all images.
 // CHECK-LABEL: @channels(
 // CHECK: %[[A0:.*]] = graph.group {{.*}}output_strides = array<i64: 602112, 10752, 192, 1>{{.*}} -> tensor<1x56x56x96xf32>
 // CHECK: %[[B0:.*]] = graph.group {{.*}}output_strides = array<i64: 602112, 10752, 192, 1>{{.*}} -> tensor<1x56x56x96xf32>

@@ -5,9 +5,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=NEVER
 // REQUIRES: ingot-opt
 
-// Windows of 3 x 3 over many channels are computed by Winograd's algorithm,
-// where vectors hold many channels and a multiply-add is one instruction. The
-// weights are transformed and packed before the group.
+// Windows of 3 x 3 over many channels are computed by Winograd's algorithm on
+// targets whose vectors hold many channels and multiply-add in one instruction.
+// The weights are transformed and packed before the group.
 // CHECK-LABEL: @many_channels(
 // CHECK: %[[S:.*]] = graph.sample_kernel %{{.*}} {size = 4 : i64} : (tensor<3x3x64x64xf32>) -> tensor<36x64x64xf32>
 // CHECK: %[[P:.*]] = graph.pack_panels %[[S]] {panel = [[PANEL:[0-9]+]] : i64, tail = 0 : i64}
@@ -28,8 +28,8 @@ func.func @many_channels(%x: tensor<1x56x56x64xf32>) -> tensor<1x56x56x64xf32> {
   return %c : tensor<1x56x56x64xf32>
 }
 
-// With many weights and few positions, smaller tiles need fewer transformed
-// weights.
+// With many weights and few positions, tiles are smaller (size = 2), because
+// they need fewer transformed weights.
 // CHECK-LABEL: @few_positions(
 // CHECK: graph.sample_kernel %{{.*}} {size = 2 : i64} : (tensor<3x3x512x512xf32>) -> tensor<16x512x512xf32>
 // CHECK: graph.group "winograd"
@@ -39,8 +39,8 @@ func.func @few_positions(%x: tensor<1x7x7x512xf32>) -> tensor<1x7x7x512xf32> {
   return %c : tensor<1x7x7x512xf32>
 }
 
-// The 64 tiles of a small image are divided into blocks of 16 in two parts, so
-// that neither of two threads waits for the other.
+// The 64 tiles of a small image are divided into blocks of 16 tiles, and the
+// blocks into two parts, so that two threads have equal work.
 // CHECK-LABEL: @small_image(
 // CHECK: graph.group "winograd"{{.*}}block = 16 : i64, columns = 16 : i64, parts = 2 : i64, rows = 16 : i64
 func.func @small_image(%x: tensor<1x32x32x16xf32>) -> tensor<1x32x32x16xf32> {
@@ -49,10 +49,10 @@ func.func @small_image(%x: tensor<1x32x32x16xf32>) -> tensor<1x32x32x16xf32> {
   return %c : tensor<1x32x32x16xf32>
 }
 
-// With few channels, the additional pass over the input costs more than it
-// saves. Eight channels fill a register of x86-64-v3. On x86-64-v4 they fill
-// half of one, with either algorithm, and this one is faster (0.52 of the time
-// on Zen 5).
+// With few channels, Winograd's additional pass over the input costs more than
+// it saves: on x86-64-v3, 8 channels fill a register and are convolved
+// directly. On x86-64-v4 they fill half a register with either algorithm, and
+// Winograd's takes 0.52 of the time (on Zen 5).
 // CHECK-LABEL: @few_channels(
 // CHECK: graph.group "winograd"
 // V3-LABEL: @few_channels(
@@ -63,7 +63,8 @@ func.func @few_channels(%x: tensor<1x56x56x8xf32>) -> tensor<1x56x56x8xf32> {
   return %c : tensor<1x56x56x8xf32>
 }
 
-// A single position would need all products of a whole tile.
+// A single output position is convolved directly: Winograd's algorithm would
+// compute a whole tile.
 // CHECK-LABEL: @one_position(
 // CHECK: graph.group "convolution"
 // LANE-LABEL: @one_position(
@@ -92,7 +93,7 @@ func.func @too_inexact(%x: tensor<1x56x56x1280xf32>) -> tensor<1x56x56x64xf32> {
   return %c : tensor<1x56x56x64xf32>
 }
 
-// There is no such algorithm for strided or dilated windows,
+// Winograd's algorithm does not apply to strided or dilated windows.
 // CHECK-LABEL: @strides(
 // CHECK: graph.group "convolution"
 func.func @strides(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
@@ -108,7 +109,7 @@ func.func @dilations(%x: tensor<1x56x56x64xf32>) -> tensor<1x56x56x64xf32> {
   return %c : tensor<1x56x56x64xf32>
 }
 
-// and weights have to be constant.
+// Winograd's algorithm is used only for constant weights.
 // CHECK-LABEL: @unknown_weights(
 // CHECK: graph.group "loop-nest"
 func.func @unknown_weights(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x64xf32>) -> tensor<1x8x8x64xf32> {
@@ -116,7 +117,7 @@ func.func @unknown_weights(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x64xf32>) 
   return %c : tensor<1x8x8x64xf32>
 }
 
-// Then dynamic sizes are counted in tiles.
+// Winograd's algorithm supports dynamic sizes.
 // CHECK-LABEL: @dynamic_size(
 // CHECK: graph.group "winograd"
 func.func @dynamic_size(%x: tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>>) -> tensor<4x56x56x64xf32, #kernel.sizes<"n" in 1 to 4 : s0, 56, 56, 64>> {

@@ -6,8 +6,10 @@
 
 memref.global "private" constant @bias : memref<64xf32> = dense<1.0>
 
-// Constants are read before the wait. Values that another kernel may have
-// written are not, and the compiler must not move their reads there either.
+// Constants are read before the kernel waits for the previous kernel. Values
+// that another kernel may have written are read after the wait;
+// kernel.may_alias keeps the compiler of the generated code from moving these
+// reads before it.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: memref<64xf32> {kernel.may_alias, kernel.read}, %{{.*}}: memref<64xf32> {kernel.read}, %{{.*}}: memref<64xf32>)
 // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
@@ -23,8 +25,8 @@ kernel.func @sum(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {kernel
 }
 
 // Reads of constants that come after the first read of another operand are
-// moved before the wait as well, together with the computation of their
-// addresses.
+// moved before kernel.await_inputs as well, together with the computation of
+// their addresses.
 // CHECK-LABEL: kernel.func @behind(
 // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
 // CHECK-NEXT: arith.addi
@@ -45,7 +47,7 @@ kernel.func @behind(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {ker
   kernel.return
 }
 
-// Memory that threads share is not constant: it is read after the barrier.
+// Shared memory is not constant: its reads stay after the barrier.
 // CHECK-LABEL: kernel.func @shared(
 // CHECK: kernel.await_inputs
 // CHECK-NEXT: memref.load %arg0
@@ -65,8 +67,9 @@ kernel.func @shared(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) attrib
   kernel.return
 }
 
-// The same argument is a constant in only one launch. Also threads that a
-// condition excludes from the work, which would end without having waited.
+// An argument that is a constant in only one of two launches is read after the
+// wait. The wait is outside of the condition, so that threads without work
+// wait, too.
 // CHECK-LABEL: kernel.func @some(
 // CHECK: arith.cmpi
 // CHECK-NEXT: kernel.await_inputs
@@ -83,7 +86,7 @@ kernel.func @some(%x: memref<64xf32>, %y: memref<64xf32>) attributes {extent = 1
   kernel.return
 }
 
-// Both sides of a branch wait on their own.
+// Each side of a conditional has a wait of its own.
 // CHECK-LABEL: kernel.func @sides(
 // CHECK: scf.if
 // CHECK: memref.load

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -split-input-file -legalize-expand-math=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A device has an instruction for 2^x, which threads use where an exponential
-// may be 0.
+// Device kernels compute an exponential that need not be exact (fastmath<afn>)
+// with the device's instruction for 2^x.
 // CHECK-LABEL: kernel.func @of_threads
 // CHECK: %[[POWERS:.*]] = arith.mulf %{{.*}}, %cst
 // CHECK-NEXT: %[[Y:.*]] = kernel.exp2 %[[POWERS]] : f32
@@ -15,8 +15,8 @@ kernel.func @of_threads(%x: memref<32xf32>) attributes {extent = 1 : index, thre
   kernel.return
 }
 
-// An error function next to 1 uses it as well, as an exponential and a
-// quotient.
+// Device kernels compute an error function that need not be exact from a
+// quotient and the device's instruction for 2^x.
 // CHECK-LABEL: kernel.func @erf_of_threads
 // CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
 // CHECK: kernel.exp2
@@ -38,8 +38,8 @@ kernel.func @erf_alone(%x: memref<32xf32>) attributes {extent = 1 : index, threa
   kernel.return
 }
 
-// As accurate as on other targets where accuracy is asked for, and in host
-// kernels.
+// An exponential without fastmath<afn>, and any exponential in a host kernel,
+// is computed as on other targets.
 // CHECK-LABEL: kernel.func @accurate
 // CHECK-NOT: kernel.exp2
 // CHECK: kernel.return
@@ -63,7 +63,7 @@ kernel.func @on_host(%x: memref<32xf32>) {
 
 // -----
 
-// With --strict the results are those of all targets.
+// With --strict, exponentials are computed as on other targets.
 // CHECK-LABEL: kernel.func @strict
 // CHECK-NOT: kernel.exp2
 // CHECK: kernel.return
@@ -79,7 +79,8 @@ module attributes {kernel.strict} {
 
 // -----
 
-// Quotients inside a function may be off by two units in the last place.
+// A quotient within the expansion of a function may be off by two units in the
+// last place (fastmath<arcp>).
 // CHECK-LABEL: kernel.func @quotient
 // CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
 kernel.func @quotient(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
@@ -92,7 +93,8 @@ kernel.func @quotient(%x: memref<32xf32>) attributes {extent = 1 : index, thread
 
 // -----
 
-// So may those of a sigmoid, but no others.
+// The quotient of a sigmoid, whose divisor is 1 + e^x, may be off by two units
+// in the last place; other quotients of the model may not.
 // CHECK-LABEL: kernel.func @sigmoid
 // CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %cst
 // CHECK: arith.divf %{{.*}}, %[[SUM]] fastmath<arcp> : f32

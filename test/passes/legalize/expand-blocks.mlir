@@ -2,7 +2,9 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=armv7-a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// An instruction of the target, or a shuffle after truncation within the range.
+// The operations of x86's 128-bit blocks (pack, unpack): one instruction on
+// x86, other operations elsewhere. Narrowing is a clamp, a truncation and a
+// shuffle.
 // ROW-LABEL: @signed(
 // ROW-NEXT: kernel.narrow_signed
 // CHECK-LABEL: @signed(

@@ -4,8 +4,8 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=hexagon-v67 | FileCheck %s --check-prefixes=CHECK,HEXAGON
 // REQUIRES: ingot-opt
 
-// Without an instruction, each product of a group is widened, multiplied and
-// added, according to the signedness of its operands.
+// On a target without an instruction for dot products, the operands of each
+// product are widened according to their signedness, multiplied and added.
 // CHECK-LABEL: @mixed(
 // GENERIC: %[[A:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 4, 8, 12] : vector<16xi8>, vector<16xi8>
 // GENERIC: %[[WIDE_A:.*]] = arith.extui %[[A]] : vector<4xi8> to vector<4xi32>
@@ -23,7 +23,8 @@ func.func @mixed(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) -> v
   return %y : vector<4xi32>
 }
 
-// An instruction that takes its operands in the other order gets them that way.
+// If the target's instruction takes the unsigned operand first, the operands
+// are swapped.
 // CHECK-LABEL: @swapped(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: vector<16xi8>, %[[B:[a-z0-9]+]]: vector<16xi8>
 // VNNI: kernel.dot unsigned %[[B]], %[[A]], %{{.*}}
@@ -32,7 +33,7 @@ func.func @swapped(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) ->
   return %y : vector<4xi32>
 }
 
-// A single lane is a scalar.
+// A dot product with a single sum is computed in scalars.
 // CHECK-LABEL: @scalar(
 // CHECK: vector.extract %{{.*}}[0] : i8 from vector<4xi8>
 // CHECK: arith.extsi {{.*}} : i8 to i32
@@ -43,7 +44,8 @@ func.func @scalar(%a: vector<4xi8>, %b: vector<4xi8>, %sum: i32) -> i32 {
   return %y : i32
 }
 
-// Pairs of 16 bits have an instruction on all levels of x86-64.
+// All x86-64 targets have an instruction for dot products of pairs of 16-bit
+// integers.
 // CHECK-LABEL: @pairs(
 // GENERIC: arith.extsi {{.*}} : vector<8xi16> to vector<8xi32>
 // VNNI: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi16>, vector<8xi32>
@@ -52,9 +54,9 @@ func.func @pairs(%a: vector<16xi16>, %b: vector<16xi16>, %sum: vector<8xi32>) ->
   return %y : vector<8xi32>
 }
 
-// A word for all lanes is the second operand where the target takes it from a
-// scalar register. Each product has its own vector of it, so that none is
-// printed.
+// A 32-bit word that is broadcast to all lanes becomes the second operand on
+// Hexagon, which takes it from a scalar register. Each dot product has a
+// broadcast of its own, so that the printer omits it.
 // CHECK-LABEL: @word(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: vector<128xi8>, %[[B:[a-z0-9]+]]: vector<128xi8>, %[[WORD:[a-z0-9]+]]: i32
 // HEXAGON: %[[ALL:.*]] = vector.broadcast %[[WORD]] : i32 to vector<32xi32>

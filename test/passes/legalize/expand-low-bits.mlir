@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A table lookup in a register, or a mask and a conversion; scalars always use
-// the latter.
+// The conversion of the low bits of an integer to float: x86-64-v4 has a table
+// lookup in a register for vectors. Other targets, and scalars, use a mask and
+// a conversion.
 // ROW-LABEL: @vector(
 // ROW-NEXT: kernel.low_bits 4 of
 // CHECK-LABEL: @vector(

@@ -45,8 +45,8 @@ func.func @half(%x: f16) -> f16 {
   return %y : f16
 }
 
-// The remainder is exact for any quotient: a loop, which for vectors runs until
-// every lane is done.
+// A loop computes the remainder, so that it is exact for any quotient; for
+// vectors, the loop runs until every lane is done.
 // CHECK-LABEL: @remainder
 // CHECK: scf.while
 // CHECK: vector.reduction <add>
@@ -55,8 +55,8 @@ func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   return %r : vector<4xf32>
 }
 
-// An exponential that may be 0 is bounded from above, and its result is
-// selected where it is not 0.
+// The argument of an exponential that may be 0 (fastmath<afn>) is only bounded
+// from above; if it is too small, 0 is selected.
 // CHECK-LABEL: @exp_or_zero
 // CHECK: arith.cmpf ogt
 // CHECK-NOT: arith.cmpf

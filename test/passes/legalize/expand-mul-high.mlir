@@ -2,7 +2,8 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=cortex-m4 | FileCheck %s --check-prefix=CORES
 // REQUIRES: ingot-opt
 
-// One register is what the target's instruction takes.
+// Hexagon has an instruction for the upper halves of products of one register
+// of 32 integers.
 // CHECK-LABEL: @register(
 // CHECK-NEXT: kernel.mul_high %arg0, %arg1 : vector<32xi32>
 // CORES-LABEL: @register(
@@ -12,7 +13,7 @@ func.func @register(%x: vector<32xi32>, %y: vector<32xi32>) -> vector<32xi32> {
   return %z : vector<32xi32>
 }
 
-// Several registers are split.
+// A vector of several registers is split into registers.
 // CHECK-LABEL: @registers(
 // CHECK-DAG: %[[A:.*]] = kernel.mul_high %{{.*}} : vector<32xi32>
 // CHECK-DAG: %[[B:.*]] = kernel.mul_high %{{.*}} : vector<32xi32>
@@ -23,7 +24,7 @@ func.func @registers(%x: vector<64xi32>, %y: vector<64xi32>) -> vector<64xi32> {
   return %z : vector<64xi32>
 }
 
-// Part of a register is padded.
+// A vector that is shorter than a register is padded to a register.
 // CHECK-LABEL: @part(
 // CHECK: %[[WHOLE:.*]] = kernel.mul_high %{{.*}} : vector<32xi32>
 // CHECK: vector.extract_strided_slice %[[WHOLE]] {offsets = [0], sizes = [8], strides = [1]}
@@ -33,7 +34,7 @@ func.func @part(%x: vector<8xi32>, %y: vector<8xi32>) -> vector<8xi32> {
   return %z : vector<8xi32>
 }
 
-// On other targets the product has 64 bits.
+// On targets without the instruction, the whole product is computed in 64 bits.
 // CHECK-LABEL: @single(
 // CORES-LABEL: @single(
 // CORES-DAG: %[[X:.*]] = arith.extsi %arg0 : i32 to i64

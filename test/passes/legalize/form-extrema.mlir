@@ -2,7 +2,8 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
 // REQUIRES: ingot-opt
 
-// A clamp that returns NaN if its input is NaN behaves like one instruction,
+// Comparisons and selects that return NaN if the clamped input is NaN become
+// the instructions that return NaN (maximumf, minimumf).
 // CHECK-LABEL: @hands_on(
 // CHECK: %[[Y:.*]] = arith.maximumf %arg0, %{{.*}} : vector<4xf32>
 // CHECK: arith.minimumf %[[Y]], %{{.*}} : vector<4xf32>
@@ -19,7 +20,8 @@ func.func @hands_on(%x: vector<4xf32>) -> vector<4xf32> {
   return %z : vector<4xf32>
 }
 
-// and a clamp that returns the bound instead behaves like another one.
+// Comparisons and selects that return the bound if the clamped input is NaN
+// become the instructions that return the other operand (maxnumf, minnumf).
 // CHECK-LABEL: @takes_bound(
 // CHECK: arith.maxnumf %arg0, %{{.*}} : vector<4xf32>
 // CHECK: arith.minnumf %{{.*}}, %{{.*}} : vector<4xf32>
@@ -33,7 +35,8 @@ func.func @takes_bound(%x: vector<4xf32>) -> vector<4xf32> {
   return %z : vector<4xf32>
 }
 
-// If neither operand is known, no instruction returns the second one for a NaN.
+// A maximum of two unknown operands stays a select: no instruction returns the
+// second operand if either operand is NaN.
 // CHECK-LABEL: @unknown(
 // CHECK: arith.select
 // CHECK-NOT: arith.maximumf
@@ -43,7 +46,8 @@ func.func @unknown(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   return %z : vector<4xf32>
 }
 
-// The table has no instruction for scalars.
+// Scalars stay selects: the target's table of intrinsics has only vector
+// instructions.
 // CHECK-LABEL: @scalar(
 // CHECK: arith.select
 func.func @scalar(%x: f32) -> f32 {
@@ -53,7 +57,8 @@ func.func @scalar(%x: f32) -> f32 {
   return %y : f32
 }
 
-// The maximum of a window starts with a number, which a NaN never replaces.
+// The maximum of a window starts with -inf, so it is never NaN, and an
+// instruction that ignores NaN operands gives the same result.
 // CHECK-LABEL: @window(
 // CHECK: scf.for
 // CHECK: arith.maxnumf
@@ -73,7 +78,7 @@ func.func @window(%x: memref<16xf32>) -> vector<4xf32> {
   return %best : vector<4xf32>
 }
 
-// A maximum that starts with an unknown value may be NaN.
+// A maximum that starts with an unknown value may be NaN, so it stays a select.
 // CHECK-LABEL: @of_unknown(
 // CHECK: arith.select
 // NONE-LABEL: @of_unknown(
@@ -90,8 +95,8 @@ func.func @of_unknown(%x: memref<16xf32>, %first: vector<4xf32>) -> vector<4xf32
   return %best : vector<4xf32>
 }
 
-// What was concluded from a wrong assumption about the first operand does not hold for
-// the second one.
+// The result of the loop is assumed not to be NaN, which proves wrong. What was
+// concluded from this assumption must not be used for the next select (SECOND).
 // CHECK-LABEL: @of_wrong_assumption(
 // CHECK: scf.for
 // CHECK: scf.yield

@@ -1,6 +1,7 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
-// Positions that are split into indices and joined again.
+// A position that is split into indices of adjacent axes becomes one index of a
+// view in which these axes are one axis.
 
 // CHECK-LABEL: kernel.func @positions
 // CHECK-NOT: arith.remsi
@@ -22,8 +23,8 @@ kernel.func @positions(%x: memref<2x7x5x8xf32>, %y: memref<2x7x5x8xf32, strided<
   kernel.return
 }
 
-// Axes with a gap between them stay separate, and so do axes with other sizes
-// than the position is split by.
+// Axes with a gap between them stay separate, and so do axes whose sizes are
+// not the divisors by which the position is split.
 // CHECK-LABEL: kernel.func @gaps
 // CHECK-NOT: kernel.view
 kernel.func @gaps(%x: memref<2x7x5x8xf32, strided<[600, 80, 16, 1]>>, %y: memref<2x5x7x8xf32>) attributes {threads = 32 : i64, extent = 14 : index} {

@@ -3,12 +3,13 @@
 // RUN: %ingot-opt %s -legalize-mark-aligned=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
-// Where unaligned reads are equally fast, nothing is marked.
+// On targets where unaligned vector accesses are equally fast, no alignment is
+// added.
 // ELSEWHERE-NOT: alignment
 
-// The arena is aligned to 128 bytes, and so is each step of a loop over whole
-// vectors. Wider vectors take several registers and need only the alignment of
-// one.
+// The arena is aligned to 128 bytes, and so is each iteration of a loop over
+// whole vectors of 128 bytes. Wider vectors take several registers and need
+// only the alignment of one register.
 // CHECK-LABEL: @whole(
 // CHECK: vector.load %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 128 : i64} : memref<8x256xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} {alignment = 128 : i64} : memref<8x256xi32>, vector<128xi32>
@@ -51,9 +52,9 @@ kernel.func @words(%x: memref<3x20xi8>, %z: memref<3x18xi8>, %y: memref<8xi8>) a
   kernel.return
 }
 
-// Memory from the caller is only aligned to its elements. A kernel that gets
-// both kinds of buffers assumes the lower alignment. A view counts with its
-// offset.
+// Memory of the caller is only aligned to its elements. A kernel whose argument
+// is such memory in one launch and arena memory in another assumes the lower
+// alignment. A view is aligned as its offset is.
 // CHECK-LABEL: @of_caller(
 // CHECK: vector.load %{{.*}}[%{{.*}}] : memref<128xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} {alignment = 64 : i64} : memref<128xi8>, vector<64xi8>

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -legalize-outline-extrema | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Both orders of the operands; a NaN gives the same result as the comparison
-// did.
+// A comparison and a select in either order of the operands become a call of a
+// helper function, which gives the same result if an operand is NaN.
 // CHECK: func.func private @max_f32(%[[A:.*]]: f32 {kernel.name = "a"}, %[[B:.*]]: f32 {kernel.name = "b"}) -> f32
 // CHECK-NEXT: %[[C:.*]] = arith.cmpf ogt, %[[A]], %[[B]]
 // CHECK-NEXT: %[[M:.*]] = arith.select %[[C]], %[[A]], %[[B]]
@@ -33,7 +33,8 @@ kernel.func @unread(%x: memref<1xf32>) {
   kernel.return
 }
 
-// The upper half of a 64-bit product; a constant factor has 32 bits.
+// The upper half of a 64-bit product becomes a call of a helper function with
+// 32-bit operands, one of which may be a constant.
 // CHECK-LABEL: kernel.func @scaled
 // CHECK: %[[M:.*]] = arith.constant 1374389504 : i32
 // CHECK: %[[X:.*]] = memref.load

@@ -1,13 +1,14 @@
 // RUN: %ingot-opt %s -legalize-outline-math | FileCheck %s
 // REQUIRES: ingot-opt
 
-// An exponential that may be 0 is a different function from one that may not.
+// An exponential that may be 0 (fastmath<afn>) is a different helper function
+// from one that may not.
 // CHECK: func.func private @exp_or_zero_f32(
 // CHECK-SAME: kernel.comment = "e^x, within 2.5 + |x| units in the last place; 0 below e^-80, infinite from e^88.4 on."
 // CHECK-NEXT: math.exp %{{.*}} fastmath<afn>
 
-// One function for each operation and type, which is called wherever the
-// operation is used.
+// There is one helper function for each operation and type, which is called
+// wherever the operation is used.
 // CHECK: func.func private @exp_f32x8(%[[X:.*]]: vector<8xf32> {kernel.name = "x"}) -> vector<8xf32>
 // CHECK-SAME: kernel.comment = "e^x, within 2.5 units in the last place."
 // CHECK-NEXT: %[[Y:.*]] = math.exp %[[X]]
@@ -28,7 +29,8 @@ kernel.func @called(%x: memref<8xf32>) {
   kernel.return
 }
 
-// A power with a constant exponent becomes products where it is used.
+// A power with a constant exponent is not outlined: it becomes multiplications
+// where it is used.
 // CHECK-LABEL: kernel.func @square
 // CHECK-NOT: call
 // CHECK: math.powf

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -legalize-outline-strings | FileCheck %s
 // REQUIRES: ingot-opt
 
-// One function for each of the two operations. The comparison stops where the
-// strings differ or end.
+// String length and string comparison become a helper function each. The
+// comparison stops where the strings differ or end.
 // CHECK: func.func private @string_length(%[[S:.*]]: !kernel.string {kernel.name = "string"}) -> index
 // CHECK: scf.while
 // CHECK: kernel.character %[[S]]

@@ -18,7 +18,7 @@ kernel.func @vectors(%x: memref<4xf32> {kernel.read}, %w: memref<8xf32> {kernel.
   kernel.return
 }
 
-// A sum that starts with another value keeps it.
+// A sum of products that starts with another value than zero is not changed.
 // CHECK-LABEL: kernel.func @bias
 // CHECK: math.fma
 kernel.func @bias(%x: memref<2xf32> {kernel.read}, %y: memref<1xf32>) {

@@ -3,9 +3,9 @@
 // RUN: %ingot-opt %t/places.mlir -lower-outline-groups | FileCheck %s --check-prefix=PLACES
 // REQUIRES: ingot-opt
 
-// Groups that compute the same become one function, whatever the nodes are
-// called, and its comment has both names. Other shapes and other strategies
-// become other functions, each with its own name. Functions are ordered by
+// Groups that compute the same become one kernel, whose comment has the names
+// of the ONNX nodes of all groups. Groups with other shapes or strategies
+// become other kernels, each with a name of its own. Kernels are ordered by
 // their first launch.
 // SHARED: kernel.func @neg_8(%arg0: tensor<8xf32>) -> tensor<8xf32>
 // SHARED-SAME: comment = "/first, /second: exp + neg by elementwise, f32[8] -> f32[8]"
@@ -22,9 +22,9 @@
 // SHARED-NEXT: %[[D:.*]] = kernel.launch @neg_8_2(%[[A]])
 // SHARED-NEXT: kernel.return %[[A]], %[[B]], %[[C]], %[[D]]
 
-// A slice of a larger tensor is written with that tensor's strides, by a
-// different function from the one for a separate tensor. The function is named
-// after the anchor, not after its epilogue.
+// A result that is part of a larger tensor is written with the strides of that
+// tensor, by a kernel other than the one for a separate tensor. The kernel is
+// named after the matrix multiplication, not after its epilogue.
 // PLACES: kernel.func @matmul_4x8({{.*}} output_strides = array<i64: 16, 1>
 // PLACES: kernel.func @matmul_4x8_2(
 // PLACES-NOT: output_strides

@@ -3,9 +3,9 @@
 // REQUIRES: ingot-opt
 
 // A tensor that the host kernel (the one without threads) reads is copied to
-// the host once, as a whole, and views of it become views of the copy. Its
-// result is copied back for the device. Operators that read sizes, and other
-// host kernels, read the result in place.
+// the host once, as a whole, and views of the tensor become views of the copy.
+// The result of the host kernel is copied back for the device. Operators that
+// read sizes, and other host kernels, read the result in place.
 // CHECK-LABEL: kernel.program @main(
 // CHECK-SAME: %[[X:.*]]: tensor<8x8xf32>
 // CHECK: %[[A:.*]] = kernel.launch @wide(%[[X]]) :

@@ -2,14 +2,14 @@
 // RUN: %ingot-opt %s -split-input-file -plan-fork-branches=target=sm_90a | FileCheck %s --check-prefix=HOPPER
 // REQUIRES: ingot-opt
 
-// On Hopper, launches begin before the previous one ends, and none is in a
-// branch.
+// On Hopper, a launch begins before the previous one ends, so no launch is put
+// in a branch of a fork.
 // HOPPER: module
 // HOPPER-NOT: branch =
 
-// Four blocks leave most of 108 processors idle. The second of two chained
-// launches runs in parallel with its neighbour, and the launch that reads both
-// comes after the fork.
+// Launches of four blocks leave most of 108 multiprocessors idle, so
+// independent launches become branches of a fork. The launch that reads the
+// results of both branches comes after the fork.
 // CHECK-LABEL: @two_branches
 // CHECK: %[[X:.*]] = kernel.launch @small(%{{.*}}) :
 // CHECK: %[[A:.*]] = kernel.launch @small(%[[X]]) :
@@ -31,8 +31,8 @@ kernel.program @main(%i: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// Forks do not help launches that fill the device, or launches that end before
-// another branch has started.
+// No fork is formed for launches that fill the device, or for launches that end
+// before another branch has started.
 // CHECK-LABEL: @no_gain
 // CHECK-NOT: branch =
 module @no_gain {

@@ -17,8 +17,8 @@ kernel.func @steps(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) {
   kernel.return
 }
 
-// From the first launch that threads share to the last one, including small
-// ones in between.
+// A worker group extends from the first launch that threads share to the last
+// one, including small launches in between.
 // CHECK-LABEL: kernel.program @between
 // CHECK: kernel.launch @small(%{{.*}}) :
 // CHECK: kernel.launch @shared(%{{.*}}) {team = 0 : i64}
@@ -37,8 +37,8 @@ kernel.program @between(%x: memref<64xf32>, %y: memref<64xf32> {kernel.output}) 
   kernel.return
 }
 
-// A long launch, a launch that uses threads itself, and an operation that may
-// end the run each end a worker group.
+// A worker group ends before a long launch, a launch that distributes work
+// among threads itself, and an operation that may end the run with an error.
 // CHECK-LABEL: kernel.program @ends
 // CHECK-COUNT-2: kernel.launch @shared(%{{.*}}) {team = 0 : i64}
 // CHECK: kernel.launch @long(%{{.*}}) :

@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -split-input-file -plan-order-launches | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two branches that widen and narrow: one ends before the other begins. Views
-// stay before the operations that read them.
+// Two branches, each of which has a wide tensor in the middle, are ordered so
+// that one ends before the other begins. Views stay before the operations that
+// read them.
 // CHECK-LABEL: @branches
 // CHECK: %[[A:.*]] = kernel.launch @widen(%[[X:.*]]) :
 // CHECK-NEXT: %[[V:.*]] = graph.reshape %[[A]]
@@ -30,7 +31,7 @@ kernel.program @main(%i: tensor<16xf32>) -> tensor<16xf32> {
 
 // -----
 
-// An order that is good enough stays.
+// The order of launches stays if no other order needs less memory.
 // CHECK-LABEL: @equal
 // CHECK: kernel.launch @step
 // CHECK-NEXT: kernel.launch @other
@@ -49,7 +50,7 @@ kernel.program @main(%x: tensor<16xf32>) -> tensor<16xf32> {
 
 // -----
 
-// Operations after a size that depends on data stay after it.
+// Launches are not moved across an operation that reads a data-dependent size.
 // CHECK-LABEL: @made
 // CHECK: kernel.program
 // CHECK-NOT: kernel.launch @narrow

@@ -11,9 +11,9 @@
 // RUN: %ingot-opt %t/fork.mlir -plan-memory | FileCheck %s --check-prefix=FORK
 // REQUIRES: ingot-opt
 
-// Buffers with disjoint lifetimes share memory: three buffers take the space of
-// two, the most that are alive at once. Arguments and results are the caller's
-// memory, and results follow the arguments.
+// Buffers with disjoint live ranges share memory: three buffers take the space
+// of two, since at most two are live at the same time. Arguments and results
+// are the caller's memory, and results become arguments after the inputs.
 // CHAIN: @main(%[[X:.*]]: memref<64xf32> {kernel.onnx_name = "X"}, %[[Y:.*]]: memref<64xf32> {kernel.onnx_name = "Y", kernel.output})
 // CHAIN-SAME: arena_align = 64 : i64, arena_bytes = 512 : i64, arena_lower_bound = 512 : i64, arena_use = array<i64: 256, 512, 512, 256>
 // CHAIN-NEXT: %[[A:.*]] = kernel.arena 0
@@ -59,8 +59,8 @@ kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   kernel.return %f : tensor<64xf32>
 }
 
-// Reshapes are the same memory with another type: in the arena, of a constant,
-// of a result. A constant is one global, however often it is read.
+// A reshape of a buffer, a constant or a result is a view of the same memory
+// with another type. A constant is one global, however often it is read.
 // VIEWS: memref.global "private" constant @constant : memref<64xf32> {{.*}}alignment = 64
 // VIEWS-NOT: memref.global
 // VIEWS: %[[W:.*]] = memref.get_global @constant
@@ -119,8 +119,8 @@ kernel.program @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>
   kernel.return %y, %z : tensor<4x16xf32>, tensor<4x16xf32>
 }
 
-// An operand may be a view of a result: then that result is stored in the
-// concatenation.
+// If the operand of a concatenation is a view of a kernel's result, the result
+// is stored directly in the concatenation.
 // JOINED: arena_bytes = 384
 // JOINED: %[[A:.*]] = kernel.arena 0 : memref<4x8xf32>
 // JOINED-NEXT: kernel.launch @image(%arg0, %[[A]])
@@ -141,8 +141,8 @@ kernel.program @main(%x: tensor<4x8xf32>, %y: tensor<64xf32>) -> tensor<96xf32> 
   kernel.return %z : tensor<96xf32>
 }
 
-// An input whose value was fixed when compiling is checked before anything
-// runs.
+// A specialized input, whose value was fixed by the compiler, is checked before
+// the first launch.
 // BOUND: @main
 // BOUND-NEXT: kernel.require_equal %arg1, dense<8> : tensor<2xi64>, "shape"
 // BOUND-NEXT: kernel.launch
@@ -153,8 +153,8 @@ kernel.program @main(%x: tensor<64xf32>, %n: tensor<2xsi64> {kernel.onnx_name = 
   kernel.return %y : tensor<64xf32>
 }
 
-// A slice is a view: of an argument, of a buffer, or with the strides of the
-// tensor that it is part of.
+// A slice is a view of an argument or of a buffer; if it is not contiguous, the
+// view has the strides of the sliced tensor.
 // SLICES: kernel.view %arg0 at 32 : memref<4x8xf32> to memref<2x8xf32>
 // SLICES: kernel.launch @rows
 // SLICES: %[[A:.*]] = kernel.arena [[AT:[0-9]+]] : memref<4x8xf32>
@@ -204,8 +204,8 @@ kernel.program @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   kernel.return %y : tensor<4x8xf32>
 }
 
-// Tensors in VTCM have their own places there. A result in the arena does not
-// reuse their memory, and the other way round.
+// Tensors in VTCM (near) have offsets of their own. A result in the arena does
+// not reuse the memory of an operand in VTCM, nor the other way round.
 // NEAR: @main
 // NEAR-SAME: arena_bytes = 256 : i64
 // NEAR-SAME: near_bytes = 512 : i64

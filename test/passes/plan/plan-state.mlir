@@ -6,8 +6,8 @@
 // RUN: %ingot-opt %t/entries.mlir -plan-state=alignment=16 | FileCheck %s --check-prefix=ENTRIES
 // REQUIRES: ingot-opt
 
-// A state that is written while its old value is read has a second place, and a
-// byte says which of the two places holds the value.
+// A state that is written while its old value is read has two slots of memory,
+// and a byte (kernel.phase) says which slot holds the current value.
 // SWAP: module attributes {kernel.state_bytes = 576 : i64}
 // SWAP: %arg0: memref<64xf32> {kernel.phase = 0 : i64, kernel.slots = array<i64: 64, 320>, kernel.state = "h"}
 // SWAP-SAME: %arg1: memref<64xf32> {kernel.output, kernel.phase = 0 : i64, kernel.slots = array<i64: 320, 64>, kernel.state = "h"}
@@ -18,8 +18,8 @@ kernel.program @main(%h: memref<64xf32> {kernel.state = "h"}, %next: memref<64xf
   kernel.return
 }
 
-// A state that has been read before it is written again needs only one place,
-// also through views, but not if several versions of a model share it.
+// A state whose old value is read completely before the new one is written
+// needs only one slot, unless the option one-place=false forbids it.
 // BEHIND: module attributes {kernel.state_bytes = 256 : i64}
 // BEHIND: %arg0: memref<64xf32> {kernel.slots = array<i64: 0, 0>, kernel.state = "h"}
 // BEHIND-SAME: %arg1: memref<64xf32> {kernel.output, kernel.slots = array<i64: 0, 0>, kernel.state = "h"}
@@ -35,7 +35,8 @@ kernel.program @main(%h: memref<64xf32> {kernel.state = "h"}, %next: memref<64xf
   kernel.return
 }
 
-// A run that is rejected after it has begun to write keeps the old value.
+// A state has two slots if a run may be rejected after it has begun to write
+// the new value: the old value must stay.
 // REFUSED: kernel.slots = array<i64: 64, 320>
 //--- refused.mlir
 kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
@@ -48,8 +49,9 @@ kernel.program @main(%x: memref<64xf32>, %h: memref<64xf32> {kernel.state = "h"}
   kernel.return
 }
 
-// Entry points share one place for a value, which is as large as its largest
-// form. One entry point may only write it, and another only read it.
+// Entry functions share the memory of a state, which is as large as the largest
+// tensor that any of them has for the state. One entry function may only write
+// a state, and another only read it.
 // ENTRIES: module attributes {kernel.state_bytes = 64 : i64}
 // ENTRIES: @encode(%arg0: memref<4xf32>, %arg1: memref<16xf32> {kernel.output, kernel.slots = array<i64: 0, 0>, kernel.state = "memory"})
 // ENTRIES: @decode(%arg0: memref<8xf32> {kernel.slots = array<i64: 0, 0>, kernel.state = "memory"}, %arg1: memref<4xf32> {kernel.output})

@@ -7,9 +7,9 @@ memref.global "private" constant @small : memref<64xi8> = dense<3> {alignment = 
 kernel.func @use(%w: memref<8192xi8> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 kernel.func @use_large(%w: memref<524288xi8> {kernel.read}, %b: memref<64xi8> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 
-// Weights are fetched during the launch before the one that reads them, and
-// those of the first launch before it. At most part of the L2 cache is used,
-// and nothing is fetched that is small or has just been read.
+// The weights of a launch are prefetched while the launch before it runs, and
+// those of the first launch before the first launch. Prefetches use at most
+// part of the L2 cache, and omit weights that are small or have just been read.
 // CHECK: kernel.program @main
 // CHECK: %[[FIRST:.*]] = memref.get_global @first
 // CHECK-NEXT: kernel.prefetch %[[FIRST]], 8192

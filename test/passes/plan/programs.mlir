@@ -1,6 +1,6 @@
-// Programs that other programs run: their memory is a frame of the caller,
-// alive while they run. Loop-carried values have a second buffer. Constants are
-// stored once.
+// A program that another program runs (a loop body, a branch) has a frame in
+// the arena of its caller, which is live while the program runs. Loop-carried
+// values have a second buffer. Constants of all programs are stored once.
 //
 // RUN: %ingot-opt %s -plan-memory | FileCheck %s
 // REQUIRES: ingot-opt
@@ -8,7 +8,7 @@
 kernel.func @twice(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 
-// One constant serves both programs, although each of them has its own.
+// Equal constants of two programs become one global.
 // CHECK: memref.global "private" constant @constant
 // CHECK-NOT: memref.global
 

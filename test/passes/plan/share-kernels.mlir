@@ -6,11 +6,11 @@
 // RUN: %ingot-opt %t/scales.mlir -plan-share-kernels | FileCheck %s --check-prefix=SCALES
 // REQUIRES: ingot-opt
 
-// Two shapes, one function: the integers that differ become arguments after the
-// buffers, named after their meaning. Integers that are equal in both kernels
-// stay. Views are arithmetic. The comment has the nodes of both. An argument
-// may alias if it may in one of them. The order of operands that commute does
-// not matter.
+// Two kernels for different shapes become one function: integers that differ
+// become arguments after the buffers, named after their meaning; equal integers
+// stay. Views become index arithmetic. The comment names the nodes of both
+// kernels. An argument may alias if it may in one of the kernels. The order of
+// commutative operands does not matter.
 // SHAPES-NOT: @plus_8x4
 // SHAPES: kernel.func @plus(%[[X:[a-z0-9]*]]: memref<?xf32> {kernel.may_alias, kernel.name = "x", kernel.read}, %[[Y:[a-z0-9]*]]: memref<?xf32> {kernel.name = "y"},
 // SHAPES-SAME: %[[N:[a-z0-9]*]]: index {kernel.name = "count"}, %[[M:[a-z0-9]*]]: index {kernel.name = "count"})
@@ -63,8 +63,8 @@ kernel.program @main(%a: memref<8x4xf32>, %b: memref<6x5xf32>, %c: memref<33xf32
   kernel.return
 }
 
-// An integer that in each kernel is a multiple of another one, or a product of
-// two, is computed instead of passed.
+// An integer that is a multiple of another argument in each kernel, or the
+// product of two arguments, is computed from them instead of passed.
 // FACTORS: kernel.func @fill(%{{.*}}: memref<?xf32>, %[[N:.*]]: index {kernel.name = "count"}, %[[M:.*]]: index {kernel.name = "count"})
 // FACTORS: %[[THREE:.*]] = arith.muli %[[N]], %c3
 // FACTORS: %[[ALL:.*]] = arith.muli %[[N]], %[[M]]
@@ -183,8 +183,9 @@ kernel.program @main(%a: memref<8xf32>, %b: memref<16xf32>, %c: memref<3xf32>, %
   kernel.return
 }
 
-// Integers come before the bounds of the parallel loop, which the caller of the
-// kernel divides. Cursors advance over shared buffers like loads.
+// Integer arguments come before the bounds of the parallel loop, which stay the
+// last arguments. Cursors into shared buffers compute their addresses from
+// strides, like loads.
 // PARALLEL: kernel.func @sum(%[[X:[a-z0-9]*]]: memref<?xf32>, %[[Z:[a-z0-9]*]]: memref<?xf32>, %[[S:[a-z0-9]*]]: index {kernel.name = "buffer_stride"}, %[[B:[a-z0-9]*]]: index, %[[E:[a-z0-9]*]]: index)
 // PARALLEL: scf.for %[[I:.*]] = %[[B]] to %[[E]]
 // PARALLEL: %[[AT:.*]] = arith.muli %[[I]], %[[S]]
@@ -222,9 +223,9 @@ kernel.program @main(%a: memref<4x8xf32>, %b: memref<4x9xf32>, %c: memref<8xf32>
   kernel.return
 }
 
-// Scales with different left shifts and addends take them as arguments; an
-// addend that they have in common stays. A right shift is part of an
-// instruction, so kernels with different right shifts stay separate.
+// Kernels that requantize with different left shifts or addends take them as
+// arguments; an addend that is equal in all kernels stays. A right shift is
+// part of an instruction, so kernels with different right shifts stay separate.
 // SCALES: kernel.func @scaled(%{{.*}}: memref<?xi32> {kernel.name = "x"}, %[[S:[a-z0-9_]*]]: index {kernel.name = "left_shift"})
 // SCALES: %[[SHIFT:.*]] = arith.index_cast %[[S]] : index to i32
 // SCALES: arith.shli %{{.*}}, %[[SHIFT]] : i32

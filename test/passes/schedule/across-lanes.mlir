@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=armv8-a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// 24 channels are one and a half registers of 16 steps. Each column has a
-// vector of sums, whose lanes are added in pairs after all steps. Then come the
-// bias and the store.
+// The K steps of a 1x1 convolution are the lanes: 24 input channels are one and
+// a half registers of 16. Each output channel has a vector of sums, whose lanes
+// are added in pairs after all K steps. Then the bias is added.
 // CHECK-LABEL: @pointwise(
 // CHECK: scf.for
 // CHECK-COUNT-4: vector.load %{{.*}} : memref<128xi8>, vector<16xi8>

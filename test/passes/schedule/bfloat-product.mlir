@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+bf16 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two steps of a row are one word, which is repeated for 16 columns. Weights
-// have the two steps of each column next to each other. The last of 7 steps is
-// paired with a zero.
+// Two K steps of a row are one 32-bit word, which is broadcast to 16 columns.
+// In the packed weights, the two K steps of each column are adjacent. The last
+// of 7 K steps is paired with a zero.
 // CHECK-LABEL: @packed(
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c3
 // CHECK: vector.load %{{.*}} : memref<512xbf16>, vector<32xbf16>
@@ -21,7 +21,8 @@ kernel.func @packed(%x: tensor<5x7xbf16>, %w: tensor<512xbf16>) -> tensor<5x64xf
   kernel.return %y : tensor<5x64xf32>
 }
 
-// A computed operand is read in place: two rows, interleaved lane by lane.
+// A right operand that is not packed is read in place: two of its rows are
+// interleaved lane by lane.
 // CHECK-LABEL: @in_place(
 // CHECK-COUNT-2: vector.load %{{.*}} : memref<8x16xbf16>, vector<16xbf16>
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17,
@@ -31,8 +32,8 @@ kernel.func @in_place(%x: tensor<5x8xbf16>, %w: tensor<8x16xbf16>) -> tensor<5x1
   kernel.return %y : tensor<5x16xf32>
 }
 
-// Sums start with the bias, and results that are stored narrow are rounded at
-// the end.
+// The f32 sums of a convolution start with the bias, and results that are
+// stored as bf16 are rounded at the end.
 // CHECK-LABEL: @conv(
 // CHECK: vector.load %{{.*}} : memref<32xf32>, vector<16xf32>
 // CHECK: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<32xbf16>, vector<16xf32>
@@ -46,9 +47,9 @@ kernel.func @conv(%x: tensor<1x6x6x4xbf16>, %w: tensor<1152xbf16>, %b: tensor<32
   kernel.return %n : tensor<1x4x4x32xbf16>
 }
 
-// Attention: keys and values are interleaved as they are read, and softmax
-// weights are rounded for the product with the values. The last pair of 5 keys
-// has only one.
+// Attention in bf16: keys and values are interleaved as they are read, and the
+// softmax is rounded to bf16 before it is multiplied by the values. The last of
+// 5 keys is paired with a zero.
 // CHECK-LABEL: @attention(
 // CHECK: memref.alloca() {{.*}}: memref<16x16xbf16>
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5,

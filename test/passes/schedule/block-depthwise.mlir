@@ -2,10 +2,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3+avxvnni | FileCheck %s --check-prefix=HALF
 // REQUIRES: ingot-opt
 
-// Two positions of 64 channels share the interleaved data of four columns:
-// words are permuted, bytes and pairs are interleaved within blocks, and the
-// weights of the second position are shifted by one byte. The results of four
-// vectors are one register.
+// A depthwise convolution of int8 on x86: two output positions of 64 channels
+// share the interleaved data of four input columns. Bytes and pairs are
+// interleaved within 128-bit blocks, and the weights of the second position are
+// shifted by one byte. Four vectors of sums become one register of results.
 // CHECK-LABEL: @pairs(
 // CHECK: %[[OUTSIDE:.*]] = vector.broadcast %{{.*}} : i8 to vector<64xi8>
 // CHECK: kernel.zip_low %[[OUTSIDE]], %{{.*}} : vector<64xi8>
@@ -40,8 +40,8 @@ kernel.func @pairs(%x: tensor<1x4x8x64xui8>, %w: tensor<768xsi8>, %scale: tensor
   kernel.return %y : tensor<1x4x8x64xui8>
 }
 
-// The remaining channels use narrower registers, and the last ones overlap some
-// channels before them.
+// Channels after the last full register use narrower registers. The last of
+// these registers overlaps the channels before it.
 // CHECK-LABEL: @rest(
 // CHECK: vector.load %{{.*}} : memref<1x3x3x72xi8>, vector<64xi8>
 // CHECK: %[[LAST:.*]] = arith.constant 56 : index

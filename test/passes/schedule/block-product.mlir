@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two by one tiles of 32 x 32, each computed by a block of 128 threads with 2 x
-// 4 sums. 21 steps are two chunks of 16, and the second one is padded with
-// zeros. Columns from the 24th on are padded as well.
+// The result is two tiles of 32 x 32 elements, each computed by a block of 128
+// threads with 2 x 4 sums. 21 K steps are two K tiles of 16, the second of
+// which is padded with zeros. Columns from the 24th on are padded as well.
 // CHECK-LABEL: kernel.func @product(
 // CHECK-SAME: extent = 2 : index
 // CHECK-SAME: threads = 128 : i64
@@ -25,8 +25,8 @@ kernel.func @product(%x: tensor<64x21xf32>, %w: tensor<21x24xf32>) -> tensor<64x
   kernel.return %y : tensor<64x24xf32>
 }
 
-// A warp reduces a row: each thread reads 4 adjacent elements at a time, then
-// the threads exchange their results.
+// Each row is reduced by one warp: a thread reads 4 adjacent elements at a
+// time, then the threads exchange their sums.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: extent = 512 : index
 // CHECK-SAME: threads = 128 : i64
@@ -43,9 +43,9 @@ kernel.func @sum(%x: tensor<2048x1000xf32>) -> tensor<2048x1xf32> attributes {st
   kernel.return %y : tensor<2048x1xf32>
 }
 
-// Two slices of a block compute one tile, and each takes every other chunk of
-// 16 steps. The second slice writes its sums to shared memory, and the first
-// one adds and stores them.
+// Two slices of a block compute one tile: each slice multiplies every other K
+// tile of 16 steps. The second slice writes its sums to shared memory, and the
+// first one adds and stores them.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 256 : i64
@@ -62,8 +62,9 @@ kernel.func @slices(%x: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<32
   kernel.return %y : tensor<32x32xf32>
 }
 
-// Asynchronous copies of 16 bytes: the next chunk is copied to the other buffer
-// while this one is multiplied. Rows of the left tile are 20 elements apart.
+// Asynchronous copies of 16 bytes: the next K tile is copied to the second
+// buffer while the current one is multiplied. Rows of the left tile are 20
+// elements apart in shared memory.
 // CHECK-LABEL: kernel.func @vectors(
 // CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<2x32x20xf32, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() : memref<2x16x32xf32, #gpu.address_space<workgroup>>
@@ -82,8 +83,8 @@ kernel.func @vectors(%x: tensor<64x40xf32>, %w: tensor<40x24xf32>) -> tensor<64x
   kernel.return %y : tensor<64x24xf32>
 }
 
-// If there are few rows, each has its own block: the warps add their results in
-// shared memory.
+// If few rows are reduced, each row has its own block, whose warps add their
+// results in shared memory.
 // CHECK-LABEL: kernel.func @few_rows(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 256 : i64

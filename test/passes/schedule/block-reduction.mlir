@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A block has 8 of 20 channels, and 16 threads that divide the positions of
-// each. The two axes of positions are joined. Threads beyond the last column
-// compute that column again, and do not store it.
+// A reduction over positions: a block has 8 of 20 channels, and 16 threads for
+// each channel, which divide the positions. The two axes of positions are
+// joined. Threads after the last channel compute this channel again, and do not
+// store it.
 // CHECK-LABEL: kernel.func @positions(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 128 : i64
@@ -12,7 +13,8 @@
 // CHECK: scf.for %[[STEP:.*]] = %[[PART:.*]] to %c30{{.*}} step %c16
 // CHECK: memref.load %{{.*}}[%c0{{.*}}, %[[STEP]], %{{.*}}] : memref<1x30x20xf32>
 // CHECK: memref.store %{{.*}}, %[[TOTALS]]
-// Halves of 8, 4, 2 and 1 parts are combined.
+// The 16 partial results of a channel are added in four steps: 8, 4, 2 and 1
+// threads each add two of them.
 // CHECK-COUNT-4: gpu.barrier
 // CHECK-NOT: gpu.barrier
 // CHECK: memref.load %[[TOTALS]]
@@ -39,8 +41,8 @@ kernel.func @slices(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes
   kernel.return %y : tensor<1x1x1x32xf32>
 }
 
-// Axes that are not adjacent have separate loops. Operators before and after
-// the reduction are computed along with it.
+// Reduced axes that are not adjacent have separate loops. Elementwise operators
+// before and after the reduction are part of its kernel.
 // CHECK-LABEL: kernel.func @around(
 // CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %c60{{.*}} step %c4
 // CHECK: arith.divsi %[[STEP]], %c10
@@ -56,8 +58,8 @@ kernel.func @around(%x: tensor<6x3x10x32xf32>, %scale: tensor<32xf32>) -> tensor
   kernel.return %y : tensor<1x3x1x32xf32>
 }
 
-// If the last axis is reduced, there is only one column: the threads of a block
-// read adjacent elements of a row, which is a single axis as well.
+// If the last axes are reduced, all threads of a block divide one row: they
+// read adjacent elements, and the reduced axes are joined to one.
 // CHECK-LABEL: kernel.func @rows(
 // CHECK-SAME: %{{.*}}: memref<2x20x30xf32> {{.*}}, %{{.*}}: memref<2x4x1xf32> {{.*}}, %{{.*}}: memref<2xi32>
 // CHECK-SAME: extent = 8 : index

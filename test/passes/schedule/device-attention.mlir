@@ -1,12 +1,12 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two warps with 16 queries each. Keys and values are loaded in blocks of 32
-// into two buffers each, in rows of nine 16-byte chunks. Keys are read where
-// they are stored, before their transpose: 32 rows of 8 chunks are four copies
-// for each of 64 threads. 64 elements are 4 steps of 16 for each pair of
-// matrix-unit tiles of keys, and 32 keys are two steps for each of 8 tiles of
-// values.
+// Two warps have 16 queries each. Keys and values are loaded in blocks of 32
+// into two buffers each, in rows of nine 16-byte vectors, one of which is
+// padding. Keys are read as they are stored, before their transpose: 32 rows of
+// 8 vectors are four copies for each of 64 threads. 64 elements are 4 K steps
+// of 16 for each pair of matrix-unit tiles of keys, and 32 keys are two K steps
+// for each of 8 tiles of values.
 // CHECK-LABEL: kernel.func @narrow(
 // CHECK-SAME: extent = 6 : index
 // CHECK-SAME: threads = 64 : i64
@@ -36,8 +36,8 @@ kernel.func @narrow(%q: tensor<3x64x64xf16>, %k: tensor<3x96x64xf16>, %v: tensor
 }
 
 // Keys and values of f32 that are multiplied as bf16 are rounded as they are
-// stored, 16 bytes at once: 32 rows of 4 chunks are four for each of 32
-// threads. The loaded numbers go directly to the store, which rounds them.
+// stored to shared memory, in vector accesses of 16 bytes: 32 rows of 4 vectors
+// are four vectors for each of 32 threads.
 // CHECK-LABEL: kernel.func @rounded(
 // CHECK-DAG: %[[KEYS:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
@@ -61,10 +61,10 @@ kernel.func @rounded(%q: tensor<1x16x32xf32>, %k: tensor<1x64x32xf32>, %v: tenso
   kernel.return %y : tensor<1x16x32xf32>
 }
 
-// tf32 numbers, with two slices of a block that divide its keys: the second one
-// writes 2 maximum scores, 2 totals and 16 sums per thread to shared memory.
-// Values are read one by one, because elements of 32 bits cannot be transposed
-// while they are loaded.
+// Attention in tf32, with two slices of a block that divide the keys: the
+// second slice writes 2 maximum scores, 2 totals and 16 sums per thread to
+// shared memory. Values are read one by one, because the matrix units cannot
+// transpose 32-bit elements while they load them.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: threads = 64 : i64
 // CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x36xf32, #gpu.address_space<workgroup>>
@@ -86,10 +86,10 @@ kernel.func @slices(%q: tensor<1x16x32xf32>, %k: tensor<1x32x64xf32>, %v: tensor
   kernel.return %y : tensor<1x16x32xf32>
 }
 
-// In f32, all tiles have their steps in rows. Groups of 16 threads have two
-// queries and one key per thread: 16 steps of two products, four exchanges for
-// the maximum score of each query, and two columns of the values. Missing keys
-// count as -inf.
+// Attention in f32, without matrix units. Each group of 16 threads has two
+// queries, and each thread one key: 16 K steps of two multiply-adds, four
+// exchanges for the maximum score of each query, and two columns of the values.
+// The scores of missing keys are -inf.
 // CHECK-LABEL: kernel.func @exact(
 // CHECK-SAME: extent = 4 : index
 // CHECK-SAME: threads = 128 : i64
@@ -113,8 +113,9 @@ kernel.func @exact(%q: tensor<2x32x16xf32>, %k: tensor<2x16x20xf32>, %v: tensor<
   kernel.return %y : tensor<2x32x32xf32>
 }
 
-// One query: 16 threads share a key, with four elements each, so that 4 warps
-// are 8 groups, with two keys at a time. The number of keys is dynamic.
+// Attention of a single query: 16 threads share a key, with four elements each,
+// so that 4 warps are 8 groups, each of which has two keys at a time. The
+// number of keys is dynamic.
 // CHECK-LABEL: kernel.func @row(
 // CHECK-SAME: extent = 8 : index
 // CHECK-SAME: threads = 128 : i64

@@ -1,19 +1,21 @@
 // RUN: %ingot-opt %s -split-input-file -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Sequential work runs on the host where a single device thread would take
-// longer than the host and the copies. The host kernel has no threads.
+// Sequential work (a scatter of 100,000 elements) runs on the host if a single
+// device thread would take longer than the host and the copies. A host kernel
+// has no attribute `threads`.
 // CHECK-LABEL: module @serial
 // CHECK: kernel.func @many(
 // CHECK-NOT: threads
 // CHECK: kernel.return
 
-// Not for a few elements: a device thread has finished before they would have
-// arrived at the host.
+// A scatter of a few elements runs on the device: a device thread has finished
+// before copies of the elements would have arrived at the host.
 // CHECK: kernel.func @few(
 // CHECK-SAME: threads = 1 : i64
 
-// Narrow floats as well: both have functions that convert them.
+// A scatter of f16 elements runs on the host, too: host and device have
+// functions that convert narrow floats.
 // CHECK: kernel.func @halves(
 // CHECK-NOT: threads
 // CHECK: kernel.return
@@ -37,8 +39,8 @@ kernel.func @halves(%i: tensor<100000xsi64>, %u: tensor<100000xf16>) -> tensor<1
 
 // -----
 
-// Kernels in the bodies of ifs and loops as well, and kernels with dynamic
-// sizes, judged by their maximum.
+// Sequential kernels in the bodies of ifs and loops run on the host, too, and
+// so do kernels with dynamic sizes whose upper bound is large enough.
 // CHECK-LABEL: module @programs
 // CHECK: kernel.func @in_body(
 // CHECK-NOT: threads

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A thread has as many neighbouring elements as its plan says: all are loaded,
-// then computed, then stored.
+// A thread computes several neighbouring elements, as many as the plan says: it
+// loads the operands of all, then computes all, then stores all.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<64x1024xbf16> {{.*}}, %[[B:[a-z0-9]+]]: memref<64x1024xbf16> {{.*}}, %[[Y:[a-z0-9]+]]: memref<64x1024xbf16>
 // CHECK-SAME: extent = 64 : index
@@ -48,8 +48,8 @@ kernel.func @pool(%x: tensor<1x8x8x8xf32>) -> tensor<1x4x4x8xf32> attributes {st
   kernel.return %y : tensor<1x4x4x8xf32>
 }
 
-// Whole rows of a short last axis: adjacent elements of the operand are loaded
-// together.
+// A thread computes whole rows of a short last axis (3 channels), so that it
+// loads adjacent elements of the operand together.
 // CHECK-LABEL: kernel.func @channels_last(
 // CHECK-SAME: extent = 98 : index
 // CHECK-COUNT-12: memref.load

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// One thread for each element, in as many blocks as needed. Some threads of the
-// last block do nothing.
+// An elementwise operator has one thread for each element, in as many blocks as
+// needed. Some threads of the last block do nothing.
 // CHECK-LABEL: kernel.func @relu(
 // CHECK-SAME: %[[X:.*]]: memref<1000xf32> {{.*}}, %[[Y:.*]]: memref<1000xf32>
 // CHECK-SAME: extent = 8 : index
@@ -32,7 +32,7 @@ kernel.func @few(%x: tensor<32xf32>) -> tensor<32xf32> attributes {strategy = "e
   kernel.return %y : tensor<32xf32>
 }
 
-// One thread for each row, for operators that write row by row.
+// An operator that writes row by row has one thread for each row.
 // CHECK-LABEL: kernel.func @rows(
 // CHECK-SAME: extent = 2 : index
 // CHECK-SAME: threads = 128 : i64
@@ -44,8 +44,8 @@ kernel.func @rows(%x: tensor<200x10xf32>) -> tensor<200x10xf32> attributes {stra
   kernel.return %y : tensor<200x10xf32>
 }
 
-// One warp for each row that is long enough: each thread takes every 32nd group
-// of 4 elements, and the threads exchange the maximum and the sum.
+// A softmax with long rows has one warp for each row: a thread takes every 32nd
+// group of 4 elements, and the threads exchange the maximum and the sum.
 // CHECK-LABEL: kernel.func @long_rows(
 // CHECK-SAME: extent = 50 : index
 // CHECK-SAME: threads = 128 : i64
@@ -60,9 +60,9 @@ kernel.func @long_rows(%x: tensor<200x100xf32>) -> tensor<200x100xf32> attribute
   kernel.return %y : tensor<200x100xf32>
 }
 
-// Rows that fit into the registers of the threads: 16 elements per thread, each
-// loaded once and stored once. No intermediate values are stored in the result
-// until the sum is known.
+// Softmax rows that fit into the registers of a warp's threads (16 elements per
+// thread): each element is loaded once and stored once, and no intermediate
+// value is stored.
 // CHECK-LABEL: kernel.func @held_rows(
 // CHECK-SAME: extent = 10000 : index
 // CHECK-SAME: threads = 256 : i64
@@ -81,8 +81,8 @@ kernel.func @held_rows(%x: tensor<10000x4096xbf16>) -> tensor<10000x4096xbf16> a
   kernel.return %y : tensor<10000x4096xbf16>
 }
 
-// If there are few rows, each has more threads. The scale is loaded before the
-// first exchange.
+// If a normalization has few rows, each row has more threads. The scale is
+// loaded before the first exchange between threads.
 // CHECK-LABEL: kernel.func @normalized(
 // CHECK-SAME: extent = 128 : index
 // CHECK-SAME: threads = 192 : i64
@@ -96,7 +96,7 @@ kernel.func @normalized(%x: tensor<128x768xf32>, %scale: tensor<768xf32>) -> ten
   kernel.return %y : tensor<128x768xf32>
 }
 
-// Work that cannot be divided runs on one thread.
+// An operator that cannot be divided runs on one device thread.
 // CHECK-LABEL: kernel.func @whole(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 1 : i64
@@ -107,8 +107,8 @@ kernel.func @whole(%x: tensor<0x4xf32>) -> tensor<0x4xf32> attributes {strategy 
   kernel.return %y : tensor<0x4xf32>
 }
 
-// For a tensor with a dynamic size after axes of size 1, the number of threads
-// is the actual size.
+// For a tensor with a dynamic size after axes of size 1, the number of launched
+// threads follows from the actual size, not from the upper bound.
 // CHECK-LABEL: kernel.func @open_row(
 // CHECK-SAME: extent = #kernel.sizes<"n" in 0 to 100000 : (s0 + 127) floordiv 128>
 // CHECK: arith.cmpi slt
@@ -120,8 +120,8 @@ kernel.func @open_row(%x: tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 
   kernel.return %y : tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>
 }
 
-// Dynamic sizes of any axes: only threads for the actual sizes are launched,
-// and positions are divided by the actual sizes.
+// With several dynamic sizes, only threads for the actual number of elements
+// are launched, and an element's index is divided by the actual sizes.
 // CHECK-LABEL: kernel.func @open_axes(
 // CHECK-SAME: %[[M:[a-z0-9]+]]: index {kernel.name = "m"}, %[[N:[a-z0-9]+]]: index
 // CHECK-SAME: extent = #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : (s0 * s1 + 127) floordiv 128>

@@ -3,9 +3,9 @@
 // REQUIRES: ingot-opt
 // NONE-NOT: kernel.prefetch
 
-// These weights do not stay in the L2 cache (2 MiB of 1 MiB). While the 16
-// tiles of rows multiply a panel, in chunks of 16 steps, each chunk prefetches
-// one step of the next panel, but nothing after the last panel.
+// Weights of 2 MiB do not stay in an L2 cache of 1 MiB. While 16 tiles of rows
+// are multiplied by a panel, in K tiles of 16 steps, each K tile prefetches one
+// K step of the next panel. Nothing is prefetched after the last panel.
 // CHECK-LABEL: @large(
 // CHECK: scf.for %[[PANEL:.*]] = %arg3 to %arg4
 // CHECK: scf.for %[[ROW:.*]] =
@@ -22,8 +22,9 @@
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[CHUNK]], %c16
 // CHECK: %[[END:.*]] = arith.addi %[[BEGIN]], %c16
 // CHECK: scf.for {{.*}} = %[[BEGIN]] to %[[END]]
-// The remaining rows prefetch nothing, and neither do weights of which the
-// cache holds those of several kernels (252 KiB).
+// Rows that remain after whole tiles prefetch nothing. Weights of 252 KiB are
+// not prefetched either, since the cache holds the weights of several such
+// kernels.
 // CHECK-NOT: kernel.prefetch
 // CHECK-LABEL: @small(
 // CHECK-NOT: kernel.prefetch
@@ -40,9 +41,10 @@ kernel.func @small(%x: tensor<133x64xf32>, %w: tensor<64512xf32>) -> tensor<133x
   kernel.return %y : tensor<133x1008xf32>
 }
 
-// The tensor that is added to a product of 1 MiB is prefetched before the steps
-// of the six rows, one line for each row. This is not done where the tile has
-// 28 rows, or where the tensor stays in the L2 cache.
+// A tensor of 1 MiB that is added to a matrix multiplication is prefetched
+// before the K steps of a tile of six rows, one cache line for each row. It is
+// not prefetched if the tile has many lines (14 rows of two), or if the tensor
+// stays in the L2 cache.
 // CHECK-LABEL: @added(
 // CHECK: scf.for %[[ROW:.*]] =
 // CHECK-COUNT-6: kernel.prefetch {{.*}}, 64 : memref<258x1024xf32>

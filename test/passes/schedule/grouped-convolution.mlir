@@ -2,8 +2,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A panel has the 24 outputs of one group, in a wide and a narrow vector. Its
-// tile reads the 8 input channels of that group: panel * 24 / 24 * 8.
+// A weight panel has the 24 output channels of one group of a grouped
+// convolution, in a vector of 16 and one of 8. The panel's tiles read the 8
+// input channels of the group, which begin at panel * 24 / 24 * 8.
 // PLAN-LABEL: @of_one_group(
 // PLAN: graph.group "grouped-convolution"
 // PLAN-SAME: columns = 24
@@ -23,7 +24,8 @@ func.func @of_one_group(%x: tensor<1x6x6x32xf32>) -> tensor<1x6x6x96xf32> {
   return %y : tensor<1x6x6x96xf32>
 }
 
-// Outputs that do not fill whole vectors are left to loops.
+// If the output channels of a group do not fill whole vectors, the convolution
+// becomes a loop nest.
 // PLAN-LABEL: @not_whole(
 // PLAN: graph.group "loop-nest"
 func.func @not_whole(%x: tensor<1x6x6x20xf32>) -> tensor<1x6x6x20xf32> {

@@ -5,8 +5,9 @@
 
 module attributes {} {
 
-// 16 outputs belong to 8 groups: their 8 inputs are loaded at once, each for
-// two lanes.
+// A vector of 16 output channels belongs to 8 groups of a grouped convolution,
+// each with one input channel: the 8 input channels are loaded at once, and
+// each is repeated in two lanes.
 // PLAN-LABEL: @one_input(
 // PLAN: graph.group "depthwise"
 // STRICT-LABEL: @one_input(
@@ -21,8 +22,9 @@ func.func @one_input(%x: tensor<1x9x9x16xf32>, %w: tensor<3x3x1x32xf32>) -> tens
   return %y : tensor<1x9x9x32xf32>
 }
 
-// With several inputs, the first input of each group goes to the group's lanes,
-// then the second. This is not the order that --strict keeps.
+// With two input channels per group, the first input channel of each group is
+// multiplied in the lanes of the group, then the second. This order of sums is
+// not allowed by --strict.
 // PLAN-LABEL: @two_inputs(
 // PLAN: graph.group "depthwise"
 // STRICT-LABEL: @two_inputs(
@@ -36,8 +38,8 @@ func.func @two_inputs(%x: tensor<1x9x9x12xf32>, %w: tensor<3x3x2x24xf32>) -> ten
   return %y : tensor<1x9x9x24xf32>
 }
 
-// No vector holds the 2 inputs of 2 groups: each input goes to all lanes, and
-// the lanes are merged.
+// The target has no vector of 2 elements for the input channels of 2 groups:
+// each channel is broadcast to all lanes, and the vectors are merged.
 // CHECK-LABEL: kernel.func @conv_1x9x9x4(
 // CHECK: %[[X:.*]] = memref.load %arg0[{{.*}}, %c0]
 // CHECK-NEXT: %[[FIRST:.*]] = vector.broadcast %[[X]] : f32 to vector<4xf32>
@@ -49,7 +51,8 @@ func.func @no_vector(%x: tensor<1x9x9x2xf32>, %w: tensor<3x3x1x4xf32>) -> tensor
   return %y : tensor<1x9x9x4xf32>
 }
 
-// Half a vector of outputs is left to tiles of one group each.
+// If a group has half a vector of output channels or more, the convolution is
+// computed in tiles of one group each.
 // PLAN-LABEL: @half(
 // PLAN: graph.group "grouped-convolution"
 func.func @half(%x: tensor<1x9x9x32xf32>) -> tensor<1x9x9x32xf32> {
@@ -58,7 +61,8 @@ func.func @half(%x: tensor<1x9x9x32xf32>) -> tensor<1x9x9x32xf32> {
   return %y : tensor<1x9x9x32xf32>
 }
 
-// More inputs than outputs are left to loops.
+// A grouped convolution with more input than output channels becomes a loop
+// nest.
 // PLAN-LABEL: @more_inputs(
 // PLAN: graph.group "loop-nest"
 func.func @more_inputs(%x: tensor<1x9x9x32xf32>, %w: tensor<3x3x4x16xf32>) -> tensor<1x9x9x16xf32> {

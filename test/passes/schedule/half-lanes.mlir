@@ -1,10 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=armv8.2-a+fp16 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// By lanes: one load of a row brings eight steps, and a vector of weights has
-// the columns of two vectors of sums in f32. A stage has 32 steps. For 77
-// steps, the third stage has one iteration of eight steps, and five steps that
-// are broadcast to all lanes.
+// Multiplication by a lane, with sums in f16: one load of a row brings eight K
+// steps, and a vector of f16 weights has the columns of two vectors of f32
+// sums. After every 32 K steps the f16 sums are added to the f32 sums. Of 77 K
+// steps, the last 13 are one iteration of eight, and five that are broadcast to
+// all lanes.
 // CHECK-LABEL: @by_lane(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4

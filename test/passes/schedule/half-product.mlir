@@ -1,10 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+fp16 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two steps of a row are one word, which is repeated for 16 columns, and each
-// step has its own lane in sums of f16. After a stage of 64 steps the lanes of
-// a column are widened and added. For 135 steps, the last stage has three
-// pairs, and a last one that is padded with a zero.
+// Two K steps of a row are one 32-bit word, which is broadcast to 16 columns,
+// and each of the two has its own lane in sums of f16. After every 64 K steps
+// the two lanes of a column are widened and added. Of 135 K steps, the last 7
+// are three pairs, and one step that is paired with a zero.
 // CHECK-LABEL: @packed(
 // CHECK: scf.for %[[STAGE:.*]] = %c0{{.*}} to %c2
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c32
@@ -39,7 +39,8 @@ kernel.func @wide(%x: tensor<2x8xf16>, %w: tensor<8x16xf16>) -> tensor<2x16xf32>
   kernel.return %y : tensor<2x16xf32>
 }
 
-// Attention: scores and weighted values are summed in f16 in the same way.
+// In attention, scores and weighted values are also summed in f16, and widened
+// after every 64 K steps.
 // CHECK-LABEL: @attention(
 // CHECK: memref.alloca() {{.*}}: memref<16x16xf16>
 // CHECK: kernel.dot %{{.*}} : vector<{{.*}}xf16>, vector<{{.*}}xf16>

@@ -1,11 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Registers for two positions of 64 channels keep their twelve vectors of
-// weights while moving down the rows. The input at three kernel columns,
-// interleaved with zeros by the target's instruction, is added to the sums of
-// the row that it completes, and to those of the next two rows, which the loop
-// carries.
+// A depthwise convolution computes two positions of 64 channels per register,
+// row by row, with twelve vectors of weights in registers. The products of an
+// input row, whose three kernel columns are interleaved with zeros by an
+// instruction, are added to the sums of the output row that it completes, and
+// to the sums of the next two rows, which the loop carries.
 // CHECK-LABEL: @positions(
 // CHECK: scf.for
 // CHECK-COUNT-12: vector.load %{{.*}} : memref<1536xi8>, vector<128xi8>
@@ -27,11 +27,11 @@ kernel.func @positions(%x: tensor<1x6x6x64xui8>, %w: tensor<1536xsi8>) -> tensor
   kernel.return %y : tensor<1x4x4x64xui8>
 }
 
-// 144 channels with a stride: a register has parts of two positions, and is
-// merged from one register for each of them. The C++ compiler does not know the
-// distances between loads. The last register of a row starts earlier. Weights,
-// and values that are added for each channel, are repeated at the end, so that
-// they can be read past the last channel.
+// 144 channels with a stride of 2: a register of 128 lanes has parts of two
+// positions, and is merged from a load for each of them. vector.vscale hides
+// the distances between loads from the C++ compiler. The last register of a row
+// starts earlier. Weights and addends of the channels are repeated at the end,
+// so that they can be read past the last channel.
 // CHECK-LABEL: @channels(
 // CHECK: vector.vscale
 // CHECK: scf.for
@@ -53,9 +53,10 @@ kernel.func @channels(%x: tensor<1x5x6x144xui8>, %w: tensor<3072xsi8>, %b: tenso
   kernel.return %y : tensor<1x2x2x144xui8>
 }
 
-// Four or more positions need too many merges. Registers hold as many whole
-// positions of 48 channels as fit, which is two, and these need one merge. The
-// last register ends with the row, and may start in the middle of a position.
+// With 48 channels, a register has two whole positions, which one merge
+// combines; parts of further positions would need too many merges. The last
+// register of a row ends with the row, and may start in the middle of a
+// position.
 // CHECK-LABEL: @whole_positions(
 // CHECK-DAG: %[[ONE:.*]] = vector.vscale
 // CHECK-DAG: %[[RESULTS:.*]] = arith.muli %[[ONE]], %c144
@@ -77,8 +78,8 @@ kernel.func @whole_positions(%x: tensor<1x7x7x48xui8>, %w: tensor<1920xsi8>) -> 
   kernel.return %y : tensor<1x3x3x48xui8>
 }
 
-// Every second position of two registers: the columns of one register are the
-// even ones, those of the next the odd ones.
+// With a stride of 2, the positions of two loaded registers are divided into
+// one register of even columns and one of odd columns.
 // CHECK-LABEL: @at_a_stride(
 // CHECK-COUNT-2: vector.load %{{.*}} : memref<1152xi8>, vector<128xi8>
 // CHECK: vector.shuffle %[[FIRST:.*]], %[[NEXT:[^ ]*]] [0, 1, {{.*}} 63, 128, 129,

@@ -3,10 +3,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
 // REQUIRES: ingot-opt
 
-// Four steps of a row are one word, which is repeated for 16 columns. Weights
-// have the four steps of each column next to each other. 18 steps are four and
-// a half groups, and the missing elements of the row are zeros. The columns
-// after the last full vector are in a narrower one.
+// Four int8 K steps of a row are one 32-bit word, which is broadcast to 16
+// columns. In the packed weights, the four K steps of each column are adjacent.
+// 18 K steps are four and a half groups, and the missing elements of the row
+// are zeros. The columns after the last full vector are in a narrower vector.
 // CHECK-LABEL: @packed(
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c4
 // CHECK: vector.load %{{.*}} : memref<2560xi8>, vector<64xi8>
@@ -19,7 +19,8 @@
 // CHECK: vector.from_elements %{{.*}}, %{{.*}}, %c0_i8{{.*}}, %c0_i8{{.*}} : vector<4xi8>
 // CHECK: kernel.dot unsigned
 //
-// Pairs of 16 bits: the even steps and the odd ones, unsigned and signed.
+// Without instructions for int8, even and odd K steps are widened to pairs of
+// 16-bit integers, with zero extension for uint8 and sign extension for int8.
 // PAIRS-LABEL: @packed(
 // PAIRS: %[[W:.*]] = vector.bitcast %{{.*}} : vector<32xi8> to vector<16xi16>
 // PAIRS: %[[UP:.*]] = arith.shli %[[W]], %[[EIGHT:.*]] : vector<16xi16>
@@ -37,7 +38,8 @@ kernel.func @packed(%x: tensor<5x18xui8>, %w: tensor<2560xsi8>) -> tensor<5x121x
   kernel.return %y : tensor<5x121xsi32>
 }
 
-// A computed operand is read in place: four rows, interleaved lane by lane.
+// A right operand that is not packed is read in place: four of its rows are
+// interleaved lane by lane.
 // CHECK-LABEL: @in_place(
 // CHECK-COUNT-4: vector.load %{{.*}} : memref<8x16xi8>, vector<16xi8>
 // CHECK-COUNT-2: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17,
@@ -48,8 +50,8 @@ kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16x
   kernel.return %y : tensor<5x16xsi32>
 }
 
-// Where registers are stored as a whole, four vectors of sums become one of
-// bytes.
+// On a target that stores only whole registers fast, four vectors of 32-bit
+// sums become one vector of 8-bit results.
 // HEXAGON-LABEL: @bytes(
 // HEXAGON-COUNT-2: vector.shuffle %{{.*}} : vector<32xi32>, vector<32xi32>
 // HEXAGON: %[[SUMS:.*]] = vector.shuffle %{{.*}} : vector<64xi32>, vector<64xi32>
@@ -63,8 +65,8 @@ kernel.func @bytes(%x: tensor<2x8xui8>, %w: tensor<1280xui8>) -> tensor<2x160xui
   kernel.return %y : tensor<2x160xui8>
 }
 
-// If the operators after the product do not fit into vectors, lanes are
-// extracted one by one.
+// If the target has no vectors for the operators in the epilogue (here floats),
+// the sums are extracted lane by lane.
 // HEXAGON-LABEL: @floats(
 // HEXAGON: scf.for %[[LANE:.*]] = %c0{{.*}} to %c32
 // HEXAGON: %[[SUM:.*]] = vector.extract %{{.*}}[%[[LANE]]] : i32 from vector<32xi32>

@@ -3,11 +3,11 @@
 // RUN: %ingot-opt %t/scaled.mlir -schedule-kernels=target=cortex-m55 | FileCheck %s --check-prefix=VECTORS
 // REQUIRES: ingot-opt
 
-// The windows of two positions are copied, each as 27 contiguous steps and a
-// 28th, for which the weights are zeros. Kernel rows inside the input are
-// copied at once. Others are copied pixel by pixel, with the padding value for
-// pixels outside. The product reads the two windows through one cursor each,
-// four steps at a time.
+// A convolution copies the windows of two positions, each as 27 contiguous K
+// steps and a 28th, for which the weights are zeros. Kernel rows inside the
+// input are copied as a whole, others pixel by pixel, with the padding value
+// for pixels outside. Then each window is read through a pointer of its own,
+// four K steps at a time.
 // CHECK-LABEL: @windows(
 // CHECK: %[[OUTSIDE:.*]] = arith.constant 7 : i8
 // CHECK: memref.store %[[OUTSIDE]], %[[AROUND:[a-z0-9]*]][%{{.*}}] : memref<3xi8>
@@ -31,8 +31,8 @@ kernel.func @windows(%x: tensor<1x5x5x3xui8>, %p: tensor<224xsi8>) -> tensor<1x5
   kernel.return %y : tensor<1x5x5x8xsi32>
 }
 
-// Where products are computed in vectors with sums in core registers, four
-// columns become a vector afterwards.
+// The M55's vector instructions sum int8 dot products in scalar registers: the
+// sums of four columns become a vector for the epilogue.
 // VECTORS-LABEL: @scaled(
 // VECTORS: %[[SUMS:.*]]:4 = scf.for
 // VECTORS-COUNT-4: kernel.dot {{.*}} : vector<16xi8>, i32

@@ -187,8 +187,8 @@ kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<4096xf32>) -> tensor<1x8x8x32
 
 // -----
 
-// A convolution whose weights are not transformed is not accepted by
-// 'winograd'.
+// The strategy winograd rejects a convolution whose weights are not
+// transformed.
 // expected-error @+1 {{the strategy 'winograd' does not support this computation on the target 'x86-64-v4'}}
 kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<2304xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 8, columns = 16, parts = 1, rows = 8, size = 2}} {
   %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<2304xf32>) -> tensor<3x3x8x32xf32>
@@ -207,7 +207,8 @@ kernel.func @f(%gates: tensor<9x1x384xf32>, %p: tensor<49152xf32>, %h: tensor<1x
 
 // -----
 
-// The stages of a chain are checked like separate groups.
+// The plans of the stages in a row chain are checked like those of separate
+// groups.
 // expected-error @+1 {{the plan has no 'columns'}}
 kernel.func @f(%x: tensor<1x8x8x16xf32>, %v: tensor<3x3x1x16xf32>, %q: tensor<256xf32>) -> tensor<1x8x8x16xf32> attributes {strategy = "row-chain", plan = {parts = 2}} {
   %d = graph.group "depthwise"(%x, %v) {plan = {rows = 4}} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> {
@@ -243,7 +244,8 @@ kernel.func @f(%x: tensor<1x28x28x1xf32>, %w: tensor<5x5x1x6xf32>) -> tensor<1x2
 
 // -----
 
-// 32 channels fill the lanes.
+// The strategy position-convolution, whose vectors hold positions, rejects 32
+// output channels, which would fill vectors themselves.
 // expected-error @+1 {{the strategy 'position-convolution' does not support this computation on the target 'x86-64-v4'}}
 kernel.func @f(%x: tensor<1x28x28x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor<1x28x28x32xf32> attributes {strategy = "position-convolution", plan = {channels = 6, lines = 28, parts = 1, vectors = 1}} {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x28x28x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x28x28x32xf32>

@@ -2,9 +2,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+vnni | FileCheck %s --check-prefix=PARTS
 // REQUIRES: ingot-opt
 
-// Rows of 16 bytes: four of them are joined in a register, and the values that
-// the epilogue reads for each column are repeated. Where partial registers are
-// stored equally fast, each row is separate.
+// Four result rows of 16 bytes are joined in a register, and values that the
+// epilogue reads for each column are repeated for the four rows. On a target
+// that stores partial registers equally fast, each row has a store of its own.
 // CHECK-LABEL: @rows(
 // CHECK-COUNT-4: vector.extract_strided_slice %{{.*}} : vector<32xi32> to vector<16xi32>
 // CHECK: vector.shuffle %{{.*}} : vector<16xi32>, vector<16xi32>
@@ -40,7 +40,8 @@ kernel.func @numbers_of_rows(%x: tensor<2x8xui8>, %w: tensor<256xui8>, %less: te
   kernel.return %y : tensor<2x32xui8>
 }
 
-// Bytes that are only moved are moved with partial registers, too.
+// 8-bit elements that are only copied are loaded and stored with partial
+// registers, too.
 // CHECK-LABEL: @padding(
 // CHECK: vector.load %{{.*}} : memref<1x3x3x160xi8>, vector<128xi8>
 // CHECK: vector.load %{{.*}} : memref<1x3x3x160xi8>, vector<32xi8>
@@ -50,8 +51,8 @@ kernel.func @padding(%x: tensor<1x3x3x160xui8>) -> tensor<1x5x5x160xui8> attribu
   kernel.return %y : tensor<1x5x5x160xui8>
 }
 
-// A maximum of bytes is computed in half a register, and a smaller rest one by
-// one.
+// A max pool of uint8 uses half a register for 64 channels, and scalars for the
+// 32 channels after them.
 // CHECK-LABEL: @pool(
 // CHECK: arith.maxui %{{.*}} : vector<64xi8>
 // CHECK: arith.maxui %{{.*}} : i8
@@ -73,9 +74,9 @@ kernel.func @last_columns(%x: tensor<2x8xui8>, %w: tensor<768xui8>) -> tensor<2x
   kernel.return %y : tensor<2x96xui8>
 }
 
-// Rows of 48 bytes are 64 lanes apart in registers, and 96 bytes apart in
-// memory. They take two overlapping halves of a register, for loads of tensors
-// with the shape of the result and for the store of the result.
+// Two rows of 48 bytes are 64 lanes apart in a register, but adjacent in memory
+// (96 bytes). The result is stored as two overlapping halves of a register, and
+// tensors of its shape are loaded in the same way.
 // CHECK-LABEL: @gaps(
 // CHECK: %[[LOW:.*]] = vector.load %{{.*}}[%{{.*}}] : memref<96xi8>, vector<64xi8>
 // CHECK: %[[FROM:.*]] = arith.constant 32 : index

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Whole registers are looked up in a table. Results may overwrite the input
-// bytes.
+// A gather from a table of 256 bytes by uint8 looks up whole registers. The
+// results may overwrite the indices.
 // CHECK-LABEL: @registers(
 // CHECK: scf.for
 // CHECK: %[[X:.*]] = vector.load %{{.*}} : memref<512xi8>, vector<128xi8>
@@ -14,8 +14,8 @@ kernel.func @registers(%table: tensor<256xui8>, %x: tensor<4x128xui8>) -> tensor
   kernel.return %y : tensor<4x128xui8>
 }
 
-// The last register starts earlier. Signed bytes are looked up as unsigned
-// ones.
+// The last register of indices starts earlier, so that it ends with the tensor.
+// int8 indices are looked up as uint8.
 // CHECK-LABEL: @overlapping(
 // CHECK: scf.for
 // CHECK: arith.minsi %{{.*}}, %c172{{.*}} : index

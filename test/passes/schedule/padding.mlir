@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Padding before and after 16 positions of 3 channels, and a row above: a row
-// is 48 bytes of the input between 3 and 6 bytes of padding, or 57 bytes of
-// padding.
+// The padding of 16 columns of 3 channels is written row by row: a row of the
+// result is 48 bytes of the input between 3 and 6 bytes of padding, or 57 bytes
+// of padding.
 // CHECK-LABEL: kernel.func @rows(
 // CHECK: %[[INSIDE:.*]] = arith.cmpi sge
 // CHECK: scf.if %[[INSIDE]]

@@ -1,9 +1,11 @@
-// If a few threads cannot share rows or tiles evenly, these are split further.
+// If threads cannot share the rows or tiles of a kernel evenly, rows and tiles
+// are split into smaller parts.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// 7 rows of 36 vectors of channels: 14 parts, each of which is half a row.
+// A depthwise convolution with 7 rows of 36 vectors of channels has 14 parts,
+// each of which is half a row.
 // CHECK-LABEL: @channels(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
 // CHECK-SAME: extent = 14
@@ -16,9 +18,10 @@ kernel.func @channels(%x: tensor<1x9x9x576xf32>, %w: tensor<3x3x1x576xf32>) -> t
   kernel.return %y : tensor<1x7x7x576xf32>
 }
 
-// Four tiles of 12 positions and one remaining position, 7 panels and a
-// narrower one: a part is one panel of a tile. The remaining positions belong
-// to the last part of the panel.
+// A convolution with four tiles of 12 positions, and 7 weight panels and a
+// narrower one: a part is one tile by one panel. The narrower panel belongs to
+// the last part of a tile, and the one position after the tiles to the last
+// tile.
 // CHECK-LABEL: @panels(
 // CHECK-SAME: extent = 28
 // CHECK-DAG: %[[SHARE:.*]] = arith.remsi %{{.*}}, %c7
@@ -34,8 +37,8 @@ kernel.func @panels(%x: tensor<1x7x7x96xf32>, %p: tensor<23040xf32>) -> tensor<1
   kernel.return %y : tensor<1x7x7x240xf32>
 }
 
-// A pool of all positions has no rows to share, but two panels of 32 channels
-// each.
+// A convolution with a pool over all positions has no rows to share, so its
+// parts are two panels of 32 channels each.
 // CHECK-LABEL: @pooled(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
 // CHECK-SAME: extent = 2
@@ -48,7 +51,7 @@ kernel.func @pooled(%x: tensor<1x8x5x64xf32>, %p: tensor<4096xf32>) -> tensor<1x
   kernel.return %m : tensor<1x1x1x64xf32>
 }
 
-// Too little work for another thread to help.
+// A kernel with too little work for a second thread has no parts.
 // CHECK-LABEL: @alone(
 // CHECK-NOT: extent =
 // CHECK: return

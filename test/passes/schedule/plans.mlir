@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// The loops follow the plan, whoever has written it. Here: a whole product as 4
-// rows by 2 vectors, and as two panels of 1 row by 1 vector whose sum is split
-// into two parts,
+// The loops of a kernel follow its plan. Here a matrix multiplication is
+// computed as one tile of 4 rows by 2 vectors, and as two panels of tiles of 1
+// row by 1 vector, whose sums are split into two.
 // CHECK-LABEL: @four_rows(
 // CHECK: %{{.*}}:8 = scf.for %{{.*}} = %c0 to %c64
 // CHECK-COUNT-8: vector.fma
@@ -27,7 +27,8 @@ kernel.func @one_row(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32
   kernel.return %y : tensor<4x32xf32>
 }
 
-// and the tiles of a convolution outside of its panels, or inside.
+// The plan of a convolution determines whether the loop over tiles is outside
+// of the loop over panels, or inside.
 // CHECK-LABEL: @tiles_outside(
 // CHECK: scf.for %{{.*}} = %c0 to %c32{{[_0-9]*}} step
 // CHECK: scf.for %{{.*}} = %c0 to %c2
@@ -49,7 +50,8 @@ kernel.func @panels_outside(%x: tensor<1x8x8x8xf32>, %p: tensor<256xf32>) -> ten
   kernel.return %y : tensor<1x8x8x32xf32>
 }
 
-// Positions of a depthwise convolution that are computed together.
+// The plan of a depthwise convolution says how many positions (here three) are
+// computed together.
 // CHECK-LABEL: @three_columns(
 // CHECK: %{{.*}}:3 = scf.for
 kernel.func @three_columns(%x: tensor<1x3x3x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<1x3x3x16xf32> attributes {strategy = "depthwise", plan = {columns = 3}} {
@@ -57,15 +59,16 @@ kernel.func @three_columns(%x: tensor<1x3x3x16xf32>, %w: tensor<3x3x1x16xf32>) -
   kernel.return %y : tensor<1x3x3x16xf32>
 }
 
-// Queries and keys of an attention that are computed together: either all keys
-// in one pass,
+// The plan of an attention says how many queries and keys are computed
+// together: here all keys in one pass.
 // CHECK-LABEL: @all_keys(
 // CHECK: memref.alloca() : memref<4x8xf32>
 // CHECK: memref.alloca() : memref<4x32xf32>
 // CHECK: memref.alloca() : memref<4xf32>
 // CHECK-NOT: memref.alloca
 // CHECK-LABEL: @blocks_of_keys(
-// or the softmax continues from the previous maximum score.
+// With blocks of keys, the softmax of a block continues from the maximum score
+// of the blocks before it.
 // CHECK: memref.alloca() : memref<4x8xf32>
 // CHECK: memref.alloca() : memref<4x16xf32>
 // CHECK-COUNT-2: memref.alloca() : memref<4xf32>
@@ -85,8 +88,8 @@ kernel.func @blocks_of_keys(%q: tensor<1x8x8xf32>, %k: tensor<1x8x32xf32>, %v: t
   kernel.return %y : tensor<1x8x16xf32>
 }
 
-// A pointwise convolution reads the operands of the concatenation before it one
-// after another, and a slice of one of them in place.
+// A 1x1 convolution of a concatenation reads the operands of the concatenation
+// one after another, and a slice of one of them in place.
 // CHECK-LABEL: @joined_channels(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<1x8x8x8xf32>
 // CHECK-SAME: %[[Z:[a-z0-9]*]]: memref<1x8x8x16xf32>

@@ -1,10 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A pool of 2 x 2: lanes have 14 positions of its result, and each row of the
-// input becomes two rows of the copy, for even and odd columns. Rows of 14
-// numbers and two zeros are 16 apart, after 16 zeros for the padding of the
-// first row.
+// A convolution with a 2x2 pool: the lanes of a vector are the 14 positions of
+// a row of the pool's result. Each row of the input becomes two rows of a copy,
+// one of even and one of odd columns: 14 numbers and two zeros. 16 zeros before
+// them are the padding of the first row.
 // CHECK-LABEL: kernel.func @pooled(
 // CHECK-SAME: %[[COPY:[a-z0-9]+]]: memref<1056xf32>
 // CHECK: vector.store %{{.*}}, %[[COPY]]
@@ -14,15 +14,16 @@
 // CHECK: vector.shuffle %{{.*}} [0, 2, 4, 6, 8, 10, 12, 14]
 // CHECK: vector.shuffle %{{.*}} [1, 3, 5, 7, 9, 11, 13, 15]
 
-// Sums of 6 channels at both columns of a pool window, for 5 kernel columns.
+// 12 vectors of sums, for 6 channels at both columns of a pool window, with 5
+// kernel columns.
 // CHECK: %{{.*}}:12 = scf.for
 // CHECK: vector.load %[[COPY]][%{{.*}}] : memref<1056xf32>, vector<16xf32>
 // CHECK: memref.load %{{.*}} : memref<5x5x1x6xf32>
 // CHECK-COUNT-60: vector.fma
 // CHECK-NOT: vector.fma
 
-// 6 rows and two more are transposed in three steps of 8 shuffles; 84 of 96
-// results are stored.
+// The vectors of 6 channels, padded to 8, are transposed in three steps of 8
+// shuffles; 84 of 96 results are stored.
 // CHECK-COUNT-24: vector.shuffle
 // CHECK: vector.store %{{.*}} : memref<14x84xf32>, vector<16xf32>
 // CHECK-COUNT-4: vector.store %{{.*}} : memref<14x84xf32>, vector<16xf32>
@@ -35,9 +36,9 @@ kernel.func @pooled(%x: tensor<1x28x28x1xf32>, %w: tensor<5x5x1x6xf32>) -> tenso
   kernel.return %y : tensor<1x14x14x6xf32>
 }
 
-// Channels in pairs are stored position by position. Columns are contiguous
-// before the transpose. Each of four threads can have its own copy, for 12
-// rows.
+// The vectors of two channels are interleaved when they are stored. The kernel
+// reads the channels-first image, whose columns are contiguous. Each of four
+// parts, of 12 output rows, has its own copy of its input rows.
 // CHECK-LABEL: kernel.func @parts(
 // CHECK: vector.load %{{.*}} : memref<1x3x96x96xf32>, vector<16xf32>
 // CHECK: %{{.*}}:6 = scf.for

@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A value that is dequantized in the kernel that quantized it, with the same
-// zero point, is still available as a float: the rounded and clamped sum minus
-// 1.5 * 2^23.
+// A value that is quantized and dequantized in the same kernel, with the same
+// zero point, is not converted to an integer: the float is the rounded and
+// clamped sum minus 1.5 * 2^23.
 // CHECK-LABEL: @same_zero(
 // CHECK: arith.select
 // CHECK: %[[SUM:.*]] = arith.select
@@ -18,7 +18,8 @@ kernel.func @same_zero(%x: tensor<64xf32>) -> tensor<64xf32> attributes {strateg
   kernel.return %y : tensor<64xf32>
 }
 
-// With another zero point, the byte is read.
+// A value that is dequantized with another zero point is converted to an 8-bit
+// integer and back.
 // CHECK-LABEL: @other_zero(
 // CHECK: arith.trunci
 // CHECK: arith.sitofp

@@ -1,10 +1,12 @@
-// Each block of rows goes through all panels before the next block does. The
-// rows that remain after whole tiles are in the last block.
+// Each block of rows of a matrix multiplication is multiplied by all weight
+// panels before the next block begins. The rows after the last whole tile are
+// part of the last block.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two blocks of at most 18 of 28 rows, each with two panels; 28 = 4 * 6 + 4.
+// 28 rows are two blocks of at most 18 rows, with two panels each; 28 rows are
+// four tiles of 6 rows and 4 remaining rows.
 // CHECK-LABEL: @blocks(
 // CHECK: %[[PANEL:.*]] = arith.remsi %[[PART:.*]], %c2
 // CHECK: %[[BLOCK:.*]] = arith.divsi %[[PART]], %c2
@@ -26,7 +28,7 @@ kernel.func @blocks(%x: tensor<2x14x64xf32>, %w: tensor<64x32xf32>) -> tensor<2x
   kernel.return %y : tensor<2x14x32xf32>
 }
 
-// The last of three blocks has the four remaining rows, and no whole tile.
+// The last of three blocks has only the four rows after the last whole tile.
 // CHECK-LABEL: @only_left(
 // CHECK: %[[BLOCK:.*]] = arith.divsi %{{.*}}, %c2
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c12
@@ -42,7 +44,8 @@ kernel.func @only_left(%x: tensor<28x64xf32>, %w: tensor<64x32xf32>) -> tensor<2
   kernel.return %y : tensor<28x32xf32>
 }
 
-// The rows of all batches form one matrix: no index has to be split.
+// The rows of all batches form one matrix, so that no row index has to be split
+// into batch and row.
 // CHECK-LABEL: @one_matrix(
 // CHECK: kernel.view {{.*}} to memref<24x64xf32>
 // CHECK-NOT: arith.remsi

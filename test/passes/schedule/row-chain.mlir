@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Between the stages, three rows and one row are stored, for each of the parts
-// that threads may take.
+// A chain of three convolutions: three rows after the first and one row after
+// the second are stored, for each of the four parts that threads may take.
 // CHECK-LABEL: kernel.func @chain(
 // CHECK-SAME: memref<4x3x64x64xf32> {kernel.name = "scratch0"}
 // CHECK-SAME: memref<4x1x64x64xf32> {kernel.name = "scratch1"}
@@ -10,8 +10,8 @@
 // CHECK-SAME: extent = 4 : index
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BEGIN]], %c16
 // CHECK: %[[LAST:.*]] = arith.muli %[[END]], %c16
-// For each row of the result, only the rows that no earlier row has read are
-// computed.
+// For each row of the result, the first convolution computes only the rows that
+// no earlier result row has read.
 // CHECK: scf.for %[[ROW:.*]] = %[[FIRST]] to %[[LAST]] {{.*}} iter_args(%[[MADE:.*]] = %{{.*}}) -> (index)
 // CHECK: %[[BELOW:.*]] = arith.minsi
 // CHECK: scf.for %[[INPUT:.*]] = %[[MADE]] to %[[BELOW]]
@@ -39,9 +39,9 @@ kernel.func @chain(%x: tensor<1x64x64x16xf32>, %p: tensor<1024xf32>, %v: tensor<
   kernel.return %y : tensor<1x64x64x16xf32>
 }
 
-// For three images, the parts divide the rows of all images: each part goes
-// from image to image, and in each image starts with the rows that its first
-// window reads.
+// With three images, the parts of a chain divide the rows of all images: a part
+// continues from image to image, and in each image starts with the rows that
+// its first window reads.
 // CHECK-LABEL: kernel.func @images(
 // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c48
 // CHECK: %[[LAST:.*]] = arith.muli %{{.*}}, %c48

@@ -1,11 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Weights are packed with the steps of each column next to each other, in
-// chunks of four. A warp takes one column, and two warps divide its steps. 520
-// steps are 130 chunks: two for each of the 64 threads, and one more for two of
-// them; the other threads load the last chunk again and ignore it. The results
-// of the warps are combined in shared memory.
+// Packed weights have the K steps of each column next to each other, in vectors
+// of four. Two warps divide the K steps of a column. 520 K steps are 130
+// vectors: two for each of the 64 threads, and one more for two of them; the
+// other threads load the last vector again and ignore it. The warps add their
+// results in shared memory.
 // CHECK-LABEL: kernel.func @packed(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 128 : i64
@@ -30,9 +30,9 @@ kernel.func @packed(%x: tensor<1x520xf32>, %w: tensor<3120xf32>) -> tensor<1x6xf
   kernel.return %y : tensor<1x6xf32>
 }
 
-// A computed right operand is read along its rows: each thread has two columns
-// and a quarter of the steps. Threads beyond the last column compute that
-// column again, and do not store it.
+// A right operand that is not packed is read along its rows: each thread has
+// two columns and a quarter of the K steps. Threads after the last column
+// compute this column again, and do not store it.
 // CHECK-LABEL: kernel.func @computed(
 // CHECK-SAME: extent = 8 : index
 // CHECK-SAME: threads = 128 : i64
@@ -47,8 +47,8 @@ kernel.func @computed(%x: tensor<4x3x100xf32>, %w: tensor<4x100x100xf32>) -> ten
   kernel.return %y : tensor<4x3x100xf32>
 }
 
-// Weights of four bits: a thread has the numbers in four bytes of a column,
-// with one scale.
+// Weights of 4 bits: in each iteration, a thread multiplies the 8 weights in
+// four bytes of a column, which have one scale.
 // CHECK-LABEL: kernel.func @narrow(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 128 : i64

@@ -1,5 +1,6 @@
-// Rows in register tiles: whole tiles, then the remaining rows. If their number
-// is only known at run time, it is split into powers of two.
+// A matrix multiplication computes whole register tiles of rows, then the
+// remaining rows. If the number of remaining rows is dynamic, they are split
+// into tiles of powers of two.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
@@ -34,7 +35,8 @@ kernel.func @rows_left(%x: tensor<64x20xf32, #kernel.sizes<"n" in 1 to 64 : s0, 
   kernel.return %y : tensor<64x16xf32, #kernel.sizes<"n" in 1 to 64 : s0, 16>>
 }
 
-// Each of n images has 49 rows: tiles of 7 leave none, and tiles of 14 leave 7.
+// With n images of 49 rows each, tiles of 7 rows leave no remaining rows, and
+// tiles of 14 leave 7 for an odd n.
 // CHECK-LABEL: @none_left(
 // CHECK: scf.for {{.*}} step %c7
 // CHECK-COUNT-7: vector.fma
@@ -58,9 +60,9 @@ kernel.func @seven_left(%x: !rows, %w: tensor<20x16xf32>) -> !product
   kernel.return %y : !product
 }
 
-// Two rows that remain after whole tiles of 6 share their rows with the last
-// whole tile: 12 + 4 + 4 rows. One row that remains after a single tile: 4 + 3.
-// Three rows are a tile of their own.
+// Two rows that remain after tiles of 6 are combined with the last tile: 20
+// rows are 12 + 4 + 4. One row after a single tile: 7 rows are 4 + 3. Three
+// remaining rows are a tile of their own.
 // CHECK-LABEL: @two_share(
 // CHECK: scf.for {{.*}} = %c0 to %c12 step %c6
 // CHECK-COUNT-6: vector.fma

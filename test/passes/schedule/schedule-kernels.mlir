@@ -2,11 +2,12 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=generic | FileCheck %s --check-prefix=SCALAR
 // REQUIRES: ingot-opt
 
-// Without vector registers, nothing becomes a vector.
+// On a target without vector registers, kernels contain no vectors.
 // SCALAR-NOT: vector<
 
-// Operands and results are buffers. Rows are computed in vectors, and the 33rd
-// column separately. The row that is added is read for each row.
+// Operands and results become buffers. An elementwise kernel computes rows in
+// vectors, and the 33rd column separately. The operand that broadcasts (one
+// row) is read again for each row.
 // CHECK-LABEL: @elementwise(
 // CHECK-SAME: %[[X:.*]]: memref<8x33xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<33xf32> {kernel.name = "x1", kernel.read}, %[[Y:.*]]: memref<8x33xf32>
 // CHECK-NOT: extent
@@ -27,9 +28,9 @@ kernel.func @elementwise(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x3
   kernel.return %y : tensor<8x33xf32>
 }
 
-// Work that takes longer than starting threads is divided among them. The range
-// of a part is the last argument. The first axis has too few parts, so it is
-// divided together with the second.
+// A kernel that takes longer than starting threads is divided among threads.
+// The last arguments are the range of parts that a call computes. The first
+// axis has too few elements, so it is divided together with the second.
 // CHECK-LABEL: @divided(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {kernel.name = "end"})
 // CHECK-SAME: extent = 192 : index
@@ -44,7 +45,7 @@ kernel.func @divided(%x: tensor<3x64x4096xf32>, %b: tensor<64x1xf32>) -> tensor<
   kernel.return %y : tensor<3x64x4096xf32>
 }
 
-// The rows of a softmax are independent.
+// Threads divide the rows of a softmax, which are independent.
 // CHECK-LABEL: @softmax(
 // CHECK-SAME: extent = 4096 : index
 kernel.func @softmax(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> attributes {strategy = "body", comment = "softmax"} {
@@ -52,7 +53,8 @@ kernel.func @softmax(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> attribute
   kernel.return %y : tensor<4096x128xf32>
 }
 
-// Trees take long for each vector of rows, although the data is small.
+// Threads divide the rows of a tree ensemble: trees take long for each vector
+// of rows, although the data is small.
 // CHECK-LABEL: @trees(
 // CHECK-SAME: extent = 16 : index
 kernel.func @trees(%x: tensor<2x256xf32>, %feature: tensor<2048xsi32>, %threshold: tensor<2048xf32>, %missing: tensor<2048xsi8>, %kept: tensor<2048xsi32>, %nodes: tensor<65xsi32>, %first: tensor<64xsi32>, %words: tensor<65xsi32>, %weights: tensor<2048xf32>, %targets: tensor<2048xsi32>, %base: tensor<1xf32>) -> tensor<256x1xf32> attributes {strategy = "body", comment = "trees"} {
@@ -61,8 +63,8 @@ kernel.func @trees(%x: tensor<2x256xf32>, %feature: tensor<2048xsi32>, %threshol
   kernel.return %y : tensor<256x1xf32>
 }
 
-// Axes that all operands share become one. An operand that is read at the same
-// index as the result may be overwritten by it.
+// Axes that all operands have become one axis. The result may overwrite an
+// operand that is read at the same index as the result is written.
 // CHECK-LABEL: @merged(
 // CHECK-SAME: kernel.may_alias, kernel.name = "x0"
 // CHECK-SAME: kernel.may_alias, kernel.name = "y"
@@ -77,7 +79,8 @@ kernel.func @merged(%x: tensor<4x8x16xf32>, %s: tensor<1xf32>) -> tensor<4x8x16x
   kernel.return %y : tensor<4x8x16xf32>
 }
 
-// A slice of a larger tensor has that tensor's strides.
+// A result that is part of a larger tensor (output_strides) is written with the
+// strides of that tensor.
 // CHECK-LABEL: @part(
 // CHECK-SAME: memref<4x32xf32, strided<[64, 1]>>
 // CHECK: vector.store {{.*}} : memref<4x32xf32, strided<[64, 1]>>, vector<16xf32>
@@ -97,10 +100,10 @@ kernel.func @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes {strat
   kernel.return %y : tensor<6x4xf32>
 }
 
-// The maxima of a row of the pool are held while the two rows of the
-// convolution below are computed, eight positions at a time. Loop bounds leave
-// out rows of the kernel that are in the padding. There is no buffer in
-// between.
+// A convolution followed by a max pool: the maxima of a pool row stay in
+// registers while the two rows of the convolution are computed, eight positions
+// at a time. Loop bounds leave out kernel rows in the padding. The result of
+// the convolution is not stored.
 // CHECK-LABEL: @convolution(
 // CHECK-NOT: memref.alloca
 // CHECK: %[[MAX:.*]]:4 = scf.for {{.*}} = %c0 to %c2
@@ -123,7 +126,8 @@ kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor
   kernel.return %y : tensor<1x4x4x16xf32>
 }
 
-// Channels are the lanes, and the kernel's columns are unrolled.
+// In a depthwise convolution, the lanes are channels, and the kernel columns
+// are unrolled.
 // CHECK-LABEL: @depthwise(
 // CHECK: %[[ROW:.*]]:8 = scf.for
 // CHECK-COUNT-22: vector.fma
@@ -135,8 +139,8 @@ kernel.func @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> te
   kernel.return %c : tensor<1x8x8x16xf32>
 }
 
-// The whole result fits into registers: 12 rows of two vectors. The operators
-// that follow are computed there, before the only stores.
+// The whole result of a matrix multiplication fits into registers: 12 rows of
+// two vectors. The epilogue is computed in registers, before the only stores.
 // CHECK-LABEL: @product(
 // CHECK: %[[SUMS:.*]]:24 = scf.for %{{.*}} = %c0 to %c64
 // CHECK-NEXT: vector.load {{.*}} memref<64x32xf32>
@@ -156,7 +160,8 @@ kernel.func @product(%x: tensor<12x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32
   kernel.return %z : tensor<12x32xf32>
 }
 
-// Launches say which results may overwrite which operands.
+// The attribute inplace of a launch lists pairs of an operand and the result
+// that may overwrite it.
 // CHECK-LABEL: @main(
 // CHECK: kernel.launch @elementwise(%arg0, %arg1) {inplace = array<i64: 0, 0>}
 kernel.program @main(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> {
@@ -198,8 +203,9 @@ kernel.func @joined(%a: tensor<5x32xf32>, %b: tensor<5x17xf32>, %s: tensor<49xf3
   kernel.return %y : tensor<5x49xf32>
 }
 
-// The tensor that is added has other columns, so elements of the operands are
-// selected, as they are for operands that are narrower than a vector.
+// Each element is selected from the operands of a concatenation if its columns
+// are sliced, so that they are not those of the operands, or if an operand is
+// narrower than a vector.
 // CHECK-LABEL: @other_columns(
 // CHECK: scf.if
 // CHECK-LABEL: @narrow_parts(

@@ -2,8 +2,8 @@
 // RUN: sed 's/attributes {kernel.strict}//' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
 // REQUIRES: ingot-opt
 
-// Terms are added one after another; without the attribute, they are added in
-// lanes.
+// With the attribute kernel.strict, the terms of a sum are added one after
+// another; without it, they are added in vector lanes.
 module attributes {kernel.strict} {
 
 // CHECK-NOT: vector.reduction
@@ -15,7 +15,8 @@ func.func @main(%x: tensor<4x256xf32>, %z: tensor<4x256xf32>) -> (tensor<4x1xf32
   return %y, %s : tensor<4x1xf32>, tensor<4x256xf32>
 }
 
-// A product with few sums is not summed in parts.
+// With kernel.strict, a matrix multiplication with few sums does not split its
+// K steps into several partial sums.
 // CHECK-LABEL: kernel.func @matmul
 // CHECK: iter_args(%{{[a-z0-9]*}} = %{{[a-z0-9]*}}) -> (vector<16xf32>)
 // CHECK-NOT: arith.addf

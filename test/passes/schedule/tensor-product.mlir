@@ -1,10 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// One tile of 32 x 32 by four warps of 16 x 16. 72 steps of two bytes are three
-// chunks of 32, two of which are being copied while one is multiplied. The
-// right operand is computed: it is stored in rows, which are transposed as they
-// are loaded.
+// A block computes a tile of 32 x 32 with four warps of 16 x 16. 72 K steps are
+// three K tiles of 32; two K tiles are being copied while one is multiplied.
+// The right operand is not packed: its rows are transposed as they are loaded
+// from shared memory.
 // CHECK-LABEL: kernel.func @product(
 // CHECK-SAME: extent = 4 : index
 // CHECK-SAME: threads = 128 : i64
@@ -34,8 +34,8 @@ kernel.func @product(%x: tensor<64x72xf16>, %w: tensor<72x64xf16>) -> tensor<64x
   kernel.return %y : tensor<64x64xf16>
 }
 
-// The bytes of a computed right operand are stored one by one, so that the
-// steps of a column are contiguous.
+// The int8 elements of a right operand that is not packed are stored to shared
+// memory one by one, so that the K steps of a column are contiguous.
 // CHECK-LABEL: kernel.func @bytes(
 // CHECK: %[[RIGHT:.*]] = memref.alloca() : memref<2x32x64xi8, #gpu.address_space<workgroup>>
 // CHECK: memref.store %{{.*}}, %[[RIGHT]]
@@ -46,9 +46,9 @@ kernel.func @bytes(%x: tensor<32x64xui8>, %w: tensor<64x32xsi8>) -> tensor<32x32
   kernel.return %y : tensor<32x32xsi32>
 }
 
-// Two slices of a block compute one tile, each with every other chunk: 4
-// buffers of two stages. The second slice writes its sums to shared memory, and
-// the first one adds and stores them.
+// Two slices of a block compute one tile: each slice multiplies every other K
+// tile (4 buffers, for two pipeline stages). The second slice writes its sums
+// to shared memory, and the first one adds and stores them.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 256 : i64
@@ -66,10 +66,10 @@ kernel.func @slices(%x: tensor<32x256xf16>, %w: tensor<256x32xf16>) -> tensor<32
   kernel.return %y : tensor<32x32xf16>
 }
 
-// Operands of f32 that are tf32 numbers: 16-byte chunks have four of them, and
-// one matrix instruction multiplies 8 steps. A computed right operand is stored
-// one by one, because elements of 32 bits cannot be transposed as they are
-// loaded.
+// Operands in tf32: a 16-byte vector has four elements, and a matrix
+// instruction multiplies 8 K steps. The elements of a right operand that is not
+// packed are stored to shared memory one by one, because 32-bit elements cannot
+// be transposed as they are loaded.
 // CHECK-LABEL: kernel.func @tf32(
 // CHECK-DAG: memref.alloca() : memref<2x32x16xf32, #gpu.address_space<workgroup>>
 // CHECK-NOT: transposed
@@ -79,7 +79,8 @@ kernel.func @tf32(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32x
   kernel.return %y : tensor<32x32xf32>
 }
 
-// Groups of channels are batches: each reads its own inputs and weights.
+// The groups of a grouped convolution are computed like batches: each group
+// reads its own input channels and weights.
 // CHECK-LABEL: kernel.func @groups(
 // CHECK-SAME: extent = 2 : index
 // CHECK: kernel.copy_ahead %arg0
@@ -89,10 +90,10 @@ kernel.func @groups(%x: tensor<1x4x8x32xf16>, %w: tensor<1x1x16x64xf16>) -> tens
   kernel.return %y : tensor<1x4x8x64xf16>
 }
 
-// Three blocks share the 2 x 4 chunks of two tiles, 3, 3 and 2: the second
-// block has the end of the first tile and the beginning of the second. Partial
-// sums go to memory, and the block that completes a tile adds them in the order
-// of the chunks.
+// Three blocks share the 2 x 4 K tiles of two output tiles: 3, 3 and 2 K tiles.
+// The second block has the end of the first output tile and the beginning of
+// the second. Partial sums are written to memory, and the block that completes
+// an output tile adds them in the order of the K tiles.
 // CHECK-LABEL: kernel.func @shares(
 // CHECK-SAME: %[[PARTS:[a-z0-9]+]]: memref<6x8x128xf32> {kernel.name = "scratch0"}
 // CHECK-SAME: %[[COUNTS:[a-z0-9]+]]: memref<2xi32> {kernel.cleared, kernel.name = "scratch1"}

@@ -1,10 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Each thread has two positions of two channels: 3 rows x 4 tiles of columns x
-// 4 groups of channels. A kernel row has three weights for each channel. Two
-// positions read four columns of the input; those outside count as zeros, and
-// each product is added once.
+// In a depthwise convolution, each thread computes two positions of two
+// channels: 3 rows x 4 pairs of columns x 4 pairs of channels are 48 threads.
+// For a kernel row, a thread reads three weights per channel and four input
+// columns; columns outside of the input count as zeros.
 // CHECK-LABEL: kernel.func @tile(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 64 : i64
@@ -24,8 +24,8 @@ kernel.func @tile(%x: tensor<1x3x8x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor<1x
   kernel.return %y : tensor<1x3x8x8xf32>
 }
 
-// Every second of seven positions, without padding: the only check is whether
-// the last tile has a second position.
+// With a stride of 2 and without padding, the only condition is whether the
+// last pair of columns has a second position.
 // CHECK-LABEL: kernel.func @strides(
 // CHECK-NOT: scf.if {{.*}} ->
 // CHECK: scf.if

@@ -1,10 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+amx | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two rows of results at a time, from a copy of four rows of the input with its
-// padding. The three columns of a kernel row are contiguous in the copy: 192
-// steps, or three chunks. The next position is 64 bytes further. Two of 30
-// positions are between the rows: they are computed and not stored.
+// A convolution with AMX computes two result rows at a time, from a copy of
+// four input rows with padding. The three columns of a kernel row are
+// contiguous in the copy: 192 K steps, or three K tiles. The next position is
+// 64 bytes further. Two of 30 positions lie between the two rows: they are
+// computed and not stored.
 // CHECK-LABEL: @rows(
 // CHECK-SAME: %[[SCRATCH:[a-z0-9]*]]: memref<1x4096xi8> {kernel.name = "scratch0"})
 // CHECK: %[[COPY:.*]] = kernel.view %[[SCRATCH]]
@@ -32,8 +33,9 @@ kernel.func @rows(%x: tensor<1x6x14x64xui8>, %w: tensor<18432xsi8>) -> tensor<1x
   kernel.return %y : tensor<1x6x14x32xsi32>
 }
 
-// Strides: the copy stores even rows and columns separately from odd ones, in
-// four planes of 5 x 5 positions, so that the pitch is one position again.
+// With a stride of 2, the copy of the input stores even rows and columns
+// separately from odd ones, in four planes of 5 x 5 positions, so that
+// neighbouring results read neighbouring positions.
 // CHECK-LABEL: @strided(
 // CHECK-SAME: memref<1x6400xi8> {kernel.name = "scratch0"})
 // CHECK: scf.for %[[PLANE:.*]] = %c0{{.*}} to %c4
@@ -50,8 +52,8 @@ kernel.func @strided(%x: tensor<1x8x8x64xui8>, %w: tensor<9216xsi8>) -> tensor<1
   kernel.return %y : tensor<1x4x4x16xsi32>
 }
 
-// A pointwise convolution is a matrix product whose input is read in place. The
-// last of 49 positions is in the second tile of a block of 17 rows.
+// A 1x1 convolution is a matrix multiplication that reads the input in place.
+// The last of 49 positions is in the second tile of a block of 17 rows.
 // CHECK-LABEL: @pointwise(
 // CHECK-NOT: scratch
 // CHECK: kernel.shape_tiles rows [16, 16, 16, 16, 16, 16, 16, 16]

@@ -1,11 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+amx | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Blocks of 32 rows by 32 columns are 2 x 2 tiles of sums during the whole
-// reduction. 96 steps are two chunks of 48, so that the tile shapes do not
-// change. The remaining rows have tiles with fewer rows. Columns are computed
-// as the panels have them, and columns that are not in the result are not
-// stored.
+// With AMX, a block of 32 rows by 32 columns has 2 x 2 tiles of sums for all K
+// steps. 96 K steps are two K tiles of 48, so that the tile shapes do not
+// change. The remaining rows have tiles with fewer rows. All columns of a
+// weight panel are computed; columns that are not in the result are not stored.
 // CHECK-LABEL: @blocks(
 // CHECK: kernel.shape_tiles rows [16, 16, 16, 16, 16, 16, 12, 12] bytes [64, 64, 64, 64, 48, 48, 64, 64]
 // CHECK: kernel.clear_tile 0
@@ -39,7 +38,8 @@ kernel.func @blocks(%x: tensor<40x96xui8>, %w: tensor<6144xsi8>) -> tensor<40x50
   kernel.return %y : tensor<40x50xsi32>
 }
 
-// One row of three tiles. The epilogue reads four rows of sums at a time.
+// The result is one row of three tiles of sums. The epilogue reads four rows of
+// sums at a time.
 // CHECK-LABEL: @epilogue(
 // CHECK: kernel.multiply_tiles 2 plus 3 times 6 of si8, si8
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16{{.*}} step %c4
@@ -54,7 +54,7 @@ kernel.func @epilogue(%x: tensor<16x64xsi8>, %w: tensor<3072xsi8>, %b: tensor<1x
   kernel.return %z : tensor<16x48xsi8>
 }
 
-// bf16: pairs of steps, 32 steps in a tile; sums are f32.
+// AMX with bf16: a tile has 32 K steps, in pairs, and sums are f32.
 // CHECK-LABEL: @bfloats(
 // CHECK: kernel.shape_tiles rows [16, 16, 16] bytes [64, 64, 64]
 // CHECK: kernel.load_tile 1, %{{.*}} pitch 128

@@ -2,9 +2,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=armv8-a | FileCheck %s --check-prefix=NEON
 // REQUIRES: ingot-opt
 
-// Tiles of 8 x 8: halves are interleaved three times, with 24 shuffles in all.
-// The last tile of the 20 columns starts earlier. The last 8 of 9 rows belong
-// to the last panel.
+// A matrix is transposed in tiles of 8 x 8, whose halves are interleaved three
+// times, with 24 shuffles in all. The last tile of the 20 columns starts
+// earlier, and so does the last tile of the 9 rows.
 // CHECK-LABEL: kernel.func @tiles(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
 // CHECK: arith.select
@@ -26,8 +26,9 @@ kernel.func @tiles(%x: tensor<9x20xf32>) -> tensor<20x9xf32> attributes {strateg
   kernel.return %y : tensor<20x9xf32>
 }
 
-// A panel has the columns of a cache line, 16, and all rows: rows of 192 bytes
-// use more sets of the L1 cache than those of 128 bytes of the result.
+// The outer loop is over panels of 16 columns (a cache line) with all rows:
+// input rows of 192 bytes use more sets of the L1 cache than result rows of 128
+// bytes.
 // CHECK-LABEL: kernel.func @lines_of_input(
 // CHECK-SAME: memref<32x48xf32>
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} step
@@ -39,7 +40,8 @@ kernel.func @lines_of_input(%x: tensor<32x48xf32>) -> tensor<48x32xf32> attribut
   kernel.return %y : tensor<48x32xf32>
 }
 
-// In the opposite case, a panel has the rows of a cache line and all columns.
+// The outer loop is over panels of 16 rows with all columns if the rows of the
+// result use more sets of the L1 cache than those of the input.
 // CHECK-LABEL: kernel.func @lines_of_result(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} step
 // CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c32{{.*}} step %c8
@@ -50,8 +52,8 @@ kernel.func @lines_of_result(%x: tensor<48x32xf32>) -> tensor<32x48xf32> attribu
   kernel.return %y : tensor<32x48xf32>
 }
 
-// Cache lines of rows that are 4096 bytes apart are all in one set: a panel has
-// one tile of them.
+// Rows that are 4096 bytes apart are all in one set of the L1 cache, so a panel
+// has only one tile (8) of such rows.
 // CHECK-LABEL: kernel.func @one_set(
 // CHECK-SAME: extent = 4 : index
 // CHECK: scf.for
@@ -64,8 +66,8 @@ kernel.func @one_set(%x: tensor<32x1024xf32>) -> tensor<1024x32xf32> attributes 
 }
 
 // Operators before the transpose are computed along the rows of the input, and
-// operators after it along the rows of the result. Numbers of 16 bits are moved
-// as they are.
+// operators after it along the rows of the result. f16 elements are shuffled as
+// f16, and widened only for the arithmetic.
 // CHECK-LABEL: kernel.func @between(
 // CHECK-COUNT-8: vector.load %{{.*}} : memref<4x16x8xf16>, vector<8xf16>
 // CHECK-COUNT-24: vector.shuffle {{.*}} : vector<8xf16>, vector<8xf16>
@@ -77,8 +79,8 @@ kernel.func @between(%x: tensor<4x16x8xf16>) -> tensor<4x8x16xf16> attributes {s
   kernel.return %y : tensor<4x8x16xf16>
 }
 
-// A few rows are interleaved: 8 columns of three rows are three vectors of the
-// result. The last columns start earlier.
+// Three rows are interleaved: 8 columns of three rows become three vectors of
+// the result. The last vectors of columns start earlier.
 // CHECK-LABEL: kernel.func @few(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
 // CHECK-COUNT-3: vector.load %{{.*}} : memref<3x5x20xf32>, vector<8xf32>
@@ -98,8 +100,8 @@ kernel.func @few(%x: tensor<3x5x20xf32>) -> tensor<5x20x3xf32> attributes {strat
   kernel.return %y : tensor<5x20x3xf32>
 }
 
-// In a larger tensor they are not contiguous: it has the columns of five rows,
-// and these are three of them.
+// Three rows are not interleaved in vectors if the result is part of a larger
+// tensor (5 elements per column), in which their elements are not contiguous.
 // CHECK-LABEL: kernel.func @few_of_more(
 // CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c20{{.*}} step %c1
 // CHECK: memref.load %arg0[%c0{{.*}}, %[[PART:.*]], %[[COLUMN]]]

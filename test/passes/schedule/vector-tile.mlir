@@ -1,10 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=cortex-m55 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Eight registers of four lanes: three positions by two vectors, whose six sums
-// stay in registers. A step loads two vectors of weights and three factors,
-// each through its own cursor, and an iteration has two steps. One loop serves
-// all positions.
+// On the M55, with eight registers of four lanes, a convolution tile is three
+// positions by two vectors, whose six sums stay in registers. A K step loads
+// two vectors of weights and three factors, each through a pointer of its own;
+// an iteration has two K steps.
 // CHECK-LABEL: @pointwise(
 // CHECK-NOT: kernel.extent
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c3
@@ -24,9 +24,9 @@ kernel.func @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<
   kernel.return %y : tensor<1x6x6x16xf32>
 }
 
-// A kernel row of a tile without padding is one range of 3 x 16 steps, two per
-// iteration. One with padding is three ranges of 16, with zeros for the values
-// outside.
+// In a tile without padding, a kernel row is one range of 3 x 16 K steps, two
+// per iteration. In a tile with padding, it is three ranges of 16, with zeros
+// for columns outside of the input.
 // CHECK-LABEL: @padded(
 // CHECK: %[[IN:.*]] = arith.cmpi ult
 // CHECK: %[[COUNT:.*]] = arith.select %[[IN]], %c1{{[_0-9]*}}, %c3{{[_0-9]*}} : index
@@ -41,7 +41,8 @@ kernel.func @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x
   kernel.return %y : tensor<1x6x6x16xf32>
 }
 
-// A bias with equal elements is one number, and sums start with a vector of it.
+// If all elements of a bias are equal, one number is loaded, and sums start
+// with its broadcast.
 // CHECK-LABEL: @equal_bias(
 // CHECK: %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<4xf32>
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[B]]

@@ -1,11 +1,11 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_90a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two warpgroups with 64 queries each, and a third one in which a single thread
-// copies: the queries once, and keys and values in blocks of 128 into two
-// stages. Rows of 80 elements are two boxes of 64, of which copies pad the
-// second one; the products with keys use its first 16 steps. 300 keys are three
-// blocks, the last of which is padded.
+// Two warpgroups have 64 queries each. One thread of a third warpgroup copies
+// the queries once, and keys and values in blocks of 128 into two pipeline
+// stages. Rows of 80 elements are two boxes of 64, the second of which the copy
+// pads; only its first 16 K steps are multiplied. 300 keys are three blocks,
+// the last of which is padded.
 // CHECK-LABEL: kernel.func @tiles(
 // CHECK-SAME: extent = 6 : index
 // CHECK-SAME: resident = 1 : i64
@@ -61,9 +61,9 @@ kernel.func @tiles(%q: tensor<3x150x80xf16>, %k: tensor<3x300x80xf16>, %v: tenso
   kernel.return %y : tensor<3x150x64xf16>
 }
 
-// Two slices take turns with the blocks of keys. The second one writes 32 sums,
-// 2 maximum scores and 2 totals of each thread to shared memory. A mask is
-// added to each score.
+// Two slices (warpgroups) of a block compute every other block of keys. The
+// second slice writes 32 sums, 2 maximum scores and 2 totals of each thread to
+// shared memory. A mask is added to the scores.
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: threads = 384 : i64
 // CHECK: %[[PARTS:.*]] = memref.alloca() : memref<36x128xf32, #gpu.address_space<workgroup>>
@@ -84,8 +84,8 @@ kernel.func @slices(%q: tensor<1x64x64xbf16>, %k: tensor<1x256x64xbf16>, %v: ten
   kernel.return %y : tensor<1x64x64xf32>
 }
 
-// A dynamic number of keys: the tensor maps end at the actual number, and so
-// does the loop.
+// With a dynamic number of keys, the tensor maps and the loop over blocks of
+// keys end at the actual number.
 // CHECK-LABEL: kernel.func @open(
 // CHECK: kernel.tiles %arg1 sizes <"n" in 1 to 512 : 8, s0, 64> strides [32768, 64, 1] box [1, 128, 64]
 // CHECK: kernel.tile_product

@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_90a | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Tiles of 128 x 128 by two warpgroups with 64 rows each, and a third one in
-// which a single thread copies. 136 steps of two bytes are three chunks of 64,
-// for which there are three stages.
+// Tiles of 128 x 128 are computed by two warpgroups with 64 rows each; one
+// thread of a third warpgroup copies the operands. 136 K steps of two bytes are
+// three K tiles of 64, for which there are three pipeline stages.
 // CHECK-LABEL: kernel.func @product(
 // CHECK-SAME: extent = 4 : index
 // CHECK-SAME: resident = 1 : i64
@@ -47,8 +47,8 @@ kernel.func @product(%x: tensor<200x136xf16>, %w: tensor<27200xf16>) -> tensor<2
   kernel.return %y : tensor<200x200xf16>
 }
 
-// More tiles than the device runs at once: each of 132 blocks computes one tile
-// after another, with the chunks of its tiles in one ring of buffers.
+// With more tiles than the device runs at once, each of 132 blocks computes
+// several tiles, whose K tiles pass through the same pipeline stages.
 // CHECK-LABEL: kernel.func @turns(
 // CHECK-SAME: extent = 132 : index
 // CHECK: %c256{{.*}} = arith.constant 256 : index
@@ -60,8 +60,9 @@ kernel.func @turns(%x: tensor<16384x128xf16>, %w: tensor<32768xf16>) -> tensor<1
   kernel.return %y : tensor<16384x256xf16>
 }
 
-// Windows: positions from -1 to 25 by 2; each chunk belongs to one position in
-// the window. Two slices each take every other one of 18 chunks.
+// A convolution with stride 2, whose windows begin at positions from -1 to 25:
+// each K tile belongs to one position in the window. Two slices each multiply
+// every other one of 18 K tiles.
 // CHECK-LABEL: kernel.func @windows(
 // CHECK: %[[PARTS:.*]] = memref.alloca() {alignment = 16 : i64} : memref<1x32x128xf32, #gpu.address_space<workgroup>>
 // CHECK: %[[MAP:.*]] = kernel.tiles %{{.*}} sizes <2, 27, 27, 128> strides [93312, 3456, 128, 1] box [64, 64] low [-1, -1] high [25, 25] steps [2, 2]
@@ -77,9 +78,9 @@ kernel.func @windows(%x: tensor<2x27x27x128xf16>, %w: tensor<73728xf16>, %b: ten
   kernel.return %y : tensor<2x14x14x64xf16>
 }
 
-// Both operands are computed at run time: the right one has contiguous columns,
-// 64 in each of two boxes with all steps of the chunk. The last two batches of
-// the left operand are equal.
+// Neither operand is packed: a K tile of the right operand is two boxes of 64
+// contiguous columns with all K steps of the tile. The left operand broadcasts
+// along the second batch axis.
 // CHECK-LABEL: kernel.func @turned(
 // CHECK-SAME: extent = 96 : index
 // CHECK-DAG: %[[TLEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<4x128x64xf16, #gpu.address_space<workgroup>>
@@ -94,10 +95,10 @@ kernel.func @turned(%x: tensor<2x1x512x264xf16>, %w: tensor<1x3x264x512xf16>) ->
   kernel.return %y : tensor<2x3x512x512xf16>
 }
 
-// Four blocks of a cluster have adjacent tiles; 400 rows are 8 tiles of 64.
-// Each block copies half of the rows and columns of a chunk, and both blocks
-// that multiply them receive them. A stage is free when both warpgroups that
-// read it, and those of the opposite block, are done.
+// The four blocks of a cluster have adjacent tiles; 400 rows are 8 tiles of 64.
+// Each block copies half of the rows and half of the columns of a K tile, and
+// both blocks that multiply a half receive it. A pipeline stage is free when
+// the warpgroups of all blocks that read it are done.
 // CHECK-LABEL: kernel.func @clusters(
 // CHECK-SAME: cluster = 4 : i64
 // CHECK-SAME: extent = 16 : index
@@ -122,10 +123,10 @@ kernel.func @clusters(%x: tensor<400x136xf16>, %w: tensor<34816xf16>) -> tensor<
   kernel.return %y : tensor<400x256xf16>
 }
 
-// Two blocks of a cluster have one tile, and three of its six chunks each. Each
-// block completes the groups of columns for one half of the rows, sends its
-// sums for the other half to the other block, and waits for 16 KB of partial
-// sums: half of 32 sums of 128 threads, from either block.
+// Two blocks of a cluster compute one tile, with three of its six K tiles each.
+// Each block completes one half of the rows: it sends its sums for the other
+// half to the other block, and waits for 16 KB of partial sums (half of 32 sums
+// of 128 threads, from either block).
 // CHECK-LABEL: kernel.func @behind(
 // CHECK-SAME: cluster = 2 : i64
 // CHECK-SAME: extent = 4 : index
@@ -149,8 +150,9 @@ kernel.func @behind(%x: tensor<100x384xf16>, %w: tensor<24576xf16>) -> tensor<10
   kernel.return %y : tensor<100x64xf16>
 }
 
-// The tensor that is added to a product is loaded before the chunks. With 128
-// sums per thread, it would take too many registers.
+// A tensor that is added to the result is loaded before the K tiles are
+// multiplied, except if a thread has 128 sums: then it would take too many
+// registers.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK: %[[EARLY:.*]] = memref.alloca() : memref<64xf16>
 // CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}} : memref<200x200xf16>

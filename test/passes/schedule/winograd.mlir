@@ -1,10 +1,10 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// 8 x 8 outputs are 16 tiles of 2 x 2, with values at 4 x 4 points: two blocks
-// of 8 tiles, in the kernel's own memory. The tiles of a block are transformed,
-// inside the image and at its border, multiplied point by point and panel by
-// panel in one register tile of 8 rows, and transformed back.
+// 8 x 8 outputs are 16 Winograd tiles of 2 x 2, which are transformed to 4 x 4
+// points: two blocks of 8 tiles, in scratch memory. The tiles of a block are
+// transformed, inside the image and at its border, multiplied point by point
+// and panel by panel in one register tile of 8 rows, and transformed back.
 // CHECK-LABEL: @whole_blocks(
 // CHECK-SAME: memref<1x16x8x16xf32>{{.*}}, %{{.*}}: memref<1x16x8x16xf32>
 // CHECK: scf.for %{{.*}} = %c0 to %c2

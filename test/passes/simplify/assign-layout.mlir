@@ -2,7 +2,8 @@
 // RUN: %ingot-opt %s -simplify-assign-layout=strict=true | FileCheck %s --check-prefix=STRICT
 // REQUIRES: ingot-opt
 
-// A transpose sinks through an operator until it meets its inverse.
+// A transpose moves after the operators that read it until it meets its
+// inverse.
 // CHECK-LABEL: @cancel(
 // CHECK-NEXT: graph.relu %arg0 : (tensor<1x4x4x3xf32>)
 // CHECK-NEXT: return
@@ -13,7 +14,8 @@ func.func @cancel(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
   return %u : tensor<1x4x4x3xf32>
 }
 
-// Two operands with the same transpose: the operator is applied before it.
+// If both operands have the same transpose, the transpose moves after the
+// operator.
 // CHECK-LABEL: @residual(
 // CHECK-NEXT: graph.add %arg0, %arg1
 // CHECK-NEXT: return
@@ -36,8 +38,9 @@ func.func @not_worth(%x: tensor<1x4x4x3xf32>, %y: tensor<1x3x4x4xf32>) -> tensor
   return %r : tensor<1x3x4x4xf32>
 }
 
-// Operands that broadcast with a lower rank get leading axes before they are
-// permuted. For an operand with axes of size 1, this is a reshape.
+// When a transpose moves after an operator, an operand of lower rank gets
+// leading axes of size 1 before it is permuted. Here the permutation is a
+// reshape.
 // CHECK-LABEL: @broadcast(
 // CHECK: %[[C:.*]] = graph.reshape {{.*}} -> tensor<1x1x1x3xf32>
 // CHECK-NEXT: graph.mul %arg0, %[[C]] : (tensor<1x4x4x3xf32>, tensor<1x1x1x3xf32>)
@@ -50,7 +53,8 @@ func.func @broadcast(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
   return %u : tensor<1x4x4x3xf32>
 }
 
-// The axis of an operator is permuted as well.
+// When a transpose moves after a concatenation, the axis of the concatenation
+// is permuted.
 // CHECK-LABEL: @concat(
 // CHECK-NEXT: graph.concat %arg0, %arg1 {axis = 3
 // CHECK-NEXT: return
@@ -62,8 +66,8 @@ func.func @concat(%x: tensor<1x4x4x3xf32>, %y: tensor<1x4x4x5xf32>) -> tensor<1x
   return %u : tensor<1x4x4x8xf32>
 }
 
-// A transpose before a flattening is undone in the rows of the constant
-// weights.
+// A transpose before a flattening and a matrix multiplication is removed: the
+// rows of the constant weights are permuted instead.
 // CHECK-LABEL: @flatten(
 // CHECK: %[[W3:.*]] = graph.reshape {{.*}} -> tensor<3x2x2x10xf32>
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[W3]] {perm = array<i64: 1, 2, 0, 3>}
@@ -78,7 +82,7 @@ func.func @flatten(%x: tensor<1x2x2x3xf32>) -> tensor<1x10xf32> {
   return %y : tensor<1x10xf32>
 }
 
-// Moving only axes of size 1 is a reshape.
+// A transpose that only moves axes of size 1 becomes a reshape.
 // CHECK-LABEL: @ones(
 // CHECK-NEXT: graph.reshape %arg0
 // CHECK-NEXT: return
@@ -87,9 +91,9 @@ func.func @ones(%x: tensor<1x1x8x8xf32>) -> tensor<1x8x8x1xf32> {
   return %t : tensor<1x8x8x1xf32>
 }
 
-// A constant is transposed too, however large it is: its transpose will be
-// folded, and does not cause the transpose that has just moved past it to move
-// back.
+// A transpose moves after an operator with a large constant, whose transpose
+// will be folded. The pass does not move the transpose back because the
+// constant is larger, and terminates.
 // CHECK-LABEL: @small_beside_large_constant(
 // CHECK: graph.less_or_equal
 // CHECK: return
@@ -100,7 +104,8 @@ func.func @small_beside_large_constant(%x: tensor<1x2x3x4xf32>) -> tensor<8x4x2x
   return %y : tensor<8x4x2x3xi1>
 }
 
-// A tensor without elements can be transposed, too.
+// A transpose moves after an operator even if the other operand, which has no
+// elements, must be transposed for it.
 // CHECK-LABEL: @nothing(
 // CHECK: graph.transpose %arg1
 // CHECK: graph.mul %{{.*}} : (tensor<1x1x1x8xf32>, tensor<0x4x4x8xf32>) -> tensor<0x4x4x8xf32>
@@ -110,8 +115,8 @@ func.func @nothing(%x: tensor<1x1x1x8xf32>, %n: tensor<0x8x4x4xf32>) -> tensor<0
   return %y : tensor<0x8x4x4xf32>
 }
 
-// A transpose passes a reshape of axes that stay together, and so meets another
-// transpose.
+// A transpose moves after a reshape that merges axes which the transpose leaves
+// adjacent, and then meets its inverse.
 // CHECK-LABEL: @through_reshape(
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32>
 // CHECK-NEXT: graph.exp %[[R]]
@@ -124,8 +129,9 @@ func.func @through_reshape(%x: tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32> {
   return %d : tensor<1x32x16xf32>
 }
 
-// Slices of a returned tensor are transposed while they are written to it: a
-// transpose after the concatenation would be a pass over the whole tensor.
+// Transposes stay before a returned concatenation, whose operands are
+// transposed while they are written to it. A transpose after the concatenation
+// would be a pass over the whole tensor.
 // CHECK-LABEL: @returned_concat(
 // CHECK-COUNT-2: graph.transpose
 // CHECK-NEXT: %[[C:.*]] = graph.concat
@@ -137,8 +143,8 @@ func.func @returned_concat(%x: tensor<1x8x4x16xf32>, %y: tensor<1x8x4x16xf32>) -
   return %c : tensor<1x32x8x4xf32>
 }
 
-// If only positions change places, a pointwise convolution comes first, because
-// then fewer channels are transposed.
+// A transpose of height and width moves after a 1x1 convolution that reduces
+// the number of channels, because then fewer elements are transposed.
 // CHECK-LABEL: @behind_pointwise(
 // CHECK: %[[C:.*]] = graph.conv %arg0{{.*}} -> tensor<1x8x4x1xf32>
 // CHECK-NEXT: graph.transpose %[[C]] {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x8x4x1xf32>) -> tensor<1x4x8x1xf32>
@@ -149,7 +155,7 @@ func.func @behind_pointwise(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
   return %y : tensor<1x4x8x1xf32>
 }
 
-// A convolution that reads neighbours keeps the transpose before it.
+// A transpose stays before a convolution with a larger window than 1x1.
 // CHECK-LABEL: @before_window(
 // CHECK: graph.transpose %arg0
 // CHECK-NEXT: graph.conv
@@ -160,8 +166,9 @@ func.func @before_window(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
   return %y : tensor<1x4x8x1xf32>
 }
 
-// A norm of whole images is the same for any order of their elements. With
-// --strict they are summed in the order of the model.
+// A normalization of whole images does not depend on the order of their
+// elements, so the transposes around it are removed. With --strict they stay,
+// because the elements are summed in the order of the model.
 // CHECK-LABEL: @norm(
 // CHECK-NEXT: %[[FLAT:.*]] = graph.reshape %arg0 : (tensor<2x4x5x3xf32>) -> tensor<2x1x60xf32>
 // CHECK-NEXT: %[[NORM:.*]] = graph.layer_norm %[[FLAT]]
@@ -182,8 +189,8 @@ func.func @norm(%x: tensor<2x4x5x3xf32>, %c: tensor<1x1x1xf32>) -> tensor<2x4x5x
   return %u : tensor<2x4x5x3xf32>
 }
 
-// Each value after a norm is visited only once: there are 2^40 paths from it to
-// its end here.
+// The pass visits each value after a normalization only once: here, 2^40 paths
+// lead from the normalization to the result.
 // CHECK-LABEL: @norm_doubled(
 // CHECK-NEXT: %[[FLAT:.*]] = graph.reshape %arg0
 // CHECK-NEXT: %[[NORM:.*]] = graph.layer_norm %[[FLAT]]
@@ -239,8 +246,8 @@ func.func @norm_doubled(%x: tensor<1x4x5x3xf32>) -> tensor<1x3x4x5xf32> {
   return %b : tensor<1x3x4x5xf32>
 }
 
-// The norm of groups of channels depends on the order, and so does one across
-// images.
+// Transposes around a normalization of groups of channels, or across images,
+// stay, because the transpose changes which elements are normalized together.
 // CHECK-LABEL: @norm_of_groups(
 // CHECK-NEXT: graph.transpose %arg0
 // CHECK-LABEL: @norm_of_images(

@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -simplify-fold-constants | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Expressions that only depend on constants are evaluated; an addition to an
-// argument stays.
+// Expressions that depend only on constants are evaluated; the addition of the
+// result to an argument stays.
 // CHECK-LABEL: @evaluated(
 // CHECK: %[[C:.*]] = graph.constant dense<[1.100000e+01, 2.200000e+01, 3.300000e+01, 4.400000e+01]>
 // CHECK-NEXT: graph.add %arg0, %[[C]]
@@ -16,7 +16,7 @@ func.func @evaluated(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// Returned values are evaluated, too, and integers keep their signs.
+// Constant expressions that are returned are evaluated, too.
 // CHECK-LABEL: @returned(
 // CHECK: %[[C:.*]] = graph.constant dense<[-1, 2]> : tensor<2xsi64>
 // CHECK-NEXT: return %[[C]]
@@ -26,8 +26,8 @@ func.func @returned() -> tensor<2xsi64> {
   return %y : tensor<2xsi64>
 }
 
-// A million elements that come from a single one are computed when they are
-// needed.
+// An expression whose million elements all come from one constant element is
+// not evaluated, so that the constant stays small.
 // CHECK-LABEL: @large(
 // CHECK: graph.constant dense<1.0{{.*}}tensor<1xf32>
 // CHECK-NEXT: graph.expand
@@ -40,8 +40,8 @@ func.func @large() -> tensor<1000x1000xf32> {
   return %z : tensor<1000x1000xf32>
 }
 
-// Weights stay in panels: packing them is folded, and unpacking is left to the
-// kernel.
+// The packing of constant weights into panels is evaluated; unpacking is not,
+// since the kernel reads the packed weights.
 // CHECK-LABEL: @unpack(
 // CHECK-NOT: graph.pack_panels
 // CHECK: %[[W:.*]] = graph.unpack_panels

@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -simplify-fold-scales | FileCheck %s
 // REQUIRES: ingot-opt
 
-// A factor per channel is folded into weights and bias.
+// A multiplication by a factor per channel is folded into the weights and the
+// bias of the convolution before it.
 // CHECK-LABEL: @factor(
 // CHECK-DAG: %[[S:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>
 // CHECK-DAG: %[[W0:.*]] = graph.constant {{.*}} tensor<1x1x2x3xf32>
@@ -19,8 +20,9 @@ func.func @factor(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32> {
   return %y : tensor<1x4x4x3xf32>
 }
 
-// A term becomes the bias of a convolution without one. A single number is used
-// for all channels. The term may be the left operand.
+// A constant that is added to a convolution without a bias becomes its bias. A
+// single number is expanded to all channels. The constant may be the left
+// operand.
 // CHECK-LABEL: @term(
 // CHECK: %[[B:.*]] = graph.expand {{.*}} -> tensor<3xf32>
 // CHECK-NEXT: %[[Y:.*]] = graph.conv %arg0, %{{.*}}, %[[B]]
@@ -33,7 +35,8 @@ func.func @term(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32> {
   return %y : tensor<1x4x4x3xf32>
 }
 
-// A product with another reader keeps its weights.
+// A factor is not folded into the weights if another operator also reads the
+// unscaled result.
 // CHECK-LABEL: @read_twice(
 // CHECK: %[[P:.*]] = graph.matmul
 // CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]]
@@ -46,7 +49,8 @@ func.func @read_twice(%x: tensor<5x2xf32>) -> (tensor<5x3xf32>, tensor<5x3xf32>)
   return %c, %y : tensor<5x3xf32>, tensor<5x3xf32>
 }
 
-// A factor per row cannot become one per column, even if there are as many.
+// A factor per row of a matrix multiplication is not folded into the weights,
+// even if there are as many rows as columns.
 // CHECK-LABEL: @rows(
 // CHECK: %[[P:.*]] = graph.matmul
 // CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]]
@@ -59,7 +63,8 @@ func.func @rows(%x: tensor<3x2xf32>) -> tensor<3x3xf32> {
   return %y : tensor<3x3xf32>
 }
 
-// Matrix products take factors; terms stay in their epilogue.
+// A matrix multiplication takes a factor per column into its weights; a
+// constant that is added stays in its epilogue.
 // CHECK-LABEL: @product(
 // CHECK: %[[W:.*]] = graph.mul %{{.*}} : (tensor<2x3xf32>, tensor<3xf32>)
 // CHECK-NEXT: %[[P:.*]] = graph.matmul %arg0, %[[W]]
@@ -75,8 +80,8 @@ func.func @product(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
   return %y : tensor<5x3xf32>
 }
 
-// Numbers that multiply the operands of an attention are combined into one
-// factor after the product.
+// Constant factors of both operands of a matrix multiplication are combined
+// into one factor after it.
 // CHECK-LABEL: @hoist(
 // CHECK: %[[C:.*]] = graph.constant dense<1.250000e-01>
 // CHECK: %[[T:.*]] = graph.transpose %arg1
@@ -93,7 +98,8 @@ func.func @hoist(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
   return %y : tensor<4x5xf32>
 }
 
-// A scaled tensor with another reader is computed anyway.
+// The factor of an operand stays if another operator also reads the scaled
+// operand, which is then computed anyway.
 // CHECK-LABEL: @hoist_shared(
 // CHECK: %[[S:.*]] = graph.mul
 // CHECK-NEXT: graph.matmul %[[S]], %arg1
@@ -104,7 +110,8 @@ func.func @hoist_shared(%a: tensor<4x8xf32>, %b: tensor<8x5xf32>) -> (tensor<4x5
   return %y, %s : tensor<4x5xf32>, tensor<4x8xf32>
 }
 
-// This preserves neither the rounding nor the sign of a zero.
+// A division by a constant becomes a multiplication, and an addition of 0 is
+// removed, although this preserves neither rounding nor the sign of zeros.
 // CHECK-LABEL: @numbers(
 // CHECK: %[[C:.*]] = graph.constant dense<0.333333343>
 // CHECK: graph.mul %arg0, %[[C]]
@@ -117,8 +124,9 @@ func.func @numbers(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// An integral term becomes the bias of a convolution of bytes. A term with
-// fractions, or one that is too large for sums of 32 bits, stays.
+// A constant of whole numbers that is added to an int8 convolution becomes its
+// bias. A constant with fractions, or one that is too large for 32-bit sums,
+// stays.
 // CHECK-LABEL: @whole_term(
 // CHECK: %[[B:.*]] = graph.constant dense<[-3, 70000]> : tensor<2xsi32>
 // CHECK: %[[C:.*]] = graph.conv %arg0, %{{.*}}, %[[B]]

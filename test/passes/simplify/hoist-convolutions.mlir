@@ -1,7 +1,8 @@
 // RUN: %ingot-opt %s -simplify-hoist-convolutions | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Operators that work on single pixels run before the pixels are repeated,
+// A 1x1 convolution of an image that was enlarged by repeating pixels moves
+// before the enlargement.
 // CHECK-LABEL: @enlarged(
 // CHECK: %[[C:.*]] = graph.conv %arg0
 // CHECK-SAME: tensor<1x4x4x32xf32>
@@ -18,8 +19,9 @@ func.func @enlarged(%x: tensor<1x4x4x32xf32>) -> tensor<1x8x8x16xf32> {
   return %y : tensor<1x8x8x16xf32>
 }
 
-// and the tensor that is concatenated is multiplied by its own weights, which
-// get the bias.
+// A 1x1 convolution of an enlarged image and another tensor, concatenated,
+// becomes two convolutions: one before the enlargement, and one of the other
+// tensor, which gets the bias.
 // CHECK-LABEL: @joined(
 // CHECK: %[[V:.*]] = graph.slice {{.*}} {starts = array<i64: 0, 0, 32, 0>
 // CHECK: %[[Z:.*]] = graph.conv %arg1, %[[V]], %arg2
@@ -37,8 +39,9 @@ func.func @joined(%x: tensor<1x4x8x32xf32>, %z: tensor<1x8x8x24xf32>, %b: tensor
   return %y : tensor<1x8x8x16xf32>
 }
 
-// Not if positions are removed, for a window of positions, or if there are
-// other readers.
+// A convolution does not move before a gather that removes pixels, if its
+// window is larger than 1x1, or if another operator also reads the gathered
+// image.
 // CHECK-LABEL: @fewer(
 // CHECK: %[[U:.*]] = graph.gather
 // CHECK: graph.conv %[[U]]

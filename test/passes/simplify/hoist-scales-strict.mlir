@@ -1,8 +1,9 @@
 // RUN: %ingot-opt %s -simplify-hoist-scales=strict=true | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Products of integers are summed exactly. The bias stays a float after the
-// scale, and the result is divided by its own scale.
+// With --strict, an int8 convolution is still summed in integers, which is
+// exact. The bias stays a float that is added after scaling, and the result is
+// quantized by its own scale.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[SUMS:.*]] = graph.conv %{{[^,]*}}, %{{[^,]*}} {
 // CHECK: %[[BOTH:.*]] = graph.constant dense<2.500000e-01> : tensor<f32>
@@ -24,7 +25,7 @@ func.func @convolution(%x: tensor<1x4x4x3xui8>, %bias: tensor<2xf32>) -> tensor<
   return %y : tensor<1x4x4x2xui8>
 }
 
-// A mean stays a mean of floats.
+// With --strict, a mean of a quantized tensor stays a mean of floats.
 // CHECK-LABEL: @mean(
 // CHECK: %[[X:.*]] = graph.dequantize %arg0
 // CHECK: graph.reduce_mean %[[X]]

@@ -2,8 +2,8 @@
 // RUN: %ingot-opt %s -simplify-hoist-scales=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
-// Integers are multiplied; the scales of operands, bias and result become one
-// factor per channel.
+// A quantized convolution multiplies integers, and the scales of operands, bias
+// and result become one factor per output channel after it.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
 // CHECK: %[[X:.*]] = graph.dequantize %arg0, %[[ONE]]
@@ -35,8 +35,8 @@ func.func @convolution(%x: tensor<1x4x4x2xui8>, %w: tensor<3x2x1x1xsi8>, %b: ten
   return %y : tensor<1x4x4x3xui8>
 }
 
-// A mean becomes a sum of integers, and other readers of its operand read
-// integers as well.
+// The mean of a quantized tensor becomes a sum of integers. Another operator
+// that reads the dequantized tensor scales the same integers.
 // CHECK-LABEL: @mean(
 // CHECK: %[[X:.*]] = graph.dequantize %arg0
 // CHECK: %[[F:.*]] = graph.mul %[[X]]
@@ -51,7 +51,8 @@ func.func @mean(%x: tensor<1x4x2xui8>) -> (tensor<1x4x2xf32>, tensor<1x1x2xf32>)
   return %xf, %m : tensor<1x4x2xf32>, tensor<1x1x2xf32>
 }
 
-// With a scale for each row of the left operand, nothing changes.
+// If the left operand of a matrix multiplication has a scale for each row, the
+// scales stay before the multiplication.
 // CHECK-LABEL: @rows(
 // CHECK: %[[X:.*]] = graph.dequantize %arg0, %{{.*}} tensor<2x1xf32>
 // CHECK: %[[W:.*]] = graph.dequantize %arg1
@@ -68,7 +69,8 @@ func.func @rows(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-// The bias of a matrix product has the units of its sums.
+// The bias of a quantized matrix multiplication is rounded to the unit of the
+// integer sums.
 // CHECK-LABEL: @bias(
 // CHECK: %[[Y:.*]] = graph.matmul
 // CHECK: %[[B:.*]] = graph.round
@@ -89,8 +91,8 @@ func.func @bias(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>, %b: tensor<3xsi32>) ->
   return %y : tensor<2x3xf32>
 }
 
-// A sum of quantized tensors and constants includes the scale of its result,
-// too.
+// In a sum of quantized tensors and constants, the scale of the result is
+// divided out of the scales of the operands.
 // CHECK-LABEL: @sum(
 // CHECK: %[[T:.*]] = graph.div
 // CHECK: %[[X:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
@@ -114,8 +116,8 @@ func.func @sum(%a: tensor<4xui8>, %b: tensor<4xui8>) -> tensor<4xui8> {
   return %q : tensor<4xui8>
 }
 
-// Not if there are other readers, and not for operators that only convert bytes
-// to bytes.
+// The scale of the result stays in the quantization if another operator also
+// reads the sum, or if a tensor is only requantized.
 // CHECK-LABEL: @read_twice(
 // CHECK: %[[SB:.*]] = graph.constant dense<2.500000e-01>
 // CHECK: graph.quantize %{{.*}}, %[[SB]]
@@ -132,8 +134,9 @@ func.func @read_twice(%a: tensor<4xui8>, %b: tensor<4xui8>) -> (tensor<4xf32>, t
   return %s, %q, %r : tensor<4xf32>, tensor<4xui8>, tensor<4xui8>
 }
 
-// A maximum is computed from integers and quantized with the same scale. With
-// another scale, fewer elements are scaled.
+// A max pool between a dequantization and a quantization with the same scale is
+// computed on integers. With another scale, the pool comes before the scaling,
+// so that fewer elements are scaled.
 // CHECK-LABEL: @maximum(
 // CHECK-NEXT: %[[MAX:.*]] = graph.max_pool %arg0 {{.*}} -> tensor<1x2x2x3xui8>
 // CHECK: return %[[MAX]]
@@ -160,7 +163,8 @@ func.func @other_scale(%x: tensor<1x4x4x3xui8>) -> tensor<1x2x2x3xui8> {
   return %y : tensor<1x2x2x3xui8>
 }
 
-// The scales of 8-bit floats, where the target multiplies these.
+// On a target that multiplies 8-bit floats, their scales move after the matrix
+// multiplication, too.
 // DEVICE-LABEL: @bytes_of_floats(
 // DEVICE: %[[Y:.*]] = graph.matmul
 // DEVICE: %[[SCALE:.*]] = graph.constant dense<1.250000e-01> : tensor<f32>

@@ -2,9 +2,10 @@
 // RUN: %ingot-opt %s -simplify-join-convolutions -simplify-fold-constants | FileCheck %s --check-prefix=VALUES
 // REQUIRES: ingot-opt
 
-// The branches of a RepVGG layer: 3 x 3, 1 x 1, and a normalization of the
-// operand, whose factors are a diagonal in the middle of the window. The
-// remaining terms of the normalizations become the bias.
+// The branches of a RepVGG layer become one 3x3 convolution: a 3x3 convolution,
+// a 1x1 convolution, and a normalization of the operand, whose factors are a
+// diagonal in the middle of the window. The addends of the normalizations
+// become the bias.
 // CHECK-LABEL: @branches(
 // CHECK-NOT: graph.conv
 // CHECK: %[[Y:.*]] = graph.conv %arg0, %{{.*}}, %{{.*}} {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
@@ -31,8 +32,9 @@ func.func @branches(%x: tensor<1x6x7x2xf32>) -> tensor<1x6x7x2xf32> {
   return %y : tensor<1x6x7x2xf32>
 }
 
-// Groups have their own diagonals: of four channels in two groups, those of the
-// second group are rows 0 and 1 of its columns. A term of another form stays.
+// In a grouped convolution, each group has a diagonal of its own: of four
+// channels in two groups, those of the second group are in rows 0 and 1 of its
+// columns. An addend that is no branch of the layer stays.
 // VALUES-LABEL: @grouped(
 // VALUES: graph.constant dense<{{\[\[\[\[}}3.000000e+00, 2.000000e+00, 3.000000e+00, 2.000000e+00], [2.000000e+00, 3.000000e+00, 2.000000e+00, 3.000000e+00]]]]>
 // VALUES: %[[C:.*]] = graph.conv %arg0
@@ -46,8 +48,9 @@ func.func @grouped(%x: tensor<1x5x5x4xf32>, %z: tensor<1x5x5x4xf32>) -> tensor<1
   return %y : tensor<1x5x5x4xf32>
 }
 
-// Not for windows at different positions, other strides, other operands, or
-// tensors with other readers.
+// Convolutions are not joined if neither window contains the positions of the
+// other, if they have different operands, or if another operator reads one of
+// the results.
 // CHECK-LABEL: @apart(
 // CHECK-COUNT-8: graph.conv
 func.func @apart(%x: tensor<1x8x8x2xf32>, %z: tensor<1x8x8x2xf32>) -> (tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>) {
@@ -69,8 +72,8 @@ func.func @apart(%x: tensor<1x8x8x2xf32>, %z: tensor<1x8x8x2xf32>) -> (tensor<1x
   return %a, %b, %c, %d, %6 : tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>
 }
 
-// A window that begins after the position itself has no place for that
-// position's factor.
+// The operand itself is not joined as a branch if the window does not contain
+// the position of the result.
 // CHECK-LABEL: @shifted(
 // CHECK: %[[C:.*]] = graph.conv %arg0
 // CHECK: graph.add %[[C]], %arg0

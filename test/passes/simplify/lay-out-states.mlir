@@ -2,9 +2,9 @@
 // RUN: %ingot-opt %s -simplify-lay-out-states=one-place=false -canonicalize | FileCheck %s --check-prefix=APART
 // REQUIRES: ingot-opt
 
-// A cache that grows along its third axis is stored with that axis first, in
-// both programs, and new rows are written into it. Where versions of a model
-// share the state, rows are concatenated as before.
+// A cache that grows along its third axis is stored with this axis first, in
+// all entry functions, and new rows are appended in place. If several variants
+// of a model share the state, the rows stay a concatenation.
 // CHECK-LABEL: @decode(
 // CHECK-SAME: %[[PAST:.*]]: tensor<7x1x2x4xf32, #kernel.sizes<"n" in 0 to 7 : s0, 1, 2, 4>> {{{.*}}kernel.state = "past"}
 // CHECK-DAG: %[[ROWS:.*]] = graph.transpose %arg1 {perm = array<i64: 2, 0, 1, 3>}
@@ -31,8 +31,7 @@ func.func @decode(%flat: tensor<56xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8>>
   return %to, %sum : tensor<64xf32, #kernel.sizes<"n" in 0 to 7 : s0 * 8 + 8>>, tensor<1x2x1x4xf32>
 }
 
-// If another operator reads the old state, the state is not written while it is
-// being read.
+// New rows are not appended in place if another operator reads the old state.
 // CHECK-LABEL: @read_twice(
 // CHECK-NOT: graph.append
 // CHECK: graph.concat

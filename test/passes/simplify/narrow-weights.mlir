@@ -1,8 +1,8 @@
 // RUN: %ingot-opt %s -simplify-narrow-weights -simplify-fold-constants | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two steps of a column share a byte, the first in the lower half: 1 | 3 << 4,
-// 2 | 4 << 4.
+// 4-bit weights: two K steps of a column share a byte, the first in the lower
+// half, such as 1 | 3 << 4 and 2 | 4 << 4.
 // CHECK-LABEL: @blocks(
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[}}[49, 66], [117, 134]]> : tensor<2x2xui8>
 // CHECK-DAG: %[[S:.*]] = graph.constant dense<{{\[}}[1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
@@ -17,8 +17,8 @@ func.func @blocks(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   return %y : tensor<3x2xf32>
 }
 
-// Signed numbers are stored with an offset, so that the lowest is 0, and so is
-// their zero point. The scales of the columns apply to all steps.
+// Signed 4-bit weights and their zero points are stored with an offset of 8, so
+// that the lowest number is 0. A scale per column applies to all K steps.
 // CHECK-LABEL: @signed(
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[}}[152, 182]]> : tensor<1x2xui8>
 // CHECK-DAG: %[[Z:.*]] = graph.constant dense<8> : tensor<1x2xui8>
@@ -33,7 +33,8 @@ func.func @signed(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   return %y : tensor<3x2xf32>
 }
 
-// A scale for each step is not a scale for a block.
+// Weights with a scale for each K step do not become 4-bit weights, which have
+// scales for blocks of K steps.
 // CHECK-LABEL: @scales_of_steps(
 // CHECK-NOT: graph.narrow_matmul
 func.func @scales_of_steps(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
@@ -45,7 +46,8 @@ func.func @scales_of_steps(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   return %y : tensor<3x2xf32>
 }
 
-// The rows of a table are gathered as bytes.
+// The rows of a table of 4-bit numbers are gathered as bytes, and unpacked
+// after the gather.
 // CHECK-LABEL: @table(
 // CHECK: %[[W:.*]] = graph.constant dense<{{\[}}[33], [67]]> : tensor<2x1xui8>
 // CHECK: graph.gather %[[W]], %arg0

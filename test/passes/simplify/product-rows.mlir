@@ -2,8 +2,8 @@
 // REQUIRES: ingot-opt
 
 // Attention with the sequence axis before the batch axis: the rows of the
-// products before and after it are put in batch order, and only the transposes
-// of heads remain.
+// matrix multiplications before and after it are put in batch order, so that
+// only the transposes of heads remain.
 // CHECK-LABEL: @rows(
 // CHECK: %[[M:.*]] = graph.matmul %arg0, %{{.*}} : (tensor<2x5x8xf32>, tensor<8x24xf32>) -> tensor<2x5x24xf32>
 // CHECK: %[[A:.*]] = graph.add %[[M]], %{{.*}} -> tensor<2x5x24xf32>
@@ -34,8 +34,8 @@ func.func @rows(%x: tensor<2x5x8xf32>, %bias: tensor<24xf32>, %scores: tensor<2x
   return %y : tensor<2x5x8xf32>
 }
 
-// With three times as many columns as steps, more data would have to be
-// transposed: the transpose stays.
+// A transpose before a matrix multiplication stays if the result has three
+// times as many columns as the operand: more data would have to be transposed.
 // CHECK-LABEL: @more_columns(
 // CHECK: %[[T:.*]] = graph.transpose %arg0
 // CHECK: graph.matmul %[[T]]

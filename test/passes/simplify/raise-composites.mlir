@@ -5,8 +5,8 @@
 // Normalizations
 //===----------------------------------------------------------------------===//
 
-// PyTorch below opset 17: ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div,
-// Mul, Add.
+// A layer normalization as PyTorch exports it below opset 17: ReduceMean, Sub,
+// Pow, ReduceMean, Add, Sqrt, Div, Mul, Add.
 // CHECK-LABEL: @layer_norm(
 // CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true, epsilon = 9.99999974E-6 : f32}
 // CHECK-NEXT: return %[[Y]]
@@ -25,8 +25,8 @@ func.func @layer_norm(%x: tensor<2x5x8xf32>, %scale: tensor<8xf32>, %bias: tenso
   return %y : tensor<2x5x8xf32>
 }
 
-// Other operand orders, a multiplication for the square, a reciprocal for the
-// division.
+// A layer normalization with other operand orders, a multiplication for the
+// square, and a reciprocal for the division.
 // CHECK-LABEL: @layer_norm_reordered(
 // CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true
 // CHECK-NEXT: return %[[Y]]
@@ -45,7 +45,8 @@ func.func @layer_norm_reordered(%x: tensor<5x8xf32>, %scale: tensor<8xf32>, %bia
   return %y : tensor<5x8xf32>
 }
 
-// Keras: x * s + (bias - mean * s) with s = scale / deviation.
+// A layer normalization as Keras writes it: x * s + (bias - mean * s) with
+// s = scale / deviation.
 // CHECK-LABEL: @layer_norm_keras(
 // CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true, epsilon = 1.000000e-03 : f32}
 // CHECK-NEXT: return %[[Y]]
@@ -66,7 +67,8 @@ func.func @layer_norm_keras(%x: tensor<5x8xf32>, %scale: tensor<8xf32>, %bias: t
   return %y : tensor<5x8xf32>
 }
 
-// Over two axes, which the scale has as well: both together form rows.
+// A layer normalization over two axes, which the scale has as well: both axes
+// are reshaped to one, so that the normalization is over rows.
 // CHECK-LABEL: @two_axes(
 // CHECK-DAG: %[[R:.*]] = graph.reshape %arg0 : (tensor<5x2x4xf32>) -> tensor<5x8xf32>
 // CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<2x4xf32>) -> tensor<8xf32>
@@ -103,7 +105,7 @@ func.func @instance_norm(%x: tensor<5x2x4xf32>, %scale: tensor<5x1x1xf32>) -> te
   return %y : tensor<5x2x4xf32>
 }
 
-// Not over the last axis.
+// A normalization is raised only if it is over the last axis.
 // CHECK-LABEL: @first_axis(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -119,7 +121,8 @@ func.func @first_axis(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
   return %n : tensor<8x5xf32>
 }
 
-// LLaMA: x * (1 / sqrt(mean(x^2) + epsilon)), then the weights from the left.
+// An RMS normalization as in LLaMA: x * (1 / sqrt(mean(x^2) + epsilon)), then
+// multiplied by the weights, which are the first operand.
 // CHECK-LABEL: @rms_norm(
 // CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1 {center = false
 // CHECK-NEXT: return %[[Y]]
@@ -136,8 +139,8 @@ func.func @rms_norm(%x: tensor<5x8xf32>, %scale: tensor<8xf32>) -> tensor<5x8xf3
   return %y : tensor<5x8xf32>
 }
 
-// The root as a power. A scale for each row is not the scale of the
-// normalization.
+// An RMS normalization whose root is a power. A scale for each row stays a
+// multiplication: the scale of a normalization is one for each column.
 // CHECK-LABEL: @rms_norm_by_power(
 // CHECK: %[[N:.*]] = graph.layer_norm %arg0 {center = false
 // CHECK-NEXT: graph.mul %[[N]], %arg1
@@ -153,7 +156,7 @@ func.func @rms_norm_by_power(%x: tensor<5x8xf32>, %scale: tensor<5x1xf32>) -> te
   return %y : tensor<5x8xf32>
 }
 
-// The epsilon is not constant.
+// Nothing is raised if the epsilon is not constant.
 // CHECK-LABEL: @unknown_epsilon(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -166,7 +169,8 @@ func.func @unknown_epsilon(%x: tensor<5x8xf32>, %epsilon: tensor<f32>) -> tensor
   return %n : tensor<5x8xf32>
 }
 
-// The deviation has another reader: computing it twice would cost more.
+// Nothing is raised if the deviation is also returned: computing it twice would
+// cost more.
 // CHECK-LABEL: @deviation_is_read(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -180,7 +184,7 @@ func.func @deviation_is_read(%x: tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x
   return %n, %s : tensor<5x8xf32>, tensor<5x1xf32>
 }
 
-// The deviation of another tensor.
+// Nothing is raised if the divisor is the deviation of another tensor.
 // CHECK-LABEL: @other_deviation(
 // CHECK-NOT: layer_norm
 // CHECK: return
@@ -210,7 +214,8 @@ func.func @softmax(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
   return %y : tensor<5x8xf32>
 }
 
-// Without the maximum, with a reciprocal.
+// A softmax that does not subtract the maximum, and has a reciprocal instead of
+// the division.
 // CHECK-LABEL: @softmax_by_reciprocal(
 // CHECK-NEXT: %[[Y:.*]] = graph.softmax %arg0 {axis = 0 : i64}
 // CHECK-NEXT: return %[[Y]]
@@ -236,7 +241,7 @@ func.func @other_maximum(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
   return %y : tensor<5x8xf32>
 }
 
-// The sum of the exponentials has another reader.
+// Nothing is raised if the sum of the exponentials is also returned.
 // CHECK-LABEL: @sum_is_read(
 // CHECK-NOT: softmax
 // CHECK: return
@@ -263,7 +268,8 @@ func.func @log_softmax(%x: tensor<5x8xf32>, %z: tensor<5x8xf32>) -> (tensor<5x8x
   return %y, %u : tensor<5x8xf32>, tensor<5x8xf32>
 }
 
-// PyTorch's attention: a row that is masked completely is zero.
+// A softmax as in PyTorch's attention: a row that is masked completely becomes
+// zero.
 // CHECK-LABEL: @guarded(
 // CHECK-NEXT: %[[Y:.*]] = graph.softmax %arg0 {axis = 1 : i64, zero_nan}
 // CHECK-NEXT: return %[[Y]]
@@ -289,7 +295,8 @@ func.func @guarded_by_one(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
 // Activations
 //===----------------------------------------------------------------------===//
 
-// PyTorch: x * (0.5 * (erf(x / sqrt(2)) + 1)), and with x * 0.5 first.
+// GELU as PyTorch writes it, x * (0.5 * (erf(x / sqrt(2)) + 1)), and with
+// x * 0.5 first.
 // CHECK-LABEL: @gelu(
 // CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 :
 // CHECK-NEXT: %[[B:.*]] = graph.gelu %arg1 :
@@ -312,6 +319,7 @@ func.func @gelu(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   return %y, %i : tensor<8xf32>, tensor<8xf32>
 }
 
+// The tanh approximation of GELU: the argument of tanh is
 // sqrt(2 / pi) * (x + 0.044715 * x^3), with the cube as a power or a product.
 // CHECK-LABEL: @gelu_tanh(
 // CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 {approximate = "tanh"}
@@ -343,7 +351,7 @@ func.func @gelu_tanh(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, te
   return %y, %p : tensor<8xf32>, tensor<8xf32>
 }
 
-// A product with a gate contains a GELU.
+// A GELU is found in its product with a gate.
 // CHECK-LABEL: @gated(
 // CHECK-NEXT: %[[G:.*]] = graph.gelu %arg0
 // CHECK-NEXT: graph.mul %[[G]], %arg1
@@ -360,8 +368,8 @@ func.func @gated(%x: tensor<8xf32>, %gate: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// With another constant it is another function; so is the error function of
-// another tensor.
+// No GELU: the first function has another constant, and the second one
+// multiplies by the error function of another tensor.
 // CHECK-LABEL: @not_gelu(
 // CHECK-NOT: gelu
 // CHECK: return
@@ -383,7 +391,7 @@ func.func @not_gelu(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, ten
   return %y, %i : tensor<8xf32>, tensor<8xf32>
 }
 
-// If the error function is also returned, nothing is raised.
+// Nothing is raised if the error function is also returned.
 // CHECK-LABEL: @erf_is_read(
 // CHECK-NOT: gelu
 // CHECK: return
@@ -399,8 +407,8 @@ func.func @erf_is_read(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %y, %b : tensor<8xf32>, tensor<8xf32>
 }
 
-// SiLU, with a factor inside (the quick GELU), and with the sigmoid written
-// out.
+// SiLU becomes a swish, also with a factor in the sigmoid (the quick GELU), and
+// with the sigmoid written out.
 // CHECK-LABEL: @swish(
 // CHECK-DAG: %[[A:.*]] = graph.swish %arg0 :
 // CHECK-DAG: %[[B:.*]] = graph.swish %arg0 {alpha = 1.702000e+00 : f32}
@@ -422,7 +430,7 @@ func.func @swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor
   return %y, %u, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// A gate with the sigmoid of another tensor.
+// No swish: the tensor is multiplied by the sigmoid of another tensor.
 // CHECK-LABEL: @not_swish(
 // CHECK-NOT: swish
 // CHECK: return
@@ -432,7 +440,8 @@ func.func @not_swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// x * clamp(x + 3, 0, 6) / 6, with the division before or after.
+// Hard swish: x * clamp(x + 3, 0, 6) / 6, where the division comes before or
+// after the multiplication.
 // CHECK-LABEL: @hard_swish(
 // CHECK-NEXT: %[[A:.*]] = graph.hard_swish %arg0
 // CHECK-NEXT: %[[B:.*]] = graph.hard_swish %arg1
@@ -468,7 +477,7 @@ func.func @hard_sigmoid(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// Other bounds.
+// No hard swish: the clamp has other bounds.
 // CHECK-LABEL: @not_hard_swish(
 // CHECK-NOT: hard_swish
 // CHECK: return
@@ -484,7 +493,7 @@ func.func @not_hard_swish(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// x * tanh(log(1 + exp(x)))
+// Mish: x * tanh(log(1 + exp(x)))
 // CHECK-LABEL: @mish(
 // CHECK-NEXT: %[[Y:.*]] = graph.mish %arg0
 // CHECK-NEXT: return %[[Y]]

@@ -4,8 +4,8 @@
 // RUN: %ingot-opt %s -simplify-split-joined | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Each operand goes through the reshape, the softmax and the convolution, whose
-// result is a sixteenth of its input. Only then are the operands concatenated.
+// The reshape, the softmax and the convolution, whose result is a sixteenth of
+// its input, are applied to each operand; then the results are concatenated.
 // CHECK-LABEL: @boxes(
 // CHECK: graph.reshape %arg0 : (tensor<1x512x64xf32>) -> tensor<1x512x4x16xf32>
 // CHECK-NEXT: graph.softmax
@@ -24,8 +24,9 @@ func.func @boxes(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>) -> tensor<1
   return %y : tensor<1x768x4x1xf32>
 }
 
-// Operands that end up in a returned tensor are written directly into it. The
-// axis of the concatenation follows the transpose.
+// If a second concatenation is returned, the operands of the first one become
+// operands of the second one, and are written directly into the result. The
+// transpose changes the axis of the first concatenation.
 // CHECK-LABEL: @classes(
 // CHECK: graph.sigmoid %arg0
 // CHECK-NEXT: %[[A:.*]] = graph.transpose
@@ -41,8 +42,8 @@ func.func @classes(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>, %c: tenso
   return %y : tensor<1x68x768xf32>
 }
 
-// If the result is as large as the operand and has other readers, the
-// concatenation stays.
+// The concatenation stays if the result of the operator after it is as large as
+// its own, and is not concatenated with another tensor.
 // CHECK-LABEL: @as_large(
 // CHECK-NEXT: graph.concat
 // CHECK-NEXT: graph.sigmoid
@@ -52,7 +53,8 @@ func.func @as_large(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>) -> tenso
   return %s : tensor<1x768x64xf32>
 }
 
-// A softmax along the axis of the concatenation involves all operands.
+// The concatenation stays before a softmax along its axis, which involves all
+// operands.
 // CHECK-LABEL: @across_parts(
 // CHECK: graph.concat %arg0, %arg1
 // CHECK-NEXT: graph.softmax
@@ -65,7 +67,8 @@ func.func @across_parts(%a: tensor<1x512x64xf32>, %b: tensor<1x256x64xf32>) -> t
   return %y : tensor<1x768x1x1xf32>
 }
 
-// Small operands are not worth a launch each.
+// A concatenation of small operands stays: a launch for each operand would cost
+// more.
 // CHECK-LABEL: @small(
 // CHECK: graph.concat %arg0, %arg1
 func.func @small(%a: tensor<1x8x64xf32>, %b: tensor<1x8x64xf32>) -> tensor<1x16x1x1xf32> {

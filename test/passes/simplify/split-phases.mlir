@@ -1,9 +1,10 @@
 // RUN: %ingot-opt %s -simplify-split-phases | FileCheck %s
 // REQUIRES: ingot-opt
 
-// If the stride divides the kernel size, all phases are channels of one
-// convolution. The positions before the first one are cut off. Kernel positions
-// are in reverse order.
+// A phase of a transposed convolution consists of the results whose positions
+// have the same remainder modulo the stride. If the stride divides the kernel
+// size, one convolution computes all phases, as channels, with the kernel
+// positions in reverse order. Results in the padding (`low`) are cut off.
 // CHECK-LABEL: @one_convolution(
 // CHECK: %[[B:.*]] = graph.constant dense<5.0
 // CHECK: %[[T:.*]] = graph.reshape {{.*}} -> tensor<2x2x2x2x1x8x3xf32>
@@ -37,7 +38,8 @@ func.func @rows(%x: tensor<1x5x6x8xf32>, %b: tensor<16xf32>) -> tensor<1x10x12x1
   return %y : tensor<1x10x12x16xf32>
 }
 
-// With three axes, planes are concatenated from rows.
+// With three axes, the phases of the last axis form rows, which are
+// concatenated to planes, and these to the result.
 // CHECK-LABEL: @planes(
 // CHECK-COUNT-2: graph.conv %arg0
 // CHECK: graph.concat {{.*}} {axis = 3 : i64} {{.*}} -> tensor<1x2x3x8x32xf32>
@@ -51,8 +53,9 @@ func.func @planes(%x: tensor<1x2x3x4x8xf32>) -> tensor<1x4x6x8x16xf32> {
   return %y : tensor<1x4x6x8x16xf32>
 }
 
-// Otherwise there is one convolution for each number of kernel positions, so
-// that no product is with a zero.
+// If the stride does not divide the kernel size, there is one convolution for
+// all phases with the same number of kernel positions, so that none multiplies
+// by zero.
 // CHECK-LABEL: @two_convolutions(
 // CHECK: %[[P:.*]] = graph.pad {{.*}} -> tensor<4x8x3xf32>
 // CHECK: %[[A:.*]] = graph.conv %arg0, {{.*}} low = array<i64: 1>, {{.*}}, tensor<2x8x3xf32>) -> tensor<1x6x3xf32>
@@ -65,8 +68,9 @@ func.func @two_convolutions(%x: tensor<1x5x8xf32>) -> tensor<1x11x3xf32> {
   return %y : tensor<1x11x3xf32>
 }
 
-// If two axes have phases of two kinds, the phases of the first axis come one
-// by one, so that all phases are in the order of the axes.
+// If the phases of both axes differ in their number of kernel positions, each
+// phase of the first axis has convolutions of its own, so that the results are
+// concatenated in the order of the axes.
 // CHECK-LABEL: @in_order(
 // CHECK-COUNT-6: graph.conv
 // CHECK: graph.concat {{.*}} {axis = 3 : i64} : (tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>, tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>, tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>) -> tensor<1x6x6x9x4xf32>
@@ -76,8 +80,8 @@ func.func @in_order(%x: tensor<1x5x5x8xf32>) -> tensor<1x16x16x4xf32> {
   return %y : tensor<1x16x16x4xf32>
 }
 
-// Output channels are grouped before phases are. Afterwards phases come first,
-// in the order of positions.
+// With groups, the result of the convolution is ordered by group, phase and
+// channel; a transpose then moves the phase before the group.
 // CHECK-LABEL: @groups(
 // CHECK: graph.transpose {{.*}} -> tensor<1x4x2x2x3xf32>
 // CHECK: graph.conv %arg0, {{.*}} groups = 2 : i64, {{.*}}, tensor<1x4x12xf32>) -> tensor<1x5x12xf32>
@@ -88,9 +92,9 @@ func.func @groups(%x: tensor<1x5x8xf32>) -> tensor<1x10x6xf32> {
   return %y : tensor<1x10x6xf32>
 }
 
-// Nothing is split where most products would be with zeros, where the kernel
-// positions of a phase are not adjacent, or where the weights are computed at
-// run time.
+// A transposed convolution is not split if most of its multiplications would be
+// by zero, if the kernel positions of a phase are not adjacent, or if its
+// weights are not constant.
 // CHECK-LABEL: @gaps(
 // CHECK: graph.conv_transpose
 func.func @gaps(%x: tensor<1x5x8xf32>) -> tensor<1x13x3xf32> {

@@ -3,9 +3,9 @@
 // RUN: %ingot-opt %s -simplify-take-signs=target=x86-64-v3 | FileCheck %s --check-prefix=SAME
 // REQUIRES: ingot-opt
 
-// VNNI multiplies unsigned bytes by signed ones. A pool changes its signedness
-// too, and so do the other readers of the bytes. On targets that multiply
-// signed bytes, or 16-bit numbers, nothing changes.
+// VNNI multiplies uint8 by int8, so the quantized left operand becomes uint8,
+// and so do the results of the pool and of other operators that read it.
+// Nothing changes on targets that multiply int8 by int8, or 16-bit integers.
 // CHECK-LABEL: @signed(
 // CHECK-DAG: %[[Z:.*]] = graph.constant dense<116> : tensor<ui8>
 // CHECK: %[[Q:.*]] = graph.quantize %arg0, %{{.*}}, %[[Z]] : {{.*}} -> tensor<1x6x6x8xui8>
@@ -44,7 +44,7 @@ func.func @result(%x: tensor<4x8xf32>) -> (tensor<4x8xsi8>, tensor<4x2xf32>) {
   return %q, %y : tensor<4x8xsi8>, tensor<4x2xf32>
 }
 
-// A computed right operand gets the signedness of weights.
+// A right operand that is not constant is quantized to int8, as weights are.
 // CHECK-LABEL: @computed(
 // CHECK: graph.quantize %arg1, {{.*}} -> tensor<8x2xsi8>
 func.func @computed(%x: tensor<4x8xf32>, %v: tensor<8x2xf32>) -> tensor<4x2xf32> {

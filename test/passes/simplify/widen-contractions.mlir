@@ -9,7 +9,9 @@
 // RUN: %ingot-opt %s -simplify-widen-contractions="target=sm_89 strict=true" | FileCheck %s --check-prefix=ADA-STRICT
 // REQUIRES: ingot-opt
 
-// Bytes without their scale, also through transposes. The bias does not change.
+// A convolution of 8-bit integers that are dequantized with the scale 1 becomes
+// a convolution of integers, also if they are transposed in between. The bias
+// is added in f32 as before.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[X:.*]] = graph.transpose %arg0 {{.*}} -> tensor<1x4x4x8xui8>
 // CHECK: %[[Y:.*]] = graph.conv %[[X]], %arg1 {{{.*}}x_zero = 3 : i64} : (tensor<1x4x4x8xui8>, tensor<3x3x8x2xsi8>) -> tensor<1x2x2x2xsi32>
@@ -29,7 +31,7 @@ func.func @convolution(%q: tensor<1x8x4x4xui8>, %w: tensor<3x3x8x2xsi8>, %b: ten
   return %y : tensor<1x2x2x2xf32>
 }
 
-// Unsigned weights around 128 become signed ones.
+// uint8 weights with the zero point 128 become int8.
 // CHECK-LABEL: @unsigned_weights(
 // CHECK: graph.xor
 // CHECK: graph.conv %{{.*}} : (tensor<1x4x4x8xui8>, tensor<1x1x8x2xsi8>) -> tensor<1x4x4x2xsi32>
@@ -42,8 +44,8 @@ func.func @unsigned_weights(%q: tensor<1x4x4x8xui8>, %w: tensor<1x1x8x2xui8>) ->
   return %y : tensor<1x4x4x2xsi32>
 }
 
-// Any other zero point of the weights is subtracted, multiplied by the sum over
-// each window.
+// Any other zero point of the weights is multiplied by the sum over each window
+// and subtracted from the result.
 // CHECK-LABEL: @zero_of_weights(
 // CHECK: %[[Y:.*]] = graph.conv %arg0, %arg1 {{.*}} -> tensor<1x4x4x2xsi32>
 // CHECK: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x8x1xui8>
@@ -60,7 +62,7 @@ func.func @zero_of_weights(%q: tensor<1x4x4x8xui8>, %w: tensor<1x1x8x2xui8>) -> 
   return %y : tensor<1x4x4x2xsi32>
 }
 
-// If a scale remains, nothing is done.
+// A contraction of integers with another scale than 1 does not change.
 // CHECK-LABEL: @scaled(
 // CHECK: graph.matmul {{.*}} -> tensor<2x2xf32>
 func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> tensor<2x2xf32> {
@@ -72,9 +74,9 @@ func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> 
   return %y : tensor<2x2xf32>
 }
 
-// Where floats are computed one by one, 16-bit numbers become an upper byte,
-// which keeps the sign, and a lower one. Each part has its zero point: -300 is
-// -2 * 256 + 212.
+// On a target that computes floats one by one, 16-bit integers are split into
+// their upper byte, which has the sign, and their lower byte. Each byte has its
+// own zero point: -300 is -2 * 256 + 212.
 // PARTS-LABEL: @halves(
 // PARTS-DAG: %[[EIGHT:.*]] = graph.constant dense<8> : tensor<si16>
 // PARTS-DAG: %[[SHIFTED:.*]] = graph.bit_shift %arg0, %[[EIGHT]] {direction = "RIGHT"}
@@ -85,10 +87,11 @@ func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> 
 // PARTS: %[[SCALED:.*]] = graph.mul %{{.*}}, %{{.*}} : (tensor<1x4x4x2xf32>, tensor<f32>)
 // PARTS: %[[SUM:.*]] = graph.add %[[SCALED]], %{{.*}}
 // PARTS: return %[[SUM]]
-// f32 rounds such sums, and --strict keeps that: the contraction stays one of
-// floats. It also does on targets with vectors of floats, unless vectors of
-// bytes do four times as many products. Even then, sums of only a few products
-// (8 here) stay floats, and only longer ones become integers.
+// f32 rounds sums of products of 16-bit integers, and with --strict the result
+// must be rounded in the same way, so the contraction stays in f32. It also
+// stays in f32 on targets with float vectors, unless their int8 instructions do
+// four times as many multiply-adds. Even there, sums of few products (8 here)
+// stay in f32; sums of 64 products (@long_halves) are computed in integers.
 // FOUR-LABEL: @halves(
 // FOUR: graph.conv {{.*}} -> tensor<1x4x4x2xf32>
 // STRICT-LABEL: @halves(
@@ -124,9 +127,9 @@ func.func @long_halves(%q: tensor<3x64xui16>, %w: tensor<64x2xsi8>) -> tensor<3x
   return %y : tensor<3x2xf32>
 }
 
-// Floats of 8 bits are multiplied directly on targets that can, otherwise as
-// f16. With --strict they are not, because that prescribes the order of the
-// sum. CPUs have no such products.
+// A GPU multiplies 8-bit floats directly if it has instructions for that,
+// otherwise as f16. They are multiplied as f32 on CPUs, and with --strict,
+// which prescribes the order of the sum.
 // ADA-LABEL: @bytes_of_floats(
 // ADA: %[[W:.*]] = graph.constant {{.*}} tensor<8x4xf8E5M2>
 // ADA: %[[Y:.*]] = graph.matmul %arg0, %[[W]] : (tensor<2x8xf8E4M3FN>, tensor<8x4xf8E5M2>) -> tensor<2x4xf32>

@@ -146,7 +146,8 @@ void addresses() {
       expect(to[row][i] == (isInside ? from[3 + 2 * (row - 1)][i] : 0),
              "a tile is moved");
     }
-  // Registers r8 and above, the frame pointer as base, and no index.
+  // Addresses with registers r8 and above, with the frame pointer as base, and
+  // without an index.
   memset(to, 1, sizeof to);
   register long thirteen __asm__("r13") = long(from[1]);
   register long twelve __asm__("r12") = 128;

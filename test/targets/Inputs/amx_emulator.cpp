@@ -73,9 +73,9 @@ struct Decoder {
   bool r, x, b; // Bits that extend the fields of ModRM and SIB.
 
   struct Memory {
-    uint64_t address;   // Base and displacement.
+    uint64_t address;   // Base register plus displacement.
     int64_t pitch = 0;  // The scaled index.
-    bool isRip = false; // Relative to the end of the instruction.
+    bool isRip = false; // `address` is relative to the next instruction.
     bool hasSib = false;
   };
 
@@ -340,7 +340,8 @@ bool processorHasTiles() {
 
 const bool isEmulated = [] {
   if (processorHasTiles()) {
-    // ARCH_REQ_XCOMP_PERM for XFEATURE_XTILEDATA.
+    // Requests the permission to use tiles: ARCH_REQ_XCOMP_PERM for
+    // XFEATURE_XTILEDATA.
     if (syscall(SYS_arch_prctl, 0x1023, 18) != 0)
       fault("the processor has tiles, but Linux does not permit them");
     return false;

@@ -2,10 +2,11 @@
 #ifndef INGOT_TEST_AMX_EMULATOR_H
 #define INGOT_TEST_AMX_EMULATOR_H
 
-/// Whether tiles are emulated; false if the processor has them.
+/// Whether AMX tiles are emulated; false if the processor has them.
 bool amx_is_emulated();
 
-/// The instructions since the last call; all zero if nothing is emulated.
+/// How many AMX instructions of each kind were executed since the last call of
+/// amx_counts(); all zero if nothing is emulated.
 struct AmxCounts {
   long configurations, zeros, loads, stores, products;
 };

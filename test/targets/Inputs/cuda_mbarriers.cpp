@@ -88,8 +88,9 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
     if (before >= 0 && thread % 32 == 0)
       device::arrive(&shared.mbarriers[stages + before % stages]);
   }
-  // Multiplies the last right tile once more, transposed, with A in registers:
-  // its rows are steps of the reduction, of which 16 are used.
+  // Multiplies the last right tile once more, transposed, with the left operand
+  // (ones) in registers: the rows of the tile are steps of the reduction, of
+  // which 16 are used.
   if (mistake != Sums)
     device::await_products<0>(sums);
   int32_t words[4];
@@ -125,7 +126,8 @@ CUtensorMap mapOf(void *tensor, uint64_t rows) {
 }
 
 template <Mistake mistake> void launch() {
-  // Fewer rows than the tile has: the other rows are zero.
+  // The left matrix has fewer rows than a tile: the copy fills the other rows
+  // of the tile with zeros.
   constexpr int rows = 50;
   void *left = nullptr, *right = nullptr, *y = nullptr;
   cudaMalloc(&left, rows * kTiles * step * 2);

@@ -46,7 +46,7 @@ static void testDevices() {
   gpu.capacity = uploaded + MNIST_DEVICE_BYTES - 1;
   EXPECT(mnist_create(&handle, &constants, nullptr) == INGOT_ERROR_CAPACITY);
   EXPECT(gpu.deviceBytes == uploaded && gpu.objects == 1);
-  // The size in the header is sufficient.
+  // A device with exactly the free memory that the header states suffices.
   gpu.capacity = uploaded + MNIST_DEVICE_BYTES;
   EXPECT(mnist_create(&handle, &constants, nullptr) == INGOT_OK);
   EXPECT(gpu.deviceBytes == gpu.capacity);

@@ -39,7 +39,7 @@ for sign, (_, onnx_type, c_type) in types.items():
     calls += f"  io.a_{sign} = a_{sign};\n"
 for a, b in itertools.product(types, repeat=2):
     weights, a_zero, b_zero = (elements(s, types[t][0]) for s, t in (((K, N), b), ((), a), ((N,), b)))
-    # The right operand as a constant, and as an input.
+    # The right operand is a constant, then an input of the model.
     for name, is_constant in ((f"{a}_{b}", True), (f"{a}_{b}_computed", False)):
         if is_constant:
             constants.append(numpy_helper.from_array(weights, f"b_{name}"))

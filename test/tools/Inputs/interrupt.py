@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-# Leaves a partial object file, a temporary file of its own, and a child process.
+# A compiler that creates a partial object file, a temporary file and a child process, and then waits.
 COMPILER = """#!/bin/sh
 for last; do :; done
 echo part > "$last"

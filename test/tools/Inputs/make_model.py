@@ -36,7 +36,7 @@ for name, value in (("input_0", x), ("input_1", shape), ("output_0", y)):
 for name, value in (("x", x), ("shape", shape), ("y", y)):
     np.save(os.path.join(folder, name + ".npy"), value)
 
-# Exporters write `?` for unrelated sizes.
+# Exporters name dimensions `?` although their sizes are unrelated.
 graph = helper.make_graph(
     [helper.make_node("Relu", ["x"], ["y"])], "anonymous",
     [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["?", "?"])],

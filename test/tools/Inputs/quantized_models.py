@@ -47,7 +47,7 @@ zeros = helper.make_tensor("w_zero", TensorProto.INT4, (32,), np.zeros(32, int))
 save("four_bits", qdq, [info("x", image)], [info("y", result)], w=four, w_zero=zeros)
 save("table", [helper.make_node("Gather", ["w", "i"], ["g"]), helper.make_node("Cast", ["g"], ["y"], to=F)],
      [info("i", (2,), TensorProto.INT64)], [info("y", (2, 32, 3, 3))])
-# More elements than the compiler expands at compile time.
+# The weights have more elements than the compiler would dequantize at compile time.
 steps, columns, block = 1056, 2048, 32
 save("blocks", [helper.make_node("MatMulNBits", ["x", "b", "s"], ["y"], domain="com.microsoft", K=steps, N=columns, bits=4, block_size=block)],
      [info("x", (1, steps))], [info("y", (1, columns))], b=np.full((columns, steps // block, block // 2), 0x53, np.uint8),

@@ -2,7 +2,7 @@
 #ifndef HAP_COMPUTE_RES_H
 #define HAP_COMPUTE_RES_H
 
-/* Opaque in the SDK. */
+/* The SDK's type is opaque: only its functions access the fields. */
 typedef struct {
   unsigned int vtcm_size;
   void *vtcm;
