@@ -174,7 +174,7 @@ bool ControlPrinter::hasWeightsBase() const {
 ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   Needs needs;
   needs.memory = program.getArenaBytes().value_or(0) > 0;
-  needs.decides = interface.isDevice && program.getNearBytes();
+  needs.decides = interface.isDevice && program.getSecondBytes();
   needs.context = options.trace && !interface.isDevice;
   program.walk([&](Operation *op) {
     // Operations on a stream can fail.

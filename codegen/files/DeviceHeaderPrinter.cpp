@@ -48,8 +48,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
     staging += llvm::alignTo(
         std::max<int64_t>(8 * most, cellBytes * loops.size()), align);
     for (kernel::ProgramOp program : kernel::programsInOrder(main)) {
-      near[program] = staging;
-      staging += llvm::alignTo(program.getNearBytes().value_or(0), align);
+      secondOffsets[program] = staging;
+      staging += llvm::alignTo(program.getSecondBytes().value_or(0), align);
     }
   }
   tensors = llvm::alignTo(interface.arenaBytes, align);

@@ -30,12 +30,12 @@ struct DeviceLayout {
   /// Returns the offset, in staging memory, of the buffers of the kernels that
   /// the host executes for a program. Programs are not recursive, so each has
   /// its own buffers.
-  int64_t nearOf(kernel::ProgramOp program) const {
-    return near.lookup(program);
+  int64_t secondOf(kernel::ProgramOp program) const {
+    return secondOffsets.lookup(program);
   }
 
 private:
-  llvm::DenseMap<mlir::Operation *, int64_t> near;
+  llvm::DenseMap<mlir::Operation *, int64_t> secondOffsets;
   llvm::SmallVector<kernel::LoopOp> loops;
 };
 

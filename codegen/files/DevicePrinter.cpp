@@ -38,8 +38,8 @@ void DevicePrinter::printLaunches() {
 
 void DevicePrinter::beginProgram(kernel::ProgramOp program) {
   isBusy = isArriving = true;
-  nearBase = "decisions + " +
-             std::to_string(layout.nearOf(program) - layout.decisions);
+  secondBase = "decisions + " +
+               std::to_string(layout.secondOf(program) - layout.decisions);
 }
 
 /// Prints the end of the open fork and the beginning of the fork that contains
@@ -105,7 +105,7 @@ void DevicePrinter::printOther(Operation *op) {
         argument(copy.getFrom(), /*readOnly=*/true) + ", " + text +
         ", stream)");
   isBusy = true;
-  isArriving |= copy.getNear();
+  isArriving |= copy.getSecondMemory();
 }
 
 void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
@@ -121,7 +121,7 @@ void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
 std::string DevicePrinter::readable(Value memref, int64_t elements) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   auto arena = kernel::bufferRoot(memref).getDefiningOp<kernel::ArenaOp>();
-  if (arena && arena.getNear()) {
+  if (arena && arena.getSecondMemory()) {
     if (isArriving)
       printWait();
     return argument(memref, /*readOnly=*/true);
@@ -161,7 +161,7 @@ void DevicePrinter::printCarried(const std::string &to, const std::string &from,
 }
 
 void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
-  if (launch.getNear())
+  if (launch.getSecondMemory())
     return printOnHost(launch);
   isBusy = true;
   kernel::FuncOp callee = calleeOf(launch);

@@ -65,7 +65,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     stateBytes = bytes.getInt();
 
-  vtcmBytes = main.getNearBytes().value_or(0);
+  vtcmBytes = main.getSecondBytes().value_or(0);
 
   NameScope fields;
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))

@@ -115,7 +115,7 @@ void MainPrinter::printChecks() {
     bool used =
         llvm::any_of(interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
                      [](kernel::ArenaOp buffer) {
-                       return !buffer->use_empty() && !buffer.getNear();
+                       return !buffer->use_empty() && !buffer.getSecondMemory();
                      });
     out.line(used ? "unsigned char *const memory = static_cast<unsigned char "
                     "*>(arena);"
@@ -135,8 +135,8 @@ void MainPrinter::printVtcmPointer() {
   returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
                interface.vtcmMacro + "_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
-  nearBase = names.unique(interface.vtcmField);
-  out.line("unsigned char *const " + nearBase +
+  secondBase = names.unique(interface.vtcmField);
+  out.line("unsigned char *const " + secondBase +
            " = static_cast<unsigned char *>(" + field + ");");
 }
 

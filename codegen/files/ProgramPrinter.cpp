@@ -63,11 +63,11 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   // share a pointer.
   std::string &known =
       arenaNames[{hint, buffer.getOffset(), type.getElementType(),
-                  unsigned(buffer.getNear())}];
+                  unsigned(buffer.getSecondMemory())}];
   if (known.empty()) {
     known = hint.empty() ? names.numbered("value") : names.unique(hint);
     out.line(Twine(element) + " *const " + known + " = buffer_at<" + element +
-             ">(" + (buffer.getNear() ? nearBase : "memory") + ", " +
+             ">(" + (buffer.getSecondMemory() ? secondBase : "memory") + ", " +
              Twine(buffer.getOffset()) + "); // " + tensorText(type));
   }
   named[buffer] = {known, element, false};

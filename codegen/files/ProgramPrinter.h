@@ -81,9 +81,9 @@ protected:
   llvm::DenseMap<mlir::Value, Pointer> named;
   /// The C++ expression for the start of fast local memory (VTCM) or, for a
   /// GPU, of the host memory for buffers of host kernels.
-  std::string nearBase;
+  std::string secondBase;
   /// The names of pointers to buffers: by name, offset and element type of the
-  /// buffer, and whether it is in the memory at `nearBase` instead of the
+  /// buffer, and whether it is in the memory at `secondBase` instead of the
   /// arena.
   llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,
                  std::string>

@@ -44,7 +44,7 @@ public:
                "_ARENA_BYTES + 1];");
     if (interface.vtcmBytes)
       out.line("alignas(" + interface.vtcmMacro +
-               "_ALIGN) unsigned char near_memory[" + interface.vtcmMacro +
+               "_ALIGN) unsigned char tcm_memory[" + interface.vtcmMacro +
                "_BYTES];");
     for (auto [index, tensor] : llvm::enumerate(interface.tensors))
       if (tensor.isOutput)
@@ -143,7 +143,7 @@ private:
                                         dataName(number, index)) +
                  ";");
       if (interface.vtcmBytes)
-        out.line("io." + interface.vtcmField + " = near_memory;");
+        out.line("io." + interface.vtcmField + " = tcm_memory;");
       out.line("const char *const set = " + quoted(testCase.name) + ";");
       out.line("const ingot_context context = check.begin(set, " +
                (nodes.empty() ? std::string("nullptr")

@@ -42,8 +42,8 @@ static Footprint planFootprint(Compilation &compilation) {
         std::max<int64_t>(footprint.arena, entry.getArenaBytes().value_or(0));
     footprint.arenaLowerBound = std::max<int64_t>(
         footprint.arenaLowerBound, entry.getArenaLowerBound().value_or(0));
-    footprint.near =
-        std::max<int64_t>(footprint.near, entry.getNearBytes().value_or(0));
+    footprint.second =
+        std::max<int64_t>(footprint.second, entry.getSecondBytes().value_or(0));
     if (auto macs =
             entry->getAttrOfType<IntegerAttr>(kernel::kMacsRecomputedAttr))
       footprint.macsRecomputed += macs.getInt();
@@ -78,7 +78,8 @@ static Footprint planFootprint(Compilation &compilation) {
     row.strategy = kernel.getStrategy().value_or("").str();
     row.isFirst = counted.insert(kernel).second;
     row.device = schedule::DeviceWork::of(kernel);
-    row.onHost = compilation.options.target->isDevice() && launch.getNear();
+    row.onHost =
+        compilation.options.target->isDevice() && launch.getSecondMemory();
     if (row.device.threads)
       row.device.registers =
           estimateRegisters(kernel, compilation.options.target->device);

@@ -41,7 +41,7 @@ struct Footprint {
   /// to decide which kernels to run next.
   int64_t decisions = 0;
   /// Bytes of the state, and of fast local memory (VTCM).
-  int64_t state = 0, near = 0;
+  int64_t state = 0, second = 0;
   /// MACs that are recomputed to meet maxRam.
   int64_t macsRecomputed = 0;
   /// The measured sizes; set once the generated C++ has been compiled.

@@ -182,7 +182,7 @@ static bool locate(Value buffer, TestNode &node) {
     buffer = view.getSource();
   }
   if (auto place = buffer.getDefiningOp<kernel::ArenaOp>();
-      place && !place.getNear()) {
+      place && !place.getSecondMemory()) {
     node.offset += place.getOffset();
     return true;
   }

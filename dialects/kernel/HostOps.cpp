@@ -9,9 +9,9 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-bool ingot::kernel::isInNear(Value buffer) {
+bool ingot::kernel::isInSecondMemory(Value buffer) {
   auto arena = bufferRoot(buffer).getDefiningOp<ArenaOp>();
-  return arena && arena.getNear();
+  return arena && arena.getSecondMemory();
 }
 
 LogicalResult CopyOp::verify() {
@@ -24,10 +24,10 @@ LogicalResult CopyOp::verify() {
         "needs one tensor or buffer of the same type to copy to");
   if (getElements() && (!getTo() || dimsOf(*getElements()).size() != 1))
     return emitOpError("of a buffer copies one number of elements");
-  if (getTo() &&
-      (isInNear(getTo()) != getNear() || isInNear(getFrom()) == getNear()))
+  if (getTo() && (isInSecondMemory(getTo()) != getSecondMemory() ||
+                  isInSecondMemory(getFrom()) == getSecondMemory()))
     return emitOpError(
-        "copies to near memory with 'near' and from near memory without");
+        "must have 'second_memory' exactly if it copies to second memory");
   return success();
 }
 

@@ -12,7 +12,7 @@
 namespace ingot::kernel {
 
 /// Whether a buffer is in VTCM or, for a GPU target, in host memory.
-bool isInNear(mlir::Value buffer);
+bool isInSecondMemory(mlir::Value buffer);
 
 } // namespace ingot::kernel
 

@@ -375,8 +375,10 @@ LogicalResult LaunchOp::verify() {
     return emitOpError("with 'appends' must have one result, and a first "
                        "operand of the same element type");
   for (Value operand : getOperands())
-    if (getNear() && isa<MemRefType>(operand.getType()) && !isInNear(operand))
-      return emitOpError("runs on the host, on what is not in near memory");
+    if (getSecondMemory() && isa<MemRefType>(operand.getType()) &&
+        !isInSecondMemory(operand))
+      return emitOpError(
+          "runs on the host, but has an operand outside of second memory");
   return success();
 }
 
@@ -410,9 +412,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!callee)
     return emitOpError() << "launches '" << getCallee()
                          << "', which is no kernel";
-  if (getNear() && callee.getThreads())
+  if (getSecondMemory() && callee.getThreads())
     return emitOpError() << "has '" << getCallee()
-                         << "' in near memory, where a device has no threads";
+                         << "' in second memory, where a device has no threads";
   if (getTeam() && (callee.getThreads() || sharesSteps(callee)))
     return emitOpError() << "has '" << getCallee()
                          << "' in a team, whose threads it divides by itself";

@@ -64,7 +64,7 @@ bool decidesOnHost(ProgramOp program) {
   return llvm::any_of(program.getBody().getOps(), [](Operation &op) {
     auto launch = dyn_cast<LaunchOp>(op);
     return isa<IfOp, LoopOp, ReadSizesOp, CheckSizesOp, CopyOp>(op) ||
-           (launch && launch.getNear());
+           (launch && launch.getSecondMemory());
   });
 }
 

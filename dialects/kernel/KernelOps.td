@@ -112,7 +112,7 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$arena_align,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$arena_lower_bound,
     OptionalAttr<DenseI64ArrayAttr>:$arena_use,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$near_bytes,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$second_bytes,
     OptionalAttr<StrAttr>:$sym_visibility,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
@@ -158,12 +158,12 @@ def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
 
         %a = kernel.arena 3136 : memref<1x14x14x8xf32>
 
-    With `near` the offset is one in VTCM, which the caller provides beside the arena,
+    With `second_memory` the offset is one in VTCM, which the caller provides beside the arena,
     or, for a GPU target, in host memory.
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, UnitAttr:$near);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, UnitAttr:$second_memory);
   let results = (outs AnyStaticShapeMemRef:$result);
-  let assemblyFormat = "$offset (`near` $near^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$offset (`second_memory` $second_memory^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -209,7 +209,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     kernel for several shapes takes buffers of any size, followed by the integers `values`
     that its code is parameterized by; `inplace` lists which result may reuse which
     operand's buffer, as flat pairs (result, operand); with `appends` the only result is
-    the buffer of the first operand, which persists between runs; with `near` the first
+    the buffer of the first operand, which persists between runs; with `second_memory` the first
     result is in VTCM or, for a GPU target, in host memory.
 
     Consecutive launches with the same `fork` form branches: those of one `branch` run one
@@ -235,7 +235,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     OptionalAttr<DenseI64ArrayAttr>:$inplace,
     OptionalAttr<DenseI64ArrayAttr>:$values,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$fork,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$branch, UnitAttr:$near,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$branch, UnitAttr:$second_memory,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$team, UnitAttr:$appends);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
                                  "::mlir::FlatSymbolRefAttr":$callee,
@@ -243,7 +243,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
                                  "::mlir::DenseI64ArrayAttr":$inplace), [{
     build($_builder, $_state, results, callee, operands, inplace,
           /*values=*/::mlir::DenseI64ArrayAttr(), /*fork=*/::mlir::IntegerAttr(),
-          /*branch=*/::mlir::IntegerAttr(), /*near=*/::mlir::UnitAttr(),
+          /*branch=*/::mlir::IntegerAttr(), /*secondMemory=*/::mlir::UnitAttr(),
           /*team=*/::mlir::IntegerAttr(), /*appends=*/::mlir::UnitAttr());
   }]>];
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);

@@ -113,7 +113,7 @@ class Kernel_NarrowOp<string mnemonic, string range> : Kernel_Op<mnemonic, [
         x, y: vector<8xi32>  ->  x0 x1 x2 x3  y0 y1 y2 y3  x4 x5 x6 x7  y4 y5 y6 y7
 
     `arith.trunci` wraps, and no dialect for several families of processors has a
-    narrowing that saturates. Without a row of the target, `legalize` compares,
+    narrowing that saturates. Without an entry in the target's table, `legalize` compares,
     truncates and shuffles.
 
         %z = kernel.}] # mnemonic # [{ %x, %y : vector<16xi32> to vector<32xi16>
@@ -136,7 +136,7 @@ class Kernel_ZipOp<string mnemonic, string half> : Kernel_Op<mnemonic, [
     `x`, the lane of `y` at the same place, and so on.
 
     `vector.interleave` has both halves of a whole register as its result, which registers
-    of several blocks have no instruction for. Without a row of the target, `legalize`
+    of several blocks have no instruction for. Without an entry in the target's table, `legalize`
     makes a `vector.shuffle` of it, which is also what it is defined by.
 
         %z = kernel.}] # mnemonic # [{ %x, %y : vector<64xi8>

@@ -364,10 +364,10 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
 
 static Value copyAsIs(OpBuilder &builder, Location loc, Value part,
                       ArrayAttr strides, const TargetDescription &target,
-                      bool near) {
+                      bool inSecondMemory) {
   auto group = GroupOp::create(builder, loc, part.getType(), part,
                                builder.getStringAttr(""), DenseI64ArrayAttr(),
-                               strides, DictionaryAttr(), near);
+                               strides, DictionaryAttr(), inSecondMemory);
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&group.getBody());
   Value moved = ReshapeOp::create(builder, loc, part.getType(),
@@ -378,13 +378,13 @@ static Value copyAsIs(OpBuilder &builder, Location loc, Value part,
 }
 
 Value copyPart(OpBuilder &builder, Location loc, Value part,
-               const TargetDescription &target, bool near) {
+               const TargetDescription &target, bool inSecondMemory) {
   auto slice = part.getDefiningOp<SliceOp>();
   if (slice && !plan::isContiguous(slice))
     return copyAsIs(builder, loc, part,
                     builder.getArrayAttr(builder.getDenseI64ArrayAttr(
                         computeSuffixProduct(shapeOf(slice.getX())))),
-                    target, near);
+                    target, inSecondMemory);
   // A contiguous tensor is copied as a few long rows: threads process rows, and
   // each row has an overhead.
   constexpr int64_t least = 4096;
@@ -397,7 +397,8 @@ Value copyPart(OpBuilder &builder, Location loc, Value part,
   Value flat =
       ReshapeOp::create(builder, loc, part, ArrayRef{rows, count / rows});
   return ReshapeOp::create(
-      builder, loc, copyAsIs(builder, loc, flat, {}, target, near), shape);
+      builder, loc, copyAsIs(builder, loc, flat, {}, target, inSecondMemory),
+      shape);
 }
 
 } // namespace ingot::decide

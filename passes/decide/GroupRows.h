@@ -50,10 +50,10 @@ buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              int64_t axis = 1);
 
 /// Builds a group that copies `part`, which may be a slice with gaps; with
-/// `near`, the copy is in VTCM.
+/// `second_memory`, the copy is in VTCM.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value part, const TargetDescription &target,
-                     bool near = false);
+                     bool inSecondMemory = false);
 
 } // namespace ingot::decide
 

@@ -113,7 +113,7 @@ def SplitBatches : Pass<"decide-split-batches", "::mlir::func::FuncOp"> {
 def PlaceInVtcm : Pass<"decide-place-in-vtcm", "::mlir::ModuleOp"> {
   let summary = "Place data that vectors read, except constants, in fast local memory (VTCM)";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
-                 Option<"maxBytes", "max-bytes", "int64_t", "0", "Bytes of near memory (VTCM) that the caller provides">];
+                 Option<"maxBytes", "max-bytes", "int64_t", "0", "Bytes of second memory (VTCM) that the caller provides">];
 }
 
 #endif

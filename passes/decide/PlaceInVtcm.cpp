@@ -7,7 +7,7 @@
 // its result:
 //
 //   %2 = group(%x, %1) { conv, add %1 }  ->  %a = slice %1  // rows
-//                                            %b = group(%a) { reshape } {near}
+//                                            %b = group(%a) { reshape } {second_memory}
 //                                            %c = group(%x', %b) { conv, add }
 //                                            ...            // the next rows
 //                                            %2 = concat %c, ...
@@ -149,7 +149,7 @@ private:
         continue;
       for (int64_t &bytes : steps)
         bytes += candidate.bytes;
-      candidate.group.setNear(true);
+      candidate.group.setSecondMemory(true);
       // Enough space must remain for the operands that are copied while the
       // candidate is live.
       bool isEnough = llvm::all_of(groups, [&](GroupOp group) {
@@ -164,7 +164,7 @@ private:
         continue;
       for (int64_t &bytes : steps)
         bytes -= candidate.bytes;
-      candidate.group.setNear(false);
+      candidate.group.setSecondMemory(false);
     }
   }
 
@@ -175,7 +175,8 @@ private:
     for (OpOperand &read : group->getOpOperands()) {
       Operation *origin = rootOf(read.get()).getDefiningOp();
       auto maker = dyn_cast_or_null<GroupOp>(origin);
-      if (!isa_and_nonnull<ConstantOp>(origin) && !(maker && maker.getNear()) &&
+      if (!isa_and_nonnull<ConstantOp>(origin) &&
+          !(maker && maker.getSecondMemory()) &&
           tensorType(read.get()).getNumElements() > 0 && readsVectors(read))
         copied.push_back(read.getOperandNumber());
     }
@@ -274,14 +275,14 @@ private:
       for (unsigned operand : operands)
         group->setOperand(operand, copyPart(builder, group.getLoc(),
                                             group->getOperand(operand), target,
-                                            /*near=*/true));
+                                            /*secondMemory=*/true));
       return;
     }
     buildRowBands({{group}, height}, /*fromEnd=*/false, target,
                   [&](OpBuilder &builder, const OperandRows &read, Value part) {
                     return llvm::is_contained(operands, read.operand)
                                ? copyPart(builder, group.getLoc(), part, target,
-                                          /*near=*/true)
+                                          /*secondMemory=*/true)
                                : part;
                   });
   }
@@ -354,11 +355,11 @@ private:
       if (!filling.run())
         return nullptr;
       cost = filling.cost;
-      int64_t taken =
-          plan::planArena(plan::Buffers(*trial).requests(
-                              target.bufferAlign, nullptr, /*near=*/true),
-                          target.bufferAlign)
-              .bytes;
+      int64_t taken = plan::planArena(plan::Buffers(*trial).requests(
+                                          target.bufferAlign, nullptr,
+                                          /*secondMemory=*/true),
+                                      target.bufferAlign)
+                          .bytes;
       if (taken <= bytes)
         return trial;
       limit -= std::max<int64_t>(taken - bytes, target.bufferAlign);

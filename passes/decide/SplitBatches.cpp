@@ -95,7 +95,7 @@ private:
   /// computed in parts.
   std::optional<SmallVector<OperandRows>> reads(GroupOp group,
                                                 int64_t part) const {
-    if (group.getNear() || group.getNumResults() != 1 ||
+    if (group.getSecondMemory() || group.getNumResults() != 1 ||
         !isBatch(group.getResult(0)))
       return std::nullopt;
     auto all = operandRows(group, rowsOf(group.getResult(0), part), 0);

@@ -44,7 +44,7 @@ SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
 /// Whether a group only copies its operand.
 bool isCopy(graph::GroupOp group) {
   SmallVector<Operation *> operators = operatorsOf(group);
-  return group.getNear() ||
+  return group.getSecondMemory() ||
          (operators.size() == 1 && isa<graph::ReshapeOp>(operators[0]) &&
           operators[0]->getOperandTypes() == operators[0]->getResultTypes());
 }
@@ -196,7 +196,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
           at, group.getLoc(), group.getResultTypes(),
           FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
           DenseI64ArrayAttr());
-      launch.setNear(group.getNear());
+      launch.setSecondMemory(group.getSecondMemory());
       launch.setAppends(!group.getBody().getOps<graph::AppendOp>().empty());
       group->replaceAllUsesWith(launch);
     }

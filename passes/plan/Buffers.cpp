@@ -135,13 +135,13 @@ void Buffers::keepCharacters(Operation *op) {
 
 /// Returns how many results of a step, from the first on, are in VTCM or, for a
 /// host kernel of a device program, in host memory.
-static size_t countNear(Operation *op) {
+static size_t countInSecondMemory(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
-    return group.getNear();
+    return group.getSecondMemory();
   if (auto copy = dyn_cast<kernel::CopyOp>(op))
-    return copy.getNear();
+    return copy.getSecondMemory();
   auto launch = dyn_cast<kernel::LaunchOp>(op);
-  if (!launch || !launch.getNear())
+  if (!launch || !launch.getSecondMemory())
     return 0;
   auto target = launch->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
       kernel::kTargetAttr);
@@ -185,8 +185,8 @@ void Buffers::read(Operation *op) {
   }
   for (Value result : op->getResults())
     places[result] = {newBuffer(Arena, bytesOf(result.getType()), time), 0};
-  for (Value result : op->getResults().take_front(countNear(op)))
-    buffers[places.lookup(result).buffer].isNear = true;
+  for (Value result : op->getResults().take_front(countInSecondMemory(op)))
+    buffers[places.lookup(result).buffer].isInSecondMemory = true;
 }
 
 void Buffers::placeParts(Operation *op, int64_t time) {
@@ -271,7 +271,8 @@ bool Buffers::mergeInPlace(int64_t time, Value result, Value operand) {
                        }) > 1;
   if (parts.contains(result) || from.buffer == to.buffer ||
       target.kind != Arena || source.kind != Arena || source.last != time ||
-      target.first != time || readElsewhere || source.isNear != target.isNear ||
+      target.first != time || readElsewhere ||
+      source.isInSecondMemory != target.isInSecondMemory ||
       from.offset + target.bytes > source.bytes)
     return false;
   absorb(to.buffer, from.buffer, from.offset);
@@ -293,7 +294,7 @@ static int64_t spanOf(Value value) {
 
 std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
                                             std::vector<unsigned> *owners,
-                                            bool near) const {
+                                            bool inSecondMemory) const {
   // For each buffer, the bytes that each step accesses, as begin, end and step.
   std::map<unsigned, std::vector<std::array<int64_t, 3>>> touched;
   auto touch = [&](Value value, int64_t time) {
@@ -326,7 +327,8 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
   std::vector<ArenaRequest> requests;
   for (size_t id = 0; id < buffers.size(); ++id) {
     const Buffer &buffer = buffers[id];
-    if (buffer.kind != Arena || buffer.parent != id || buffer.isNear != near)
+    if (buffer.kind != Arena || buffer.parent != id ||
+        buffer.isInSecondMemory != inSecondMemory)
       continue;
     ArenaRequest request{static_cast<int64_t>(llvm::alignTo(
                              std::max<int64_t>(buffer.bytes, 1), alignment)),

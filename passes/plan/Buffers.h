@@ -43,8 +43,8 @@ public:
                                  // of the fork
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // offset in the parent, in bytes
-    bool isNear = false;         // in VTCM or host memory, not in the arena
-    bool isAppended = false;     // an output that is in the memory of an input
+    bool isInSecondMemory = false; // in VTCM or host memory, not in the arena
+    bool isAppended = false; // an output that is in the memory of an input
   };
   struct Place {
     unsigned buffer;
@@ -60,11 +60,11 @@ public:
       return buffer.isAppended && buffer.argument == arguments + number;
     });
   }
-  /// Returns a request for each buffer in the arena or, with `near`, in near
+  /// Returns a request for each buffer in the arena or, with `second_memory`, in near
   /// memory (VTCM); `owners` gets the buffer of each request.
   std::vector<ArenaRequest> requests(int64_t alignment,
                                      std::vector<unsigned> *owners,
-                                     bool near = false) const;
+                                     bool inSecondMemory = false) const;
   /// The operations that are steps, at which live ranges begin and end:
   /// launches, groups and concatenations.
   const std::vector<mlir::Operation *> &steps() const { return stepOps; }

@@ -2,11 +2,11 @@
 //
 // A kernel without threads runs on the host (the stage `schedule` decides
 // this). It reads copies in host memory, and its results are copied back for
-// kernels on the device. {near} means host memory here:
+// kernels on the device. {second_memory} means host memory here:
 //
 //   %a = launch @wide(%x)          %a = launch @wide(%x)
-//   %b = launch @serial(%a)   ->   %h = copy %a {near}
-//   %y = launch @wide(%b)          %k = launch @serial(%h) {near}
+//   %b = launch @serial(%a)   ->   %h = copy %a {second_memory}
+//   %y = launch @wide(%b)          %k = launch @serial(%h) {second_memory}
 //                                  %b = copy %k
 //                                  %y = launch @wide(%b)
 //
@@ -33,7 +33,7 @@ public:
   explicit HostCopies(kernel::ProgramOp program) : builder(program) {}
 
   void bridge(kernel::LaunchOp launch) {
-    launch.setNear(true);
+    launch.setSecondMemory(true);
     for (OpOperand &operand : launch->getOpOperands()) {
       builder.setInsertionPoint(launch);
       operand.set(onHost(operand.get()));
@@ -47,7 +47,7 @@ public:
         continue;
       auto copy = kernel::CopyOp::create(builder, launch.getLoc(),
                                          result.getType(), result, Value(),
-                                         /*near=*/false, {});
+                                         /*secondMemory=*/false, {});
       result.replaceUsesWithIf(copy.getResult(), [&](OpOperand &use) {
         return use.getOwner() != copy && isOfDevice(use);
       });
@@ -68,7 +68,7 @@ private:
       there = view->getResult(0);
     } else {
       there = kernel::CopyOp::create(builder, value.getLoc(), value.getType(),
-                                     value, Value(), /*near=*/true, {})
+                                     value, Value(), /*secondMemory=*/true, {})
                   .getResult();
     }
     return known[value] = there;

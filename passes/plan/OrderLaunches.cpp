@@ -226,7 +226,8 @@ private:
     // waits for these copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
           auto launch = dyn_cast<kernel::LaunchOp>(op);
-          return isa<kernel::CopyOp>(op) || (launch && launch.getNear());
+          return isa<kernel::CopyOp>(op) ||
+                 (launch && launch.getSecondMemory());
         }))
       return;
     Buffers given(main);

@@ -61,15 +61,15 @@ private:
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
-    int64_t nearBytes;
+    int64_t secondBytes;
   };
 
-  /// Plans the arena or, with `near`, VTCM (for a GPU target: host memory), and
+  /// Plans the arena or, with `second_memory`, VTCM (for a GPU target: host memory), and
   /// stores the offset of each buffer.
-  std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool near) {
+  std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool inSecondMemory) {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests =
-        buffers.requests(alignment, &owners, near);
+        buffers.requests(alignment, &owners, inSecondMemory);
     ArenaPlan plan = planArena(requests, alignment);
     for (auto [owner, offset] : llvm::zip(owners, plan.offsets))
       offsets[owner] = offset;
@@ -77,13 +77,13 @@ private:
   }
 
   Arena place() {
-    auto [requests, plan] = place(/*near=*/false);
+    auto [requests, plan] = place(/*secondMemory=*/false);
     std::vector<int64_t> use;
     for (auto [step, op] : llvm::enumerate(buffers.steps()))
       if (isa<kernel::LaunchOp>(op))
         use.push_back(aliveAt(requests, step));
     return {plan.bytes, plan.lowerBound, std::move(use),
-            place(/*near=*/true).second.bytes};
+            place(/*secondMemory=*/true).second.bytes};
   }
 
   void rewrite(const Arena &arena) {
@@ -101,8 +101,8 @@ private:
     planned.setArenaAlign(alignment);
     planned.setArenaLowerBound(arena.lowerBound);
     planned.setArenaUse(arena.use);
-    if (arena.nearBytes)
-      planned.setNearBytes(arena.nearBytes);
+    if (arena.secondBytes)
+      planned.setSecondBytes(arena.secondBytes);
     Block *entry = planned.addEntryBlock();
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (DictionaryAttr attrs = main.getArgAttrDict(i))
@@ -157,7 +157,7 @@ private:
       case Buffers::Arena:
         known = kernel::ArenaOp::create(
             builder, kernel::named(tensor.getLoc(), nameOfResult(tensor)), type,
-            offsets.lookup(id) + offset, buffer.isNear);
+            offsets.lookup(id) + offset, buffer.isInSecondMemory);
         break;
       case Buffers::Constant:
         known = global(builder, tensor, type, offset, role);
@@ -193,7 +193,7 @@ private:
         Value from = place(copy.getFrom(), type, "");
         auto planned = kernel::CopyOp::create(
             builder, op.getLoc(), Type(), from,
-            place(copy.getResult(), type, ""), copy.getNear(), {});
+            place(copy.getResult(), type, ""), copy.getSecondMemory(), {});
         if (kernel::hasDynamicSizes(copy.getFrom().getType()) &&
             kernel::isCompact(sizes))
           planned.setElementsAttr(
@@ -214,10 +214,11 @@ private:
           operands, DenseI64ArrayAttr());
       planned.setForkAttr(launch.getForkAttr());
       planned.setBranchAttr(launch.getBranchAttr());
-      // `near` marks a host kernel of a device program, all of whose buffers
+      // `second_memory` marks a host kernel of a device program, all of whose buffers
       // are in host memory.
-      if (launch.getNear() && llvm::all_of(operands, kernel::isInNear))
-        planned.setNear(true);
+      if (launch.getSecondMemory() &&
+          llvm::all_of(operands, kernel::isInSecondMemory))
+        planned.setSecondMemory(true);
     }
     kernel::ReturnOp::create(builder, main.getLoc());
     main.erase();

@@ -48,7 +48,7 @@ bool isPlain(GroupOp group) {
            !hasDynamicSizes(v.getType());
   };
   return group.getNumResults() == 1 && !group.getOutputStrides() &&
-         !group.getInputStrides() && !group.getNear() &&
+         !group.getInputStrides() && !group.getSecondMemory() &&
          isPlainTensor(group.getResult(0));
 }
 

@@ -258,7 +258,7 @@ private:
                          launch.getCalleeAttr(), launch.getOperands(),
                          pairs.empty() ? DenseI64ArrayAttr()
                                        : builder.getDenseI64ArrayAttr(pairs));
-    copy.setNear(launch.getNear());
+    copy.setSecondMemory(launch.getSecondMemory());
     copy.setAppends(launch.getAppends());
     launch->replaceAllUsesWith(
         copy->getResults().take_front(launch.getNumResults()));

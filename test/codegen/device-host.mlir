@@ -49,11 +49,11 @@ module attributes {kernel.target = "sm_90a"} {
     kernel.return
   }
   kernel.program @main(%x: memref<8xf32> {kernel.onnx_name = "x"}, %y: memref<8xf32> {kernel.onnx_name = "y", kernel.output})
-      attributes {arena_bytes = 256 : i64, arena_align = 64 : i64, near_bytes = 256 : i64} {
-    %h = kernel.arena 0 near : memref<8xf32>
-    kernel.copy %x to %h {near} : (memref<8xf32>, memref<8xf32>) -> ()
-    %n = kernel.arena 128 near : memref<1xi64>
-    kernel.launch @serial(%h, %n) {near} : (memref<8xf32>, memref<1xi64>) -> ()
+      attributes {arena_bytes = 256 : i64, arena_align = 64 : i64, second_bytes = 256 : i64} {
+    %h = kernel.arena 0 second_memory : memref<8xf32>
+    kernel.copy %x to %h {second_memory} : (memref<8xf32>, memref<8xf32>) -> ()
+    %n = kernel.arena 128 second_memory : memref<1xi64>
+    kernel.launch @serial(%h, %n) {second_memory} : (memref<8xf32>, memref<1xi64>) -> ()
     %d = kernel.arena 0 : memref<8xf32>
     kernel.copy %h to %d : (memref<8xf32>, memref<8xf32>) -> ()
     kernel.read_sizes %n : memref<1xi64> as #kernel.sizes<"kept" in 0 to 8 : s0>

@@ -49,7 +49,7 @@ refused("output_without_a_name", "-o", "FOLDER/.cpp", text="no name before its e
 refused("output_of_nothing", "-o", "", text="has no extension")
 refused("compiler_that_does_not_exist", "--cxx", "nowhere++ -Os", "-o", "FOLDER/out.o",
         text="the program `nowhere++` is not installed")
-refused("compiler_without_effect", "--cxx", "c++", text="--cxx has no effect when C++ is written without a budget")
+refused("compiler_without_effect", "--cxx", "c++", text="--cxx has no effect when C++ is written without --max-ram or --max-flash")
 refused("weights_without_effect", "--weights", "file", "--stop-after", "plan", text="--weights has no effect")
 refused("folders_beside_inputs", "a", "b", "--input", "x=x.npy", command=["run"], text="--input has no effect")
 refused("no_threads", "--threads", "0", command=["bench"], text="--threads: 0 is out of range (1 to 1024)")

@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import broken_customs
 import broken_data  # importing these modules registers their cases
 import broken_machines
 import broken_nodes

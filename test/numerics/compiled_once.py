@@ -80,12 +80,12 @@ def check(ingot, name, network, runs, dims=(), refused=(), want=None, variants=(
             command = [ingot, "test", path, os.path.join(folder, "all" if isDynamic else "fits"), *options, *(bounds if isDynamic else ())]
             done = subprocess.run(command, capture_output=True, text=True)
             agree = [f"test_data_set_{number}: " for number in range(len(runs))]
-            refuse = [f"test_data_set_{number}: REFUSED" for number in range(len(runs), len(runs) + len(refused))] if isDynamic else []
+            refuse = [f"test_data_set_{number}: REJECTED" for number in range(len(runs), len(runs) + len(refused))] if isDynamic else []
             lines = done.stdout.splitlines()
             isRight = (
                 done.returncode == (1 if refuse else 0) and "WRONG" not in done.stdout
                 and all(sum(line.startswith(start) and line.endswith("ok") for line in lines) >= len(outputs) for start in agree)
-                and [line for line in lines if line.endswith("REFUSED")] == refuse and done.stderr.count("input-mismatch") == len(refuse))
+                and [line for line in lines if line.endswith("REJECTED")] == refuse and done.stderr.count("input-mismatch") == len(refuse))
             if not isRight:
                 failures.append(f"{name} {options}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     print(f"{name}: {len(runs)} runs of one compiled model agree, {len(refused)} are refused")

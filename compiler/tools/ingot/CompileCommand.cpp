@@ -122,7 +122,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
                  arguments.compile.target->isDevice();
   if (!isObject && !hasBudget && !isTuned &&
-      !refuseUnused(arguments, {"cxx"}, "when C++ is written without a budget",
+      !refuseUnused(arguments, {"cxx"},
+                    "when C++ is written without --max-ram or --max-flash",
                     diagnostics))
     return false;
   bool hasTrace = arguments.compile.trace;
@@ -142,7 +143,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
           {"arena-section", "emit-test", "max-flash", "max-ram", "trace"},
           "for a target whose kernels run on a device", diagnostics))
     return false;
-  return (!hasBudget || requireOneTarget(arguments, "a budget", diagnostics)) &&
+  return (!hasBudget || requireOneTarget(arguments, "--max-ram or --max-flash",
+                                         diagnostics)) &&
          (!hasTest ||
           requireOneTarget(arguments, "--emit-test", diagnostics)) &&
          (!hasTrace || requireOneTarget(arguments, "--trace", diagnostics));
@@ -298,7 +300,8 @@ static void printSummary(const Written &written, StringRef target) {
   for (StringRef file : written.files)
     if (file.ends_with(".weights.o"))
       os << "link " << printable(file, 400) << " with "
-         << printable(written.files.front(), 400) << ": it has the weights\n";
+         << printable(written.files.front(), 400)
+         << ": it contains the weights\n";
 }
 
 /// Returns the identity of the file at `path`, to detect whether a compilation

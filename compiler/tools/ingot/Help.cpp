@@ -202,7 +202,7 @@ int explainCommand(Arguments &arguments, Diagnostics &diagnostics) {
   }
   std::string close = didYouMean(wanted, names);
   diagnostics.report(DiagnosticId::BadOption,
-                     "unknown error id `" + printable(wanted) + "`",
+                     "--explain: unknown error id `" + printable(wanted) + "`",
                      close.empty() ? "`ingot --explain` lists all ids" : close);
   return diagnostics.exitCode();
 }

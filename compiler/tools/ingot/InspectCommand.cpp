@@ -334,8 +334,8 @@ static void printTotals(const Report &report, const TargetDescription &target) {
   if (footprint.variables)
     os << ", variables " << footprint.variables;
   os << "\n";
-  if (footprint.near)
-    os << target.tcmName.upper() << " " << footprint.near
+  if (footprint.second)
+    os << target.tcmName.upper() << " " << footprint.second
        << " bytes, in addition to that RAM\n";
 }
 
@@ -429,8 +429,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
       if (target.isDevice() && footprint.decisions)
         json.attribute("host_decisions", footprint.decisions);
-      if (footprint.near)
-        json.attribute("near_bytes", footprint.near);
+      if (footprint.second)
+        json.attribute("tcm_bytes", footprint.second);
       if (footprint.state)
         json.attribute("state_bytes", footprint.state);
       if (footprint.object) {

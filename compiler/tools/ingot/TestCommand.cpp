@@ -133,7 +133,7 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
     else if (diagnostics.list().back().id == DiagnosticId::InputMismatch)
       // Continues, since other data sets may contain data that the model
       // accepts.
-      llvm::outs() << llvm::sys::path::filename(set) << ": REFUSED\n";
+      llvm::outs() << llvm::sys::path::filename(set) << ": REJECTED\n";
     else
       return diagnostics.exitCode();
   }

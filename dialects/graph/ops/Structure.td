@@ -86,7 +86,7 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
     checks them). With `output_strides` (in elements) the single result is a slice of a
     larger tensor: a concatenation outside of any group, which costs nothing. With
     `input_strides` (an array of strides for each operand, empty for one in row-major
-    order) operands are slices of larger tensors. With `near` the single result is in
+    order) operands are slices of larger tensors. With `second_memory` the single result is in
     VTCM or other fast local memory of the target, which vectors read fastest. If the
     body consists of groups, they form a chain (patch-based execution): one kernel that
     computes a row band of each group in turn, each with its own strategy and plan.
@@ -94,7 +94,7 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
                    OptionalAttr<DenseI64ArrayAttr>:$output_strides,
                    OptionalAttr<ArrayAttr>:$input_strides,
-                   OptionalAttr<DictionaryAttr>:$plan, UnitAttr:$near);
+                   OptionalAttr<DictionaryAttr>:$plan, UnitAttr:$second_memory);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;

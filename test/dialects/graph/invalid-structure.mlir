@@ -222,3 +222,38 @@ func.func @no_pair() {
   graph.check_sizes {pairs = #kernel.sizes<"n" in 1 to 64 : s0>} : () -> ()
   return
 }
+
+// -----
+
+func.func @unnamed(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has 2 names for 3 parameters}}
+  %y = graph.call_external %x {function = "f", names = ["x", "y"], sizes = #kernel.sizes<8>, constants = []}
+       : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @no_result(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has no result}}
+  graph.call_external %x {function = "f", names = ["x"], constants = []} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @two_calls(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has more than one size in 'parallel'}}
+  %y = graph.call_external %x {function = "f", names = ["x", "y", "i"], parallel = #kernel.sizes<2, 4>, constants = []}
+       : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @gaps(%x: tensor<4x8xf32, #kernel.sizes<"n" in 1 to 8 : 4, s0>>) {
+  // expected-error @+1 {{has an input with gaps in memory}}
+  %y = graph.call_external %x {function = "f", names = ["x", "y"], constants = []}
+       : (tensor<4x8xf32, #kernel.sizes<"n" in 1 to 8 : 4, s0>>) -> tensor<8xf32>
+  return
+}

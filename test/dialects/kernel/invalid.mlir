@@ -545,3 +545,36 @@ kernel.program @team_of_steps() {
   kernel.launch @steps() {team = 0 : i64} : () -> ()
   kernel.return
 }
+
+// -----
+
+kernel.func @unnamed(%x: memref<8xf32>, %y: memref<8xf32>) {
+  // expected-error @+1 {{has 1 names for 2 parameters}}
+  kernel.call_external "f"(%x to %y) [] names ["x"] elements [f32, f32] : memref<8xf32> to memref<8xf32>
+  kernel.return
+}
+
+// -----
+
+kernel.func @untyped(%x: memref<8xf32>, %y: memref<8xf32>) {
+  // expected-error @+1 {{has 1 element types for 2 buffers}}
+  kernel.call_external "f"(%x to %y) [] names ["x", "y"] elements [f32] : memref<8xf32> to memref<8xf32>
+  kernel.return
+}
+
+// -----
+
+kernel.func @strided(%x: memref<4x8xf32, strided<[16, 1]>>, %y: memref<8xf32>) {
+  // expected-error @+1 {{whose elements are not contiguous}}
+  kernel.call_external "f"(%x to %y) [] names ["x", "y"] elements [f32, f32]
+      : memref<4x8xf32, strided<[16, 1]>> to memref<8xf32>
+  kernel.return
+}
+
+// -----
+
+kernel.func @constant(%x: memref<8xf32>, %y: memref<8xf32>) {
+  // expected-error @+1 {{which is neither a number, a string nor a list}}
+  kernel.call_external "f"(%x to %y) [unit] names ["x", "y", "c"] elements [f32, f32] : memref<8xf32> to memref<8xf32>
+  kernel.return
+}

@@ -11,10 +11,10 @@
 // the function is copied to VTCM if all of it fits; for the copy, it is
 // reshaped to one row.
 // FITS: %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x4096xsi8>
-// FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%[[FLAT]]) {near}
+// FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%[[FLAT]]) {second_memory}
 // FITS: graph.reshape
 // FITS: %[[X:.*]] = graph.reshape %[[COPY]] : {{.*}} -> tensor<1x8x8x64xsi8>
-// FITS: %[[P:.*]] = graph.group "{{.*}}"(%[[X]]) {near}
+// FITS: %[[P:.*]] = graph.group "{{.*}}"(%[[X]]) {second_memory}
 // FITS: graph.max_pool
 // FITS: graph.group "{{.*}}"(%[[P]]) :
 // FITS-NOT: vtcm_least
@@ -29,27 +29,27 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
 // rows around it that its windows read.
 // ROWS: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x8x64xsi8>
 // ROWS-NEXT: %[[F0:.*]] = graph.reshape %[[X0]]
-// ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[F0]]) {near}
+// ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[F0]]) {second_memory}
 // ROWS: %[[R0:.*]] = graph.reshape %[[C0]]
 // ROWS-NEXT: %[[A0:.*]] = graph.group "{{.*}}"(%[[R0]]) :
 // ROWS: graph.max_pool {{.*}}low = array<i64: 1, 1>
 // ROWS: %[[X1:.*]] = graph.slice %arg0
 // ROWS-NEXT: %[[F1:.*]] = graph.reshape %[[X1]]
-// ROWS-NEXT: %[[C1:.*]] = graph.group "{{.*}}"(%[[F1]]) {near}
+// ROWS-NEXT: %[[C1:.*]] = graph.group "{{.*}}"(%[[F1]]) {second_memory}
 // ROWS: %[[R1:.*]] = graph.reshape %[[C1]]
 // ROWS-NEXT: %[[A1:.*]] = graph.group "{{.*}}"(%[[R1]]) :
 // ROWS: graph.concat %[[A0]], %[[A1]]{{.*}} {axis = 1 : i64}
 
-// The kernel of a copy is named `copy`, and the attribute `near` of its launch
+// The kernel of a copy is named `copy`, and the attribute `second_memory` of its launch
 // says that its result is in VTCM.
 // LOWER: kernel.func @copy_1x
-// LOWER: kernel.launch @copy_1x{{.*}}(%{{.*}}) {near}
+// LOWER: kernel.launch @copy_1x{{.*}}(%{{.*}}) {second_memory}
 // LOWER: kernel.launch @max_pool_1x{{.*}}(%{{[0-9]+}}) :
 
 // If not even one row fits into VTCM, nothing is changed, and an attribute
 // records how many bytes of VTCM would be enough.
 // SMALL: @main{{.*}} attributes {kernel.vtcm_least = [[LEAST:[1-9][0-9]*]] : i64}
-// SMALL-NOT: near}
+// SMALL-NOT: second_memory}
 //--- rows.mlir
 func.func @main(%x: tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8> {
   %p = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>} : (tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8>
@@ -70,9 +70,9 @@ func.func @main(%x: tensor<1x8x6x64xsi8>) -> tensor<1x10x8x64xsi8> {
 
 // The operands of an integer matrix multiplication are not copied to VTCM: the
 // left one is read word by word through the caches, and constants are streamed.
-// WORDS-NOT: near
+// WORDS-NOT: second_memory
 // WORDS: graph.group "integer-product"(
-// WORDS-NOT: near
+// WORDS-NOT: second_memory
 //--- words.mlir
 func.func @main(%x: tensor<64x64xui8>) -> tensor<64x128xsi32> {
   %w = graph.constant dense<3> : tensor<64x128xsi8> : tensor<64x128xsi8>

@@ -9,26 +9,26 @@
 // CHECK-LABEL: kernel.program @main(
 // CHECK-SAME: %[[X:.*]]: tensor<8x8xf32>
 // CHECK: %[[A:.*]] = kernel.launch @wide(%[[X]]) :
-// CHECK: %[[H:.*]] = kernel.copy %[[A]] {near} :
+// CHECK: %[[H:.*]] = kernel.copy %[[A]] {second_memory} :
 // CHECK: %[[V:.*]] = graph.reshape %[[H]]
-// CHECK: %[[S:.*]]:2 = kernel.launch @serial(%[[V]]) {near} :
+// CHECK: %[[S:.*]]:2 = kernel.launch @serial(%[[V]]) {second_memory} :
 // CHECK: %[[B:.*]] = kernel.copy %[[S]]#0 : (tensor<64xf32>) -> tensor<64xf32>
 // CHECK: kernel.read_sizes %[[S]]#1
-// CHECK: %[[T:.*]]:2 = kernel.launch @serial(%[[S]]#0) {near} :
+// CHECK: %[[T:.*]]:2 = kernel.launch @serial(%[[S]]#0) {second_memory} :
 // CHECK: %[[C:.*]] = kernel.copy %[[T]]#0 : (tensor<64xf32>) -> tensor<64xf32>
 // CHECK: kernel.launch @last(%[[B]], %[[C]], %[[A]]) :
 
 // Host memory is planned separately from the arena.
 // PLANNED-LABEL: kernel.program @main(
-// PLANNED-SAME: near_bytes = 576 : i64
+// PLANNED-SAME: second_bytes = 576 : i64
 // PLANNED: %[[A:.*]] = kernel.arena 0 : memref<8x8xf32>
 // PLANNED: kernel.launch @wide(%{{.*}}, %[[A]]) :
-// PLANNED: %[[H:.*]] = kernel.arena {{[0-9]+}} near : memref<8x8xf32>
-// PLANNED: kernel.copy %[[A]] to %[[H]] {near} : (memref<8x8xf32>, memref<8x8xf32>) -> ()
-// PLANNED: %[[V:.*]] = kernel.arena {{[0-9]+}} near : memref<64xf32>
-// PLANNED: %[[S:.*]] = kernel.arena {{[0-9]+}} near : memref<64xf32>
-// PLANNED: %[[N:.*]] = kernel.arena {{[0-9]+}} near : memref<1xi64>
-// PLANNED: kernel.launch @serial(%[[V]], %[[S]], %[[N]]) {near} :
+// PLANNED: %[[H:.*]] = kernel.arena {{[0-9]+}} second_memory : memref<8x8xf32>
+// PLANNED: kernel.copy %[[A]] to %[[H]] {second_memory} : (memref<8x8xf32>, memref<8x8xf32>) -> ()
+// PLANNED: %[[V:.*]] = kernel.arena {{[0-9]+}} second_memory : memref<64xf32>
+// PLANNED: %[[S:.*]] = kernel.arena {{[0-9]+}} second_memory : memref<64xf32>
+// PLANNED: %[[N:.*]] = kernel.arena {{[0-9]+}} second_memory : memref<1xi64>
+// PLANNED: kernel.launch @serial(%[[V]], %[[S]], %[[N]]) {second_memory} :
 // PLANNED: %[[B:.*]] = kernel.arena {{[0-9]+}} : memref<64xf32>
 // PLANNED: kernel.copy %[[S]] to %[[B]] : (memref<64xf32>, memref<64xf32>) -> ()
 // PLANNED: kernel.read_sizes %[[N]]
@@ -53,12 +53,12 @@ kernel.program @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
 // the maximum if the tensor has gaps in memory. The same holds in the body of a
 // loop, which has its own host memory.
 // CHECK-LABEL: kernel.program private @body(
-// CHECK: kernel.copy %{{.*}} {near} : (tensor<64x8xf32, #{{.*}}>) -> tensor<64x8xf32, #{{.*}}>
+// CHECK: kernel.copy %{{.*}} {second_memory} : (tensor<64x8xf32, #{{.*}}>) -> tensor<64x8xf32, #{{.*}}>
 // PLANNED-LABEL: kernel.program private @body(
-// PLANNED-SAME: near_bytes = 6144 : i64
-// PLANNED: kernel.copy %{{.*}} to %{{.*}} {elements = #kernel.sizes<"n" in 1 to 64 : s0 * 8>, near} :
-// PLANNED: kernel.copy %{{.*}} to %{{.*}} {near} : (memref<8x64xf32>, memref<8x64xf32>) -> ()
-// PLANNED: kernel.launch @serial(%{{.*}}, %{{.*}}, %{{.*}}) {near} :
+// PLANNED-SAME: second_bytes = 6144 : i64
+// PLANNED: kernel.copy %{{.*}} to %{{.*}} {elements = #kernel.sizes<"n" in 1 to 64 : s0 * 8>, second_memory} :
+// PLANNED: kernel.copy %{{.*}} to %{{.*}} {second_memory} : (memref<8x64xf32>, memref<8x64xf32>) -> ()
+// PLANNED: kernel.launch @serial(%{{.*}}, %{{.*}}, %{{.*}}) {second_memory} :
 // PLANNED: kernel.copy %{{.*}} to %{{.*}} {elements = #kernel.sizes<"n" in 1 to 64 : s0 * 8>} :
 module attributes {kernel.target = "sm_80"} {
 kernel.func @serial(%x: memref<64x8xf32> {kernel.read}, %t: memref<8x64xf32> {kernel.read}, %y: memref<64x8xf32>) { kernel.return }

@@ -7,7 +7,7 @@
 // RUN: %ingot-opt %t/bound.mlir -plan-memory | FileCheck %s --check-prefix=BOUND
 // RUN: %ingot-opt %t/slices.mlir -plan-memory | FileCheck %s --check-prefix=SLICES
 // RUN: %ingot-opt %t/creep.mlir -plan-memory=alignment=16 | FileCheck %s --check-prefix=CREEP
-// RUN: %ingot-opt %t/near.mlir -plan-memory | FileCheck %s --check-prefix=NEAR
+// RUN: %ingot-opt %t/second.mlir -plan-memory | FileCheck %s --check-prefix=SECOND
 // RUN: %ingot-opt %t/fork.mlir -plan-memory | FileCheck %s --check-prefix=FORK
 // REQUIRES: ingot-opt
 
@@ -204,23 +204,23 @@ kernel.program @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   kernel.return %y : tensor<4x8xf32>
 }
 
-// Tensors in VTCM (near) have offsets of their own. A result in the arena does
+// Tensors in VTCM (second_memory) have offsets of their own. A result in the arena does
 // not reuse the memory of an operand in VTCM, nor the other way round.
-// NEAR: @main
-// NEAR-SAME: arena_bytes = 256 : i64
-// NEAR-SAME: near_bytes = 512 : i64
-// NEAR: %[[A:.*]] = kernel.arena 0 near : memref<64xf32>
-// NEAR-NEXT: kernel.launch @step(%arg0, %[[A]])
-// NEAR: %[[B:.*]] = kernel.arena 256 near : memref<64xf32>
-// NEAR-NEXT: kernel.launch @step(%arg0, %[[B]])
-// NEAR: %[[C:.*]] = kernel.arena 0 : memref<64xf32>
-// NEAR-NEXT: kernel.launch @add(%[[A]], %[[B]], %[[C]])
-//--- near.mlir
+// SECOND: @main
+// SECOND-SAME: arena_bytes = 256 : i64
+// SECOND-SAME: second_bytes = 512 : i64
+// SECOND: %[[A:.*]] = kernel.arena 0 second_memory : memref<64xf32>
+// SECOND-NEXT: kernel.launch @step(%arg0, %[[A]])
+// SECOND: %[[B:.*]] = kernel.arena 256 second_memory : memref<64xf32>
+// SECOND-NEXT: kernel.launch @step(%arg0, %[[B]])
+// SECOND: %[[C:.*]] = kernel.arena 0 : memref<64xf32>
+// SECOND-NEXT: kernel.launch @add(%[[A]], %[[B]], %[[C]])
+//--- second.mlir
 kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
 kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
-  %a = kernel.launch @step(%x) {near} : (tensor<64xf32>) -> tensor<64xf32>
-  %b = kernel.launch @step(%x) {near} : (tensor<64xf32>) -> tensor<64xf32>
+  %a = kernel.launch @step(%x) {second_memory} : (tensor<64xf32>) -> tensor<64xf32>
+  %b = kernel.launch @step(%x) {second_memory} : (tensor<64xf32>) -> tensor<64xf32>
   %c = kernel.launch @add(%a, %b) {inplace = array<i64: 0, 0>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   %d = kernel.launch @step(%c) : (tensor<64xf32>) -> tensor<64xf32>
   kernel.return %d : tensor<64xf32>
