@@ -496,11 +496,17 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   if (count == graph::Dim(0)) {
     // The states are unchanged, and the scan outputs are empty.
     SmallVector<Binding> bindings(states);
-    for (Type type : ArrayRef(results).drop_front(carried.size()))
+    for (Type type : ArrayRef(results).drop_front(carried.size())) {
+      auto empty = cast<RankedTensorType>(type);
+      // A constant has no size that is known only at run time.
       bindings.push_back(Binding::known(
-          constant(DenseElementsAttr::get(cast<RankedTensorType>(type),
-                                          ArrayRef<Attribute>()),
-                   locationOf(at))));
+          graph::hasDynamicSizes(empty)
+              ? node.build<graph::ExpandOp>(
+                    node.scalarConstant(0, empty.getElementType()),
+                    ArrayRef(graph::dimsOf(empty)))
+              : constant(DenseElementsAttr::get(empty, ArrayRef<Attribute>()),
+                         locationOf(at))));
+    }
     dropBody(function);
     return bindings;
   }
