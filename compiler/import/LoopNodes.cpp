@@ -103,14 +103,23 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
         succeeded(results))
       return results;
   bool hasCount = known && !at.inputs.empty() && at.inputs[0];
+  // Unrolling takes the trip count from the data, if it is not known otherwise.
+  // For a loop without an iteration, the sizes of the parts are not known yet.
+  Diagnostics whyKnown;
+  if (!known && isKnown(0) && isKnown(1))
+    if (NodeResults results =
+            attempt(at, whyKnown, [&] { return importRunTimeLoop(at); });
+        succeeded(results))
+      return results;
   if (NodeResults results = importSkippedLoop(at, *body); succeeded(results))
     return results;
   diagnostics = hasCount ? whyUnrolled : whyAtRunTime;
   return failure();
 }
 
-/// A loop without an iteration, whose body need not be valid for its operands: what it
-/// collects has the sizes that the body declares, and 0 where it declares none.
+/// Imports a loop without an iteration, whose body need not be valid for its
+/// operands: the parts have the sizes that the body declares, and 0 where it
+/// declares none.
 NodeResults GraphImporter::importSkippedLoop(NodePlace &at,
                                              const onnx::GraphProto &body) {
   auto first = [&](size_t i) -> std::optional<int64_t> {

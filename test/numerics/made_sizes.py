@@ -439,6 +439,8 @@ def bodies(ingot):
             [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],
             {"k": np.array(count, np.int64), "go": np.array(go)}), [{"x": normal(n)} for n in (1, 5, 9)], ["n=1..9"],
             want=lambda values: [values["x"], np.zeros((0, values["x"].size), np.float32), ints(0, values["x"].size)])
+    compiled_once.check(ingot, "no parts of a count in the data", model([node("Loop", ["k", "", "x"], ["y", "all"], body=few)], [("x", F, ["n"]), ("k", I, [])], results),
+                        [{"x": normal(5), "k": np.array(0, np.int64)}], want=lambda values: [values["x"], np.zeros((0, 5), np.float32)])
     check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])
     # Part of a shape is static, the rest is not.
     check(ingot, "Resize of sizes of which two are known",
