@@ -1,34 +1,53 @@
 #!/usr/bin/env python3
-"""Says how the tests can run the code of each target on this machine.
+"""Says how the tests can run the code of each target and the instructions of each processor
+feature on this machine.
 
     features.py --ingot PROGRAM
 
 `ingot targets` knows which targets the processor runs, which run under an emulator that is
-installed, and which do not run: code for these is compiled and read, but not executed.
+installed, and which do not run: code for these is compiled and read, but not executed. A
+feature counts as the best target that uses it. The tests have emulators of their own for
+some features, in test/targets/Inputs.
 """
 import argparse
-import re
+import json
+import pathlib
 import subprocess
 
-NATIVE = "on this processor"
-# The remark at the end of a line of `ingot targets`; empty for targets that run on this
-# processor.
-REMARK = re.compile(r"\((native|runs under [\w-]+|emulated[^()]*|does not run on this machine)\)$")
+NATIVELY, EMULATED, TESTS, NEVER = "on this processor", "under an emulator", "emulated by tests", "not run"
+WAYS = {"natively": NATIVELY, "emulated": EMULATED, "not": NEVER}
+# The emulator of the tests for features whose names contain a word.
+EMULATORS = {"amx": "amx_emulator.cpp", "vnni": "emulated_vnni.h"}
+INPUTS = pathlib.Path(__file__).parent / "targets" / "Inputs"
+
+
+def best(ways):
+    return min(ways, key=[NATIVELY, EMULATED, TESTS, NEVER].index)
+
+
+def way_of_feature(feature, targets):
+    ways = [WAYS[t["runs_here"]] for t in targets if feature in t["features"]]
+    ways += [TESTS for word, file in EMULATORS.items() if word in feature and (INPUTS / file).exists()]
+    return best(ways)
+
+
+def show(title, ways):
+    print(title)
+    for way in (NATIVELY, EMULATED, TESTS, NEVER):
+        names = [name for name, its in ways.items() if its == way]
+        if names:
+            print(f"  {way + ':':19} {', '.join(names)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
     options = parser.parse_args()
-    listed = subprocess.run([options.ingot, "targets"], check=True, capture_output=True, text=True).stdout
-    ways = {NATIVE: []}
-    # The list of cores follows after an empty line.
-    for line in listed.split("\n\n")[0].splitlines():
-        remark = REMARK.search(line)
-        way = remark[1] if remark and remark[1] != "native" else NATIVE
-        ways.setdefault(way.replace("runs under env", "emulated on this processor"), []).append(line.split()[0])
-    for way, targets in ways.items():
-        print(f"{way}: {', '.join(targets) or 'none'}")
+    targets = json.loads(subprocess.run([options.ingot, "targets", "--json"], check=True, capture_output=True, text=True).stdout)
+    show("targets", {t["name"]: WAYS[t["runs_here"]] for t in targets})
+    # The architecture itself, such as armv8.2-a, is no feature.
+    features = dict.fromkeys(f for t in targets for f in t["features"] if not f.startswith("arm"))
+    show("processor features", {f: way_of_feature(f, targets) for f in features})
 
 
 if __name__ == "__main__":

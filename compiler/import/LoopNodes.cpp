@@ -104,6 +104,14 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
         succeeded(results))
       return results;
   bool hasCount = known && !at.inputs.empty() && at.inputs[0];
+  // Unrolling takes the trip count from the data, if it is not known otherwise.
+  // For a loop without an iteration, the sizes of the parts are not known yet.
+  Diagnostics whyKnown;
+  if (!known && isKnown(0) && isKnown(1))
+    if (NodeResults results =
+            attempt(at, whyKnown, [&] { return importRunTimeLoop(at); });
+        succeeded(results))
+      return results;
   if (NodeResults results = importSkippedLoop(at, *body); succeeded(results))
     return results;
   diagnostics = hasCount ? whyUnrolled : whyAtRunTime;
@@ -503,11 +511,17 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     // Without an iteration, the states are unchanged, and the scan outputs are
     // empty.
     SmallVector<Binding> bindings(states);
-    for (Type type : ArrayRef(results).drop_front(carried.size()))
+    for (Type type : ArrayRef(results).drop_front(carried.size())) {
+      auto empty = cast<RankedTensorType>(type);
+      // A constant has no size that is known only at run time.
       bindings.push_back(Binding::known(
-          constant(DenseElementsAttr::get(cast<RankedTensorType>(type),
-                                          ArrayRef<Attribute>()),
-                   locationOf(at))));
+          graph::hasDynamicSizes(empty)
+              ? node.build<graph::ExpandOp>(
+                    node.scalarConstant(0, empty.getElementType()),
+                    ArrayRef(graph::dimsOf(empty)))
+              : constant(DenseElementsAttr::get(empty, ArrayRef<Attribute>()),
+                         locationOf(at))));
+    }
     dropBody(function);
     return bindings;
   }

@@ -18,7 +18,12 @@ template <typename A, typename B> bool alive(const A &a, const B &b) {
 class Placement {
 public:
   Placement(const std::vector<ArenaRequest> &requests, int64_t alignment)
-      : requests(requests), rows(requests.size()) {
+      : requests(requests), rows(requests.size()), neighbours(requests.size()),
+        turns(requests.size()) {
+    for (unsigned i = 0; i < requests.size(); ++i)
+      for (unsigned j = 0; j < requests.size(); ++j)
+        if (i != j && alive(requests[i], requests[j]))
+          neighbours[i].push_back(j);
     for (size_t i = 0; i < requests.size(); ++i)
       if (!requests[i].liveRanges.empty())
         for (size_t j = 0; j < requests.size(); ++j)
@@ -33,6 +38,7 @@ public:
   /// the buffers before it in `order` leave free.
   int64_t firstFit(const Order &order, Offsets &offsets) {
     int64_t peak = 0;
+    number(order);
     for (size_t n = 0; n < order.size(); ++n) {
       block(order, n, offsets);
       int64_t at = 0;
@@ -53,6 +59,7 @@ public:
   /// slightly below the other.
   int64_t leastGrowth(const Order &order, Offsets &offsets) {
     int64_t low = 0, high = 0;
+    number(order);
     for (size_t n = 0; n < order.size(); ++n) {
       block(order, n, offsets);
       int64_t bytes = requests[order[n]].bytes, best = 0;
@@ -87,6 +94,7 @@ public:
   /// false if the buffers do not fit.
   bool fromBothEnds(int64_t size, Offsets &offsets) {
     Order order = sorted([](const ArenaRequest &r) { return r.first; });
+    number(order);
     for (size_t n = 0; n < order.size(); ++n) {
       block(order, n, offsets);
       int64_t bytes = requests[order[n]].bytes, at;
@@ -143,15 +151,20 @@ private:
     return most;
   }
 
+  /// Records the position of each request in `order`, for `block`.
+  void number(const Order &order) {
+    for (size_t n = 0; n < order.size(); ++n)
+      turns[order[n]] = n;
+  }
+
   /// Collects in `taken` the open ranges of offsets that buffer order[n] cannot
   /// have because of the first `n` buffers of `order`, which have been placed.
   void block(const Order &order, size_t n, const Offsets &offsets) {
     taken.clear();
     unsigned next = order[n];
     const ArenaRequest &request = requests[next];
-    for (size_t m = 0; m < n; ++m) {
-      unsigned other = order[m];
-      if (!alive(request, requests[other]))
+    for (unsigned other : neighbours[next]) {
+      if (turns[other] >= n)
         continue;
       std::optional<int64_t> below = request.bytes,
                              above = requests[other].bytes;
@@ -172,6 +185,10 @@ private:
   std::vector<
       std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>>
       rows;
+  /// For each request, the few others that are live at the same time.
+  std::vector<std::vector<unsigned>> neighbours;
+  /// The position of each request in the order.
+  std::vector<size_t> turns;
   std::vector<std::pair<int64_t, int64_t>> taken;
 };
 

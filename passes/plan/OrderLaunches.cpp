@@ -21,6 +21,7 @@
 #include "llvm/ADT/BitVector.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -115,21 +116,28 @@ public:
         std::clamp<size_t>(2'000'000 / (nodes.size() * nodes.size()), 1, 32);
     std::vector<State> beam{start()};
     for (size_t n = 0; n < nodes.size(); ++n) {
-      std::vector<State> next;
+      std::vector<Step> next;
       for (const State &state : beam)
-        for (size_t i = 0; i < nodes.size(); ++i)
+        for (unsigned i = 0; i < nodes.size(); ++i)
           if (!state.done[i] && state.waitsFor[i] == 0)
-            next.push_back(after(state, i));
-      llvm::stable_sort(next, [](const State &a, const State &b) {
+            next.push_back(stepTo(state, i));
+      llvm::stable_sort(next, [](const Step &a, const Step &b) {
         return std::make_pair(a.cost, a.alive) <
                std::make_pair(b.cost, b.alive);
       });
-      beam.clear();
-      for (State &state : next)
-        if (beam.size() < width && llvm::none_of(beam, [&](const State &other) {
-              return other.done == state.done;
-            }))
-          beam.push_back(std::move(state));
+      // A state is large (an entry for each node and buffer), so only the
+      // states that stay in the beam are created.
+      std::vector<State> kept;
+      std::set<llvm::BitVector, Fewer> known;
+      for (const Step &step : next) {
+        if (kept.size() == width)
+          break;
+        llvm::BitVector done = step.before->done;
+        done.set(step.node);
+        if (known.insert(std::move(done)).second)
+          kept.push_back(after(*step.before, step.node));
+      }
+      beam = std::move(kept);
     }
     Found found{{}, beam.front().cost};
     for (unsigned i : beam.front().order)
@@ -157,18 +165,43 @@ private:
     return state;
   }
 
+  /// A node that runs next in a state; the cost and the live bytes afterwards.
+  struct Step {
+    const State *before;
+    unsigned node;
+    int64_t cost, alive;
+  };
+  /// An arbitrary total order of sets of nodes.
+  struct Fewer {
+    bool operator()(const llvm::BitVector &a, const llvm::BitVector &b) const {
+      return std::lexicographical_compare(
+          a.getData().begin(), a.getData().end(), b.getData().begin(),
+          b.getData().end());
+    }
+  };
+
+  Step stepTo(const State &before, unsigned i) const {
+    Step step{&before, i, 0, before.alive};
+    for (unsigned buffer : nodes[i].buffers)
+      if (before.touches[buffer] == touches[buffer])
+        step.alive += bytes[buffer];
+    step.cost = limit ? before.cost + std::max<int64_t>(0, step.alive - *limit)
+                      : std::max(before.cost, step.alive);
+    for (unsigned buffer : nodes[i].buffers)
+      if (before.touches[buffer] == 1)
+        step.alive -= bytes[buffer];
+    return step;
+  }
+
   State after(const State &before, unsigned i) const {
+    Step step = stepTo(before, i);
     State state = before;
+    state.cost = step.cost;
+    state.alive = step.alive;
     state.done.set(i);
     state.order.push_back(i);
     for (unsigned buffer : nodes[i].buffers)
-      if (state.touches[buffer]-- == touches[buffer])
-        state.alive += bytes[buffer];
-    state.cost = limit ? state.cost + std::max<int64_t>(0, state.alive - *limit)
-                       : std::max(state.cost, state.alive);
-    for (unsigned buffer : nodes[i].buffers)
-      if (state.touches[buffer] == 0)
-        state.alive -= bytes[buffer];
+      --state.touches[buffer];
     for (unsigned user : nodes[i].users)
       --state.waitsFor[user];
     return state;

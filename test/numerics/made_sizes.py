@@ -33,11 +33,11 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
-def check(ingot, name, network, runs, dims=(), refused=()):
+def check(ingot, name, network, runs, dims=(), refused=(), want=None):
     # Every fifth model is also compiled with --optimize=size, which uses other strategies.
     checked.append(name)
     more = [["--dynamic", "--optimize=size"]] if len(checked) % 5 == 1 else []
-    compiled_once.check(ingot, name, network, runs, dims, refused, variants=[["--dynamic"], *more])
+    compiled_once.check(ingot, name, network, runs, dims, refused, want, variants=[["--dynamic"], *more])
 
 
 def found(ingot):
@@ -287,8 +287,9 @@ def windows(ingot):
         check(ingot, f"windows of {same} with strides",
               model([node("MaxPool", ["x"], ["a"], **window), node("AveragePool", ["x"], ["b"], **window),
                      node("AveragePool", ["x"], ["c"], count_include_pad=1, **window),
+                     node("MaxPool", ["x"], ["e", "f"], **window), node("MaxPool", ["x"], ["g", "k"], storage_order=1, **window),
                      node("Conv", ["x", "w"], ["d"], strides=[2, 3], auto_pad=same)],
-                    [("x", F, [1, 2, "h", "w"])], [(name, F) for name in "abcd"], {"w": normal(3, 2, 3, 2)}),
+                    [("x", F, [1, 2, "h", "w"])], [*((name, F) for name in "abcdeg"), ("f", I), ("k", I)], {"w": normal(3, 2, 3, 2)}),
               [{"x": normal(1, 2, h, w)} for h, w in ((1, 1), (5, 7), (6, 8), (2, 8), (8, 5))], ["*=1..8"])
         check(ingot, f"ConvTranspose of {same} and of an output_shape",
               model([node("ConvTranspose", ["x", "w", "b"], ["y"], strides=[2], auto_pad=same),
@@ -434,6 +435,14 @@ def bodies(ingot):
     check(ingot, "parts of a size less three", model(
         [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
         [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
+    # Without an iteration the parts have the sizes of the input, not of its bounds.
+    for count, go in ((0, True), (4, False)):
+        check(ingot, f"no parts of {count}, {go}", model(
+            [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],
+            {"k": np.array(count, np.int64), "go": np.array(go)}), [{"x": normal(n)} for n in (1, 5, 9)], ["n=1..9"],
+            want=lambda values: [values["x"], np.zeros((0, values["x"].size), np.float32), ints(0, values["x"].size)])
+    compiled_once.check(ingot, "no parts of a count in the data", model([node("Loop", ["k", "", "x"], ["y", "all"], body=few)], [("x", F, ["n"]), ("k", I, [])], results),
+                        [{"x": normal(5), "k": np.array(0, np.int64)}], want=lambda values: [values["x"], np.zeros((0, 5), np.float32)])
     check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])
     # A target shape of a Resize whose first two sizes are known, and the others are an input.
     check(ingot, "Resize of sizes of which two are known",

@@ -6,7 +6,7 @@ import itertools
 import sys
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from beside_onnxruntime import Case, compare, contrib, data, one, rng
 
@@ -126,6 +126,13 @@ def text():
     for i, attributes in enumerate(({"delimiter": ","}, {"delimiter": ",,"}, {}, {"delimiter": ",", "maxsplit": 1}, {"maxsplit": 2})):
         yield one(f"split-{i}", "StringSplit", {"x": lines}, outputs=("pieces", "counts"), opset=20, **attributes)
     yield one("split-rows", "StringSplit", {"x": strings("a b", "c", "d e f", "").reshape(2, 2)}, outputs=("pieces", "counts"), opset=20)
+    # Numbers as text: the ends of each type, every length, booleans, rows.
+    for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+        ends = np.iinfo(dtype)
+        yield one(f"cast-{np.dtype(dtype).name}", "Cast", {"x": np.array([0, ends.min, ends.max, 7, 10, 99, 100], dtype)}, to=TensorProto.STRING)
+    yield one("cast-lengths", "Cast", {"x": np.array([[sign * 10**k - below for k in range(19)] for sign in (1, -1) for below in (0, 1)], np.int64)}, to=TensorProto.STRING)
+    yield one("cast-bool", "Cast", {"x": np.array([True, False])}, to=TensorProto.STRING)
+    yield one("cast-like", "CastLike", {"x": np.array(-120)}, {"y": strings("a")}, opset=19)
     yield from tokens()
     samples = strings("", "a", "ab", "aab", "www.google.com", "account@gmail.com", "Ä", "äö", "2024-01-31", "0x1F", "a\nb", "aaaa", "x-y_z", "]", "\\")
     patterns = ["", "a*b", r"www\.[\w.-]+\.\bcom\b", r"(\W|^)[\w.\-]{0,25}@(yahoo|gmail)\.com(\W|$)", r".", r"..?", r"\d{4}-\d\d-\d{2}",

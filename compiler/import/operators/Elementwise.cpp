@@ -104,12 +104,83 @@ static ImportResult importBinarizer(OnnxNode &node) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
+/// Writes integers as decimal text, booleans as 0 and 1: each in 20 columns,
+/// at whose end the digits are, and a terminating zero. The string begins at
+/// the sign or at the first digit.
+static Value textOfIntegers(OnnxNode &node, Value x) {
+  constexpr int64_t digits = 20, width = digits + 1;
+  OpBuilder &builder = node.builder;
+  Type u64 = builder.getIntegerType(64, /*isSigned=*/false),
+       u8 = builder.getIntegerType(8, /*isSigned=*/false),
+       s64 = builder.getIntegerType(64, /*isSigned=*/true);
+  SmallVector<uint64_t> powers(width, 1), least(width, 0);
+  SmallVector<bool> isEnd(width, false), isDigit(width, true);
+  for (int64_t column = digits - 1; column-- > 0;)
+    least[column] = powers[column] = powers[column + 1] * 10;
+  isEnd[digits] = true;
+  isDigit[digits] = false;
+  auto row = [&](Type type, auto values) {
+    return node.constant(DenseElementsAttr::get(
+        RankedTensorType::get({width}, type), ArrayRef(values)));
+  };
+  auto number = [&](int64_t value, Type type) {
+    return node.scalarConstant(static_cast<double>(value), type);
+  };
+  Dims sizes = dimsOf(x), flat{product(ArrayRef<Dim>(sizes))};
+  x = node.reshape(x, ArrayRef<Dim>(flat));
+  bool isSigned =
+      !elementOf(x).isUnsignedInteger() && !elementOf(x).isInteger(1);
+  Value magnitude = node.cast(node.cast(x, isSigned ? s64 : u64), u64), sign;
+  if (isSigned) {
+    sign = node.elementwise<LessOp>({x, number(0, elementOf(x))});
+    magnitude = node.elementwise<WhereOp>(
+        {sign, node.elementwise<SubOp>({number(0, u64), magnitude}),
+         magnitude});
+  }
+  Value column = node.reshape(magnitude, ArrayRef<Dim>({flat[0], 1}));
+  Value shifted = node.elementwise<DivOp>({column, row(u64, powers)});
+  Value tens = node.elementwise<DivOp>({shifted, number(10, u64)});
+  Value digit = node.elementwise<SubOp>(
+      {shifted, node.elementwise<MulOp>({tens, number(10, u64)})});
+  Value isShown = node.elementwise<GreaterOrEqualOp>({column, row(u64, least)});
+  Value text = node.elementwise<WhereOp>(
+      {isShown,
+       node.elementwise<AddOp>({node.cast(digit, u8), number('0', u8)}),
+       number('-', u8)});
+  text = node.elementwise<WhereOp>(
+      {row(builder.getI1Type(), isEnd), number(0, u8), text});
+  Value shown = node.cast(
+      node.elementwise<AndOp>({isShown, row(builder.getI1Type(), isDigit)}),
+      s64);
+  Value length = node.reshape(
+      node.build<ReduceSumOp>(shown, ArrayRef<int64_t>{1}), ArrayRef(flat));
+  if (sign)
+    length = node.elementwise<AddOp>({length, node.cast(sign, s64)});
+  // The end of each string, less its length.
+  Value begins = node.elementwise<SubOp>(
+      {node.elementwise<AddOp>({node.elementwise<MulOp>({node.countTo(flat[0]),
+                                                         number(width, s64)}),
+                                number(digits, s64)}),
+       length});
+  Dim total = flat[0] * width;
+  return node.build<StringsOp>(node.reshape(text, ArrayRef<Dim>(total)),
+                               node.reshape(begins, ArrayRef<Dim>(sizes)));
+}
+
 static ImportResult castTo(OnnxNode &node, Type type) {
   Value x = node.input(0);
   if (elementOf(x) == type)
     return one(x);
+  if (isString(type) && isa<IntegerType>(elementOf(x)))
+    return one(tensorType(x).getNumElements() == 0
+                   ? buildStrings(node.builder, node.loc, shapeOf(x), {})
+                   : textOfIntegers(node, x));
   if (isString(type) || isString(elementOf(x)))
-    return node.unsupported("conversion to or from strings is not supported",
+    return node.unsupported(isString(type)
+                                ? "conversion of floating-point numbers to "
+                                  "strings is not supported"
+                                : "conversion of strings to numbers is not "
+                                  "supported",
                             "convert before or after the model");
   std::string roundMode = node.stringAttr("round_mode", "up");
   if (!llvm::is_contained({"up", "down", "nearest"}, roundMode))
@@ -346,8 +417,12 @@ void registerElementwiseImports(OnnxRegistry &registry) {
   registry.add("Mean", importMean);
   registry.add("Clip", importClip);
   registry.add("PRelu", importPRelu);
-  registry.add("Cast", importCast, "strings");
-  registry.add("CastLike", importCastLike, "strings");
+  registry.add(
+      "Cast", importCast,
+      "from strings to numbers; from floating-point numbers to strings");
+  registry.add(
+      "CastLike", importCastLike,
+      "from strings to numbers; from floating-point numbers to strings");
   registry.add("BitCast", importBitCast);
   registry.add(
       "QuantizeLinear", importQuantizeLinear,

@@ -1,5 +1,6 @@
 // Imports pooling.
 
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
 
 using namespace mlir;
@@ -37,9 +38,44 @@ static double leastNumber(Type type) {
   return isSigned ? -std::ldexp(1.0, int(type.getIntOrFloatBitWidth()) - 1) : 0;
 }
 
+/// Converts positions in the row-major input after WindowGeometry::pad to those
+/// in the input itself; column-major numbers the spatial axes from the first.
+static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
+                               Value positions, bool columnMajor) {
+  RunTimeInts ints(node);
+  Dims sizes = dimsOf(node.input(0)), wide = sizes;
+  for (const WindowGeometry::Padded &each : g.padded)
+    wide[each.axis] = each.size;
+  int64_t rank = sizes.size();
+  SmallVector<Value> places(rank);
+  for (int64_t axis = rank; axis-- > 0;) {
+    Value size = ints.sizes(wide[axis]);
+    places[axis] = ints.modulo(positions, size);
+    positions = ints.div(positions, size);
+  }
+  // The padding may be chosen only if the window has no larger element.
+  for (const WindowGeometry::Padded &each : g.padded) {
+    Value last = ints.sub(ints.sizes(sizes[each.axis]), ints.number(1));
+    Value inside =
+        ints.sub(places[each.axis], g.before(node, node.input(0), each));
+    places[each.axis] = ints.min(ints.max(inside, ints.number(0)), last);
+  }
+  SmallVector<int64_t> order;
+  for (int64_t axis = 2; axis < rank; ++axis)
+    order.push_back(columnMajor ? axis : rank + 1 - axis);
+  order.append({1, 0});
+  Value sum = ints.number(0), step = ints.number(1);
+  for (int64_t axis : order) {
+    sum = ints.add(sum, ints.mul(places[axis], step));
+    step = ints.mul(step, ints.sizes(sizes[axis]));
+  }
+  return sum;
+}
+
 static ImportResult importMaxPool(OnnxNode &node) {
+  double least = leastNumber(elementOf(node.input(0)));
   FailureOr<Value> values =
-      importPool(node, leastNumber(elementOf(node.input(0))),
+      importPool(node, least,
                  [&](Value x, const WindowGeometry &g, RankedTensorType type) {
                    return node.build<MaxPoolOp>(type, x, g.knownKernel(),
                                                 g.strides, g.dilations, g.low);
@@ -50,16 +86,22 @@ static ImportResult importMaxPool(OnnxNode &node) {
   if (node.wantsOutput(1)) {
     auto i64 =
         IntegerType::get(node.builder.getContext(), 64, IntegerType::Signed);
+    int64_t order = node.intAttr("storage_order", 0);
+    std::optional<WindowGeometry> geometry;
     FailureOr<Value> indices = importPool(
-        node, /*fill=*/std::nullopt,
+        node, least,
         [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+          geometry = g;
           return node.build<MaxPoolIndexOp>(
               tensorOf(dimsOf(type), i64), x, g.knownKernel(), g.strides,
-              g.dilations, g.low, node.intAttr("storage_order", 0));
+              g.dilations, g.low, g.padded.empty() ? order : 0);
         });
     if (failed(indices))
       return failure();
-    results.push_back(*indices);
+    results.push_back(geometry->padded.empty()
+                          ? *indices
+                          : positionsUnpadded(node, *geometry, *indices,
+                                              /*columnMajor=*/order != 0));
   }
   return results;
 }

@@ -151,19 +151,22 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
   return g;
 }
 
-Value WindowGeometry::pad(OnnxNode &node, Value x, double fill) const {
+Value WindowGeometry::before(OnnxNode &node, Value x,
+                             const Padded &each) const {
   RunTimeInts ints(node);
-  for (const Padded &each : padded) {
-    Value missing =
-        ints.max(ints.number(0), ints.sub(ints.sizes(each.size),
-                                          ints.sizes(dimsOf(x)[each.axis])));
-    // If the number of padding elements is odd, the additional one is at the
-    // end (SAME_UPPER) or at the start (SAME_LOWER) of the axis.
-    Value before = ints.div(
-        ints.add(missing, ints.number(each.isUpper ? 0 : 1)), ints.number(2));
-    x = padAlong(node, x, each.axis, before, each.size, "constant",
-                 node.scalarConstant(fill, elementOf(x)));
-  }
+  Value missing =
+      ints.max(ints.number(0), ints.sub(ints.sizes(each.size),
+                                        ints.sizes(dimsOf(x)[each.axis])));
+  // If the number of padding elements is odd, the additional one is at the end
+  // (SAME_UPPER) or at the start (SAME_LOWER) of the axis.
+  return ints.div(ints.add(missing, ints.number(each.isUpper ? 0 : 1)),
+                  ints.number(2));
+}
+
+Value WindowGeometry::pad(OnnxNode &node, Value x, double fill) const {
+  for (const Padded &each : padded)
+    x = padAlong(node, x, each.axis, before(node, x, each), each.size,
+                 "constant", node.scalarConstant(fill, elementOf(x)));
   return x;
 }
 

@@ -40,6 +40,9 @@ struct WindowGeometry {
     return read(node, x,
                 llvm::ArrayRef<Dim>(Dims(kernel.begin(), kernel.end())), pads);
   }
+  /// Returns the padding before an axis of `x`, channels first, as a vector of
+  /// one integer.
+  mlir::Value before(OnnxNode &node, mlir::Value x, const Padded &each) const;
   /// Returns `x`, channels first, with run-time padding of `fill` for the axes
   /// in `padded`.
   mlir::Value pad(OnnxNode &node, mlir::Value x, double fill) const;

@@ -173,6 +173,25 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   return Success;
 }
 
+/// Returns the instruction sets that the functions of a target may use, as the
+/// pragma around them names them; none for targets whose compiler flags name a
+/// processor.
+static SmallVector<StringRef> featuresOf(const TargetDescription &target) {
+  StringRef list = target.openText.split("target(\"").second.split('"').first;
+  SmallVector<StringRef> features;
+  if (list.consume_front("arch="))
+    list.split(features, '+');
+  else if (!list.empty())
+    list.split(features, ',');
+  return features;
+}
+
+static StringRef howItRuns(const TargetDescription &target) {
+  return target.runsOnThisHost && target.runsOnThisHost() ? "natively"
+         : !installedCommand(target.emulator).empty()     ? "emulated"
+                                                          : "not";
+}
+
 /// Prints the targets as JSON, for scripts that build generated code.
 static void printTargetsAsJson() {
   json::OStream json(outs(), 2);
@@ -187,6 +206,8 @@ static void printTargetsAsJson() {
       json.object([&] {
         json.attribute("name", target.name);
         json.attribute("summary", target.summary);
+        strings("features", featuresOf(target));
+        json.attribute("runs_here", howItRuns(target));
         strings("compilers", target.compilers);
         strings("flags", target.compilerFlags);
         json.attribute("linker", target.linker);
@@ -213,14 +234,13 @@ int targetsCommand(Arguments &arguments, Diagnostics &) {
   }
   const TargetDescription *native = lookupTarget("native");
   for (const TargetDescription &target : allTargets()) {
-    bool runs = target.runsOnThisHost && target.runsOnThisHost();
-    bool isEmulated = !runs && !installedCommand(target.emulator).empty();
+    StringRef runs = howItRuns(target);
     outs() << left_justify(target.name, 14) << " " << target.summary;
     if (&target == native)
       outs() << " (native)";
-    else if (isEmulated)
+    else if (runs == "emulated")
       outs() << " (emulated on this machine)";
-    else if (!runs)
+    else if (runs == "not")
       outs() << " (does not run on this machine)";
     outs() << "\n";
   }
