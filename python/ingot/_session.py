@@ -19,11 +19,14 @@ _TYPES = {"float32": "float", "float64": "double"}
 
 @dataclass(frozen=True)
 class NodeArg:
-    """An input or output of a session: `name`, `type` (``"tensor(float)"``) and `shape`, as ONNX Runtime has them."""
+    """An input or output of a session, as ONNX Runtime has them."""
 
     name: str
+    """Its name in the model."""
     type: str
+    """The type as ONNX Runtime writes it: ``"tensor(float)"``."""
     shape: list[int | str | None]
+    """The sizes; of an open dimension its name, or None."""
 
 
 def _argument(item: Mapping[str, str]) -> NodeArg:
