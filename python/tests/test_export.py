@@ -4,9 +4,9 @@ import json
 import re
 import shutil
 import subprocess
-import xml.etree.ElementTree
 import zipfile
 
+import manifests
 import pytest
 from conftest import MNIST, make
 
@@ -111,21 +111,28 @@ def test_platformio(tmp_path):
 
 def test_zephyr(tmp_path):
     exporting.export(MNIST, "zephyr", tmp_path, name="digits")
-    yaml = pytest.importorskip("yaml")
-    module = yaml.safe_load((tmp_path / "zephyr/module.yml").read_text())
-    assert module["name"] == "digits" and set(module) <= {"name", "build", "samples", "tests", "blobs", "security"}
-    assert (tmp_path / module["build"]["cmake"] / "CMakeLists.txt").exists() and (tmp_path / module["build"]["kconfig"]).exists()
-    sample = yaml.safe_load((tmp_path / "samples/run/sample.yaml").read_text())
-    assert sample["tests"]["sample.ingot.digits"]["harness_config"]["type"] == "one_line"
+    assert manifests.faults_of_zephyr(tmp_path) == []
+    module = manifests.read_yaml((tmp_path / "zephyr/module.yml").read_text())
+    assert module["name"] == "digits" and module["samples"] == ["samples"]
+    settings = dict(line.split("=") for line in (tmp_path / "samples/run/prj.conf").read_text().splitlines())
+    assert settings["CONFIG_INGOT_DIGITS"] == settings["CONFIG_CPP"] == "y" and int(settings["CONFIG_MAIN_STACK_SIZE"]) >= 4096
+    assert 'type: one_line' in (tmp_path / "samples/run/sample.yaml").read_text()
+    (tmp_path / "zephyr/module.yml").write_text("name: a b\nbuilt: x\nbuild:\n  cmake: none\n  kconfig: none\nsamples:\n  - none\n")
+    assert len(manifests.faults_of_zephyr(tmp_path)) == 5
 
 
 def test_esp_idf(tmp_path):
     exporting.export(MNIST, "esp-idf", tmp_path, name="digits")
     assert "void app_main(void)" in (tmp_path / "examples/run/main/main.c").read_text()
-    yaml = pytest.importorskip("yaml")
-    manifest = yaml.safe_load((tmp_path / "idf_component.yml").read_text())
-    assert manifest["version"] == "1.0.0" and manifest["dependencies"]["idf"] == ">=5.0"
-    assert yaml.safe_load((tmp_path / "examples/run/main/idf_component.yml").read_text())["dependencies"]["digits"]["path"] == "../../.."
+    assert manifests.faults_of_esp_idf((tmp_path / "idf_component.yml").read_text()) == []
+    text = (tmp_path / "examples/run/main/idf_component.yml").read_text()
+    assert manifests.faults_of_esp_idf(text, is_component=False) == []
+    place = manifests.read_yaml(text)["dependencies"]["digits"]["path"]
+    assert (tmp_path / "examples/run/main" / place).resolve() == tmp_path.resolve()
+    wrong = 'version: "1.0"\nauthor: x\ntargets:\n  - esp31\ndependencies:\n  a b: "*"\n'
+    with pytest.raises(ValueError):
+        manifests.faults_of_esp_idf(wrong)
+    assert len(manifests.faults_of_esp_idf(wrong.replace("a b", "idf").replace('"*"', '"=>5"'))) == 4
 
 
 def test_cmsis_pack(tmp_path):
@@ -134,14 +141,24 @@ def test_cmsis_pack(tmp_path):
     pack = tmp_path / "a/Ingot.digits.1.0.0.pack"
     assert pack.read_bytes() == (tmp_path / "b/Ingot.digits.1.0.0.pack").read_bytes()
     with zipfile.ZipFile(pack) as archive:
-        names = archive.namelist()
-        root = xml.etree.ElementTree.fromstring(archive.read("Ingot.digits.pdsc"))
-    # The order that PACK.xsd asks for, and files that are there.
-    assert [child.tag for child in root] == ["vendor", "name", "description", "url", "license", "releases", "conditions", "components"]
-    files = [element.get("name") for element in root.iter("file")] + [root.findtext("license")]
-    assert all(name in names for name in files)
-    conditions = {element.get("id") for element in root.iter("condition")}
-    assert all(component.get("condition") in conditions for component in root.iter("component"))
+        names, text = archive.namelist(), archive.read("Ingot.digits.pdsc").decode()
+    assert manifests.faults_of_pdsc(text, names, "Ingot.digits.pdsc") == []
+    assert pack.name == "Ingot.digits.{}.pack".format(re.search(r'release version="(.*?)"', text).group(1))
+    for old, new in (
+        ("<url/>", "<author/><url/>"),
+        ("<vendor>Ingot<", "<vendor>In got<"),
+        ('version="1.0.0" date', 'version="1" date'),
+        ('date="2026-01-01"', 'date="today"'),
+        ("Cortex-M3", "Cortex-M2"),
+        ('condition="Cortex-M"', 'condition="none"'),
+        ("src/digits.cpp", "digits.cpp"),
+        ('category="header"', 'category="h"'),
+        (' select="A call of the network"', ""),
+        ('Cgroup="Network" ', ""),
+        ("LICENSE.txt", "none.txt"),
+    ):
+        assert old in text and manifests.faults_of_pdsc(text.replace(old, new), names, "Ingot.digits.pdsc"), new
+    assert manifests.faults_of_pdsc(text, names, "digits.pdsc")
 
 
 def test_sizes_and_strings_in_examples(tmp_path, dense):
