@@ -58,16 +58,27 @@ class Options:
     """The arguments of `compile`, as text: what makes a network beside its model."""
 
     target: str = "native"
+    """Names of instruction sets, separated by commas."""
     dims: Pairs = ()
+    """Pairs of dimension and size, ``"8"`` or ``"1..64"``."""
     bind: Pairs = ()
+    """Pairs of input and values, ``"1,2,3"``."""
     state: Pairs = ()
+    """Pairs of input and output."""
     fast: str = ""
+    """``"bf16"``, ``"f16"`` or empty."""
     strict: bool = False
+    """Whether the order of floating-point operations is kept."""
     optimize: str = ""
+    """``"size"`` or empty."""
     tune_for: str = ""
+    """The name of a processor, or empty."""
     max_ram: str = ""
+    """Bytes, ``"64K"``, or empty."""
     max_flash: str = ""
+    """Bytes, ``"1M"``, or empty."""
     threads: int = 1
+    """Threads of a call."""
 
     @staticmethod
     def of(

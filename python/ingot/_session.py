@@ -19,11 +19,14 @@ _TYPES = {"float32": "float", "float64": "double"}
 
 @dataclass(frozen=True)
 class NodeArg:
-    """An input or output of a session: `name`, `type` (``"tensor(float)"``) and `shape`, as ONNX Runtime has them."""
+    """An input or output of a session, as ONNX Runtime has them."""
 
     name: str
+    """Its name in the model."""
     type: str
+    """The type as ONNX Runtime writes it: ``"tensor(float)"``."""
     shape: list[int | str | None]
+    """The sizes; of an open dimension its name, or None."""
 
 
 def _argument(item: Mapping[str, str]) -> NodeArg:
@@ -49,15 +52,17 @@ class SizesOfData:
 
     def net_for(self, feeds: Mapping[str, Any]) -> Net:
         """Returns the network that takes `feeds`."""
-        key = self._key(feeds)
-        if key not in self.nets:
+        net = self.nets.get(self._key(feeds))
+        if net is None:
             net = self._compile(feeds)
-            key = self._key(feeds)  # with the values that are fixed now
-            self.nets[key] = net
-        return self.nets[key]
+            self.nets[self._key(feeds)] = net  # with the values that are fixed now
+        return net
 
     def _key(self, feeds: Mapping[str, Any]) -> Any:
-        shapes = tuple((name, _shape_key(value)) for name, value in feeds.items())
+        # Made for each call: short for the usual values.
+        shapes = tuple([(name, x.dtype, x.shape) if type(x) is np.ndarray else (name, _shape_key(x)) for name, x in feeds.items()])
+        if not self.bound:
+            return shapes
         return shapes, tuple(np.asarray(feeds[name]).tobytes() for name in self.bound if feeds.get(name) is not None)
 
     def _compile(self, feeds: Mapping[str, Any]) -> Net:
@@ -131,6 +136,7 @@ class InferenceSession:
         described = told.result if isinstance(told.result, dict) else {}
         self._inputs = [_argument(item) for item in described.get("inputs", ())]
         self._outputs = [_argument(item) for item in described.get("outputs", ())]
+        self._names = {argument.name for argument in self._inputs}
         self._nets = SizesOfData(self._model, options)
         is_open = any(not isinstance(size, int) for argument in self._inputs for size in argument.shape)
         self._net: Net | None = None
@@ -153,14 +159,15 @@ class InferenceSession:
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
         """Runs the model; returns the outputs named, or all."""
         del run_options
-        known = [argument.name for argument in self._inputs]
-        for name in input_feed:
-            if name not in known:
-                raise InputError(f"the model has no input `{name}`; its inputs are {', '.join(known)}")
-        net = self._net or self._nets.net_for(input_feed)
+        net = self._net
+        if net is None:
+            if not input_feed.keys() <= self._names:
+                name = min(input_feed.keys() - self._names)
+                raise InputError(f"the model has no input `{name}`; its inputs are {', '.join(i.name for i in self._inputs)}")
+            net = self._nets.net_for(input_feed)
         results = net(**input_feed)
-        values = [results] if len(net.outputs) == 1 else list(results)
-        if output_names is None or len(output_names) == 0:
+        values = list(results) if type(results) is tuple else [results]
+        if not output_names:
             return values
         by_name = {info.name: value for info, value in zip(net.outputs, values)}
         for name in output_names:

@@ -23,6 +23,10 @@ _STAND_INS = {
 }
 
 
+FLAGS = ("-std=c++17", "-w", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti")
+"""Flags that networks are compiled with."""
+
+
 @functools.lru_cache(maxsize=1)
 def zig() -> tuple[str, ...]:
     """Returns the command of the compiler Zig, if the package ziglang is installed, else nothing."""
@@ -89,9 +93,8 @@ def identity(command: Sequence[str]) -> str:
 
 def build_library(command: Sequence[str], files: Sequence[Path], library: Path) -> None:
     """Builds a shared library of C++ and object files."""
-    flags = ["-std=c++17", "-w", "-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti"]
     # Flags of the command come last, so that they decide.
-    whole = [command[0], *flags, *command[1:], *map(str, files), "-o", str(library)]
+    whole = [command[0], *FLAGS, "-shared", *command[1:], *map(str, files), "-o", str(library)]
     try:
         done = subprocess.run(whole, capture_output=True, text=True, env=environment())
     except OSError as error:

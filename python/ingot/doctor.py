@@ -14,19 +14,27 @@ from importlib import metadata
 from . import _cache, _program, _toolchain
 from ._errors import IngotError
 
+__all__ = ["Tool", "tools"]
+
 
 @dataclass(frozen=True)
 class Tool:
     """A program, what it is needed for, and how to get it."""
 
     name: str
+    """The name of the program."""
     purpose: str
+    """What it is needed for."""
     remedy: str
+    """How to get it."""
     path: str = ""
+    """Where it is; empty if it is not there."""
     version: str = ""
+    """The first line of what it prints as its version."""
 
     @property
     def found(self) -> bool:
+        """Whether it is there."""
         return bool(self.path)
 
 

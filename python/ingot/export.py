@@ -22,6 +22,8 @@ from ._errors import IngotError, InvalidModelError, UsageError
 from ._header import Header, read_header
 from ._models import to_model
 
+__all__ = ["KINDS", "Kind", "export"]
+
 _C_TYPES = {
     "float32": "float", "float64": "double", "bool": "uint8_t", "float16": "uint16_t", "bfloat16": "uint16_t",
     "int4": "int8_t", "uint4": "uint8_t", "int2": "int8_t", "uint2": "uint8_t", "string": "const char *",
@@ -34,10 +36,15 @@ class Kind:
     """A kind of project."""
 
     title: str
+    """The name of the build system or platform."""
     target: str
+    """The instruction set that is compiled for, unless the command names one."""
     source: str
+    """The folder of the source."""
     header: str
+    """The folder of the header."""
     files: Mapping[str, str]
+    """The other files: templates of names and contents."""
     build: str
     """How it is built, for the README."""
     example: str = ""
@@ -45,6 +52,7 @@ class Kind:
     pack: str = ""
     """The name of an archive of all files."""
     options: Sequence[str] = field(default=("--weights", "source"))
+    """Options of the program."""
 
 
 _CMAKE = """\

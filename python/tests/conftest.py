@@ -8,19 +8,19 @@ import pathlib
 
 import onnx
 import pytest
+from fast_compiler import fast_compiler
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MNIST = ROOT / "examples" / "mnist" / "model.onnx"
 
-# Built fast: the tests ask what networks compute, not how fast.
-os.environ.setdefault("INGOT_CXX", "clang++-22 -O0")
-
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory):
-    """A cache of this run."""
+    """A cache and a compiler of this run."""
     folder = tmp_path_factory.mktemp("cache")
     os.environ["INGOT_CACHE"] = str(folder)
+    if "INGOT_CXX" not in os.environ:
+        os.environ["INGOT_CXX"] = fast_compiler(tmp_path_factory.mktemp("compiler"))
     return folder
 
 

@@ -99,8 +99,8 @@ def test_processes_at_once(empty, tmp_path):
     """Four processes want the same network; one builds it."""
     log = tmp_path / "log"
     compiler = tmp_path / "compiler"
-    real = os.environ["INGOT_CXX"]
-    compiler.write_text(f'#!/bin/sh\necho built >>{log}\nsleep 0.3\nexec {real} "$@"\n')
+    real, _, flags = os.environ["INGOT_CXX"].partition(" ")
+    compiler.write_text(f'#!/bin/sh\necho built >>{log}\nsleep 0.3\nexec {real} "$@" {flags}\n')
     compiler.chmod(0o755)
     program = (
         "import onnx, numpy, ingot\n"
