@@ -21,11 +21,12 @@ static std::string elementName(Type element) {
 
 /// Returns the C parameter for a constant, with its name.
 static std::string parameter(Attribute constant, StringRef name) {
-  StringRef type = isa<IntegerAttr>(constant)         ? "int64_t "
-                   : isa<FloatAttr>(constant)         ? "float "
-                   : isa<StringAttr>(constant)        ? "const char *"
-                   : isa<DenseI64ArrayAttr>(constant) ? "const int64_t *"
-                                                      : "const float *";
+  StringRef type = isa<IntegerAttr>(constant)  ? "int64_t "
+                   : isa<FloatAttr>(constant)  ? "float "
+                   : isa<StringAttr>(constant) ? "const char *__restrict "
+                   : isa<DenseI64ArrayAttr>(constant)
+                       ? "const int64_t *__restrict "
+                       : "const float *__restrict ";
   return (type + name).str();
 }
 

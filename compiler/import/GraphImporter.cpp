@@ -489,8 +489,8 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
   OpsetImports own = opsetImports(function.opset_import());
   // The body of an operator that ONNX defines as a function imports only the
   // opsets that it needs in addition to those of the caller.
-  for (const auto &entry : *at.scope.opsets)
-    if (!isLocal || own.empty())
+  if (!isLocal || own.empty())
+    for (const auto &entry : *at.scope.opsets)
       own.try_emplace(entry.first(), entry.second);
 
   at.isExpanded = true;

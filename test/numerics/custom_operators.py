@@ -263,6 +263,69 @@ def quantizers(args):
     check(args, "quantizers", nodes, {"x": x}, want, constants, is_fixed=True)
 
 
+def source_of(args, model, *options):
+    """Returns the generated source without the lines that name the model, or the text of the error."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, output = os.path.join(folder, "model.onnx"), os.path.join(folder, "net.cpp")
+        onnx.save(model, path)
+        done = subprocess.run([args.ingot, path, "-o", output, "--custom", OPERATORS, *options], capture_output=True, text=True)
+        if done.returncode:
+            return done.stderr
+        with open(output) as file:
+            return "".join(line for line in file if "SHA-256" not in line and "HEADER_ID" not in line)
+
+
+def costs(args):
+    """An expression becomes the same code as the operators that it is made of."""
+    x = real(3, 64)
+    custom = network([node("Gate", ["x"], ["y"])], {"x": x}, {"y": x})
+    plain = network([helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["x", "s"], ["y"])], {"x": x}, {"y": x})
+    # The comment of the kernel lists the nodes.
+    lines = [[line for line in source_of(args, model, "--target", target).splitlines() if "Gate" not in line and "Sigmoid" not in line] for target in ("x86-64-v3", "cortex-m4") for model in (custom, plain)]
+    if lines[0] != lines[1] or lines[2] != lines[3] or len(lines[0]) < 50:
+        failures.append("the code of an element expression differs from that of its operators")
+
+
+def integers(args):
+    """Quant nodes around a convolution become an integer kernel; `ingot quantize` gives both sides of Blur one scale."""
+    quant = lambda x, s, y: node("Quant", [x, s, "z", "n"], [y], domain="qonnx.custom_op.general")
+    x, w = real(1, 4, 8, 8), np.clip(np.round(real(8, 4, 3, 3) * 8), -127, 127) / 16
+    conv = helper.make_node("Conv", ["xq", "wq"], ["c"], pads=[1, 1, 1, 1])
+    constants = {"sx": np.float32(1 / 32), "sw": np.float32(1 / 16), "sy": np.float32(1 / 8), "z": np.float32(0), "n": np.float32(8), "w": w.astype(np.float32)}
+    nodes = [quant("x", "sx", "xq"), quant("w", "sw", "wq"), conv, quant("c", "sy", "y")]
+    steps = lambda v, scale: np.clip(np.round(v / scale), -128, 127) * scale
+    padded = np.pad(steps(x, 1 / 32), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    sums = sum(np.einsum("nchw,mc->nmhw", padded[:, :, i : i + 8, j : j + 8], w[:, :, i, j]) for i in range(3) for j in range(3))
+    check(args, "quantized-conv", nodes, {"x": x}, {"y": steps(sums, 1 / 8).astype(np.float32)}, constants, is_fixed=True)
+    text = source_of(args, network(nodes, {"x": x}, {"y": x}, constants), "--target", "cortex-m4")
+    if "int8_t *__restrict weights" not in text:
+        failures.append("the convolution between Quant nodes has no integer weights")
+    nodes = [helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]), node("Blur", ["a"], ["b"]), helper.make_node("Conv", ["b", "v"], ["y"])]
+    model = network(nodes, {"x": x}, {"y": x}, {"w": w.astype(np.float32), "v": real(5, 8, 1, 1)})
+    with tempfile.TemporaryDirectory() as folder:
+        file = lambda name: os.path.join(folder, name)
+        onnx.save(model, file("float.onnx"))
+        np.savez(file("samples.npz"), x=np.concatenate([x, real(7, 4, 8, 8)]))
+        command = [args.ingot, "quantize", file("float.onnx"), "-o", file("int8.onnx"), "--calibrate", file("samples.npz"), "--custom", OPERATORS]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            failures.append(f"quantize: {done.stderr}")
+            return
+        quantized = onnx.load(file("int8.onnx"))
+    scales = {}
+    values = {t.name: numpy_helper.to_array(t) for t in quantized.graph.initializer}
+    for each in quantized.graph.node:
+        if each.op_type == "QuantizeLinear":
+            scales[each.input[0]] = float(values[each.input[1]])
+    if scales.get("a") is None or scales.get("a") != scales.get("b"):
+        failures.append(f"quantize: the scales of both sides of Blur are {scales.get('a')} and {scales.get('b')}")
+    results = [run(args.ingot, m, {"x": x}, "--custom", OPERATORS) for m in (model, quantized)]
+    if isinstance(results[0], str) or isinstance(results[1], str):
+        failures.append(f"quantize: {results}")
+    elif np.abs(results[0]["y"] - results[1]["y"]).max() > 0.05 * np.abs(results[0]["y"]).max():
+        failures.append("quantize: the results differ by more than 5% of their range")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
@@ -276,6 +339,8 @@ def main():
     inside(args)
     if not args.target:
         quantizers(args)
+        costs(args)
+        integers(args)
     print("\n".join(failures) or "all custom operators are right")
     return bool(failures)
 
