@@ -14,8 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-OPERATORS = os.path.join(HERE, "custom_operators.yaml")
+OPERATORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/custom-operators/operators.yaml")
 random = np.random.default_rng(3)
 failures = []
 
@@ -101,6 +100,8 @@ def definitions(args):
     x = real(4, 6)
     check(args, "hard-clip", [node("HardClip", ["x"], ["y"], limit=0.25)], {"x": x}, {"y": np.clip(x, -0.25, 0.25)})
     check(args, "neg-pos", [node("NegPos", ["x"], ["n", "p"], domain="ai.onnx.contrib")], {"x": x}, {"n": np.minimum(x, 0), "p": np.maximum(x, 0)})
+    table, rows = real(7, 3), np.array([[1, 6], [0, 3]], np.int64)
+    check(args, "embedding", [node("TorchEmbedding", ["w", "i"], ["y"], domain="com.microsoft")], {"i": rows}, {"y": table[rows]}, {"w": table})
     image, rois = real(2, 3, 8, 9), np.array([[0, 0, 0, 6, 6], [1, 1, 2, 7, 5]], np.float32)
     out = lambda i, r: rois_mean(image[int(i)], r, 2, 2, 2)
     want = np.stack([out(r[0], r[1:]) for r in rois]).astype(np.float32)

@@ -1,4 +1,4 @@
-// The C functions of custom_operators.yaml.
+// The C functions of operators.yaml. docs/custom-operators.md says which parameters they get.
 #include <stddef.h>
 #include <stdint.h>
 
