@@ -115,7 +115,9 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
     }
     ++name;
   }
-  out.line(call.getFunction() + "(" + llvm::join(arguments, ", ") + ");");
+  // Qualified: the file may have a function of the same name.
+  out.line("::" + call.getFunction() + "(" + llvm::join(arguments, ", ") +
+           ");");
 }
 
 } // namespace ingot

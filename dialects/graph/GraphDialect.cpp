@@ -61,7 +61,8 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 LogicalResult SizesOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (product(rule.stated()) != int64_t(op.getSizes().getSizes().size()) ||
       !isa<IntegerType>(rule.statedElement()))
-    return rule.refuse("is no tensor of as many integers as there are sizes");
+    return rule.refuse("the result must be a tensor of integers, with one "
+                       "element for each of the 'sizes'");
   return rule.result(rule.stated(), rule.statedElement());
 }
 
@@ -211,8 +212,8 @@ Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,
                                     ValueRange operands) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() != 1)
-      return nullptr; // an operand of lower rank: the caller has to reshape it
-                      // first
+      // The caller has to reshape an operand of lower rank first.
+      return nullptr;
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   Value result = op->getResult(0);

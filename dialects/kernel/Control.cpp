@@ -81,9 +81,10 @@ LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (isOnBuffers(*this)) {
     int64_t frame = frameBytes(*this, bodies, symbols);
     size_t count = getOutputs().size() - (frame > 0);
-    if (getOutputs().empty() ||
-        failed(checkFrame(*this, getOutputs(), count, frame)))
-      return emitOpError("has no place for its results");
+    if (getOutputs().empty())
+      return emitOpError("works on buffers and has no output to write to");
+    if (failed(checkFrame(*this, getOutputs(), count, frame)))
+      return failure();
     results = typesOf(getOutputs().take_front(count));
   }
   for (FlatSymbolRefAttr body : bodies)

@@ -176,7 +176,8 @@ LogicalResult FuncOp::verify() {
   if (!getResultTypes().empty())
     return emitOpError("returns values, but works on buffers");
   if (getPlan())
-    return emitOpError("has a plan for loops that it has already");
+    return emitOpError("works on buffers, so its loops are built already, and "
+                       "must have no 'plan' for them");
   if (getInputStrides() || getOutputStrides())
     return emitOpError("has strides that its buffers' types should have");
   for (Type type : arguments)

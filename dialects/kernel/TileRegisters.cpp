@@ -97,7 +97,8 @@ LogicalResult MultiplyTilesOp::verify() {
   if (!(isByte(getLeft()) && isByte(getRight())) &&
       !(getLeft() == getRight() && getLeft().isBF16()))
     return emitOpError("multiplies ") << getLeft() << " and " << getRight()
-                                      << ", not bytes with a sign or bf16";
+                                      << "; both must be si8 or ui8, or both "
+                                         "bf16";
   int64_t sums = getSums(), a = getA(), b = getB();
   if (sums == a || sums == b || a == b)
     return emitOpError("is of tiles ")

@@ -92,7 +92,8 @@ LogicalResult LowBitsOp::verify() {
   if (getBits() != 2 && getBits() != 4)
     return emitOpError() << "takes 2 or 4 bits, not " << getBits();
   if (laneCount(getX().getType()) != laneCount(getType()))
-    return emitOpError() << "makes " << getType() << " of " << getX().getType();
+    return emitOpError() << "converts " << getX().getType() << " to "
+                         << getType() << ", which has other lanes";
   return success();
 }
 

@@ -127,8 +127,8 @@ LogicalResult WarpProductOp::verify() {
   if (!areBytes && !areFloats)
     return emitOpError("multiplies ")
            << getLeft() << " and " << getRight()
-           << ", not bytes with a sign, floats of 8 bits, or floats of one "
-              "kind: f16, bf16, tf32";
+           << "; both must be si8 or ui8, both 8-bit floats, or both f16, "
+              "bf16 or tf32";
   for (Type sum : getSums().getTypes())
     if (areBytes ? !sum.isInteger(32) : !sum.isF32())
       return emitOpError("sums products of ") << getLeft() << " as " << sum;

@@ -64,9 +64,10 @@ private:
     return (columns - count % columns) % columns;
   }
 
-  /// Returns `v` with `columns` neighbouring columns (axis `at`) merged into
-  /// channels, after zero-padding: `inFront` columns before, and the missing
-  /// columns and channels after.
+  /// Returns `v` with each `columns` neighbouring columns (axis `at`) merged
+  /// into the channels of one column. Before that, `v` is padded with zeros:
+  /// with `inFront` columns at the beginning, with columns at the end up to a
+  /// multiple of `columns`, and with channels up to `channels`.
   Value joined(Value v, size_t at, int64_t inFront) {
     Location loc = conv.getLoc();
     Dims sizes = dimsOf(v);

@@ -179,9 +179,10 @@ private:
   }
 
   const std::vector<ArenaRequest> &requests;
-  /// For each request with live ranges, and for each other request: the
-  /// smallest offset of the other relative to it, if the other has the higher
-  /// offset, and vice versa.
+  /// rows[i][j], for a request i with live ranges and any request j: the
+  /// smallest offset of j relative to i if j is placed above i, and the
+  /// smallest offset of i relative to j if i is placed above j. Row i is empty
+  /// if request i has no live ranges.
   std::vector<
       std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>>
       rows;

@@ -151,8 +151,9 @@ public:
   mlir::Value counts(int64_t size);
 
 private:
-  /// Runs `body` for each index in `trips` on `each` threads of the device.
-  /// `body` gets the index and the thread's number among these threads.
+  /// Runs `body` for all indices of an iteration space of sizes `trips`. Each
+  /// index is processed by `each` consecutive threads of the device; `body`
+  /// gets the index and the number of the thread, from 0 to `each` - 1.
   void forPlaces(
       llvm::ArrayRef<graph::Dim> trips, int64_t each,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);

@@ -256,11 +256,16 @@ static std::string copyFunction(unsigned rank, bool areWindows,
   return text;
 }
 
-/// How a product gets its operands, and whether it overwrites its accumulators.
-/// Tiles of 16-bit elements may be transposed ("turned"): such tiles have a
-/// distance from 64 rows or columns to the next 64; the left operand may then
-/// also be words in registers.
-enum class Form { Tiles, First, Turned, WordsTurned };
+/// The variants of the functions for products. `Turned` and `WordsTurned` are
+/// for 16-bit floats. Each of their tiles may be transposed (MN-major): its
+/// template argument is then the bytes from 64 rows or columns to the next 64,
+/// otherwise 0.
+enum class Form {
+  Tiles,       // adds to the accumulators; both operands in shared memory
+  First,       // the same, but overwrites the accumulators
+  Turned,      // as Tiles, with tiles that may be transposed
+  WordsTurned, // as Turned, with the left operand in registers
+};
 
 /// Returns the function for a product of 64 rows and 2 * `count` columns, where
 /// `count` is the number of accumulators of a thread.

@@ -16,7 +16,7 @@ module {
   // CHECK: void call(
   // CHECK: const int64_t pads[2] = {1, -2};
   // CHECK-NEXT: const float taps[3] = {0.5f, 1.0f, 2.0f};
-  // CHECK-NEXT: mix(static_cast<const uint8_t *>(static_cast<const void *>(x)), w,
+  // CHECK-NEXT: ::mix(static_cast<const uint8_t *>(static_cast<const void *>(x)), w,
   // CHECK: 8, -3, 0.25f, "a\042\134b", pads, taps);
   kernel.func @call(%x: memref<8xi8> {kernel.name = "x", kernel.read}, %w: memref<2xf32> {kernel.name = "w", kernel.read},
       %y: memref<8xi8> {kernel.name = "y"}) {

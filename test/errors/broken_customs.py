@@ -48,6 +48,8 @@ declared("no_type", CALL + "  inputs: [\"x: flaot[n]\"]\n  outputs: [\"y: float[
 declared("no_letter", CALL + "  inputs: [\"x: T[n]\"]\n  outputs: [\"y: T[n]\"]\n", "`types` does not say what `T`")
 declared("unknown_size", CALL + "  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[k]\"]\n", "`k` is neither a size of an input nor an attribute")
 declared("symbol", "- name: my.ops::Op\n  function: my-op\n  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n]\"]\n", "`my-op` is not the name of a C function")
+declared("letter_in_symbol", "- name: my.ops::Op\n  function: my_op_{U}\n  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n]\"]\n", "in `my_op_{U}` is not a letter of `types`")
+declared("long_formula", UNARY + "  element: x" + " + x" * 3000 + "\n", "a formula has more than 8000 characters")
 # Declarations that the model does not fit.
 declared("rank", CALL + "  inputs: [\"x: float[n]\"]\n  outputs: [\"y: float[n]\"]\n", "the input `x` has 2 axes, not 1", id="invalid-node", node="`Op`")
 declared("element_type", CALL + "  inputs: [\"x: int8[n, m]\"]\n  outputs: [\"y: int8[n]\"]\n", "the element type of the input `x` is not int8", id="invalid-node")

@@ -253,6 +253,15 @@ private:
           return isAlnum(c) || c == '_' || c == '{' || c == '}';
         }))
       return fault("`" + symbol + "` is not the name of a C function");
+    // {T} stands for the type of a letter.
+    for (StringRef rest = symbol.split('{').second; !rest.empty();
+         rest = rest.split('{').second)
+      if (rest.size() < 2 || rest[1] != '}' ||
+          none_of(*letters, [&](const TypeLetter &letter) {
+            return letter.letter == rest.take_front(1);
+          }))
+        return fault("`{" + rest.take_front(2) + "` in `" + symbol +
+                     "` is not a letter of `types` in braces");
     for (const std::string &source : entry.sources)
       result.files.push_back(inFolder(source));
 

@@ -169,6 +169,13 @@ private:
 
 } // namespace
 
-Expected<Formula> parseFormula(StringRef text) { return Parser(text).run(); }
+Expected<Formula> parseFormula(StringRef text) {
+  // Formulas are visited recursively, and a + b + c + ... nests as well.
+  constexpr size_t longest = 8000;
+  if (text.size() > longest)
+    return createStringError(inconvertibleErrorCode(),
+                             "a formula has more than %zu characters", longest);
+  return Parser(text).run();
+}
 
 } // namespace ingot

@@ -464,8 +464,12 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
           aggregate = node.intAttr("aggregate_function", 1);
   if (failed(forest.check(shapeOf(x)[1], targetCount)))
     return failure();
-  if (aggregate < 0 || aggregate > 3 || forest.roots.empty())
-    return node.invalid("unknown aggregate_function, or no trees");
+  if (forest.roots.empty())
+    return node.invalid("tree_roots is empty: there are no trees");
+  if (aggregate < 0 || aggregate > 3)
+    return node.invalid("unknown aggregate_function " + Twine(aggregate) +
+                        "; it must be 0 (average), 1 (sum), 2 (minimum) or 3 "
+                        "(maximum)");
   const char *aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   const char *transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
                               "PROBIT"};

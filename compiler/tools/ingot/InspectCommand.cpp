@@ -521,8 +521,9 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   Footprint footprint;
   if (auto planned =
           planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
-    // Compiles the model again for its groups: the options of the plan give the
-    // same groups.
+    // `planned` contains kernels instead of fusion groups. To report the
+    // groups, the model is compiled again up to `decide`, with the options of
+    // `planned` (which --max-ram may have changed), so that they are the same.
     Compilation groups(planned->options, *context, diagnostics);
     simplify::WidenedWeights quantized;
     if (groups.advance(Stage::Import))

@@ -17,8 +17,7 @@ def Graph_ForestOp : Graph_BodyOp<"forest", [Graph_DynamicSizes]> {
 }
 
 def Graph_ForestMasksOp : Graph_BodyOp<"forest_masks", [Graph_DynamicSizes]> {
-  let summary = "Aggregates the leaves of small trees, by bit masks of the leaves that are still
-  reachable";
+  let summary = "Aggregates the leaves of small trees, by bit masks of the reachable leaves";
   let description = [{
     x [features, rows]. The leaves of a tree, from left to right, are the bits of its words
     [words_of[t], words_of[t + 1]), 32 per word; word w starts at leaf first_leaf[w] and belongs to

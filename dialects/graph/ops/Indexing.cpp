@@ -244,7 +244,8 @@ LogicalResult Col2ImOp::inferTypes(Adaptor op, TypeRule &rule) {
   for (ArrayRef<int64_t> list :
        {op.getCounts(), op.getStrides(), op.getDilations(), op.getLow()})
     if (list.size() != spatial)
-      return rule.refuse("does not have one entry for each axis everywhere");
+      return rule.refuse("needs as many 'counts', 'strides', 'dilations' and "
+                         "'low' as 'block' has entries");
   if (llvm::any_of(op.getStrides(), [](int64_t stride) { return stride < 1; }))
     return rule.refuse("has a stride that is not positive");
   return rule.result(spliced(to, 0, 2, {from[0], from[1] / size}),

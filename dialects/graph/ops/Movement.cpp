@@ -479,7 +479,9 @@ LogicalResult TileOp::inferTypes(Adaptor op, TypeRule &rule) {
     return rule.refuse("operand and result differ in rank");
   for (auto [size, tiled] : llvm::zip(from, to))
     if (!isMultiple(tiled, size))
-      return rule.refuse("the result is not a multiple of the operand");
+      return rule.refuse("the result's size " + kernel::sizeText(tiled) +
+                         " is not a multiple of the operand's size " +
+                         kernel::sizeText(size));
   return rule.result(to, elementOf(op.getX()));
 }
 

@@ -72,8 +72,7 @@ def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_DynamicSizes]> {
 }
 
 def Graph_PadOp : Graph_AxisMove<"pad", [Graph_DynamicSizes], Graph_StatedTypes> {
-  let summary = "Pads each axis k with low[k] elements before the operand's, and up to the
-  result's size after them";
+  let summary = "Pads each axis k with low[k] elements before, and up to the result's size after";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
     `value`), `reflect` (without repeating the edge), `edge`, `wrap`.

@@ -394,7 +394,9 @@ private:
     }
   }
 
-  /// Loads the values for two MMAs of columns, for the steps from `first` on.
+  /// Loads the right operands of the two MMAs that compute columns of units
+  /// 2 * `pair` and 2 * `pair` + 1, each from the values of as many keys as an
+  /// MMA has steps, from key `first` of the slice on.
   SmallVector<Value, 4> loadValues(Expr buffer, int64_t first, int64_t pair) {
     if (isNarrow())
       return loadMatrices(valueTile,

@@ -48,8 +48,9 @@ public:
     static const PlanKey keys[] = {{"columns", 1, 1 << 16}, {"rows", 1, 2}};
     return keys;
   }
-  /// A tile of two result rows loads its weights once for both rows, and the
-  /// rows share half of the interleaved input vectors.
+  /// There is one plan. With `rows` 2, two result rows are computed together,
+  /// and each input row that both read is loaded and interleaved only once (2
+  /// of 4 input rows for a 3x3 window with stride 1).
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto conv = cast<ConvOp>(group.anchor());

@@ -67,8 +67,9 @@ bool readsKernelRows(graph::ConvOp conv);
 /// whole groups. Not with a fused pool, as the windows of all its positions
 /// would take too much memory.
 bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
-/// Whether tiles in core registers copy the input of a convolution, so that its
-/// padding can have any value.
+/// Whether the kernel of an integer convolution copies its input before it
+/// multiplies (in core registers) and writes the padding into the copy. Then
+/// the padding may have any zero point, and no operator has to pad the input.
 bool fillsPadding(graph::ConvOp conv, const TargetDescription &target);
 
 /// Returns the form of a convolution with one group of channels and without

@@ -40,8 +40,8 @@ static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   return {&b, v, vector.type};
 }
 
-/// Returns the sums of all columns of a row, followed by unused lanes up to a
-/// total of `pitch` lanes.
+/// Returns one vector with the accumulators of a row, one lane for each column
+/// of the tile; the lanes from there to `pitch` are not used.
 static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   Exprs parts;
   for (size_t v = 0; v < tile.columns.lanes.size(); ++v)

@@ -5,15 +5,16 @@
 //             -fsanitize=bounds -fsanitize-trap=bounds -fno-sanitize-link-runtime
 //             -std=c++17 -x c++ net.cu ...
 //
-// clang then inserts a call for each memory access of a kernel. It is a race if
-// two threads access the same byte, at least one of them writing, without a
-// barrier of both in between, also between launches in two branches of a graph;
-// and if a thread accesses memory that a copy which has not been awaited may
-// still write. An address that is neither in device memory, nor in shared
-// memory, nor on the thread's stack, is out of bounds. (Within shared memory,
-// -fsanitize=bounds traps accesses outside of an array.) The program reports
-// the threads and aborts. The functions of this header replace clang's own
-// runtime.
+// clang then inserts a call for each memory access of a kernel. Reported are:
+// - accesses of two threads to the same byte, at least one of them a write, if
+//   both threads take part in no barrier between the accesses. The threads may
+//   belong to two launches, in branches of a CUDA graph that run concurrently;
+// - accesses to the target of an asynchronous copy that has not been awaited;
+// - accesses out of bounds: to an address that is neither in device memory, nor
+//   in shared memory, nor on the thread's stack. (Within shared memory,
+//   -fsanitize=bounds traps accesses outside of an array.)
+// The program then prints the threads and aborts. The functions of this header
+// replace clang's own runtime.
 
 #ifndef INGOT_EMULATED_RACES_H
 #define INGOT_EMULATED_RACES_H

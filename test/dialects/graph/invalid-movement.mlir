@@ -125,7 +125,7 @@ func.func @expand(%x: tensor<1x4xf32>) {
 // -----
 
 func.func @tile(%x: tensor<4xf32>) {
-  // expected-error @+1 {{the result is not a multiple of the operand}}
+  // expected-error @+1 {{the result's size 6 is not a multiple of the operand's size 4}}
   %r = graph.tile %x : (tensor<4xf32>) -> tensor<6xf32>
   return
 }

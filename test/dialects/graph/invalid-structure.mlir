@@ -202,7 +202,7 @@ func.func @yield(%x: tensor<4xf32>) {
 // -----
 
 func.func @sizes() {
-  // expected-error @+1 {{is no tensor of as many integers as there are sizes}}
+  // expected-error @+1 {{the result must be a tensor of integers, with one element for each of the 'sizes'}}
   %r = graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0, 28>} : () -> tensor<3xsi64>
   return
 }

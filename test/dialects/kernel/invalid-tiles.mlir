@@ -95,7 +95,7 @@ func.func @steps() {
 
 func.func @types() {
   kernel.shape_tiles rows [16, 16, 16] bytes [64, 64, 64]
-  // expected-error @+1 {{multiplies 'f16' and 'f16', not bytes with a sign or bf16}}
+  // expected-error @+1 {{multiplies 'f16' and 'f16'; both must be si8 or ui8, or both bf16}}
   kernel.multiply_tiles 0 plus 1 times 2 of f16, f16
   return
 }

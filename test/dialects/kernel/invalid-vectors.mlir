@@ -76,7 +76,7 @@ func.func @low_bytes(%x: vector<4xi32>) {
 // -----
 
 func.func @low_lanes(%x: vector<4xi32>) {
-  // expected-error @+1 {{makes 'vector<8xf32>' of 'vector<4xi32>'}}
+  // expected-error @+1 {{converts 'vector<4xi32>' to 'vector<8xf32>', which has other lanes}}
   %y = kernel.low_bits 4 of %x : vector<4xi32> to vector<8xf32>
   return
 }

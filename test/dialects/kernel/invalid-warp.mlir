@@ -36,7 +36,7 @@ func.func @few_registers(%a: i32, %s: f32) {
 // -----
 
 func.func @mixed_factors(%a: i32, %s: f32) {
-  // expected-error @+1 {{not bytes with a sign, floats of 8 bits, or floats of one kind: f16, bf16, tf32}}
+  // expected-error @+1 {{both must be si8 or ui8, both 8-bit floats, or both f16, bf16 or tf32}}
   %d:4 = kernel.warp_product %a, %a, %a, %a times %a, %a plus %s, %s, %s, %s {left = f16, right = bf16} : f32
   return
 }

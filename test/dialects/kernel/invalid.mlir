@@ -122,7 +122,7 @@ kernel.func @plan(%x: memref<4xf32>) attributes {plan = 5}
 
 // -----
 
-// expected-error @+1 {{has a plan for loops that it has already}}
+// expected-error @+1 {{works on buffers, so its loops are built already, and must have no 'plan' for them}}
 kernel.func @planned(%x: memref<4xf32>) attributes {strategy = "depthwise", plan = {columns = 4}} {
   kernel.return
 }
@@ -291,7 +291,6 @@ kernel.program @if_of_others(%c: tensor<i1>, %x: tensor<5xf32>) -> tensor<4xf32>
 kernel.program private @a(%x: memref<4xf32>, %y: memref<4xf32> {kernel.output}) attributes {arena_bytes = 64 : i64, arena_align = 64 : i64} { kernel.return }
 kernel.program @if_without_frame(%c: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32> {kernel.output}) {
   %f = kernel.arena 0 : memref<32xi8>
-  // expected-error @+2 {{has no place for its results}}
   // expected-error @+1 {{has no frame of 64 bytes as the last of its outputs}}
   kernel.if %c then @a else @a (%x) to (%y, %f) : (memref<i1>, memref<4xf32>, memref<4xf32>, memref<32xi8>) -> ()
   kernel.return

@@ -72,7 +72,7 @@ func.func @refilled(%x: tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>)
 // -----
 
 func.func @values() {
-  // expected-error @+1 {{is no tensor of as many integers as there are sizes}}
+  // expected-error @+1 {{the result must be a tensor of integers, with one element for each of the 'sizes'}}
   graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0>} : () -> tensor<2xsi64>
   return
 }
