@@ -107,7 +107,11 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   // Unrolling takes the trip count from the data, if it is not known otherwise.
   // For a loop without an iteration, the sizes of the parts are not known yet.
   Diagnostics whyKnown;
-  if (!known && isKnown(0) && isKnown(1))
+  auto isTaken = [&](size_t i) {
+    return i >= at.inputs.size() || !at.inputs[i] ||
+           requireConstant(at.inputs[i]);
+  };
+  if (!known && isTaken(0) && isTaken(1))
     if (NodeResults results =
             attempt(at, whyKnown, [&] { return importRunTimeLoop(at); });
         succeeded(results))
