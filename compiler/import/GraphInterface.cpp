@@ -199,9 +199,9 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   }
 }
 
-/// The size that the name of a symbol says: exporters call the length of a mask
-/// `past_sequence_length + sequence_length`. Sums of products of symbols that have a size
-/// and of numbers; empty for other names.
+/// Returns the size that the name of a symbol states: exporters call the length
+/// of a mask `past_sequence_length + sequence_length`. Supports sums of products
+/// of numbers and of symbols that have a size.
 static std::optional<Dim>
 sizeOfFormula(StringRef name, const std::map<std::string, Dim> &sizes) {
   if (!name.contains('+') && !name.contains('*'))
@@ -245,6 +245,8 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   // The model may determine the size. A symbol is asked for once, wherever it stands.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
+  if (formula && formula->known())
+    return *formula;
   if (unbound.insert(name).second) {
     std::string option = StringRef(name).contains(' ')
                              ? "--dim '" + printable(name)
