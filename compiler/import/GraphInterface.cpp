@@ -250,6 +250,8 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   // then. A symbol that occurs at several axes is reported once.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
+  if (formula && formula->known())
+    return *formula;
   if (unbound.insert(name).second) {
     std::string option = StringRef(name).contains(' ')
                              ? "--dim '" + printable(name)

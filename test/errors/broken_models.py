@@ -423,6 +423,11 @@ def shape_is_an_input(folder):
     return model([node("Reshape", ["x", "s"])], inputs=[info("x"), info("s", (2,), I64)], outputs=[info("y", None)])
 
 
+@case("unsupported-form", code=3, args=["--dim", "h=1..3"], node="the_node", text="allow sizes from 5 on: --dim h=5..10")
+def kernel_beyond_the_bounds(folder):
+    return model([node("MaxPool", ["x"], kernel_shape=[6], pads=[1, 0])], inputs=[info("x", [1, 1, "h"])])
+
+
 @case("bad-option", args=["--dim", "bacth=3"], text="did you mean `batch`")
 def unknown_dimension(folder):
     return model([node("Relu")], inputs=[info("x", ("batch", 4))], outputs=[info("y", ("batch", 4))])

@@ -119,6 +119,11 @@ def shapes(ingot):
         check(ingot, f"reductions, keepdims={keepdims}", model(
             [node("Reduce" + op, ["x", "a"], [op], keepdims=keepdims) for op in ops], [x, ("a", I, [2])], [(op, F) for op in ops]),
             [{"x": np.abs(normal(2, 3, 4)), "a": ints(*a)} for a in ((0, 1), (-1, 0), (1, 2))])
+    # Also of none, which are all unless noop_with_empty_axes is set.
+    for empty in (0, 1):
+        check(ingot, f"reductions along a list of axes of any length, {empty}", model(
+            [node("Reduce" + op, ["x", "a"], [op], keepdims=1, noop_with_empty_axes=empty) for op in ops[:5]], [x, ("a", I, ["k"])], [(op, F) for op in ops[:5]]),
+            [{"x": np.abs(normal(2, 3, 4)), "a": ints(*a)} for a in ((0, 1), (-1,), (), (1, 2, 0))], ["k=0..3"])
     check(ingot, "CumSum and Trilu", model([node("CumSum", ["x", "a"], ["s"]), node("Trilu", ["s", "a"])], [x, ("a", I, [])], [("y", F)]),
           [{"x": normal(2, 3, 4), "a": np.array(a, np.int64)} for a in (0, 2, -1)])
 

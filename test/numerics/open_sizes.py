@@ -270,8 +270,9 @@ def determined(ingot):
               ("b=1..4", "s=1..8", "p=0..16"), [values(1, 3, 4, more=1)])
     check(ingot, "channels that the weights determine", model([node("Conv", ["x", "w"])], [("x", F, ["n", "c", 8, 8])], weights={"w": normal(4, 3, 3, 3)}),
           shapes((2, 3, 8, 8)), ("n=1..4",), shapes((1, 4, 8, 8)))
-    check(ingot, "twice a size", model([node("Concat", ["x", "x"], ["c"], axis=0), node("Mul", ["c", "z"])], [("x", F, ["n"]), ("z", F, ["2 * n"])]),
-          [{"x": normal(1), "z": normal(2)}, {"x": normal(4), "z": normal(8)}], ("n=1..4",), [{"x": normal(2), "z": normal(3)}])
+    twice = model([node("Concat", ["x", "x"], ["c"], axis=0), node("Mul", ["c", "z"])], [("x", F, ["n"]), ("z", F, ["2 * n"])])
+    check(ingot, "twice a size", twice, [{"x": normal(1), "z": normal(2)}, {"x": normal(4), "z": normal(8)}], ("n=1..4",), [{"x": normal(2), "z": normal(3)}])
+    check(ingot, "twice a fixed size", twice, [{"x": normal(4), "z": normal(8)}], ("n=4",))
 
 
 def indexed(ingot):

@@ -12,13 +12,29 @@ namespace ingot::graph {
 
 LogicalResult RunTimeReduction::prepare() {
   RunTimeInts ints(node);
-  Value x = node.input(0), axes = ints.input(1);
+  Value x = node.input(0), axes = node.input(1);
   from = dimsOf(x);
-  int64_t rank = from.size(), count = shapeOf(axes)[0];
-  if (count > rank || rank == 0)
+  int64_t rank = from.size();
+  bool keeps = node.intAttr("keepdims", 1) != 0;
+  if (shapeOf(axes).size() != 1)
+    return node.invalid("the axes must be a list");
+  // The number of axes does not change the rank of the result if the reduced
+  // axes are kept.
+  Dim given = dimsOf(axes)[0];
+  bool isOpen = keeps && !given.known();
+  axes = isOpen ? ints.vector(axes) : ints.input(1);
+  int64_t count = shapeOf(axes)[0];
+  if ((!isOpen && count > rank) || rank == 0)
     return node.invalid("more axes are given than the input has");
-  SmallVector<int64_t> zeros(rank, 0), ones(count, 1);
-  Value reduced = ints.put(ints.numbers(zeros), axes, ints.numbers(ones));
+  SmallVector<int64_t> zeros(rank, 0);
+  Value ones =
+      isOpen ? Value(node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(given)))
+             : ints.numbers(SmallVector<int64_t>(count, 1));
+  Value reduced = ints.put(ints.numbers(zeros), axes, ones);
+  // Without axes, all are reduced.
+  if (isOpen && node.intAttr("noop_with_empty_axes", 0) == 0)
+    reduced = ints.where(ints.equal(ints.sizes(given), ints.number(0)),
+                         ints.number(1), reduced);
   Value isReduced = ints.equal(reduced, ints.number(1));
   Value size = ints.sizes(from);
   kept = ints.where(isReduced, ints.number(1), size);
@@ -39,7 +55,7 @@ LogicalResult RunTimeReduction::prepare() {
   SmallVector<std::optional<int64_t>> bounds;
   for (const Dim &each : from)
     bounds.push_back(std::max<int64_t>(each.most(), 1));
-  if (!node.intAttr("keepdims", 1)) {
+  if (!keeps) {
     // Moves the sizes of the axes that stay to the front, in their order, and
     // those of reduced axes to the end, where they are cut off.
     int64_t left = rank - count, largest = 1;

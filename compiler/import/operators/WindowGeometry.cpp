@@ -90,11 +90,21 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
     // generated program checks that the number of windows is not negative.
     if (auto known = extent.known())
       (void)node.requireAtLeast(size(), *known - ahead - behind);
-    if ((size() + (ahead + behind) - extent).most() < 0)
-      return node.invalid("the kernel (" + kernel::sizeText(extent) +
-                          ") is larger than the padded input (" +
-                          kernel::sizeText(size() + (ahead + behind)) +
-                          ") on spatial axis " + Twine(axis));
+    if ((size() + (ahead + behind) - extent).most() < 0) {
+      std::string reason = "the kernel (" + kernel::sizeText(extent) +
+                           ") is larger than the padded input (" +
+                           kernel::sizeText(size() + (ahead + behind)) +
+                           ") on spatial axis " + std::to_string(axis);
+      auto given = size().given();
+      auto needed = (extent - (ahead + behind)).known();
+      if (given.size() == 1 && size() == Dim(given.front()) && needed)
+        return node.unsupported(
+            reason + " for all sizes within the bounds",
+            "allow sizes from " + std::to_string(*needed) + " on: --dim " +
+                given.front().getName().str() + "=" + std::to_string(*needed) +
+                ".." + std::to_string(2 * *needed));
+      return node.invalid(reason);
+    }
     auto windows = countWindows(size(), ahead, behind, extent, stride,
                                 node.intAttr("ceil_mode", 0) != 0);
     if (!windows)

@@ -122,34 +122,47 @@ static int reportUnknown(StringRef wanted, ArrayRef<OperatorRow> rows,
   return diagnostics.exitCode();
 }
 
-static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
-                        Diagnostics &diagnostics) {
-  auto row = llvm::find_if(
-      rows, [&](const OperatorRow &row) { return row.name == wanted; });
-  if (row == rows.end())
-    return reportUnknown(wanted, rows, diagnostics);
-  const OperatorInfo &info = row->info;
-  outs() << row->name
-         << (row->supported ? " is supported" : " is not supported");
+static void showRow(const OperatorRow &row) {
+  const OperatorInfo &info = row.info;
+  outs() << row.name << (row.supported ? " is supported" : " is not supported");
   if (info.newest)
-    outs() << (row->supported ? " in models of opset "
-                              : "; ONNX has it in opset ")
-           << (row->supported && info.domain.empty()
+    outs() << (row.supported ? " in models of opset "
+                             : "; ONNX has it in opset ")
+           << (row.supported && info.domain.empty()
                    ? std::max(info.versions.front(), oldestOpset)
                    : info.versions.front())
-           << " to " << info.newest << " (changed in " << versionList(*row)
+           << " to " << info.newest << " (changed in " << versionList(row)
            << ")";
   outs() << "\n";
-  if (!row->supported)
-    return Success;
-  if (!row->limits.empty())
-    outs() << "not supported of it: " << row->limits << "\n";
+  if (!row.supported)
+    return;
+  if (!row.limits.empty())
+    outs() << "not supported of it: " << row.limits << "\n";
   for (const auto &[operands, types] : info.types)
     outs() << "element types of " << operands << ": " << types << "\n";
-  outs() << "compiled as: " << row->how << "\n";
+  outs() << "compiled as: " << row.how << "\n";
   if (StringRef remark = remarkOn(info); !remark.empty())
     outs() << remark << "\n";
-  return Success;
+}
+
+/// Shows the operator of this name; without a domain, those of all domains if
+/// the default domain has none.
+static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
+                        Diagnostics &diagnostics) {
+  auto showAll = [&](auto isWanted) {
+    bool any = false;
+    for (const OperatorRow &row : rows)
+      if (isWanted(StringRef(row.name))) {
+        showRow(row);
+        any = true;
+      }
+    return any;
+  };
+  if (showAll([&](StringRef name) { return name == wanted; }) ||
+      showAll(
+          [&](StringRef name) { return name.rsplit('.').second == wanted; }))
+    return Success;
+  return reportUnknown(wanted, rows, diagnostics);
 }
 
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
