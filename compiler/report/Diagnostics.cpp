@@ -45,7 +45,7 @@ static const ClassInfo classes[] = {
     {ExitCode::Unsupported, "unsupported",
      "the model is valid, but uses something that Ingot does not support"},
     {ExitCode::ComparisonFailed, "comparison",
-     "outputs differ from the expected ones"},
+     "outputs or sizes differ from the expected ones"},
     {ExitCode::InternalError, "internal", "an error of Ingot itself"},
     {ExitCode::Success, "warning", "the model is compiled all the same"},
 };

@@ -51,3 +51,35 @@ def data_against_an_axis_that_was_given(folder):
 @case("input-mismatch", command=["test"], args=["--dim", "n=5"], text="but --dim sets n=5")
 def data_against_a_symbol_that_was_given(folder):
     return data_of_two_symbols(folder)
+
+
+def report(folder, text):
+    with open(os.path.join(folder, "new.json"), "w") as f:
+        f.write(text)
+    return model([node("Relu")])
+
+
+@case("over-growth", command=["diff"], args=["FOLDER/new.json", "--max-macs-growth", "10%"], file="FOLDER/new.json",
+      text="MACs grows from 0 to 16, by 16; --max-macs-growth allows 0 (10 %)")
+def more_work(folder):
+    return report(folder, '{"target": "generic", "compiles": true, "macs": 16, "groups": []}')
+
+
+@case("cannot-read", command=["diff"], args=["FOLDER/new.json"], text="neither an ONNX model nor a report")
+def report_that_is_none(folder):
+    return report(folder, '{"target": "generic"}')
+
+
+@case("cannot-read", command=["diff"], args=["FOLDER/new.json"], text="the model does not compile")
+def report_without_figures(folder):
+    return report(folder, '{"target": "generic", "compiles": false}')
+
+
+@case("missing-program", command=["diff"], args=["FOLDER/new.json", "--max-ram-growth", "0"], text="is not measured")
+def report_without_sizes(folder):
+    return report(folder, '{"target": "generic", "compiles": true, "macs": 0}')
+
+
+@case("bad-option", command=["diff"], args=["FOLDER/new.json", "--max-time-growth", "5%"], text="no predicted time for the target generic")
+def report_without_times(folder):
+    return report(folder, '{"target": "generic", "compiles": true, "macs": 0}')

@@ -13,6 +13,12 @@ namespace ingot {
 
 struct Options;
 
+/// How much a size may grow: a number, or a percentage of the old size.
+struct Growth {
+  double value = 0;
+  bool isPercent = false;
+};
+
 /// The values of all options and arguments, from which each command reads its
 /// part.
 struct Arguments {
@@ -39,6 +45,8 @@ struct Arguments {
        raw = false;
   unsigned threads = 1;
   double seconds = 3;
+  /// What `ingot diff` allows, by the names of the options.
+  std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
   bool quantizes = false;
   quantize::QuantizeOptions quantize;
@@ -50,6 +58,7 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics);
 int runCommand(Arguments &arguments, Diagnostics &diagnostics);
 int testCommand(Arguments &arguments, Diagnostics &diagnostics);
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics);
+int diffCommand(Arguments &arguments, Diagnostics &diagnostics);
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
 int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
@@ -61,6 +70,10 @@ int referenceCommand(Arguments &arguments, Diagnostics &diagnostics);
 /// Explains the diagnostic with the id Arguments::explain, or lists all
 /// diagnostics.
 int explainCommand(Arguments &arguments, Diagnostics &diagnostics);
+
+/// Returns what `ingot inspect --json` prints for the model of
+/// Arguments::compile; empty, with diagnostics, if it is not an ONNX model.
+std::string inspectAsJson(const Arguments &arguments, Diagnostics &diagnostics);
 
 /// Prints the table of operators, or of targets, as Markdown.
 void printOperatorTable(llvm::raw_ostream &os);

@@ -94,7 +94,7 @@ Exit codes:
   1   the model, its data or the environment is at fault
   2   the command line is wrong
   3   the model uses something unsupported
-  4   outputs differ from the expected ones
+  4   outputs or sizes differ from the expected ones
   70  an error of Ingot itself
 )";
 

@@ -170,6 +170,36 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
 /// kernels.
 constexpr unsigned strategyWidth = 22;
 
+/// Predicts the time of a GPU output in seconds, launch overhead included.
+/// The branches of a fork run concurrently.
+static double predictedSeconds(const Report &report, const Device &device) {
+  double sum = double(report.rows.size()) * schedule::launchSeconds;
+  // The open fork, and its branches.
+  std::optional<int64_t> fork;
+  SmallVector<schedule::BranchTime> branches;
+  auto closeFork = [&] {
+    sum += fork ? schedule::secondsOf(branches, device) : 0;
+    fork = std::nullopt;
+    branches.clear();
+  };
+  for (const Row &row : report.rows) {
+    const Footprint::Launch &launch = row.launch;
+    schedule::DeviceTime time =
+        schedule::predictTime(device, launch.device, row.bytes, row.macs);
+    if (launch.fork != fork)
+      closeFork();
+    if (!launch.fork) {
+      sum += time.seconds;
+      continue;
+    }
+    fork = launch.fork;
+    branches.resize(std::max<size_t>(branches.size(), *launch.branch + 1));
+    branches[*launch.branch].add(time);
+  }
+  closeFork();
+  return sum;
+}
+
 /// Prints a line for each launch of a GPU output.
 static void printDeviceRows(const Report &report, const Device &device) {
   llvm::raw_ostream &os = llvm::outs();
@@ -190,33 +220,16 @@ static void printDeviceRows(const Report &report, const Device &device) {
   auto percent = [](double part) {
     return std::to_string(std::lround(part * 100)) + "%";
   };
-  double sum = 0;
-  // The fork of the launches being printed, and the times of its branches,
-  // which run concurrently.
   std::optional<int64_t> fork;
-  SmallVector<schedule::BranchTime> branches;
   int64_t forks = 0, forked = 0;
-  auto closeFork = [&] {
-    sum += fork ? schedule::secondsOf(branches, device) : 0;
-    fork = std::nullopt;
-    branches.clear();
-  };
   for (const Row &row : report.rows) {
     const Footprint::Launch &launch = row.launch;
     const schedule::DeviceWork &work = launch.device;
     schedule::DeviceTime time =
         schedule::predictTime(device, work, row.bytes, row.macs);
-    if (launch.fork != fork)
-      closeFork();
-    if (launch.fork) {
-      forks += fork != launch.fork;
-      ++forked;
-      fork = launch.fork;
-      branches.resize(std::max<size_t>(branches.size(), *launch.branch + 1));
-      branches[*launch.branch].add(time);
-    } else {
-      sum += time.seconds;
-    }
+    forks += launch.fork && fork != launch.fork;
+    forked += launch.fork.has_value();
+    fork = launch.fork;
     std::string microseconds;
     llvm::raw_string_ostream(microseconds)
         << llvm::format("%.2f", time.seconds * 1e6);
@@ -231,7 +244,6 @@ static void printDeviceRows(const Report &report, const Device &device) {
                       : "") +
              shortNodes(row.nodes));
   }
-  closeFork();
   if (forks)
     os << "\n"
        << forked << " launches run concurrently with others in " << forks
@@ -249,7 +261,8 @@ static void printDeviceRows(const Report &report, const Device &device) {
   if (ofHost || report.footprint.decisions)
     os << "\nThe run cannot be a graph: its launches start one by one.\n";
   double starting = double(report.rows.size()) * schedule::launchSeconds;
-  os << "\npredicted: at least " << llvm::format("%.1f", (sum + starting) * 1e6)
+  os << "\npredicted: at least "
+     << llvm::format("%.1f", predictedSeconds(report, device) * 1e6)
      << " us, including " << llvm::format("%.1f", starting * 1e6)
      << " us of launch overhead\n"
         "regs: estimated registers of a thread; held: occupancy, the share of "
@@ -339,11 +352,11 @@ static void printTotals(const Report &report, const TargetDescription &target) {
        << " bytes, in addition to that RAM\n";
 }
 
-static void printJson(const ModelSummary &summary, const Report &report,
-                      const TargetDescription &target,
+static void printJson(llvm::raw_ostream &os, const ModelSummary &summary,
+                      const Report &report, const TargetDescription &target,
                       const Diagnostics &diagnostics) {
   const Footprint &footprint = report.footprint;
-  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  llvm::json::OStream json(os, /*IndentSize=*/2);
   auto text = [](StringRef s) { return llvm::json::fixUTF8(s); };
   auto values = [&](StringRef key,
                     const std::vector<ModelSummary::Value> &list) {
@@ -427,6 +440,9 @@ static void printJson(const ModelSummary &summary, const Report &report,
         });
       json.attribute("arena_bytes", footprint.arena);
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
+      if (target.isDevice())
+        json.attribute("predicted_microseconds",
+                       predictedSeconds(report, target.device) * 1e6);
       if (target.isDevice() && footprint.decisions)
         json.attribute("host_decisions", footprint.decisions);
       if (footprint.second)
@@ -454,7 +470,7 @@ static void printJson(const ModelSummary &summary, const Report &report,
         });
     });
   });
-  llvm::outs() << "\n";
+  os << "\n";
 }
 
 /// Combines the kernel calls of the footprint with the fusion groups of the
@@ -507,17 +523,16 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   return {};
 }
 
-int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  if (!requireOneTarget(arguments, "`ingot inspect`", diagnostics))
-    return diagnostics.exitCode();
-  arguments.compile.model = arguments.positional[0];
+/// Describes the model of the options; returns false, with diagnostics, if it
+/// is not an ONNX model.
+static bool describeModel(const Arguments &arguments, ModelSummary &summary,
+                          Report &report, Diagnostics &diagnostics) {
   auto context = makeContext();
   Compilation reader(arguments.compile, *context, diagnostics);
   ModelFile *file = reader.open();
   if (!file)
-    return diagnostics.exitCode();
-  ModelSummary summary = summarize(file->model());
-  Report report;
+    return false;
+  summary = summarize(file->model());
   Footprint footprint;
   if (auto planned =
           planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
@@ -537,8 +552,32 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   }
   if (report.isPlanned)
     checkBudget(arguments.compile, report.footprint, *context, diagnostics);
+  return true;
+}
+
+std::string inspectAsJson(const Arguments &arguments,
+                          Diagnostics &diagnostics) {
+  ModelSummary summary;
+  Report report;
+  std::string text;
+  if (describeModel(arguments, summary, report, diagnostics)) {
+    llvm::raw_string_ostream os(text);
+    printJson(os, summary, report, *arguments.compile.target, diagnostics);
+  }
+  return text;
+}
+
+int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
+  if (!requireOneTarget(arguments, "`ingot inspect`", diagnostics))
+    return diagnostics.exitCode();
+  arguments.compile.model = arguments.positional[0];
+  ModelSummary summary;
+  Report report;
+  if (!describeModel(arguments, summary, report, diagnostics))
+    return diagnostics.exitCode();
   if (arguments.json) {
-    printJson(summary, report, *arguments.compile.target, diagnostics);
+    printJson(llvm::outs(), summary, report, *arguments.compile.target,
+              diagnostics);
     arguments.json = false; // the JSON contains the diagnostics
     return diagnostics.exitCode();
   }

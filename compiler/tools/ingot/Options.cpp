@@ -31,6 +31,18 @@ The table has a line for each kernel call:
   nodes     the ONNX nodes that it computes
 )";
 
+static constexpr StringLiteral diffExamples = R"(
+  ingot diff old.onnx new.onnx                  kernels, flash, RAM, time
+  ingot diff old.onnx new.onnx --max-ram-growth 0 --max-flash-growth 2%
+  ingot inspect net.onnx --json > old.json      a report, to compare with later
+  ingot diff old.json net.onnx                  for the target of the report
+  ingot diff old.onnx new.onnx --json
+
+The list has a line for each kernel call that differs:
+  ~         a kernel call of both models whose figures differ
+  -, +      a kernel call of the old or of the new model only
+)";
+
 static constexpr StringLiteral testExamples = R"(
   ingot test net.onnx                           test_data_set_* beside net.onnx
   ingot test net.onnx DIR                       those in another folder
@@ -99,6 +111,7 @@ Options::Options() {
   commands = {
       {&compile, compileCommand, "MODEL.onnx", 1, 1, compileExamples},
       {&inspect, inspectCommand, "MODEL.onnx", 1, 1, inspectExamples},
+      {&diff, diffCommand, "OLD NEW", 2, 2, diffExamples},
       {&test, testCommand, "MODEL.onnx [DIR]", 1, 2, testExamples},
       {&run, runCommand, "MODEL.onnx [IN_DIR OUT_DIR]", 1, 3, runExamples},
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
@@ -132,7 +145,7 @@ Options::Options() {
         memory, cl::desc(texts.back()), cl::value_desc("BYTES|nK|nM"),
         cl::cat(Memory),
         About{*this,
-              Compile | Inspect | Test | Run,
+              Compile | Inspect | Diff | Test | Run,
               {0, "the memory is not used", ""}}));
   }
   addLetters();

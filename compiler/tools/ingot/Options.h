@@ -43,6 +43,8 @@ struct Options {
   llvm::cl::SubCommand &compile = llvm::cl::SubCommand::getTopLevel();
   llvm::cl::SubCommand inspect{
       "inspect", "Show what a model contains, its kernels, flash and RAM"};
+  llvm::cl::SubCommand diff{
+      "diff", "Compare two models or reports: kernels, flash, RAM, time"};
   llvm::cl::SubCommand test{"test", "Compile, run on the model's test data, "
                                     "compare with its expected outputs"};
   llvm::cl::SubCommand run{"run", "Compile and run a model on data"};
@@ -59,23 +61,24 @@ struct Options {
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
   /// All commands, `compile` first.
-  llvm::cl::SubCommand *const parsers[12] = {
-      &compile,     &inspect,        &test,       &run,
-      &bench,       &quantize,       &ops,        &targets,
-      &helpCommand, &versionCommand, &completion, &reference};
+  llvm::cl::SubCommand *const parsers[13] = {
+      &compile,        &inspect,    &diff,     &test,    &run,
+      &bench,          &quantize,   &ops,      &targets, &helpCommand,
+      &versionCommand, &completion, &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
   enum : unsigned {
     Compile = 1,
     Inspect = 2,
-    Test = 4,
-    Run = 8,
-    Bench = 16,
-    Quantize = 32,
-    Ops = 64,
-    Targets = 128,
-    All = 0xfff,
-    Models = Compile | Inspect | Test | Run | Bench
+    Diff = 4,
+    Test = 8,
+    Run = 16,
+    Bench = 32,
+    Quantize = 64,
+    Ops = 128,
+    Targets = 256,
+    All = 0x1fff,
+    Models = Compile | Inspect | Diff | Test | Run | Bench
   };
   /// The syntax of each command, in the order of `parsers`.
   std::vector<CommandSyntax> commands;
@@ -92,6 +95,7 @@ struct Options {
             &Output, &Build,  &Measuring, &Debugging, &General};
   }
 
+  using Text = llvm::cl::opt<std::string>;
   /// All options in the order of Options.def, with their facts.
   std::vector<std::pair<llvm::cl::Option *, OptionFacts>> table;
 
@@ -118,7 +122,6 @@ private:
   void add(llvm::cl::Option &option, unsigned commands, OptionFacts facts);
   /// Registers the short forms of options, such as -v.
   void addLetters();
-  using Text = llvm::cl::opt<std::string>;
   /// An option whose value may be omitted.
   struct OptionalText : Text {
     template <typename... Modifiers>

@@ -51,6 +51,30 @@ static std::optional<int64_t> readBytes(StringRef text, StringRef option,
   return std::nullopt;
 }
 
+/// Reads "64K", or "2%" of the old size.
+static std::optional<Growth> readGrowth(StringRef text, StringRef option,
+                                        bool isPercentOnly,
+                                        Diagnostics &diagnostics) {
+  StringRef number = text;
+  if (number.consume_back("%")) {
+    Growth growth{0, /*isPercent=*/true};
+    if (!number.getAsDouble(growth.value) && growth.value >= 0 &&
+        growth.value <= 1e6)
+      return growth;
+  } else if (!isPercentOnly) {
+    if (std::optional<int64_t> count = readBytes(text, option, diagnostics))
+      return Growth{double(*count), /*isPercent=*/false};
+    if (!text.empty())
+      return std::nullopt;
+  }
+  diagnostics.report(DiagnosticId::BadOption,
+                     "--" + option + ": cannot parse `" + printable(text) +
+                         (isPercentOnly ? "` as a percentage (example: 5%)"
+                                        : "` as a size or a percentage "
+                                          "(examples: 512, 4K, 2%)"));
+  return std::nullopt;
+}
+
 static const TargetDescription *findTarget(StringRef wanted,
                                            Diagnostics &diagnostics) {
   if (const TargetDescription *target = lookupTarget(wanted))
@@ -571,6 +595,14 @@ void readArguments(const Options &options, Arguments &arguments,
   readVtcm(options, arguments, diagnostics);
   arguments.compile.maxFlash =
       readBytes(options.maxFlash, "max-flash", diagnostics);
+  for (const Options::Text *option :
+       {&options.maxRamGrowth, &options.maxFlashGrowth, &options.maxMacsGrowth,
+        &options.maxTimeGrowth})
+    if (isGiven(*option))
+      if (auto growth =
+              readGrowth(*option, option->ArgStr,
+                         option == &options.maxTimeGrowth, diagnostics))
+        arguments.growth.push_back({option->ArgStr.str(), *growth});
   bool isQuantizing = command.parser == &options.quantize;
   const auto &output = isQuantizing ? options.quantizedOutput : options.output;
   if (isGiven(output))
