@@ -5,7 +5,7 @@ Each fenced block has one of these languages:
 
     console          commands after `$ ` with their output; run, and the output compared
     c, cpp, cmake,   with title="FILE": the content of a file that later commands use;
-    python           or after <!-- from FILE -->: lines that this file must contain
+    python, yaml     or after <!-- from FILE -->: lines that this file must contain
     text             a diagram or a template; not run
 
 A command may end in `# exit N`, its exit code. A line `...` in an output matches any
@@ -17,7 +17,7 @@ import os
 import re
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-LANGUAGES = {"console", "c", "cpp", "cmake", "python", "text"}
+LANGUAGES = {"console", "c", "cpp", "cmake", "python", "yaml", "text"}
 
 
 def all_pages():
