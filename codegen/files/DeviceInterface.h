@@ -50,7 +50,7 @@ struct DeviceMemory {
 /// selects one of two buffers of a state value. Nothing if each state value has
 /// a single buffer.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// Returns how many recorded CUDA graphs of the entry point a handle keeps: two
+/// Returns how many recorded launch graphs of the entry point a handle keeps: two
 /// if a state value has two buffers, otherwise one; 0 if the host decides
 /// during a run which kernels to launch.
 unsigned graphsOf(const Interface &interface);

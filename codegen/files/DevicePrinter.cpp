@@ -386,7 +386,7 @@ void DevicePrinter::printOutputs() {
   out.close();
 }
 
-/// Prints code that records the run as a CUDA graph, unless the recorded graph
+/// Prints code that records the run as a launch graph, unless the recorded graph
 /// has the same arguments. If state values are double-buffered, runs alternate
 /// between two graphs.
 void DevicePrinter::printRecording() {

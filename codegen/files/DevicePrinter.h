@@ -12,7 +12,7 @@ namespace ingot {
 /// kernels on a stream, then <name>_run. The printed code calls the driver
 /// through functions of the target's prologue.
 ///
-/// Launches are recorded as a CUDA graph. If the host decides during the run
+/// Launches are recorded as a launch graph. If the host decides during the run
 /// which kernels to launch, launches are enqueued on the caller's stream one by
 /// one instead, and the host waits for the values that it reads.
 class DevicePrinter : ControlPrinter {

@@ -75,8 +75,7 @@ bool compileGenerated(const TargetDescription &target,
 bool compileCustom(const CompileOptions &options,
                    const TargetDescription &target, TemporaryFolder &folder,
                    llvm::ArrayRef<std::string> flags,
-                   std::vector<std::string> &objects,
-                   Diagnostics &diagnostics);
+                   std::vector<std::string> &objects, Diagnostics &diagnostics);
 
 } // namespace ingot
 

@@ -416,16 +416,16 @@ def Kernel_CallExternalOp : Kernel_Op<"call_external", [AttrSizedOperandSegments
     pointers have the C types of `elements` (with signs), and with constants, of which lists
     become arrays. `names` are the names of the parameters: inputs, outputs, sizes, constants.
 
-        kernel.call_external "my_scale"(%x to %y, %n) [2.0 : f32] names ["x", "y", "n", "factor"]
-            elements [f32, f32] : memref<8xf32>, memref<8xf32>
+        kernel.call_external "my_scale"(%x) to (%y) sizes(%n) [2.0 : f32] names ["x", "y", "n", "factor"]
+            elements [f32, f32] : (memref<8xf32>) to (memref<8xf32>)
   }];
   let arguments = (ins
     StrAttr:$function, Arg<Variadic<Kernel_Buffer>, "", [MemRead]>:$inputs,
     Arg<Variadic<Kernel_Buffer>, "", [MemRead, MemWrite]>:$outputs, Variadic<Index>:$sizes,
     ArrayAttr:$constants, StrArrayAttr:$names, TypeArrayAttr:$elements);
   let assemblyFormat = [{
-    $function `(` $inputs `to` $outputs (`,` $sizes^)? `)` $constants `names` $names
-    `elements` $elements attr-dict `:` type($inputs) `to` type($outputs)
+    $function `(` $inputs `)` `to` `(` $outputs `)` (`sizes` `(` $sizes^ `)`)? $constants `names` $names
+    `elements` $elements attr-dict `:` `(` type($inputs) `)` `to` `(` type($outputs) `)`
   }];
   let hasVerifier = 1;
 }

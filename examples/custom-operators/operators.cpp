@@ -9,23 +9,29 @@
 #define FUNCTION extern "C"
 #endif
 
-template <typename T> static inline
+template <typename T>
+static inline
 #ifdef __CUDACC__
     __device__
 #endif
-    void
-    cumulativeMax(const T *x, T *y, int64_t n, int64_t row) {
+    void cumulativeMax(const T *x, T *y, int64_t n, int64_t row) {
   for (int64_t i = row * n; i < (row + 1) * n; ++i)
     y[i] = i > row * n && y[i - 1] > x[i] ? y[i - 1] : x[i];
 }
 
-FUNCTION void example_cumulative_max_float(const float *x, float *y, int64_t rows, int64_t n, int64_t row) {
+FUNCTION void example_cumulative_max_float(const float *x, float *y,
+                                           int64_t rows, int64_t n,
+                                           int64_t row) {
   cumulativeMax(x, y, n, row);
 }
-FUNCTION void example_cumulative_max_int8(const int8_t *x, int8_t *y, int64_t rows, int64_t n, int64_t row) {
+FUNCTION void example_cumulative_max_int8(const int8_t *x, int8_t *y,
+                                          int64_t rows, int64_t n,
+                                          int64_t row) {
   cumulativeMax(x, y, n, row);
 }
-FUNCTION void example_cumulative_max_uint8(const uint8_t *x, uint8_t *y, int64_t rows, int64_t n, int64_t row) {
+FUNCTION void example_cumulative_max_uint8(const uint8_t *x, uint8_t *y,
+                                           int64_t rows, int64_t n,
+                                           int64_t row) {
   cumulativeMax(x, y, n, row);
 }
 
@@ -33,8 +39,8 @@ static inline
 #ifdef __CUDACC__
     __device__
 #endif
-    float
-    sample(const float *x, int64_t h, int64_t w, float row, float column) {
+    float sample(const float *x, int64_t h, int64_t w, float row,
+                 float column) {
   if (row <= -1 || row >= h || column <= -1 || column >= w)
     return 0;
   // Rounded down: both are above -1.
@@ -43,34 +49,43 @@ static inline
   for (int64_t i = 0; i < 2; ++i)
     for (int64_t j = 0; j < 2; ++j)
       if (top + i >= 0 && top + i < h && left + j >= 0 && left + j < w)
-        sum += (i ? down : 1 - down) * (j ? right : 1 - right) * x[(top + i) * w + left + j];
+        sum += (i ? down : 1 - down) * (j ? right : 1 - right) *
+               x[(top + i) * w + left + j];
   return sum;
 }
 
-FUNCTION void mmcv_modulated_deform_conv2d(const float *x, const float *offset, const float *mask,
-                                           const float *weight, const float *bias, float *y, int8_t *scratch,
-                                           int64_t n, int64_t c, int64_t h, int64_t w, int64_t oh, int64_t ow,
-                                           int64_t m, int64_t kh, int64_t kw, const int64_t *stride,
-                                           const int64_t *padding, const int64_t *dilation, int64_t groups,
-                                           int64_t deform_groups) {
+FUNCTION void mmcv_modulated_deform_conv2d(
+    const float *x, const float *offset, const float *mask, const float *weight,
+    const float *bias, float *y, int8_t *scratch, int64_t n, int64_t c,
+    int64_t h, int64_t w, int64_t oh, int64_t ow, int64_t m, int64_t kh,
+    int64_t kw, const int64_t *stride, const int64_t *padding,
+    const int64_t *dilation, int64_t groups, int64_t deform_groups) {
   float *column = static_cast<float *>(static_cast<void *>(scratch));
-  int64_t kernel = kh * kw, places = oh * ow, ofGroup = c / groups, outputs = m / groups;
+  int64_t kernel = kh * kw, places = oh * ow, ofGroup = c / groups,
+          outputs = m / groups;
   for (int64_t image = 0; image < n; ++image)
     for (int64_t i = 0; i < oh; ++i)
       for (int64_t j = 0; j < ow; ++j) {
         for (int64_t channel = 0; channel < c; ++channel)
           for (int64_t k = 0; k < kernel; ++k) {
             int64_t group = channel / (c / deform_groups), at = i * ow + j;
-            const float *own = offset + ((image * deform_groups + group) * 2 * kernel + 2 * k) * places;
-            float row = i * stride[0] - padding[0] + k / kw * dilation[0] + own[at];
-            float col = j * stride[1] - padding[1] + k % kw * dilation[1] + own[places + at];
-            column[channel * kernel + k] = sample(x + (image * c + channel) * h * w, h, w, row, col) *
-                                           mask[((image * deform_groups + group) * kernel + k) * places + at];
+            const float *own =
+                offset +
+                ((image * deform_groups + group) * 2 * kernel + 2 * k) * places;
+            float row =
+                i * stride[0] - padding[0] + k / kw * dilation[0] + own[at];
+            float col = j * stride[1] - padding[1] + k % kw * dilation[1] +
+                        own[places + at];
+            column[channel * kernel + k] =
+                sample(x + (image * c + channel) * h * w, h, w, row, col) *
+                mask[((image * deform_groups + group) * kernel + k) * places +
+                     at];
           }
         for (int64_t out = 0; out < m; ++out) {
           float sum = bias[out];
           for (int64_t k = 0; k < ofGroup * kernel; ++k)
-            sum += weight[out * ofGroup * kernel + k] * column[out / outputs * ofGroup * kernel + k];
+            sum += weight[out * ofGroup * kernel + k] *
+                   column[out / outputs * ofGroup * kernel + k];
           y[((image * m + out) * oh + i) * ow + j] = sum;
         }
       }
@@ -80,17 +95,19 @@ static inline
 #ifdef __CUDACC__
     __device__
 #endif
-    float
-    overlap(const float *a, const float *b) {
+    float overlap(const float *a, const float *b) {
   float height = (a[3] < b[3] ? a[3] : b[3]) - (a[1] > b[1] ? a[1] : b[1]);
   float width = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
   float both = height > 0 && width > 0 ? height * width : 0;
-  return both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both);
+  return both /
+         ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both);
 }
 
 // Keeps the best boxes of each image: pads with zeros and the label -1.
-FUNCTION void mmdeploy_batched_nms(const float *boxes, const float *scores, float *dets, int32_t *labels,
-                                   int8_t *scratch, int64_t n, int64_t b, int64_t k, int64_t keep_topk,
+FUNCTION void mmdeploy_batched_nms(const float *boxes, const float *scores,
+                                   float *dets, int32_t *labels,
+                                   int8_t *scratch, int64_t n, int64_t b,
+                                   int64_t k, int64_t keep_topk,
                                    float iou_threshold, float score_threshold) {
   for (int64_t image = 0; image < n; ++image) {
     const float *box = boxes + image * b * 4, *score = scores + image * b * k;
@@ -107,13 +124,15 @@ FUNCTION void mmdeploy_batched_nms(const float *boxes, const float *scores, floa
       to[4] = best < 0 ? 0 : score[best];
       labels[image * keep_topk + kept] = best < 0 ? -1 : int32_t(best % k);
       for (int64_t i = 0; best >= 0 && i < b; ++i)
-        if (overlap(box + best / k * 4, box + i * 4) > iou_threshold || i == best / k)
+        if (overlap(box + best / k * 4, box + i * 4) > iou_threshold ||
+            i == best / k)
           scratch[i * k + best % k] = 0;
     }
   }
 }
 
-FUNCTION void example_above_threshold(const float *x, int64_t *indices, int64_t *found, int64_t n,
+FUNCTION void example_above_threshold(const float *x, int64_t *indices,
+                                      int64_t *found, int64_t n,
                                       float threshold) {
   *found = 0;
   for (int64_t i = 0; i < n; ++i)
@@ -122,17 +141,21 @@ FUNCTION void example_above_threshold(const float *x, int64_t *indices, int64_t 
 }
 
 // kind "box": all of the neighbours; "any": any of them.
-FUNCTION void example_window_uint8(const uint8_t *x, uint8_t *y, int64_t n, int64_t c, const float *weights,
+FUNCTION void example_window_uint8(const uint8_t *x, uint8_t *y, int64_t n,
+                                   int64_t c, const float *weights,
                                    const char *kind) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j + 2 < c; ++j) {
       float sum = 0;
       for (int64_t k = 0; k < 3; ++k)
         sum += weights[k] * x[i * c + j + k];
-      y[i * (c - 2) + j] = uint8_t(kind[0] == 'b' ? sum / 3 : sum > 0 ? 255 : 0);
+      y[i * (c - 2) + j] = uint8_t(kind[0] == 'b' ? sum / 3
+                                   : sum > 0      ? 255
+                                                  : 0);
     }
 }
-FUNCTION void example_window_bool(const uint8_t *x, uint8_t *y, int64_t n, int64_t c, const float *weights,
+FUNCTION void example_window_bool(const uint8_t *x, uint8_t *y, int64_t n,
+                                  int64_t c, const float *weights,
                                   const char *kind) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j + 2 < c; ++j) {
@@ -143,12 +166,12 @@ FUNCTION void example_window_bool(const uint8_t *x, uint8_t *y, int64_t n, int64
     }
 }
 
-template <typename T> static inline
+template <typename T>
+static inline
 #ifdef __CUDACC__
     __device__
 #endif
-    void
-    blur(const T *x, T *y, int64_t h, int64_t w) {
+    void blur(const T *x, T *y, int64_t h, int64_t w) {
   for (int64_t i = 0; i < h; ++i)
     for (int64_t j = 0; j < w; ++j) {
       float sum = 0;
@@ -159,11 +182,12 @@ template <typename T> static inline
       y[i * w + j] = T(sum / 9);
     }
 }
-FUNCTION void example_blur_float(const float *x, float *y, int64_t n, int64_t c, int64_t h, int64_t w,
-                                 int64_t plane) {
+FUNCTION void example_blur_float(const float *x, float *y, int64_t n, int64_t c,
+                                 int64_t h, int64_t w, int64_t plane) {
   blur(x + plane * h * w, y + plane * h * w, h, w);
 }
-FUNCTION void example_blur_int8(const int8_t *x, int8_t *y, int64_t n, int64_t c, int64_t h, int64_t w,
+FUNCTION void example_blur_int8(const int8_t *x, int8_t *y, int64_t n,
+                                int64_t c, int64_t h, int64_t w,
                                 int64_t plane) {
   blur(x + plane * h * w, y + plane * h * w, h, w);
 }

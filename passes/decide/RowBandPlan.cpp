@@ -415,8 +415,8 @@ private:
     if (stored)
       for (OpOperand *read : inputs) {
         Value operand = read->get();
-        // The input has to begin so many bytes after the result that the rows
-        // written end before the rows still to be read.
+        // The input begins at least `lead` bytes after the result, so that the
+        // rows written end before the rows still to be read.
         int64_t bytes = aligned(plan::bytesOf(operand.getType()));
         int64_t lead = std::numeric_limits<int64_t>::min();
         for (size_t k = 0; k < samples.size(); ++k) {

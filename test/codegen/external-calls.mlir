@@ -21,10 +21,10 @@ module {
   kernel.func @call(%x: memref<8xi8> {kernel.name = "x", kernel.read}, %w: memref<2xf32> {kernel.name = "w", kernel.read},
       %y: memref<8xi8> {kernel.name = "y"}) {
     %n = arith.constant 8 : index
-    kernel.call_external "mix"(%x, %w to %y, %n)
+    kernel.call_external "mix"(%x, %w) to (%y) sizes(%n)
         [-3 : i64, 2.500000e-01 : f32, "a\22\\b", array<i64: 1, -2>, array<f32: 5.0e-01, 1.0, 2.0>]
         names ["x", "w", "y", "n", "shift", "scale", "mode", "pads", "taps"] elements [ui8, f32, ui8]
-        : memref<8xi8>, memref<2xf32> to memref<8xi8>
+        : (memref<8xi8>, memref<2xf32>) to (memref<8xi8>)
     kernel.return
   }
 

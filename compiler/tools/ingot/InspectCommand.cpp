@@ -52,7 +52,11 @@ struct Report {
   std::vector<Row> rows;
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
-  simplify::WidenedWeights quantized;
+  /// Weights that the code contains only in a wider type, named in `storedAs`.
+  struct {
+    int64_t bytes = 0, storedBytes = 0;
+    std::string storedAs;
+  } quantized;
   /// The reason why the sizes of code and stack are unknown, if they are.
   std::string unmeasured;
 };
@@ -323,7 +327,7 @@ static void printTotals(const Report &report, const TargetDescription &target) {
      << footprint.arenaLowerBound << "), weights " << footprint.weights
      << " bytes\n";
   if (const auto &weights = report.quantized; weights.bytes)
-    os << "quantized weights are stored as " << storedTypes(weights) << ": "
+    os << "quantized weights are stored as " << weights.storedAs << ": "
        << shortBytes(weights.bytes) << " become "
        << shortBytes(weights.storedBytes) << " (x "
        << llvm::format("%.1f", double(weights.storedBytes) / weights.bytes)
@@ -436,7 +440,7 @@ static void printJson(llvm::raw_ostream &os, const ModelSummary &summary,
         json.attributeObject("quantized_weights", [&] {
           json.attribute("bytes", weights.bytes);
           json.attribute("stored_bytes", weights.storedBytes);
-          json.attribute("stored_as", storedTypes(weights));
+          json.attribute("stored_as", weights.storedAs);
         });
       json.attribute("arena_bytes", footprint.arena);
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
@@ -540,13 +544,15 @@ static bool describeModel(const Arguments &arguments, ModelSummary &summary,
     // groups, the model is compiled again up to `decide`, with the options of
     // `planned` (which --max-ram may have changed), so that they are the same.
     Compilation groups(planned->options, *context, diagnostics);
-    simplify::WidenedWeights quantized;
+    simplify::WidenedWeights widened;
     if (groups.advance(Stage::Import))
-      quantized = widenedWeights(groups.module(), planned->options);
+      widened = widenedWeights(groups.module(), planned->options);
     if (groups.advance(Stage::Decide))
       report = makeReport(groups.module(), *arguments.compile.target,
                           std::move(footprint));
-    report.quantized = std::move(quantized);
+    // The types belong to the context, which the report outlives.
+    report.quantized = {widened.bytes, widened.storedBytes,
+                        storedTypes(widened)};
     if (auto compiler = findMeasuringCompiler(arguments.compile); !compiler)
       report.unmeasured = llvm::toString(compiler.takeError());
   }

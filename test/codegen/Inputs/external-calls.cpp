@@ -2,8 +2,10 @@
 
 #include <cstring>
 
-extern "C" void mix(const uint8_t *__restrict x, const float *__restrict w, uint8_t *__restrict y, int64_t n,
-                    int64_t shift, float scale, const char *__restrict mode, const int64_t *__restrict pads,
+extern "C" void mix(const uint8_t *__restrict x, const float *__restrict w,
+                    uint8_t *__restrict y, int64_t n, int64_t shift,
+                    float scale, const char *__restrict mode,
+                    const int64_t *__restrict pads,
                     const float *__restrict taps) {
   SAME(n, 8);
   SAME(shift, -3);

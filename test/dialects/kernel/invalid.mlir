@@ -281,7 +281,7 @@ kernel.program @if_of_kernels(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32
 
 kernel.program private @a(%x: tensor<4xf32>) -> tensor<4xf32> { kernel.return %x : tensor<4xf32> }
 kernel.program @if_of_others(%c: tensor<i1>, %x: tensor<5xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{value 0 of 'a' is 'tensor<4xf32>', not 'tensor<5xf32>'}}
+  // expected-error @+1 {{passes 'tensor<5xf32>' as value 0 of 'a', which declares 'tensor<4xf32>'}}
   %y = kernel.if %c then @a else @a (%x) : (tensor<i1>, tensor<5xf32>) -> tensor<4xf32>
   kernel.return %y : tensor<4xf32>
 }
@@ -309,7 +309,7 @@ kernel.program @loop_without_buffers(%x: memref<4xf32>, %y: memref<4xf32> {kerne
 
 kernel.program private @step(%x: tensor<4xf32>) -> tensor<4xf32> { kernel.return %x : tensor<4xf32> }
 kernel.program @loop_of_others(%x: tensor<3x5xf32>) -> tensor<3x4xf32> {
-  // expected-error @+1 {{value 0 of 'step' is 'tensor<4xf32>', not 'tensor<5xf32>'}}
+  // expected-error @+1 {{passes 'tensor<5xf32>' as value 0 of 'step', which declares 'tensor<4xf32>'}}
   %y = kernel.loop @step count #kernel.sizes<3> sliced(%x) : (tensor<3x5xf32>) -> tensor<3x4xf32>
   kernel.return %y : tensor<3x4xf32>
 }
@@ -549,7 +549,7 @@ kernel.program @team_of_steps() {
 
 kernel.func @unnamed(%x: memref<8xf32>, %y: memref<8xf32>) {
   // expected-error @+1 {{has 1 names for 2 parameters}}
-  kernel.call_external "f"(%x to %y) [] names ["x"] elements [f32, f32] : memref<8xf32> to memref<8xf32>
+  kernel.call_external "f"(%x) to (%y) [] names ["x"] elements [f32, f32] : (memref<8xf32>) to (memref<8xf32>)
   kernel.return
 }
 
@@ -557,7 +557,7 @@ kernel.func @unnamed(%x: memref<8xf32>, %y: memref<8xf32>) {
 
 kernel.func @untyped(%x: memref<8xf32>, %y: memref<8xf32>) {
   // expected-error @+1 {{has 1 element types for 2 buffers}}
-  kernel.call_external "f"(%x to %y) [] names ["x", "y"] elements [f32] : memref<8xf32> to memref<8xf32>
+  kernel.call_external "f"(%x) to (%y) [] names ["x", "y"] elements [f32] : (memref<8xf32>) to (memref<8xf32>)
   kernel.return
 }
 
@@ -565,8 +565,8 @@ kernel.func @untyped(%x: memref<8xf32>, %y: memref<8xf32>) {
 
 kernel.func @strided(%x: memref<4x8xf32, strided<[16, 1]>>, %y: memref<8xf32>) {
   // expected-error @+1 {{whose elements are not contiguous}}
-  kernel.call_external "f"(%x to %y) [] names ["x", "y"] elements [f32, f32]
-      : memref<4x8xf32, strided<[16, 1]>> to memref<8xf32>
+  kernel.call_external "f"(%x) to (%y) [] names ["x", "y"] elements [f32, f32]
+      : (memref<4x8xf32, strided<[16, 1]>>) to (memref<8xf32>)
   kernel.return
 }
 
@@ -574,6 +574,6 @@ kernel.func @strided(%x: memref<4x8xf32, strided<[16, 1]>>, %y: memref<8xf32>) {
 
 kernel.func @constant(%x: memref<8xf32>, %y: memref<8xf32>) {
   // expected-error @+1 {{which is neither a number, a string nor a list}}
-  kernel.call_external "f"(%x to %y) [unit] names ["x", "y", "c"] elements [f32, f32] : memref<8xf32> to memref<8xf32>
+  kernel.call_external "f"(%x) to (%y) [unit] names ["x", "y", "c"] elements [f32, f32] : (memref<8xf32>) to (memref<8xf32>)
   kernel.return
 }
