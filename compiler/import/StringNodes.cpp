@@ -50,8 +50,11 @@ static bool isOfStrings(Value value) {
 }
 
 bool GraphImporter::checkStrings(const NodePlace &at) {
+  // The body of a function of the model is checked node by node.
   if (llvm::none_of(at.inputs, isOfStrings) ||
-      llvm::is_contained(takingStrings, StringRef(at.node.op_type())))
+      llvm::is_contained(takingStrings, StringRef(at.node.op_type())) ||
+      functions.count(
+          functionKey(at.node.domain(), at.node.op_type(), at.node.overload())))
     return true;
   report(DiagnosticId::UnsupportedType,
          "`" + printable(at.node.op_type()) +

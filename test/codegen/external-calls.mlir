@@ -8,9 +8,9 @@
 
 // CHECK: // Functions of custom operators: the program that contains this file defines them.
 // CHECK-NEXT: extern "C" {
-// CHECK-NEXT: void mix(const uint8_t *__restrict x, const float *__restrict w, uint8_t *__restrict y,
-// CHECK-NEXT: int64_t n, int64_t shift, float scale, const char *__restrict mode,
-// CHECK-NEXT: const int64_t *__restrict pads, const float *__restrict taps);
+// CHECK-NEXT: void mix(const uint8_t *__restrict x, const float *__restrict w, uint8_t *__restrict y, int64_t n,
+// CHECK-NEXT: int64_t shift, float scale, const char *__restrict mode, const int64_t *__restrict pads,
+// CHECK-NEXT: const float *__restrict taps);
 // CHECK-NEXT: }
 module {
   // CHECK: void call(

@@ -276,6 +276,26 @@ def source_of(args, model, *options):
             return "".join(line for line in file if "SHA-256" not in line and "HEADER_ID" not in line)
 
 
+def texts(args):
+    """Operators of ONNX Runtime's extensions on strings."""
+    contrib = "ai.onnx.contrib"
+    nodes = [node("StringUpper", ["x"], ["u"], domain=contrib), node("StringConcat", ["u", "x"], ["y"], domain=contrib)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.STRING, [3]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "texts", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid(contrib, 1)], ir_version=9)
+    words = np.array(["one", "", "Two words"], object)
+    data = {"input_0.pb": ("x", words), "output_0.pb": ("y", np.array([w.upper() + w for w in words], object))}
+    with tempfile.TemporaryDirectory() as folder:
+        onnx.save(model, os.path.join(folder, "model.onnx"))
+        os.mkdir(os.path.join(folder, "test_data_set_0"))
+        for file, (name, value) in data.items():
+            with open(os.path.join(folder, "test_data_set_0", file), "wb") as out:
+                out.write(numpy_helper.from_array(value, name).SerializeToString())
+        done = subprocess.run([args.ingot, "test", os.path.join(folder, "model.onnx"), "--custom", OPERATORS], capture_output=True, text=True)
+        if done.returncode:
+            failures.append(f"texts: {done.stdout}{done.stderr}")
+
+
 def costs(args):
     """An expression becomes the same code as the operators that it is made of."""
     x = real(3, 64)
@@ -342,6 +362,7 @@ def main():
         quantizers(args)
         costs(args)
         integers(args)
+        texts(args)
     print("\n".join(failures) or "all custom operators are right")
     return bool(failures)
 
