@@ -80,7 +80,7 @@ def test_options_of_all_kinds(dense):
     assert net(np.ones((2, 4), np.float32), np.ones((2, 4), np.float32)).shape == (2, 8)
     several = ingot.compile(dense, target=["x86-64-v2", "x86-64-v3"], dims={"batch": 1})
     assert several(np.ones((1, 4), np.float32), np.ones((1, 4), np.float32)).shape == (1, 8) and "," in several.options["target"]
-    with pytest.raises(ingot.UsageError, match="a budget supports a single target"):
+    with pytest.raises(ingot.UsageError, match="--max-ram or --max-flash supports a single target"):
         ingot.compile(dense, target=["x86-64-v2", "x86-64-v3"], dims={"batch": 1}, max_ram="1M")
 
 
