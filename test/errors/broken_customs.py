@@ -12,7 +12,7 @@ CALL = "- name: my.ops::Op\n  function: my_op\n"
 
 def network(shape=(2, 3), kind=F, **attributes):
     node = helper.make_node("Op", ["x"], ["y"], domain="my.ops", **attributes)
-    graph = helper.make_graph([node], "custom", [info("x", kind, list(shape))], [helper.make_tensor_value_info("y", kind, None)])
+    graph = helper.make_graph([node], "custom", [info("x", list(shape), kind)], [helper.make_tensor_value_info("y", kind, None)])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("my.ops", 1)], ir_version=9).SerializeToString()
 
 
@@ -51,7 +51,7 @@ declared("symbol", "- name: my.ops::Op\n  function: my-op\n  inputs: [\"x: float
 declared("letter_in_symbol", "- name: my.ops::Op\n  function: my_op_{U}\n  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n]\"]\n", "in `my_op_{U}` is not a letter of `types`")
 declared("long_formula", UNARY + "  element: x" + " + x" * 3000 + "\n", "a formula has more than 8000 characters")
 # Declarations that the model does not fit.
-declared("rank", CALL + "  inputs: [\"x: float[n]\"]\n  outputs: [\"y: float[n]\"]\n", "the input `x` has 2 axes, not 1", id="invalid-node", node="`Op`")
+declared("rank", CALL + "  inputs: [\"x: float[n]\"]\n  outputs: [\"y: float[n]\"]\n", "the input `x` has 2 axes, not 1", id="invalid-node", node="Op")
 declared("element_type", CALL + "  inputs: [\"x: int8[n, m]\"]\n  outputs: [\"y: int8[n]\"]\n", "the element type of the input `x` is not int8", id="invalid-node")
 declared("fixed_size", CALL + "  inputs: [\"x: float[n, 4]\"]\n  outputs: [\"y: float[n]\"]\n", "a size of the input `x` is 3, but should be 4", id="invalid-node")
 declared("missing_attribute", CALL + "  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n]\"]\n  attributes: [\"k:int\"]\n", "the attribute `k` is missing", id="invalid-node")
