@@ -50,7 +50,7 @@ static constexpr Figure totals[] = {
     {"state_bytes", "state"},
     {"code_bytes", "code"},
     {"stack_bytes", "stack"},
-    {"near_bytes", "on-chip vector memory"},
+    {"tcm_bytes", "on-chip vector memory"},
     {"flash_bytes", "flash", "max-flash-growth"},
     {"ram_bytes", "RAM", "max-ram-growth"},
     {"predicted_microseconds", "predicted us", "max-time-growth"},
