@@ -87,10 +87,17 @@ public:
     onnx::FunctionProto function;
     function.set_domain(domain.str());
     function.set_name(name.str());
-    if (Error error = addAttributes(entry, function))
-      return error;
-    if (Error error = entry.element.empty() ? fillCall(entry, function)
-                                            : fillElement(entry, function))
+    Names names;
+    for (const std::string &text : entry.attributes) {
+      Expected<AttributePattern> attribute = parseAttribute(text);
+      if (!attribute)
+        return attribute.takeError();
+      addAttribute(*attribute, function);
+      names.attributes.insert(attribute->name);
+    }
+    if (Error error = entry.element.empty()
+                          ? fillCall(entry, std::move(names), function)
+                          : fillElement(entry, function))
       return error;
     add(entry, std::move(function));
     return Error::success();
@@ -115,36 +122,31 @@ private:
     result.operators.push_back({std::move(function), entry.version});
   }
 
-  static Error addAttributes(const Declaration &entry,
-                             onnx::FunctionProto &function) {
+  /// Adds an attribute with its default, or as a required one.
+  static void addAttribute(const AttributePattern &attribute,
+                           onnx::FunctionProto &function) {
     using Proto = onnx::AttributeProto;
-    for (const std::string &text : entry.attributes) {
-      Expected<AttributePattern> attribute = parseAttribute(text);
-      if (!attribute)
-        return attribute.takeError();
-      if (!attribute->hasDefault) {
-        function.add_attribute(attribute->name);
-        continue;
-      }
-      Proto &proto = *function.add_attribute_proto();
-      proto.set_name(attribute->name);
-      StringRef value = attribute->byDefault;
-      if (attribute->type == "int") {
-        int64_t number = 0;
-        (void)value.getAsInteger(10, number);
-        proto.set_type(Proto::INT);
-        proto.set_i(number);
-      } else if (attribute->type == "float") {
-        double number = 0;
-        (void)value.getAsDouble(number);
-        proto.set_type(Proto::FLOAT);
-        proto.set_f(static_cast<float>(number));
-      } else {
-        proto.set_type(Proto::STRING);
-        proto.set_s(value.str());
-      }
+    if (!attribute.hasDefault) {
+      function.add_attribute(attribute.name);
+      return;
     }
-    return Error::success();
+    Proto &proto = *function.add_attribute_proto();
+    proto.set_name(attribute.name);
+    StringRef value = attribute.byDefault;
+    if (attribute.type == "int") {
+      int64_t number = 0;
+      (void)value.getAsInteger(10, number);
+      proto.set_type(Proto::INT);
+      proto.set_i(number);
+    } else if (attribute.type == "float") {
+      double number = 0;
+      (void)value.getAsDouble(number);
+      proto.set_type(Proto::FLOAT);
+      proto.set_f(static_cast<float>(number));
+    } else {
+      proto.set_type(Proto::STRING);
+      proto.set_s(value.str());
+    }
   }
 
   static Error fillElement(const Declaration &entry,
@@ -217,17 +219,12 @@ private:
     return Error::success();
   }
 
-  Error fillCall(const Declaration &entry, onnx::FunctionProto &function) {
+  /// `names` has the attributes.
+  Error fillCall(const Declaration &entry, Names names,
+                 onnx::FunctionProto &function) {
     Expected<std::vector<TypeLetter>> letters = parseLetters(entry.types);
     if (!letters)
       return letters.takeError();
-    Names names;
-    for (const std::string &text : entry.attributes) {
-      Expected<AttributePattern> attribute = parseAttribute(text);
-      if (!attribute)
-        return attribute.takeError();
-      names.attributes.insert(attribute->name);
-    }
     if (Error error =
             addOperands(entry.inputs, true, names, *letters, function))
       return error;

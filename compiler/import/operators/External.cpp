@@ -253,7 +253,6 @@ private:
   }
 
   LogicalResult addOutputs() {
-    Dims boundsOfCounts;
     for (StringRef text : node.stringsAttr("external_counts")) {
       auto [key, bound] = text.split('=');
       FailureOr<Dim> most = sizeOf(bound.trim());
@@ -341,14 +340,10 @@ private:
     llvm::append_range(names, constantNames);
     // The declaration in C needs different names.
     llvm::StringMap<unsigned> used;
-    SmallVector<StringRef> unique;
-    std::vector<std::string> kept;
-    kept.reserve(names.size());
-    for (const std::string &name : names) {
-      unsigned times = used[name]++;
-      kept.push_back(times ? name + "_" + std::to_string(times) : name);
-      unique.push_back(kept.back());
-    }
+    for (std::string &name : names)
+      if (unsigned times = used[name]++)
+        name += "_" + std::to_string(times);
+    SmallVector<StringRef> unique(names.begin(), names.end());
     auto call = CallExternalOp::create(
         node.builder, node.loc, results, inputs, functionName(),
         b.getStrArrayAttr(unique),
