@@ -235,8 +235,8 @@ def contractions():
 
 
 # Cases that Ingot must reject if sizes are dynamic: the length of GatherND's indices determines the rank of the
-# result, and sizes with the same letter in an Einsum must be equal. The last two are too large at their bounds.
-REFUSED = ("einsum-of-one", "gather-nd", "gather-nd-rows", "gather-nd-batch", "gather-elements-[12]-*", "scatter-elements-*", "dft-inverse-*", "resize-3d", "stft")
+# result, and sizes with the same letter in an Einsum must be equal.
+REFUSED = ("einsum-of-one", "gather-nd", "gather-nd-rows", "gather-nd-batch", "gather-elements-[12]-*", "scatter-elements-*", "dft-inverse-*")
 
 if __name__ == "__main__":
     sys.exit(compare(__doc__, movers(), shuffles(), indexing(), resampling(), contractions(), refused=REFUSED))
