@@ -254,8 +254,10 @@ static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   std::string target = options.target->name.str();
   // Outlined functions only make generated code readable, so they are not
   // needed for constants evaluated at compile time.
-  if (!options.evaluating)
+  if (!options.evaluating) {
     pm.addPass(legalize::createOutlineMath({target}));
+    pm.addPass(legalize::createOutlineQuantization({target}));
+  }
   pm.addPass(legalize::createOutlineStrings());
   pm.addPass(legalize::createExpandMath({target}));
   pm.addPass(legalize::createExpandOperations({target}));

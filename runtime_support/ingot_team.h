@@ -85,7 +85,7 @@ private:
   bool left = false;
 };
 
-[[gnu::noinline]] void Team::share_parts(ptrdiff_t extent, ingot_body body, void *argument) {
+INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *argument) {
   // 10 to 50 us: longer than a step takes if each member has a processor.
   constexpr unsigned most_waits = 1000;
   if (extent <= 0 || left)

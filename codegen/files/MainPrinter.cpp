@@ -65,7 +65,7 @@ void MainPrinter::printParallel(StringRef parallel, bool called,
   out.line("// Executes body(begin, end) for ranges that cover [0, "
            "extent), on the caller's threads if any.");
   out.line("template <typename Body>");
-  out.open((called ? "[[gnu::noinline]] void " : "inline void ") + parallel +
+  out.open((called ? "INGOT_NOINLINE void " : "inline void ") + parallel +
            "(const ingot_context *context, ptrdiff_t "
            "extent, const Body &body) {");
   out.open("if (!context || !context->parallel_for) {");

@@ -16,14 +16,15 @@ kernel::FuncOp ProgramPrinter::calleeOf(kernel::LaunchOp launch) const {
 
 /// Returns the element type and shape of a buffer for a comment, such as
 /// "float32 [1,4,4,16]".
-static std::string tensorText(MemRefType type) {
+static std::string tensorText(MemRefType type, Sign sign) {
   Type element = type.getElementType();
   std::string text;
   llvm::raw_string_ostream os(text);
   if (element.isInteger(1))
     os << "bool";
   else if (isa<IntegerType>(element))
-    os << "int" << element.getIntOrFloatBitWidth();
+    os << (sign == Sign::Unsigned ? "uint" : "int")
+       << element.getIntOrFloatBitWidth();
   else if (element.isF16() || element.isF32() || element.isF64())
     os << "float" << element.getIntOrFloatBitWidth();
   else
@@ -48,6 +49,18 @@ static bool isFrame(kernel::ArenaOp buffer) {
   });
 }
 
+/// Returns the signedness with which most launches access a buffer.
+Sign ProgramPrinter::signOf(Value buffer) const {
+  int64_t launches = 0, isUnsigned = 0;
+  for (OpOperand &use : buffer.getUses())
+    if (auto launch = dyn_cast<kernel::LaunchOp>(use.getOwner())) {
+      ++launches;
+      isUnsigned += calleeOf(launch).getArgAttr(use.getOperandNumber(),
+                                                kernel::kUnsignedAttr) != Attribute();
+    }
+  return 2 * isUnsigned > launches ? Sign::Unsigned : Sign::Signed;
+}
+
 void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   if (isFrame(buffer)) {
     named[buffer] = {buffer.getOffset() == 0
@@ -57,18 +70,20 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
     return;
   }
   auto type = cast<MemRefType>(buffer.getType());
-  std::string element = storageTypeName(type.getElementType());
+  Sign sign = signOf(buffer);
+  std::string element = storageTypeName(type.getElementType(), sign);
   StringRef hint = kernel::nameOf(buffer);
   // Buffers with the same name, offset and element type, but another shape,
   // share a pointer.
   std::string &known =
       arenaNames[{hint, buffer.getOffset(), type.getElementType(),
-                  unsigned(buffer.getSecondMemory())}];
+                  2 * unsigned(buffer.getSecondMemory()) +
+                      unsigned(sign == Sign::Unsigned)}];
   if (known.empty()) {
     known = hint.empty() ? names.numbered("value") : names.unique(hint);
     out.line(Twine(element) + " *const " + known + " = buffer_at<" + element +
              ">(" + (buffer.getSecondMemory() ? secondBase : "memory") + ", " +
-             Twine(buffer.getOffset()) + "); // " + tensorText(type));
+             Twine(buffer.getOffset()) + "); // " + tensorText(type, sign));
   }
   named[buffer] = {known, element, false};
 }
@@ -194,13 +209,15 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     if (!isNamedWeight(op) || teams.lookup(op.getName()) != team)
       return;
     const Weight &weight = weightOf(op);
-    std::string element = storageTypeName(op.getType().getElementType());
+    Sign sign = weight.isUnsigned ? Sign::Unsigned : Sign::Signed;
+    std::string element =
+        storageTypeName(op.getType().getElementType(), sign);
     std::string &name = context.globals[op.getName()];
     // A weight is declared once, even if the program uses it twice.
     if (!named.count(op) && declared.insert(name).second)
       out.line("const " + element + " *const " + name + " = constants_at<" +
                element + ">(" + base + ", " + Twine(weight.offset) + "); // " +
-               tensorText(op.getType()));
+               tensorText(op.getType(), sign));
     named[op] = {name, element, true};
   });
 }
@@ -226,7 +243,11 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
             tensor.isOfStrings() ? element : tensor.cType, !tensor.isOutput};
   }
   if (auto global = memref.getDefiningOp<memref::GetGlobalOp>())
-    return {context.globals[global.getName()], element, true};
+    return {context.globals[global.getName()],
+            storageTypeName(global.getType().getElementType(),
+                            weightOf(global).isUnsigned ? Sign::Unsigned
+                                                        : Sign::Signed),
+            true};
   auto view = memref.getDefiningOp<kernel::ViewOp>();
   Pointer source = pointer(view.getSource());
   if (view.getOffset() == 0)
@@ -247,10 +268,10 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
 
 /// Returns the C++ expression for a buffer, cast to the pointer type of a
 /// kernel's parameter.
-std::string ProgramPrinter::argument(Value memref, bool readOnly) {
+std::string ProgramPrinter::argument(Value memref, bool readOnly, Sign sign) {
   Pointer from = pointer(memref);
-  std::string element =
-      storageTypeName(cast<MemRefType>(memref.getType()).getElementType());
+  std::string element = storageTypeName(
+      cast<MemRefType>(memref.getType()).getElementType(), sign);
   if (from.type == element && (readOnly || !from.isConst)) {
     StringRef text = from.text;
     // Removes parentheses around a whole argument.
@@ -277,7 +298,10 @@ ProgramPrinter::launchArguments(kernel::LaunchOp launch) {
   SmallVector<std::string> texts;
   for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
     bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;
-    texts.push_back(argument(operand, readOnly));
+    Sign sign = callee.getArgAttr(index, kernel::kUnsignedAttr)
+                    ? Sign::Unsigned
+                    : Sign::Signed;
+    texts.push_back(argument(operand, readOnly, sign));
   }
   for (int64_t value : launch.getValues().value_or(ArrayRef<int64_t>()))
     texts.push_back(llvm::itostr(value));

@@ -45,6 +45,7 @@ protected:
   /// the expressions that the model requires.
   void printSizeChecks();
   void printStringChecks();
+  Sign signOf(mlir::Value buffer) const;
   void printArenaValue(kernel::ArenaOp buffer);
   /// Declares pointers to the weights of a program that are stored at an offset
   /// from `base`: with `team`, to those that only launches of this worker group
@@ -63,7 +64,8 @@ protected:
   /// bound to.
   void printRequireEqual(kernel::RequireEqualOp require, llvm::StringRef given);
   Pointer pointer(mlir::Value memref);
-  std::string argument(mlir::Value memref, bool readOnly);
+  std::string argument(mlir::Value memref, bool readOnly,
+                       Sign sign = Sign::Signed);
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
   /// Whether the generated program declares a pointer to this weight: it is
@@ -84,7 +86,7 @@ protected:
   std::string secondBase;
   /// The names of pointers to buffers: by name, offset and element type of the
   /// buffer, and whether it is in the memory at `secondBase` instead of the
-  /// arena.
+  /// arena (2) and unsigned (1).
   llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,
                  std::string>
       arenaNames;

@@ -24,6 +24,7 @@
 #include "codegen/files/StatePrinter.h"
 #include "codegen/files/WeightsPrinter.h"
 #include "codegen/kernel/ExternalCalls.h"
+#include "codegen/kernel/Helpers.h"
 #include "codegen/kernel/KernelPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"
@@ -67,11 +68,11 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   // registers to return a vector in. Pointers are cast through void *, since
   // the vector type states the alignment.
   for (StringRef memory : context.loads)
-    out.line("[[gnu::always_inline]] inline const " + memory + " &load_" +
+    out.line("INGOT_INLINE const " + memory + " &load_" +
              memory + "(const void *from) { return *static_cast<const " +
              memory + " *>(from); }");
   for (StringRef memory : context.stores)
-    out.line("[[gnu::always_inline]] inline " + memory + " &at_" + memory +
+    out.line("INGOT_INLINE " + memory + " &at_" + memory +
              "(void *to) { return *static_cast<" + memory + " *>(to); }");
   if (!context.loads.empty() || !context.stores.empty())
     out.blank();
@@ -404,6 +405,7 @@ private:
       out.blank();
     }
     printTables();
+    printHelpers(context, out);
     if (!target.isDevice()) {
       SymbolTable symbols(module);
       if (hasLaunch([&](kernel::LaunchOp launch) {
@@ -449,7 +451,8 @@ private:
   }
 
   void printArray(memref::GlobalOp global) {
-    printWeightArray(global, context.globals[global.getSymName()], out);
+    printWeightArray(weights.all()[weights.indexOf(global)],
+                     context.globals[global.getSymName()], out);
   }
 
   void printTables() {
@@ -504,6 +507,26 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   for (StringRef include : includes)
     out.line("#include <" + include + ">");
   out.blank();
+}
+
+/// Whether the text of a module contains infinities or NaNs.
+static bool hasSpecialFloats(ModuleOp module) {
+  auto isSpecial = [](const APFloat &number) { return !number.isFinite(); };
+  auto isAnySpecial = [&](Attribute value) {
+    if (auto number = dyn_cast<FloatAttr>(value))
+      return isSpecial(number.getValue());
+    auto elements = dyn_cast<DenseElementsAttr>(value);
+    return elements && isa<Float32Type, Float64Type>(elements.getElementType()) &&
+           llvm::any_of(elements.getValues<APFloat>(), isSpecial);
+  };
+  return module
+      .walk([&](Operation *op) {
+        bool found = false;
+        for (NamedAttribute attribute : op->getAttrs())
+          found |= isAnySpecial(attribute.getValue());
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Declares the functions of custom operators.
@@ -565,7 +588,7 @@ printSharedWeights(const Weights &weights, const Interface &interface,
     // GPU kernels read tables directly, as __device__ arrays.
     if (isDevice && weight.offset < 0)
       out.raw() << "__device__ ";
-    printWeightArray(global, result.back(), out);
+    printWeightArray(weight, result.back(), out);
   }
   if (any) {
     out.line("} // namespace");
@@ -634,6 +657,12 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     out.blank();
   }
   printIncludes(variants, options.headerName, out);
+  bool specialFloats = llvm::any_of(variants, [](const Variant &variant) {
+    return hasSpecialFloats(variant.module);
+  });
+  printCompilerMacros(interface.isDevice, specialFloats, out);
+  auto endMacros = llvm::make_scope_exit(
+      [&] { printMacrosEnd(interface.isDevice, specialFloats, out); });
   printExternals(variants, out);
   std::string id = interface.sharedMacro + "_HEADER_ID";
   out.line("#if !defined(" + id + ") || " + id +

@@ -89,12 +89,26 @@ std::vector<Weight> Weights::read(ModuleOp module) {
     if (!isa<kernel::ProgramOp>(function))
       function.walk(
           [&](memref::GetGlobalOp use) { tables.insert(use.getName()); });
+  // The weights that kernels read as unsigned integers, and as others.
+  llvm::StringSet<> readUnsigned, readOtherwise;
+  SymbolTable symbols(module);
+  module.walk([&](kernel::LaunchOp launch) {
+    auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
+    for (auto [i, operand] : llvm::enumerate(launch.getOperands()))
+      if (auto use =
+              kernel::bufferRoot(operand).getDefiningOp<memref::GetGlobalOp>())
+        (callee.getArgAttr(i, kernel::kUnsignedAttr) ? readUnsigned
+                                                     : readOtherwise)
+            .insert(use.getName());
+  });
   std::vector<Weight> found;
   for (auto global : module.getOps<memref::GlobalOp>()) {
     Weight weight;
     weight.global = global;
     weight.offset = tables.contains(global.getSymName()) ? -1 : 0;
     weight.bytes = kernel::spanBytes(global.getType());
+    weight.isUnsigned = readUnsigned.contains(global.getSymName()) &&
+                        !readOtherwise.contains(global.getSymName());
     found.push_back(weight);
   }
   return found;

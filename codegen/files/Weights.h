@@ -57,6 +57,8 @@ struct Weight {
   /// is always an array in the source.
   int64_t offset = -1;
   int64_t bytes = 0;
+  /// Whether its elements are unsigned integers in C++.
+  bool isUnsigned = false;
 };
 
 class Weights {

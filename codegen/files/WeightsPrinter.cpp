@@ -15,11 +15,11 @@ namespace ingot {
 using Chunks =
     llvm::function_ref<void(llvm::function_ref<void(ArrayRef<char>)>)>;
 
-static void printArray(Type element, int64_t count, StringRef name,
+static void printArray(Type element, Sign sign, int64_t count, StringRef name,
                        Chunks forEachChunk, TextWriter &out) {
   int64_t elementSize = kernel::elementBytes(element);
   llvm::raw_ostream &os = out.raw();
-  os << "const " << storageTypeName(element) << ' ' << name << '['
+  os << "const " << storageTypeName(element, sign) << ' ' << name << '['
      << std::max<int64_t>(count, 1) << "] = {";
   int64_t column = 0;
   bool first = true;
@@ -32,7 +32,7 @@ static void printArray(Type element, int64_t count, StringRef name,
       else
         os << ", ";
       first = false;
-      printElement(element, chunk.data() + at, os);
+      printElement(element, chunk.data() + at, os, sign);
       column += os.tell() - start;
       if (column > 90)
         column = 0;
@@ -44,17 +44,19 @@ static void printArray(Type element, int64_t count, StringRef name,
 void printArray(Type element, ArrayRef<char> bytes, StringRef name,
                 TextWriter &out) {
   printArray(
-      element, bytes.size() / kernel::elementBytes(element), name,
+      element, Sign::Signed, bytes.size() / kernel::elementBytes(element), name,
       [&](llvm::function_ref<void(ArrayRef<char>)> use) { use(bytes); }, out);
 }
 
-void printWeightArray(memref::GlobalOp global, StringRef name,
-                      TextWriter &out) {
+void printWeightArray(const Weight &weight, StringRef name, TextWriter &out) {
+  memref::GlobalOp global = weight.global;
   MemRefType type = global.getType();
   out.raw() << "alignas("
             << std::max<int64_t>(global.getAlignment().value_or(64), 1) << ") ";
   printArray(
-      type.getElementType(), type.getNumElements(), name,
+      type.getElementType(),
+      weight.isUnsigned ? Sign::Unsigned : Sign::Signed, type.getNumElements(),
+      name,
       [&](llvm::function_ref<void(ArrayRef<char>)> use) {
         kernel::forEachChunk(global, use);
       },

@@ -14,7 +14,7 @@ void printArray(mlir::Type element, llvm::ArrayRef<char> bytes,
                 llvm::StringRef name, TextWriter &out);
 
 /// Prints a weight as an array called `name`, followed by a blank line.
-void printWeightArray(mlir::memref::GlobalOp global, llvm::StringRef name,
+void printWeightArray(const Weight &weight, llvm::StringRef name,
                       TextWriter &out);
 
 /// Prints the text before <name>_run for weights that are not in the source:

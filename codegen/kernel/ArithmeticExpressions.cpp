@@ -26,6 +26,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
       binding == Binding::Sum ? Binding::Product : Binding::Unary;
   Expression a = integer(left, sign), b = integer(right, sign);
   unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  if (isa<arith::SubIOp>(op) && element.isIndex() && a.text == "0")
+    return {"-" + within(b, Binding::Primary), Binding::Unary, sign};
   if (isa<arith::AddIOp>(op) && element.isIndex() && b.text.front() == '-') {
     spelling = " - ";
     b.text.erase(0, 1);
@@ -101,8 +103,14 @@ Expression KernelPrinter::negation(arith::NegFOp op) {
 }
 
 Expression KernelPrinter::builtin(Operation *op, const char *name) {
-  std::string text = name;
-  text += op->getResult(0).getType().isF64() ? "(" : "f(";
+  Type type = op->getResult(0).getType();
+  bool isDouble = type.isF64();
+  std::string text;
+  if (context.target.isDevice())
+    text = std::string("__builtin_") + name + (isDouble ? "" : "f");
+  else
+    text = helper(std::string(name) + (isDouble ? "_f64" : "_f32"));
+  text += "(";
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     text += (index ? ", " : "") + value(operand).text;
   return {text + ")"};

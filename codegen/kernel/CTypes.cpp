@@ -92,10 +92,10 @@ static void printFloat(Float value, llvm::raw_ostream &os) {
   char buffer[40];
   bool isSingle = sizeof(Float) == 4;
   if (std::isnan(value))
-    os << (isSingle ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");
+    os << (isSingle ? "INGOT_NAN" : "double(INGOT_NAN)");
   else if (std::isinf(value))
     os << (value < 0 ? "-" : "")
-       << (isSingle ? "__builtin_inff()" : "__builtin_inf()");
+       << (isSingle ? "INGOT_INFINITY" : "double(INGOT_INFINITY)");
   else
     os << shortestDecimal(value, buffer);
 }
@@ -130,12 +130,14 @@ template <typename T> static T readAs(const char *bytes) {
   return value;
 }
 
-void printElement(Type element, const char *bytes, llvm::raw_ostream &os) {
+void printElement(Type element, const char *bytes, llvm::raw_ostream &os,
+                  Sign sign) {
   if (element.isF32())
     return printFloat(readAs<float>(bytes), os);
   if (element.isF64())
     return printFloat(readAs<double>(bytes), os);
-  bool isUnsigned = isBitsFloat(element) || element.isInteger(1);
+  bool isUnsigned =
+      sign == Sign::Unsigned || isBitsFloat(element) || element.isInteger(1);
   switch (storageBits(element)) {
   case 8:
     os << (isUnsigned ? int(readAs<uint8_t>(bytes))
@@ -146,12 +148,10 @@ void printElement(Type element, const char *bytes, llvm::raw_ostream &os) {
                       : int(readAs<int16_t>(bytes)));
     return;
   case 32:
-    os << integerLiteral(llvm::APInt(32, readAs<uint32_t>(bytes)),
-                         Sign::Signed);
+    os << integerLiteral(llvm::APInt(32, readAs<uint32_t>(bytes)), sign);
     return;
   default:
-    os << integerLiteral(llvm::APInt(64, readAs<uint64_t>(bytes)),
-                         Sign::Signed);
+    os << integerLiteral(llvm::APInt(64, readAs<uint64_t>(bytes)), sign);
   }
 }
 

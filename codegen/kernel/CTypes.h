@@ -48,7 +48,8 @@ void printVectorTypedef(llvm::StringRef name, llvm::raw_ostream &os);
 std::string floatLiteral(const llvm::APFloat &value);
 std::string integerLiteral(const llvm::APInt &value, Sign sign);
 /// Prints an element of a weight as an initializer of its storage type.
-void printElement(mlir::Type element, const char *bytes, llvm::raw_ostream &os);
+void printElement(mlir::Type element, const char *bytes, llvm::raw_ostream &os,
+                  Sign sign = Sign::Signed);
 
 } // namespace ingot
 

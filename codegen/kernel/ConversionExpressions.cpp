@@ -12,6 +12,13 @@ using namespace mlir;
 
 namespace ingot {
 
+/// Whether a value is the extension of a scalar integer to 32 bits.
+static bool isExtension(Value value) {
+  Type type = value.getType();
+  return !isVector(type) && elementOf(type).isInteger(32) &&
+         isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp>(value.getDefiningOp());
+}
+
 /// Prints conversions of numbers; `from` and `to` are the signedness of
 /// integers.
 Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
@@ -46,15 +53,26 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   if (isPartOfByte(type) || isPartOfByte(operand.getType()))
     return convertPartOfByte(op, from, to);
   bool integers = elementOf(operand.getType()).isIntOrIndex();
-  Expression source = integers ? integer(operand, from) : value(operand);
+  Expression source;
+  if (integers && isa<arith::TruncIOp>(op) && !isVector(type))
+    source = value(operand); // the low bits, of either sign
+  else if (integers)
+    source = integer(operand, from);
+  else
+    source = value(operand);
   if (isVector(type))
     return {"__builtin_convertvector(" + source.text + ", " + target + ")",
             Binding::Primary, to};
   if (operand.getType().isInteger(1) && from == Sign::Signed)
     return {"-" + within(castTo(target, source), Binding::Unary),
             Binding::Unary, to};
+  if (isa<arith::UIToFPOp>(op) && isExtension(operand) &&
+      !variables.count(placement.variable(operand)))
+    source = integer(operand, Sign::Signed);
   Expression result = castTo(target, source);
   result.sign = to;
+  if (isExtension(op->getResult(0)))
+    result.promoted = within(source, Binding::Unary);
   return result;
 }
 
@@ -116,8 +134,15 @@ Expression KernelPrinter::bitcast(Operation *op) {
       isBits(from.getType()))
     source = castTo(typeName(from.getType(), Sign::Unsigned),
                     integer(from, Sign::Unsigned));
-  return {"__builtin_bit_cast(" + type + ", " + source.text + ")",
-          Binding::Primary, Sign::Unsigned};
+  std::string function = "__builtin_bit_cast(" + type + ", ";
+  if (!context.target.isDevice() && sameShape && !isVector(to)) {
+    bool isDouble = to.getIntOrFloatBitWidth() == 64;
+    function = helper(isa<FloatType>(to)
+                          ? (isDouble ? "f64_of_bits" : "f32_of_bits")
+                          : (isDouble ? "bits_of_f64" : "bits_of_f32")) +
+               "(";
+  }
+  return {function + source.text + ")", Binding::Primary, Sign::Unsigned};
 }
 
 } // namespace ingot

@@ -44,13 +44,18 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   auto type = cast<MemRefType>(cursor.getSource().getType());
   std::string hint = nameHint(cursor);
   std::string text = pointerTo(cursor.getSource(), cursor.getIndices());
-  if (cursor.getCondition())
+  Sign sign = signOfElements(cursor.getSource());
+  std::string element = "const " + storageTypeName(type.getElementType(), sign);
+  if (cursor.getCondition()) {
+    std::string otherwise = pointer(cursor.getOtherwise());
+    if (signOfElements(cursor.getOtherwise()) != sign)
+      otherwise = "reinterpret_cast<" + element + " *>(" + otherwise + ")";
     text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
-           text + " : " + pointer(cursor.getOtherwise());
+           text + " : " + otherwise;
+  }
   std::string name = names.unique(hint.empty() ? "next" : hint);
-  variables[cursor] = {name, Sign::Signed};
-  out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
-           " = " + text + ";");
+  variables[cursor] = {name, sign};
+  out.line(element + " *" + name + " = " + text + ";");
   // The target's table may give a statement to print after the declaration of a
   // cursor, such as an asm barrier.
   if (const Intrinsic *row = context.target.intrinsic(
@@ -97,7 +102,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
                                           vector.getElementType(), vector)
                : nullptr;
     if (!vector) {
-      define(first, {"*" + cursor + "++", Binding::Unary});
+      define(first, {"*" + cursor + "++", Binding::Unary,
+                     variables.at(load.getCursor()).sign});
     } else if (row) {
       std::string name = useVector(typeName(vector, Sign::Unsigned));
       define(first, {name + "(" + spelled(row->spelling) + ")",

@@ -10,6 +10,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace ingot {
@@ -53,6 +55,8 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
       !variables.count(placement.variable(operand)))
     return convert(low, Sign::Unsigned, sign);
   Expression expression = value(operand);
+  if (sign == Sign::Signed && !expression.promoted.empty())
+    return {expression.promoted, Binding::Unary, sign};
   if (expression.sign == sign || elementOf(operand.getType()).isInteger(1))
     return expression;
   expression = castTo(typeName(operand.getType(), sign), expression);
@@ -80,15 +84,47 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
     return vectorConstant(op);
   if (auto dense = dyn_cast<DenseElementsAttr>(attribute))
     attribute = dense.getSplatValue<Attribute>();
-  std::string text;
-  if (auto number = dyn_cast<FloatAttr>(attribute))
-    text = floatLiteral(number.getValue());
-  else
-    text = integerLiteral(llvm::cast<IntegerAttr>(attribute).getValue(), sign);
-  bool negative = text.front() == '-';
   if (isBitsFloat(elementOf(op.getType())))
-    sign = Sign::Unsigned;
-  return {text, negative ? Binding::Unary : Binding::Primary, sign};
+    return {floatLiteral(cast<FloatAttr>(attribute).getValue()),
+            Binding::Primary, Sign::Unsigned};
+  if (auto value = dyn_cast<FloatAttr>(attribute))
+    return number(value.getValue());
+  return number(cast<IntegerAttr>(attribute).getValue(), sign);
+}
+
+/// Prints a float as a literal, or relative to the constant `to_integer`.
+Expression KernelPrinter::number(const APFloat &value) {
+  bool isSingle = &value.getSemantics() == &APFloat::IEEEsingle();
+  double number = isSingle ? value.convertToFloat() : value.convertToDouble();
+  // The difference of the two numbers is exact.
+  constexpr double farthest = 65536;
+  double difference = number - (isSingle ? 12582912.0 : 6755399441055744.0);
+  if (std::abs(difference) <= farthest) {
+    std::string text = helper(isSingle ? "to_integer" : "to_integer_f64");
+    APFloat distance = isSingle ? APFloat(float(std::abs(difference)))
+                                : APFloat(std::abs(difference));
+    if (difference == 0)
+      return {text};
+    return {text + (difference < 0 ? " - " : " + ") + floatLiteral(distance),
+            Binding::Sum};
+  }
+  std::string text = floatLiteral(value);
+  return {text, text.front() == '-' ? Binding::Unary : Binding::Primary};
+}
+
+Expression KernelPrinter::number(const APInt &value, Sign sign) {
+  if (value.getBitWidth() == 32 && value == 0x4B400000u &&
+      sign == Sign::Unsigned)
+    return {helper("to_integer_bits"), Binding::Primary, sign};
+  std::string text = integerLiteral(value, sign);
+  return {text, text.front() == '-' ? Binding::Unary : Binding::Primary, sign};
+}
+
+/// Returns the name of a function or constant of Helpers.cpp, which the source
+/// then declares.
+std::string KernelPrinter::helper(const std::string &name) {
+  context.helpers.insert(name);
+  return name;
 }
 
 Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,

@@ -103,7 +103,9 @@ void KernelPrinter::printSignature() {
                ? "__device__ __forceinline__ "
                : "[[maybe_unused]] __device__ __forceinline__ ");
   else
-    os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ")
+    os << (context.target.isDevice() ? "[[gnu::noinline]] "
+           : launched                ? "INGOT_NOINLINE "
+                                     : "INGOT_INLINE ")
        << (launched && context.comparesFloats.contains(kernel.getName())
                ? "INGOT_IEEE "
                : "");
@@ -124,8 +126,9 @@ void KernelPrinter::printSignature() {
       bool readOnly = attribute(kernel::kReadAttr) != nullptr;
       variable.name = hint.empty() ? names.numbered(readOnly ? "in" : "out")
                                    : names.unique(hint);
-      os << (readOnly ? "const " : "") << storageTypeName(type.getElementType())
-         << " *" << (attribute(kernel::kMayAliasAttr) ? "" : "__restrict ");
+      variable.sign = signOfElements(argument);
+      os << (readOnly ? "const " : "")
+         << storageTypeName(type.getElementType(), variable.sign) << " *" << (attribute(kernel::kMayAliasAttr) ? "" : "__restrict ");
     } else {
       if (hint.empty() && parallel && index + 2 >= count)
         hint = index + 2 == count ? "begin" : "end";
@@ -155,6 +158,18 @@ void KernelPrinter::printSignature() {
   out.open(text);
 }
 
+Sign KernelPrinter::signOfElements(Value memref) const {
+  FunctionOpInterface function = kernel;
+  if (auto argument = dyn_cast<BlockArgument>(memref);
+      argument && argument.getOwner()->getParentOp() == function)
+    return function.getArgAttr(argument.getArgNumber(), kernel::kUnsignedAttr)
+               ? Sign::Unsigned
+               : Sign::Signed;
+  if (auto view = memref.getDefiningOp<kernel::ViewOp>())
+    return signOfElements(view.getSource());
+  return Sign::Signed;
+}
+
 /// Prints statements that assert the alignment of arguments where their types
 /// do not express it.
 void KernelPrinter::printAlignments() {
@@ -167,7 +182,8 @@ void KernelPrinter::printAlignments() {
     bool readOnly = kernel.getArgAttr(index, kernel::kReadAttr) != nullptr;
     out.line(
         name + " = static_cast<" + (readOnly ? "const " : "") +
-        storageTypeName(cast<MemRefType>(argument.getType()).getElementType()) +
+        storageTypeName(cast<MemRefType>(argument.getType()).getElementType(),
+                        signOfElements(argument)) +
         " *>(__builtin_assume_aligned(" + name + ", " + Twine(bytes.getInt()) +
         "));");
   }
@@ -375,9 +391,14 @@ Expression KernelPrinter::callText(func::CallOp call) {
   std::string text = context.functions[call.getCallee()] + "(";
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     text += index ? ", " : "";
-    text += isa<MemRefType>(operand.getType())
-                ? pointer(operand)
-                : initializer(operand, Sign::Signed).text;
+    auto memory = dyn_cast<MemRefType>(operand.getType());
+    if (memory && signOfElements(operand) == Sign::Unsigned)
+      text += "reinterpret_cast<const " +
+              storageTypeName(memory.getElementType()) + " *>(" +
+              pointer(operand) + ")";
+    else
+      text += memory ? pointer(operand)
+                     : initializer(operand, Sign::Signed).text;
   }
   text += ")";
   Expression expression = {text};

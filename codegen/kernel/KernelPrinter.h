@@ -51,6 +51,16 @@ struct SourceContext {
   /// The memory types of vectors (with their alignment) that are loaded, and
   /// those that are stored.
   std::set<std::string> loads, stores;
+  /// A function that takes consecutive lanes of a vector, or that places two
+  /// vectors side by side.
+  struct Part {
+    std::string operand, result;
+    int64_t first, count, lanesOfOperand;
+  };
+  /// The functions of this kind that the source needs, by name.
+  std::map<std::string, Part> parts;
+  /// The functions and constants of Helpers.cpp that the source needs, by name.
+  std::set<std::string> helpers;
   /// With several GPU targets: the preprocessor condition under which the
   /// bodies of kernels are compiled for this target. Kernels are declared in
   /// every pass of the compiler.
@@ -80,6 +90,9 @@ struct Expression {
   Binding binding = Binding::Primary;
   /// For integers: the signedness of the text's C type.
   Sign sign = Sign::Signed;
+  /// For the extension of a narrower integer: the text of that integer, which C
+  /// promotes to an int of the same value. Empty for other expressions.
+  std::string promoted = {};
 };
 
 class KernelPrinter {
@@ -114,6 +127,8 @@ private:
   /// Returns the signedness of an integer variable that is assigned more than
   /// once.
   Sign signOf(mlir::Value variable) const;
+  /// Returns the signedness of the elements of a buffer, as its pointer has it.
+  Sign signOfElements(mlir::Value memref) const;
   /// Calls `print` for the content of a C++ block: names declared in the block
   /// are available again after it.
   void inScope(llvm::function_ref<void()> print);
@@ -173,6 +188,9 @@ private:
   Expression ofOperation(mlir::Operation *op);
   Expression constant(mlir::arith::ConstantOp op);
   Expression constant(mlir::arith::ConstantOp op, Sign sign);
+  Expression number(const llvm::APFloat &value);
+  Expression number(const llvm::APInt &value, Sign sign);
+  std::string helper(const std::string &name);
   Expression integerArithmetic(mlir::Operation *op, const char *spelling,
                                Binding binding, Sign sign);
   Expression logic(mlir::Operation *op, const char *spelling,
@@ -207,6 +225,11 @@ private:
   Expression shuffle(mlir::Value a, mlir::Value b, mlir::Type type,
                      llvm::ArrayRef<int64_t> lanes);
   Expression shuffle(mlir::vector::ShuffleOp op);
+  std::optional<Expression> namedShuffle(const Expression &left,
+                                         const Expression &right,
+                                         bool sameOperands, mlir::Type result,
+                                         mlir::Type operand,
+                                         llvm::ArrayRef<int64_t> picks);
   Expression extractSlice(mlir::vector::ExtractStridedSliceOp op);
   Expression insertSlice(mlir::vector::InsertStridedSliceOp op);
   Expression insertedLane(mlir::vector::InsertOp op);

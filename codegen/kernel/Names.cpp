@@ -34,7 +34,11 @@ static const StringSet<> &reservedNames() {
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
       // A local variable of generated functions that return an error.
-      "status"};
+      "status",
+      // Constants and functions of Helpers.cpp.
+      "to_integer", "to_integer_bits", "to_integer_f64", "bits_of_f32",
+      "f32_of_bits", "bits_of_f64", "f64_of_bits", "fabs_f32", "fabs_f64",
+      "copysign_f32", "copysign_f64"};
   return names;
 }
 
@@ -61,7 +65,8 @@ static bool isStandardMacro(StringRef name) {
 /// Whether a name looks like a type or function of the generated source:
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t.
 static bool looksLikeType(StringRef name) {
-  for (StringRef function : {"splat_", "load_", "at_"})
+  for (StringRef function : {"splat_", "load_", "at_", "joined_",
+                             "low_half_of_", "high_half_of_"})
     if (name.starts_with(function) &&
         looksLikeType(name.substr(function.size())))
       return true;

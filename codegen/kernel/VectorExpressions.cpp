@@ -38,9 +38,13 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
     return {text + "}"};
   }
   auto literal = [&](Attribute value) {
-    if (auto number = dyn_cast<FloatAttr>(value))
-      return floatLiteral(number.getValue());
-    return integerLiteral(cast<IntegerAttr>(value).getValue(), Sign::Unsigned);
+    auto floating = dyn_cast<FloatAttr>(value);
+    if (floating && isBitsFloat(floating.getType()))
+      return floatLiteral(floating.getValue());
+    return (floating ? number(floating.getValue())
+                     : number(cast<IntegerAttr>(value).getValue(),
+                              Sign::Unsigned))
+        .text;
   };
   auto isZero = [](Attribute value) {
     if (auto number = dyn_cast<FloatAttr>(value))
@@ -91,9 +95,7 @@ std::optional<Expression> KernelPrinter::splatSource(Value vector) {
     auto dense = cast<DenseElementsAttr>(op.getValue());
     if (!dense.isSplat())
       return std::nullopt;
-    std::string text = floatLiteral(dense.getSplatValue<APFloat>());
-    return Expression{text,
-                      text.front() == '-' ? Binding::Unary : Binding::Primary};
+    return number(dense.getSplatValue<APFloat>());
   }
   return std::nullopt;
 }
@@ -244,6 +246,54 @@ Expression KernelPrinter::extract(vector::ExtractOp op) {
   return {text, Binding::Primary, value(source).sign};
 }
 
+/// Prints a shuffle that takes consecutive lanes, or that places two vectors
+/// side by side, as a call of a function with a name. Returns nothing for other
+/// shuffles, for those of few lanes, and for vectors that no register holds,
+/// which some ABIs do not pass to functions.
+std::optional<Expression>
+KernelPrinter::namedShuffle(const Expression &left, const Expression &right,
+                            bool sameOperands, Type result, Type operand,
+                            ArrayRef<int64_t> picks) {
+  constexpr int64_t fewest = 16;
+  int64_t count = picks.size(), lanes = laneCount(operand);
+  const auto &widths = context.target.vectorBytes;
+  int64_t bytes = std::max(count, lanes) * storageBits(elementOf(result)) / 8;
+  // Hexagon's ABI passes a vector of any size.
+  int64_t most = context.target.wholeRegisters ? bytes
+                 : widths.empty()              ? 0
+                                               : int64_t(widths.front());
+  if (count < fewest || bytes > most || isMask(result) ||
+      context.target.isDevice())
+    return std::nullopt;
+  int64_t first = picks[0];
+  bool isRange = true, isJoin = count == 2 * lanes;
+  for (auto [at, pick] : llvm::enumerate(picks)) {
+    isRange &= pick == first + int64_t(at);
+    isJoin &= pick == int64_t(at) ||
+              (sameOperands && pick == int64_t(at) % lanes);
+  }
+  std::string operandType = typeName(operand, left.sign),
+              resultType = typeName(result, left.sign);
+  if (isJoin) {
+    std::string name = "joined_" + operandType;
+    context.parts[name] = {operandType, resultType, 0, count, lanes};
+    return Expression{name + "(" + left.text + ", " + right.text + ")",
+                      Binding::Primary, left.sign};
+  }
+  const Expression &from = first < lanes ? left : right;
+  first %= lanes;
+  if (!isRange || first % count != 0 || first + count > lanes)
+    return std::nullopt;
+  if (count == lanes)
+    return from;
+  std::string name =
+      "part_" + llvm::itostr(first / count) + "_of_" + operandType;
+  if (count * 2 == lanes)
+    name = (first == 0 ? "low_half_of_" : "high_half_of_") + operandType;
+  context.parts[name] = {operandType, resultType, first, count, lanes};
+  return Expression{name + "(" + from.text + ")", Binding::Primary, left.sign};
+}
+
 Expression KernelPrinter::shuffle(Value a, Value b, Type type,
                                   ArrayRef<int64_t> picks) {
   int64_t lanesOfA = laneCount(a.getType());
@@ -270,6 +320,9 @@ Expression KernelPrinter::shuffle(Value a, Value b, Type type,
     }
     return fromLanes(type, lanes);
   }
+  if (std::optional<Expression> call =
+          namedShuffle(left, right, a == b, type, a.getType(), picks))
+    return *call;
   std::string text = "__builtin_shufflevector(" + left.text + ", " + right.text;
   for (int64_t pick : picks)
     text += ", " + llvm::itostr(pick);
@@ -438,7 +491,7 @@ Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
     if (memory.isInteger(1))
       return {element + " != 0", Binding::Compare};
     return {element, Binding::Primary,
-            isBitsFloat(memory) ? Sign::Unsigned : Sign::Signed};
+            isBitsFloat(memory) ? Sign::Unsigned : signOfElements(memref)};
   }
   unsigned bits = storageBits(memory);
   char kind = memory.isF32() || memory.isF64() ? 'f' : 'u';
@@ -457,7 +510,7 @@ void KernelPrinter::store(Value stored, Value memref, ValueRange indices,
   Type memory = cast<MemRefType>(memref.getType()).getElementType();
   if (!isVector(type)) {
     out.line(address(memref, indices) + " = " +
-             initializer(stored, Sign::Signed).text + ";");
+             initializer(stored, signOfElements(memref)).text + ";");
     return;
   }
   unsigned bits = storageBits(memory);

@@ -24,7 +24,7 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
       name == kStateAttr)
     return isa<StringAttr>(attr.getValue()) ? success()
                                             : refuse("must be a string");
-  if (name == kReadAttr || name == kMayAliasAttr || name == kOutputAttr ||
+  if (name == kReadAttr || name == kUnsignedAttr || name == kMayAliasAttr || name == kOutputAttr ||
       name == kClearedAttr || name == kAppendedAttr) {
     if (!isa<UnitAttr>(attr.getValue()))
       return refuse("has no value");

@@ -5,19 +5,27 @@ using namespace mlir;
 namespace ingot::kernel {
 
 std::optional<bool> isMaximum(arith::SelectOp select) {
-  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-  if (!compare)
+  Operation *compare = select.getCondition().getDefiningOp();
+  std::optional<bool> isGreater;
+  if (auto floats = dyn_cast_or_null<arith::CmpFOp>(compare)) {
+    if (floats.getPredicate() == arith::CmpFPredicate::OGT)
+      isGreater = true;
+    else if (floats.getPredicate() == arith::CmpFPredicate::OLT)
+      isGreater = false;
+  } else if (auto integers = dyn_cast_or_null<arith::CmpIOp>(compare)) {
+    if (integers.getPredicate() == arith::CmpIPredicate::sgt)
+      isGreater = true;
+    else if (integers.getPredicate() == arith::CmpIPredicate::slt)
+      isGreater = false;
+  }
+  if (!isGreater)
     return std::nullopt;
-  bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
-  if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
-    return std::nullopt;
-  if (compare.getLhs() == select.getTrueValue() &&
-      compare.getRhs() == select.getFalseValue())
-    return isMax;
+  Value left = compare->getOperand(0), right = compare->getOperand(1);
+  if (left == select.getTrueValue() && right == select.getFalseValue())
+    return *isGreater;
   // `b < a ? a : b` is also a maximum.
-  if (compare.getLhs() == select.getFalseValue() &&
-      compare.getRhs() == select.getTrueValue())
-    return !isMax;
+  if (left == select.getFalseValue() && right == select.getTrueValue())
+    return !*isGreater;
   return std::nullopt;
 }
 

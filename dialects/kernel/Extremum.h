@@ -9,8 +9,8 @@
 
 namespace ingot::kernel {
 
-/// Whether a select of floats is `a > b ? a : b` (true) or `a < b ? a : b`
-/// (false) for its operands a and b; nothing if it is neither.
+/// Whether a select of floats or signed integers is `a > b ? a : b` (true) or
+/// `a < b ? a : b` (false) for its operands a and b; nothing if it is neither.
 std::optional<bool> isMaximum(mlir::arith::SelectOp select);
 
 } // namespace ingot::kernel

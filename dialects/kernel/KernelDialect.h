@@ -50,6 +50,8 @@ inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
 /// Names of attributes of the arguments of kernels.
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
+/// On a buffer of signless integers: C++ programs access it as unsigned ones.
+inline constexpr llvm::StringLiteral kUnsignedAttr = "kernel.unsigned";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
 inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "kernel.may_alias";

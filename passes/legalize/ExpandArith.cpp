@@ -137,7 +137,7 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
   LogicalResult matchAndRewrite(arith::SelectOp op,
                                 PatternRewriter &rewriter) const override {
     std::optional<bool> isMax = kernel::isMaximum(op);
-    if (!isMax)
+    if (!isMax || !isa<FloatType>(elementOf(op.getType())))
       return failure();
     if (isNumber(op.getTrueValue()))
       return *isMax ? form<arith::MaximumFOp>(op, rewriter)

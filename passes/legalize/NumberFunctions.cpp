@@ -10,11 +10,15 @@ namespace ingot::legalize {
 func::FuncOp
 NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
                      const Twine &comment,
-                     llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+                     llvm::function_ref<Value(OpBuilder &, ValueRange)> body,
+                     Type resultType) {
   Type element = elementOf(type);
-  std::string name = (stem + (isa<FloatType>(element) ? "_f" : "_i") +
-                      Twine(element.getIntOrFloatBitWidth()))
-                         .str();
+  std::string name = stem.str();
+  name += element.isIndex()
+              ? "_index"
+              : ((isa<FloatType>(element) ? "_f" : "_i") +
+                 Twine(element.getIntOrFloatBitWidth()))
+                    .str();
   // A one-lane vector prints as a scalar but is another type in the IR, so its
   // function needs another name.
   if (isa<VectorType>(type))
@@ -26,7 +30,7 @@ NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
   builder.setInsertionPointToStart(module.getBody());
   SmallVector<Type> types(arguments.size(), type);
   known = func::FuncOp::create(builder, module.getLoc(), name,
-                               builder.getFunctionType(types, type));
+                               builder.getFunctionType(types, resultType ? resultType : type));
   known.setPrivate();
   known->setAttr(kernel::kCommentAttr, builder.getStringAttr(comment));
   for (auto [i, argument] : llvm::enumerate(arguments))

@@ -18,13 +18,14 @@ public:
       : module(module), symbols(module) {}
 
   /// Returns the function `stem`_f32, or `stem`_f32x8 and so on, whose
-  /// arguments (`arguments` are their names) and result have type `type`.
-  /// Creates it if it does not exist; `body` then builds the result.
+  /// arguments (`arguments` are their names) and result have type `type`; the
+  /// result has type `result` if that is given. Creates it if it does not
+  /// exist; `body` then builds the result.
   mlir::func::FuncOp
   get(llvm::StringRef stem, mlir::Type type,
       llvm::ArrayRef<llvm::StringRef> arguments, const llvm::Twine &comment,
-      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
-          body);
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> body,
+      mlir::Type result = {});
 
   /// Replaces the single result of `op` by a call of `function`.
   static void replaceByCall(mlir::Operation *op, mlir::func::FuncOp function,

@@ -1,4 +1,5 @@
-// Outlines minimum, maximum and multiply-high into functions.
+// Outlines minimum, maximum, multiply-high and the bits of a rounded float into
+// functions.
 //
 //   %c = arith.cmpf ogt, %a, %b : f32
 //   %m = arith.select %c, %a, %b : f32
@@ -7,7 +8,8 @@
 //
 // where max_f32 contains the two operations. In C `max_f32(a, b)` is shorter
 // than `a > b ? a : b`, for which the operands would have to be variables. In
-// the same way `mul_high_i32(a, b)` returns the upper half of a 64-bit product.
+// the same way `mul_high_i32(a, b)` returns the upper half of a 64-bit product,
+// and `clamped_bits_f32(x, low, high)` returns the bits of a rounded float.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -25,24 +27,32 @@ namespace ingot::legalize {
 
 static void outline(arith::SelectOp select, bool isMax,
                     NumberFunctions &functions) {
-  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  Operation *compare = select.getCondition().getDefiningOp();
+  bool isFloat = isa<arith::CmpFOp>(compare);
   auto body = [&](OpBuilder &builder, ValueRange arguments) -> Value {
-    Value better = arith::CmpFOp::create(builder, builder.getUnknownLoc(),
-                                         isMax ? arith::CmpFPredicate::OGT
-                                               : arith::CmpFPredicate::OLT,
-                                         arguments[0], arguments[1]);
-    return arith::SelectOp::create(builder, builder.getUnknownLoc(), better,
-                                   arguments[0], arguments[1]);
+    Location loc = builder.getUnknownLoc();
+    Value a = arguments[0], b = arguments[1], better;
+    if (isFloat)
+      better = arith::CmpFOp::create(builder, loc,
+                                     isMax ? arith::CmpFPredicate::OGT
+                                           : arith::CmpFPredicate::OLT,
+                                     a, b);
+    else
+      better = arith::CmpIOp::create(builder, loc,
+                                     isMax ? arith::CmpIPredicate::sgt
+                                           : arith::CmpIPredicate::slt,
+                                     a, b);
+    return arith::SelectOp::create(builder, loc, better, a, b);
   };
-  func::FuncOp function =
-      functions.get(isMax ? "max" : "min", select.getType(), {"a", "b"},
-                    isMax ? "The larger of a and b; b if one of them is NaN."
-                          : "The smaller of a and b; b if one of them is NaN.",
-                    body);
+  std::string comment =
+      isMax ? "The larger of a and b" : "The smaller of a and b";
+  comment += isFloat ? "; b if one of them is NaN." : ".";
+  func::FuncOp function = functions.get(isMax ? "max" : "min", select.getType(),
+                                        {"a", "b"}, comment, body);
   Value operands[] = {select.getTrueValue(), select.getFalseValue()};
   NumberFunctions::replaceByCall(select, function, operands);
   if (compare->use_empty())
-    compare.erase();
+    compare->erase();
 }
 
 /// Returns the i32 value of which `wide` is the sign extension to i64; null if
@@ -98,11 +108,53 @@ static void outline(arith::TruncIOp op, std::pair<Value, Value> factors,
   NumberFunctions::replaceByCall(op, function, operands);
 }
 
+/// Returns the call of the function `stem` for scalars that computes `value`, if
+/// nothing else reads its result; else null.
+static func::CallOp callOf(Value value, StringRef stem) {
+  auto call = value.getDefiningOp<func::CallOp>();
+  if (!call || !value.hasOneUse() || isa<VectorType>(value.getType()))
+    return {};
+  StringRef name = call.getCallee();
+  return name.consume_front(stem) && name == "_f32" ? call : func::CallOp();
+}
+
+/// Outlines the bits of `min(max(x, low), high)`.
+static void outlineClampedBits(arith::BitcastOp bits,
+                               NumberFunctions &functions) {
+  func::CallOp least = callOf(bits.getIn(), "min");
+  func::CallOp most = least ? callOf(least.getOperand(0), "max") : least;
+  if (!most || !bits.getIn().getType().isF32() || !bits.getType().isInteger(32))
+    return;
+  Type type = bits.getIn().getType();
+  StringRef smaller = least.getCallee(), larger = most.getCallee();
+  auto body = [&](OpBuilder &builder, ValueRange arguments) -> Value {
+    Location loc = builder.getUnknownLoc();
+    auto call = [&](StringRef name, Value a, Value b) {
+      return func::CallOp::create(builder, loc, name, type, ValueRange{a, b})
+          .getResult(0);
+    };
+    Value clamped = call(larger, arguments[0], arguments[1]);
+    clamped = call(smaller, clamped, arguments[2]);
+    return arith::BitcastOp::create(builder, loc, bits.getType(), clamped);
+  };
+  func::FuncOp function = functions.get(
+      "clamped_bits", type, {"x", "low", "high"},
+      "The bits of x, limited to low..high. If to_integer was added to x, their "
+      "lowest 16 are the rounded number.",
+      body, bits.getType());
+  Value operands[] = {most.getOperand(0), most.getOperand(1),
+                      least.getOperand(1)};
+  NumberFunctions::replaceByCall(bits, function, operands);
+  least.erase();
+  most.erase();
+}
+
 /// Erases calls with unused results, and their operands if these become dead.
 /// No other pass erases them, since calls may have side effects.
-static void eraseDeadCalls(kernel::FuncOp kernel) {
+static void eraseDeadCalls(FunctionOpInterface function) {
   SmallVector<Operation *> operations;
-  kernel.getBody().walk([&](Operation *op) { operations.push_back(op); });
+  function.getFunctionBody().walk(
+      [&](Operation *op) { operations.push_back(op); });
   for (Operation *op : llvm::reverse(operations)) {
     auto call = dyn_cast<func::CallOp>(op);
     bool isDead = call ? call.getNumResults() == 1 && call->use_empty() &&
@@ -121,8 +173,10 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
   void runOnOperation() override {
     SmallVector<std::pair<arith::SelectOp, bool>> work;
     getOperation().walk([&](arith::SelectOp select) {
-      if (Type element = getElementTypeOrSelf(select.getType());
-          !element.isF32() && !element.isF64())
+      Type type = select.getType();
+      if (Type element = getElementTypeOrSelf(type);
+          !element.isF32() && !element.isF64() && !type.isInteger(32) &&
+          !type.isIndex())
         return;
       if (std::optional<bool> isMax = kernel::isMaximum(select))
         work.push_back({select, *isMax});
@@ -137,8 +191,15 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
         outline(op, *factors, functions);
     for (auto [select, isMax] : work)
       outline(select, isMax, functions);
-    for (auto kernel : getOperation().getOps<kernel::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      eraseDeadCalls(function);
+    for (auto kernel : getOperation().getOps<kernel::FuncOp>()) {
       eraseDeadCalls(kernel);
+      SmallVector<arith::BitcastOp> casts;
+      kernel.walk([&](arith::BitcastOp op) { casts.push_back(op); });
+      for (arith::BitcastOp op : casts)
+        outlineClampedBits(op, functions);
+    }
   }
 };
 } // namespace

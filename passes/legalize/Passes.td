@@ -26,8 +26,13 @@ def ExpandOperations : Pass<"legalize-expand-operations", "::mlir::ModuleOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];
 }
 
+def OutlineQuantization : Pass<"legalize-outline-quantization", "::mlir::ModuleOp"> {
+  let summary = "Outline the scaling and limiting of integers into functions, which kernels call";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, whose registers limit the vectors that functions take">];
+}
+
 def OutlineExtrema : Pass<"legalize-outline-extrema", "::mlir::ModuleOp"> {
-  let summary = "Outline minimum, maximum and multiply-high into functions, which kernels call";
+  let summary = "Outline minimum, maximum, multiply-high and the bits of rounded floats into functions, which kernels call";
 }
 
 def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {

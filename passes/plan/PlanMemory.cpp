@@ -291,8 +291,8 @@ private:
   }
 
   /// Returns the name of a constant: its name in the model or, if the constant
-  /// was computed at compile time, the first node that uses it. Names of
-  /// weights and biases end in "weights" or "bias".
+  /// was computed at compile time, the first node that uses it, followed by
+  /// the constant's role there.
   std::string nameOfConstant(ConstantOp constant, StringRef role) const {
     std::string name;
     constant.getLoc()->walk([&](Location part) {
@@ -303,7 +303,7 @@ private:
     });
     if (name.empty())
       return "constant";
-    bool isRole = role == "weights" || role == "bias";
+    bool isRole = role.size() > 1 && !llvm::isDigit(role.back());
     if (isRole && !StringRef(name).ends_with_insensitive(role) &&
         !StringRef(name).ends_with_insensitive("weight"))
       return withRole(name, role);

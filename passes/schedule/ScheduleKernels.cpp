@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/schedule/ArgumentRoles.h"
 #include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Passes.h"
@@ -177,33 +178,6 @@ private:
         StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
   }
 
-  /// Returns the argument name of packed weights: their role in the kernel's
-  /// main operator, for example "scales".
-  static StringRef roleOfPanels(OpOperand &use) {
-    if (auto product = dyn_cast<NarrowMatMulOp>(use.getOwner())) {
-      if (use.get() == product.getScales())
-        return "scales";
-      if (use.get() == product.getZeros())
-        return "zeros";
-    }
-    return "weights";
-  }
-
-  /// Returns the argument name of an input: its role in the kernel's main
-  /// operator.
-  static StringRef roleOf(BlockArgument input) {
-    for (OpOperand &use : input.getUses()) {
-      if (auto stage = dyn_cast<GroupOp>(use.getOwner()))
-        return roleOf(stage.getBody().getArgument(use.getOperandNumber()));
-      if (auto unpack = dyn_cast<UnpackPanelsOp>(use.getOwner()))
-        return roleOfPanels(*unpack->getUses().begin());
-      if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) &&
-          use.getOperandNumber() > 0)
-        return use.getOperandNumber() == 1 ? "weights" : "bias";
-    }
-    return "x";
-  }
-
   static void nameArguments(FuncOp function, Block &block, size_t outputs,
                             const KernelBuilder::Promises &promises) {
     Builder b(function.getContext());
@@ -218,6 +192,11 @@ private:
     for (size_t i = 0; i < count; ++i) {
       if (i < inputs)
         function.setArgAttr(i, kReadAttr, b.getUnitAttr());
+      if (i < inputs + outputs &&
+          elementOf(i < inputs ? Value(block.getArgument(i))
+                               : block.getTerminator()->getOperand(i - inputs))
+              .isUnsignedInteger())
+        function.setArgAttr(i, kUnsignedAttr, b.getUnitAttr());
       std::string role = i < inputs ? roleOf(block.getArgument(i)).str() : "";
       std::string name =
           i < inputs

@@ -162,7 +162,7 @@ module {
   }
 
   // A local array, and a function that several kernels call.
-  // CHECK-LABEL: inline float square(
+  // CHECK-LABEL: INGOT_INLINE float square(
   // CHECK: return
   // CHECK-LABEL: void locals(
   // CHECK: alignas(64) float tile[8];

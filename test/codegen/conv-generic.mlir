@@ -8,7 +8,7 @@
 // CHECK: #include "model.h"
 // CHECK-NOT: #include <immintrin.h>
 // CHECK: alignas(64) const float conv1_weight[9] = {
-// CHECK-NEXT: 0.0f, 0.1f, -0.0f, 1.0f, 16777216.0f, __builtin_inff(), -2.5f, 3.4028235e+38f, 1e-45f
+// CHECK-NEXT: 0.0f, 0.1f, -0.0f, 1.0f, 16777216.0f, INGOT_INFINITY, -2.5f, 3.4028235e+38f, 1e-45f
 // CHECK: // Convolution28 + ReLU32: f32[1,1,4,4] -> f32[1,1,4,4]
 // CHECK-NEXT: // direct, 3x3
 // CHECK-NEXT: void conv_4x4(const float *__restrict x, const float *__restrict w,

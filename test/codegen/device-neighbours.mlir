@@ -11,7 +11,7 @@
 // HEADER-NEXT: #define NET_TENSOR_ALIGN 16u
 
 // CHECK: void relu
-// CHECK: x0 = static_cast<const uint16_t *>(__builtin_assume_aligned(x0, 16));
+// CHECK: x = static_cast<const uint16_t *>(__builtin_assume_aligned(x, 16));
 // CHECK: y = static_cast<uint16_t *>(__builtin_assume_aligned(y, 16));
 // CHECK: const ptrdiff_t element = (device::block() * 128 + device::thread()) * 8;
 // CHECK: const uint16_t t{{.*}} = device::narrow_bf16(
@@ -23,10 +23,10 @@
 // The scales of a layer normalization are loaded before any result is rounded
 // to bf16.
 // CHECK: void layer_norm
-// CHECK: const float [[S0:t[0-9]+]] = x1[term];
-// CHECK-NEXT: const float [[S1:t[0-9]+]] = x1[term_1];
+// CHECK: const float [[S0:scale[0-9]+]] = scale[term];
+// CHECK-NEXT: const float [[S1:scale[0-9]+]] = scale[term_1];
 // CHECK-NOT: narrow
-// CHECK: = x2[term_7];
+// CHECK: = bias[term_7];
 // CHECK: device::divide_f32(1.0f, device::root_f32(
 // CHECK: const uint16_t t{{.*}} = device::narrow_bf16({{.*}}[[S1]]
 

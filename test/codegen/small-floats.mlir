@@ -9,7 +9,7 @@
 
 // CHECK-NOT: immintrin
 // CHECK-LABEL: void widen_f16(const uint16_t *__restrict
-// CHECK: __builtin_bit_cast(float,
+// CHECK: f32_of_bits(
 module {
   kernel.func @widen_f16(%x: memref<65536xf16>, %y: memref<65536xf32>) {
     %c0 = arith.constant 0 : index

@@ -3,6 +3,8 @@
 #include "ingot_thread_pool.h"
 
 namespace {
+// Generated files define this macro.
+#define INGOT_NOINLINE [[gnu::noinline]]
 #include "ingot_team.h"
 } // namespace
 

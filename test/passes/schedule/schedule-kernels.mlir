@@ -9,7 +9,7 @@
 // vectors, and the 33rd column separately. The operand that broadcasts (one
 // row) is read again for each row.
 // CHECK-LABEL: @elementwise(
-// CHECK-SAME: %[[X:.*]]: memref<8x33xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<33xf32> {kernel.name = "x1", kernel.read}, %[[Y:.*]]: memref<8x33xf32>
+// CHECK-SAME: %[[X:.*]]: memref<8x33xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<33xf32> {kernel.name = "addend", kernel.read}, %[[Y:.*]]: memref<8x33xf32>
 // CHECK-NOT: extent
 // CHECK: %[[ROW:.*]] = kernel.view %[[B]] : memref<33xf32> to memref<1x33xf32>
 // CHECK: scf.for %[[I:.*]] = %c0 to %c8 step %c1
@@ -66,7 +66,7 @@ kernel.func @trees(%x: tensor<2x256xf32>, %feature: tensor<2048xsi32>, %threshol
 // Axes that all operands have become one axis. The result may overwrite an
 // operand that is read at the same index as the result is written.
 // CHECK-LABEL: @merged(
-// CHECK-SAME: kernel.may_alias, kernel.name = "x0"
+// CHECK-SAME: kernel.may_alias, kernel.name = "x"
 // CHECK-SAME: kernel.may_alias, kernel.name = "y"
 // CHECK-NOT: kernel.extent
 // CHECK: kernel.view %{{.*}} : memref<4x8x16xf32> to memref<512xf32>

@@ -1,0 +1,140 @@
+#include "codegen/kernel/Helpers.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+namespace {
+struct Helper {
+  StringRef name, comment, text;
+};
+} // namespace
+
+/// The constants and functions, in the order in which they are printed.
+static constexpr Helper helpers[] = {
+    {"to_integer",
+     "1.5 * 2^23: a small float to which it is added is rounded to the nearest "
+     "integer (ties to even), which the low bits of the sum then hold.",
+     "constexpr float to_integer = 12582912.0f;\n"},
+    {"to_integer_bits", "The bits of to_integer.",
+     "constexpr uint32_t to_integer_bits = 1262485504u;\n"},
+    {"to_integer_f64",
+     "1.5 * 2^52: a small double to which it is added is rounded to the nearest "
+     "integer (ties to even).",
+     "constexpr double to_integer_f64 = 6755399441055744.0;\n"},
+    {"bits_of_f32", "The bits of x.",
+     "INGOT_INLINE uint32_t bits_of_f32(float x) {\n"
+     "  uint32_t bits;\n"
+     "  INGOT_COPY(&bits, &x, sizeof bits);\n"
+     "  return bits;\n"
+     "}\n"},
+    {"f32_of_bits", "The float with these bits.",
+     "INGOT_INLINE float f32_of_bits(uint32_t bits) {\n"
+     "  float x;\n"
+     "  INGOT_COPY(&x, &bits, sizeof x);\n"
+     "  return x;\n"
+     "}\n"},
+    {"bits_of_f64", "The bits of x.",
+     "INGOT_INLINE uint64_t bits_of_f64(double x) {\n"
+     "  uint64_t bits;\n"
+     "  INGOT_COPY(&bits, &x, sizeof bits);\n"
+     "  return bits;\n"
+     "}\n"},
+    {"f64_of_bits", "The double with these bits.",
+     "INGOT_INLINE double f64_of_bits(uint64_t bits) {\n"
+     "  double x;\n"
+     "  INGOT_COPY(&x, &bits, sizeof x);\n"
+     "  return x;\n"
+     "}\n"},
+    {"fabs_f32", "The absolute value of x.",
+     "INGOT_INLINE float fabs_f32(float x) {\n"
+     "  return INGOT_MATH(fabsf)(x);\n"
+     "}\n"},
+    {"fabs_f64", "The absolute value of x.",
+     "INGOT_INLINE double fabs_f64(double x) {\n"
+     "  return INGOT_MATH(fabs)(x);\n"
+     "}\n"},
+    {"copysign_f32", "x with the sign of y.",
+     "INGOT_INLINE float copysign_f32(float x, float y) {\n"
+     "  return INGOT_MATH(copysignf)(x, y);\n"
+     "}\n"},
+    {"copysign_f64", "x with the sign of y.",
+     "INGOT_INLINE double copysign_f64(double x, double y) {\n"
+     "  return INGOT_MATH(copysign)(x, y);\n"
+     "}\n"},
+};
+
+/// Prints functions that take consecutive lanes of a vector, or that place two
+/// vectors side by side.
+static void printParts(const SourceContext &context, TextWriter &out) {
+  for (const auto &[name, part] : context.parts) {
+    bool isJoin = part.count > part.lanesOfOperand;
+    std::string parameters =
+        part.operand + (isJoin ? " low, " + part.operand + " high" : " x");
+    std::string text = isJoin ? "low, high" : "x, x";
+    for (int64_t lane = 0; lane < part.count; ++lane)
+      text += ", " + itostr(part.first + lane);
+    out.open("INGOT_INLINE " + part.result + " " + name + "(" + parameters +
+             ") {");
+    out.line("return __builtin_shufflevector(" + text + ");");
+    out.close();
+  }
+  if (!context.parts.empty())
+    out.blank();
+}
+
+void printHelpers(const SourceContext &context, TextWriter &out) {
+  for (const Helper &helper : helpers) {
+    if (!context.helpers.count(helper.name.str()))
+      continue;
+    out.comment(helper.comment);
+    out.raw() << helper.text;
+    out.blank();
+  }
+  printParts(context, out);
+}
+
+void printCompilerMacros(bool isDevice, bool specialFloats, TextWriter &out) {
+  if (isDevice && !specialFloats)
+    return;
+  out.line("#if defined(__GNUC__)");
+  if (!isDevice) {
+    out.line("#define INGOT_NOINLINE [[gnu::noinline]]");
+    out.line("#define INGOT_INLINE [[gnu::always_inline]] inline");
+    out.line("#define INGOT_COPY __builtin_memcpy");
+    out.line("#define INGOT_MATH(function) __builtin_##function");
+  }
+  if (specialFloats) {
+    out.line("#define INGOT_INFINITY __builtin_inff()");
+    out.line("#define INGOT_NAN __builtin_nanf(\"\")");
+  }
+  out.line("#else");
+  out.comment("Compilers without the extensions of GCC.");
+  out.line("#include <math.h>");
+  if (!isDevice) {
+    out.line("#include <string.h>");
+    out.line("#define INGOT_NOINLINE");
+    out.line("#define INGOT_INLINE inline");
+    out.line("#define INGOT_COPY memcpy");
+    out.line("#define INGOT_MATH(function) function");
+  }
+  if (specialFloats) {
+    out.line("#define INGOT_INFINITY INFINITY");
+    out.line("#define INGOT_NAN NAN");
+  }
+  out.line("#endif");
+  out.blank();
+}
+
+void printMacrosEnd(bool isDevice, bool specialFloats, TextWriter &out) {
+  if (!isDevice)
+    for (StringRef macro : {"INGOT_NOINLINE", "INGOT_INLINE", "INGOT_COPY", "INGOT_MATH"})
+      out.line("#undef " + macro);
+  if (specialFloats)
+    for (StringRef macro : {"INGOT_INFINITY", "INGOT_NAN"})
+      out.line("#undef " + macro);
+}
+
+} // namespace ingot

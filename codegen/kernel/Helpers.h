@@ -1,0 +1,26 @@
+// The small functions, constants and macros of generated files that the printer
+// itself adds, each with its text.
+//
+// Other helper functions, such as max_f32, are functions of the IR, which
+// `legalize` creates (passes/legalize/NumberFunctions.h).
+
+#ifndef INGOT_CODEGEN_KERNEL_HELPERS_H
+#define INGOT_CODEGEN_KERNEL_HELPERS_H
+
+#include "codegen/kernel/KernelPrinter.h"
+
+namespace ingot {
+
+/// Prints the constants and functions in `context.helpers` and
+/// `context.parts`. The functions use vector types, which precede them.
+void printHelpers(const SourceContext &context, TextWriter &out);
+
+/// Prints the macros for inlining and, with `specialFloats`, those for infinity
+/// and NaN, for compilers that accept GCC's extensions and for others.
+void printCompilerMacros(bool isDevice, bool specialFloats, TextWriter &out);
+/// Prints the text that undefines these macros.
+void printMacrosEnd(bool isDevice, bool specialFloats, TextWriter &out);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_KERNEL_HELPERS_H

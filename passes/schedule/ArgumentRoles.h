@@ -1,0 +1,16 @@
+// The names of the arguments of kernels: what an operator does with each.
+
+#ifndef INGOT_PASSES_SCHEDULE_ARGUMENTROLES_H
+#define INGOT_PASSES_SCHEDULE_ARGUMENTROLES_H
+
+#include "mlir/IR/Value.h"
+
+namespace ingot::schedule {
+
+/// Returns the role of an input of a kernel: "weights", "scale", "indices", or
+/// "x" for the data that the kernel transforms.
+llvm::StringRef roleOf(mlir::BlockArgument input);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_ARGUMENTROLES_H
