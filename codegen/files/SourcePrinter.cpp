@@ -24,7 +24,7 @@
 #include "codegen/files/StatePrinter.h"
 #include "codegen/files/WeightsPrinter.h"
 #include "codegen/kernel/ExternalCalls.h"
-#include "codegen/kernel/Helpers.h"
+#include "codegen/kernel/PrintedFunctions.h"
 #include "codegen/kernel/KernelPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"

@@ -120,7 +120,7 @@ Expression KernelPrinter::number(const APInt &value, Sign sign) {
   return {text, text.front() == '-' ? Binding::Unary : Binding::Primary, sign};
 }
 
-/// Returns the name of a function or constant of Helpers.cpp, which the source
+/// Returns the name of a function or constant of PrintedFunctions.cpp, which the source
 /// then declares.
 std::string KernelPrinter::helper(const std::string &name) {
   context.helpers.insert(name);

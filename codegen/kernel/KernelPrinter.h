@@ -59,7 +59,7 @@ struct SourceContext {
   };
   /// The functions of this kind that the source needs, by name.
   std::map<std::string, Part> parts;
-  /// The functions and constants of Helpers.cpp that the source needs, by name.
+  /// The functions and constants of PrintedFunctions.cpp that the source needs, by name.
   std::set<std::string> helpers;
   /// With several GPU targets: the preprocessor condition under which the
   /// bodies of kernels are compiled for this target. Kernels are declared in

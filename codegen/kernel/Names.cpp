@@ -35,7 +35,7 @@ static const StringSet<> &reservedNames() {
       "signals", "slots", "IN", "OUT", "OPTIONAL",
       // A local variable of generated functions that return an error.
       "status",
-      // Constants and functions of Helpers.cpp.
+      // Constants and functions of PrintedFunctions.cpp.
       "to_integer", "to_integer_bits", "to_integer_f64", "bits_of_f32",
       "f32_of_bits", "bits_of_f64", "f64_of_bits", "fabs_f32", "fabs_f64",
       "copysign_f32", "copysign_f64"};

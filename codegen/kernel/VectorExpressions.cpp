@@ -258,7 +258,7 @@ KernelPrinter::namedShuffle(const Expression &left, const Expression &right,
   int64_t count = picks.size(), lanes = laneCount(operand);
   const auto &widths = context.target.vectorBytes;
   int64_t bytes = std::max(count, lanes) * storageBits(elementOf(result)) / 8;
-  // Hexagon's ABI passes a vector of any size.
+  // Where vectors take whole registers, functions take vectors of any size.
   int64_t most = context.target.wholeRegisters ? bytes
                  : widths.empty()              ? 0
                                                : int64_t(widths.front());

@@ -1,4 +1,4 @@
-#include "codegen/kernel/Helpers.h"
+#include "codegen/kernel/PrintedFunctions.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -4,8 +4,8 @@
 // Other helper functions, such as max_f32, are functions of the IR, which
 // `legalize` creates (passes/legalize/NumberFunctions.h).
 
-#ifndef INGOT_CODEGEN_KERNEL_HELPERS_H
-#define INGOT_CODEGEN_KERNEL_HELPERS_H
+#ifndef INGOT_CODEGEN_KERNEL_PRINTEDFUNCTIONS_H
+#define INGOT_CODEGEN_KERNEL_PRINTEDFUNCTIONS_H
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -23,4 +23,4 @@ void printMacrosEnd(bool isDevice, bool specialFloats, TextWriter &out);
 
 } // namespace ingot
 
-#endif // INGOT_CODEGEN_KERNEL_HELPERS_H
+#endif // INGOT_CODEGEN_KERNEL_PRINTEDFUNCTIONS_H
