@@ -40,7 +40,7 @@ for program in ("ingot", "ingot-fuzz", "ingot-opt", "ingot-translate"):
     if os.path.exists(os.path.join(config.ingot_bin, program)):
         config.available_features.add(program)
 for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64", "qemu-hexagon",
-                "arm-none-eabi-g++", "qemu-system-arm"):
+                "arm-none-eabi-g++", "qemu-system-arm", "node", "wasm-ld-22"):
     if shutil.which(program):
         config.available_features.add(program)
 # A feature cpu-FLAG for each instruction set of this machine, for tests that run code for it.

@@ -3,6 +3,7 @@
 //     model.cpp -> model.cpp, model.h, and model.weights.o or model.weights if
 //                  the weights are not in the source
 //     model.o   -> model.o (weights included unless they are a file), model.h
+//     model.wasm -> a module with the same content, model.h
 
 #include "codegen/Codegen.h"
 #include "codegen/files/OutputFiles.h"
@@ -10,8 +11,11 @@
 #include "codegen/objects/ObjectSizes.h"
 #include "codegen/objects/TemporaryFolder.h"
 #include "codegen/objects/Toolchain.h"
+#include "targets/ModuleForm.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -57,11 +61,15 @@ struct Emission {
 
   Error writeWeights(OutputFiles &files, StringRef path) const {
     return files.write(path, [&](llvm::raw_ostream &os) {
+      std::string symbol = toIdentifier(options.name) + "_weights";
+      const ModuleForm *form = moduleForm(target());
       if (mode == WeightsMode::File)
         weights.writeFile(os);
+      else if (form)
+        form->writeDataObject(symbol, weights.payloadBytes(), kWeightAlign, os,
+                              [&](auto &os) { weights.writePayload(os); });
       else
-        weights.writeObject(toIdentifier(options.name) + "_weights",
-                            target().elf, os);
+        weights.writeObject(symbol, target().elf, os);
     });
   }
 };
@@ -87,7 +95,7 @@ static Error emitSource(const Emission &emission, StringRef output) {
   return files.commit();
 }
 
-static Error emitObject(Emission emission, StringRef output) {
+static Error emitObject(Emission emission, StringRef output, bool isModule) {
   Expected<TemporaryFolder> folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
@@ -110,16 +118,18 @@ static Error emitObject(Emission emission, StringRef output) {
     return error;
   // Outputs for a GPU are not measured, since a host object does not show the
   // sizes of GPU kernels.
-  bool measures = !target.isDevice();
+  bool measures = !target.isDevice() && !moduleForm(target);
   SmallVector<const TargetDescription *> others;
   for (const Variant &variant : emission.variants.drop_back())
     others.push_back(variant.target);
   std::vector<std::string> levels;
-  if (!measures)
+  if (target.isDevice())
     levels = flagsForLevels(others);
   SmallVector<StringRef> flags(levels.begin(), levels.end());
-  if (measures)
+  if (measures || isModule)
     llvm::append_range(flags, measuringFlags());
+  if (isModule)
+    flags.push_back("-UINGOT_WITHOUT_MODULE");
   if (Error error = compileSource(target, source, object, flags))
     return error;
   std::vector<std::string> parts = {object};
@@ -133,7 +143,19 @@ static Error emitObject(Emission emission, StringRef output) {
     emission.options.measured =
         sizes->measured(toIdentifier(emission.options.name));
   }
-  if (separate) {
+  if (isModule) {
+    object = inside("model.module");
+    Expected<int64_t> frames = readFrameSum(inside("model.su"));
+    if (!frames)
+      return frames.takeError();
+    constexpr int64_t stackAlign = 16, leastStack = 1024;
+    int64_t stack = llvm::alignTo(*frames + leastStack, stackAlign);
+    if (Error error = linkModule(target, parts, stack, object))
+      return error;
+    uint64_t bytes = 0;
+    (void)llvm::sys::fs::file_size(object, bytes);
+    emission.options.measured = {int64_t(bytes), stack};
+  } else if (separate) {
     std::string merged = inside("merged.o");
     if (Error error = mergeObjects(target, parts, merged))
       return error;
@@ -157,8 +179,11 @@ static Error emitObject(Emission emission, StringRef output) {
 Error emitFiles(ArrayRef<Variant> variants, const CodegenOptions &options,
                 StringRef output) {
   Emission emission(variants, options, output);
-  bool isObject = llvm::sys::path::extension(output) == ".o";
-  return isObject ? emitObject(emission, output) : emitSource(emission, output);
+  StringRef extension = llvm::sys::path::extension(output);
+  const ModuleForm *form = moduleForm(emission.target());
+  bool isModule = form && extension == form->extension;
+  return extension == ".o" || isModule ? emitObject(emission, output, isModule)
+                                       : emitSource(emission, output);
 }
 
 } // namespace ingot

@@ -26,6 +26,7 @@
 #include "codegen/kernel/ExternalCalls.h"
 #include "codegen/kernel/PrintedFunctions.h"
 #include "codegen/kernel/KernelPrinter.h"
+#include "targets/ModuleForm.h"
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -326,12 +327,29 @@ public:
         MainPrinter::printPublicRun(interface, outside, out);
       }
     out.raw() << kernelNames;
+    for (const Interface &interface : interfaces)
+      printModule(interface);
     out.raw() << target.closeText;
     for (const std::string &macro : macros)
       out.line("#undef " + macro);
   }
 
 private:
+  /// Prints the exports by which the source becomes a module.
+  void printModule(const Interface &interface) {
+    const ModuleForm *form = moduleForm(target);
+    StringRef text = form ? form->text : "";
+    while (!text.empty()) {
+      size_t at = std::min(text.find("{name}"), text.find("{macro}"));
+      out.raw() << text.take_front(at);
+      text = text.drop_front(std::min(at, text.size()));
+      if (text.consume_front("{name}"))
+        out.raw() << interface.name;
+      else if (text.consume_front("{macro}"))
+        out.raw() << interface.macro;
+    }
+  }
+
   /// Prints the output of `print`, preceded by the helper functions that it
   /// calls.
   void printPrograms(llvm::function_ref<void(TextWriter &)> print) {

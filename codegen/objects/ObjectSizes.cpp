@@ -248,6 +248,16 @@ Expected<ObjectSizes> readObjectSizes(StringRef object, StringRef stackUsage) {
   return sizes;
 }
 
+Expected<int64_t> readFrameSum(StringRef stackUsage) {
+  auto usage = MemoryBuffer::getFile(stackUsage);
+  if (!usage)
+    return createFileError(stackUsage, usage.getError());
+  int64_t sum = 0;
+  for (const auto &frame : readFrames((*usage)->getBuffer()))
+    sum += frame.second;
+  return sum;
+}
+
 ArrayRef<StringRef> measuringFlags() {
   static const StringRef flags[] = {"-fstack-usage", "-ffunction-sections"};
   return flags;

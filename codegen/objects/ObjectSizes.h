@@ -60,6 +60,10 @@ struct ObjectSizes {
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
+/// Returns the bytes of the stack frames of all functions together, a bound of
+/// the stack, since no generated function calls itself.
+llvm::Expected<int64_t> readFrameSum(llvm::StringRef stackUsage);
+
 /// Returns the compiler flags that make an object and a stack usage file
 /// suitable for readObjectSizes.
 llvm::ArrayRef<llvm::StringRef> measuringFlags();

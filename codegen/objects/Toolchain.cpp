@@ -4,7 +4,7 @@
 
 #include "codegen/objects/Interrupts.h"
 #include "codegen/objects/TemporaryFolder.h"
-#include "targets/TargetDescription.h"
+#include "targets/ModuleForm.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -248,6 +248,22 @@ Error mergeObjects(const TargetDescription &target,
   append_range(command, objects);
   command.insert(command.end(), {"-o", merged.str()});
   return runProgram(command);
+}
+
+Error linkModule(const TargetDescription &target, ArrayRef<std::string> objects,
+                 int64_t stackBytes, StringRef module) {
+  Expected<std::vector<std::string>> command = findCompiler(target);
+  if (!command)
+    return command.takeError();
+  append_range(*command, objects);
+  for (StringRef flag : moduleForm(target)->flags) {
+    auto [before, after] = flag.split("{stack}");
+    command->push_back(before == flag
+                           ? flag.str()
+                           : (before + Twine(stackBytes) + after).str());
+  }
+  command->insert(command->end(), {"-o", module.str()});
+  return runProgram(*command);
 }
 
 } // namespace ingot

@@ -70,6 +70,11 @@ llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
 
+/// Links objects into a module (ModuleForm::flags).
+llvm::Error linkModule(const TargetDescription &target,
+                       llvm::ArrayRef<std::string> objects, int64_t stackBytes,
+                       llvm::StringRef module);
+
 /// Runs a command and waits for its end: at most `seconds`, unless `seconds` is
 /// 0. On failure, its output becomes the error; a MachineFault if the machine
 /// is the cause. A signal that ends Ingot also ends the command.

@@ -11,6 +11,7 @@
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "targets/ModuleForm.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
@@ -107,6 +108,10 @@ findMeasuringCompiler(const CompileOptions &options) {
   if (options.target->isDevice())
     return llvm::make_error<MissingProgram>(
         "the sizes of GPU kernels are reported by the compiler of the GPU");
+  if (const ModuleForm *form = moduleForm(*options.target))
+    return llvm::make_error<MissingProgram>(
+        "objects of this target are not measured; the header of a " +
+        form->extension.str() + " file states its sizes");
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 

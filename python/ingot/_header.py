@@ -133,7 +133,7 @@ class _Parser:
         yes = self.choice()
         self.take()
         no = self.choice()
-        return f"({yes} if {left} else {no})"
+        return self.chosen(left, yes, no)
 
     def operation(self, level: int) -> str:
         if level == 2:
@@ -142,8 +142,15 @@ class _Parser:
         left = self.operation(level + 1)
         while self.next() in signs:
             sign = self.take()
-            left = f"({left} {'//' if sign == '/' else sign} {self.operation(level + 1)})"
+            right = self.operation(level + 1)
+            left = self.quotient(left, right) if sign == "/" else f"({left} {sign} {right})"
         return left
+
+    def chosen(self, condition: str, yes: str, no: str) -> str:
+        return f"({yes} if {condition} else {no})"
+
+    def quotient(self, left: str, right: str) -> str:
+        return f"({left} // {right})"
 
     def operand(self) -> str:
         token = self.take()
@@ -157,6 +164,31 @@ class _Parser:
         if not token.isdigit() and token not in self.names:
             raise InternalError(f"a size in the generated header cannot be read: {token}")
         return token
+
+
+class _JavaScript(_Parser):
+    """The same to JavaScript, with the sizes as properties of `s`."""
+
+    def chosen(self, condition: str, yes: str, no: str) -> str:
+        return f"({condition} ? {yes} : {no})"
+
+    def quotient(self, left: str, right: str) -> str:
+        return f"Math.floor({left} / {right})"
+
+    def operand(self) -> str:
+        token = super().operand()
+        return f"s.{token}" if token in self.names else token
+
+
+def size_javascript(dims: tuple[str, ...], names: list[str]) -> str:
+    """Returns a function of JavaScript from an object with sizes to the values of `dims`."""
+    parts = []
+    for dim in dims:
+        parser = _JavaScript(dim, frozenset(names))
+        parts.append(parser.choice())
+        if parser.next():
+            raise InternalError(f"a size in the generated header cannot be read: {dim}")
+    return f"(s) => [{', '.join(parts)}]"
 
 
 def size_function(dims: tuple[str, ...], names: list[str]) -> Callable[..., tuple[int, ...]]:

@@ -51,6 +51,8 @@ _TOOLS: tuple[tuple[str, str, str], ...] = (
     ("qemu-aarch64", "`ingot test` and `ingot run` for 64-bit Arm", "install qemu-user"),
     ("qemu-arm", "`ingot test` and `ingot run` for 32-bit Arm", "install qemu-user"),
     ("qemu-hexagon", "`ingot test` and `ingot run` for Hexagon", "install qemu-user"),
+    ("wasm-ld-22", "WebAssembly modules, `ingot export --as web`", "install lld 22"),
+    ("node", "`ingot test` and `ingot run` for WebAssembly", "install nodejs"),
     ("qemu-system-arm", "`ingot test` and `ingot run` for Cortex-M", "install qemu-system-arm"),
 )
 _PACKAGES: tuple[tuple[str, str], ...] = (

@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from . import _program
+from . import _program, _web
 from ._errors import IngotError, InvalidModelError, UsageError
 from ._header import Header, read_header
 from ._models import to_model
@@ -264,6 +264,12 @@ KINDS: dict[str, Kind] = {
         build="    cpackget add Ingot.$name.$version.pack\n\nThen select the component Machine Learning, Network, $name.",
         pack="Ingot.$name.$version.pack",
     ),
+    "web": Kind(
+        title="the web", target=",".join(_web.LEVELS), source="", header="", files={},
+        build="    import { load } from \"./$name.js\";\n    const net = await load();\n    const outputs = net.run(inputs);\n\n"
+        "`$name.d.ts` says what the functions take. Serve the folder, for example with `python3 -m http.server`; Node.js and Deno read it as it is.",
+        options=(),
+    ),
 }  # fmt: skip
 
 
@@ -297,7 +303,23 @@ def _example_words(header: Header, text: str, name: str) -> dict[str, str]:
     }
 
 
-def export(model: Any, kind: str, folder: str | Path, *, name: str = "", target: str = "", options: Sequence[str] = ()) -> list[Path]:
+def _export_web(path: Path, name: str, scratch: Path, place: Path, target: str, options: Sequence[str], threads: bool) -> list[Path]:
+    """Writes a module for the web; returns the paths of its files."""
+    files, header = _web.write(path, name, scratch, target, options, threads)
+    build = Template(KINDS["web"].build).substitute(name=name)
+    files["README.md"] = (
+        f"# {name}\n\nA library with the network `{name}` for the web, compiled by Ingot for {target}.\n\n{build}\n\n"
+        f"The arena has {header.arena_bytes} bytes, the constants have {header.weights_bytes}.\n"
+    ).encode()
+    place.mkdir(parents=True, exist_ok=True)
+    for file, body in files.items():
+        (place / file).write_bytes(body)
+    return [place / file for file in files]
+
+
+def export(
+    model: Any, kind: str, folder: str | Path, *, name: str = "", target: str = "", threads: bool = False, options: Sequence[str] = ()
+) -> list[Path]:
     """Writes a library project for a network; returns the paths of its files.
 
     Parameters
@@ -305,19 +327,24 @@ def export(model: Any, kind: str, folder: str | Path, *, name: str = "", target:
     model
         As in `ingot.compile`.
     kind
-        ``cmake``, ``make``, ``meson``, ``arduino``, ``platformio``, ``zephyr``, ``esp-idf`` or ``cmsis-pack``.
+        ``cmake``, ``make``, ``meson``, ``arduino``, ``platformio``, ``zephyr``, ``esp-idf``, ``cmsis-pack`` or ``web``.
     folder
         Is made, and must be empty, or the result of an export.
     name
         Prefix of the functions; without it the name of the model's file.
     target
-        The instruction set; without it that of the kind: this machine's for build systems, portable C++ for most others.
+        The instruction set; without it that of the kind: this machine's for build systems, portable C++ for most others. For the
+        web one or several levels, separated by commas.
+    threads
+        For the web: further modules for several threads.
     options
         Further options of the program, as on the command line.
     """
     if kind not in KINDS:
         raise UsageError(f"there is no kind `{kind}` of project; there are {', '.join(KINDS)}")
     chosen = KINDS[kind]
+    if threads and kind != "web":
+        raise UsageError(f"--threads is for --as web; a program passes its threads to a library of {chosen.title} itself")
     source = to_model(model)
     name = _identifier(name or source.stem)
     place = Path(folder)
@@ -327,6 +354,8 @@ def export(model: Any, kind: str, folder: str | Path, *, name: str = "", target:
         if not readme.exists() or "A library with the network `" not in readme.read_text(errors="replace"):
             raise UsageError(f"the folder {place} is not empty, and no result of an export; name another one")
     with tempfile.TemporaryDirectory(prefix="ingot-") as scratch, source.file() as path:
+        if kind == "web":
+            return _export_web(path, name, Path(scratch), place, target or chosen.target, options, threads)
         output = Path(scratch) / f"{name}.cpp"
         done = _program.call([str(path), "-o", str(output), "--name", name, "--target", target or chosen.target, *chosen.options, *options])
         text = output.with_suffix(".h").read_text()
@@ -373,10 +402,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--as", dest="kind", required=True, choices=sorted(KINDS), help="the kind of project")
     parser.add_argument("-o", dest="folder", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument("--name", default="", help="prefix of the functions [default: the name of the model]")
-    parser.add_argument("--target", default="", help="the instruction set [default: native for cmake, make, meson; else portable]")
+    parser.add_argument("--target", default="", help="the instruction set [default: native for cmake, make, meson; else portable; web: all levels]")
+    parser.add_argument("--threads", action="store_true", help="for the web: modules for several threads, too")
     given, others = parser.parse_known_args(list(arguments))
     try:
-        paths = export(given.model, given.kind, given.folder, name=given.name, target=given.target, options=others)
+        paths = export(given.model, given.kind, given.folder, name=given.name, target=given.target, threads=given.threads, options=others)
     except IngotError as error:
         print(f"ingot export: {error}", file=sys.stderr)
         return 1

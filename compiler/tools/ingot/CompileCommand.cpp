@@ -9,6 +9,7 @@
 #include "compiler/tools/ingot/EmitTest.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
+#include "targets/ModuleForm.h"
 
 #include "codegen/objects/TemporaryFolder.h"
 #include "llvm/Support/Format.h"
@@ -79,7 +80,8 @@ static std::optional<bool> isObjectName(StringRef output,
                                         const TargetDescription &target,
                                         Diagnostics &diagnostics) {
   StringRef extension = llvm::sys::path::extension(output);
-  bool isObject = extension == ".o";
+  const ModuleForm *form = moduleForm(target);
+  bool isObject = extension == ".o" || (form && extension == form->extension);
   bool isSource = llvm::is_contained({".cpp", ".cc", ".cxx"}, extension);
   StringRef wanted = target.sourceExtension;
   bool isOther = llvm::any_of(allTargets(), [&](const auto &other) {
@@ -94,14 +96,15 @@ static std::optional<bool> isObjectName(StringRef output,
                        "name a " + wanted +
                            " file, or choose another target with --target");
   else if (!isObject && !isSource && !isOther)
-    diagnostics.report(DiagnosticId::BadOption,
-                       "-o: `" + printable(output) + "` " +
-                           (extension.empty() ? Twine("has no extension")
-                                              : "has the extension `" +
-                                                    printable(extension) + "`"),
-                       "name a .cpp file (.cc, .cxx) for C++, a .cu file for a "
-                       "GPU, a .o file for an object, or - for standard "
-                       "output");
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "-o: `" + printable(output) + "` " +
+            (extension.empty()
+                 ? Twine("has no extension")
+                 : "has the extension `" + printable(extension) + "`"),
+        "name a .cpp file (.cc, .cxx) for C++, a .cu file for a "
+        "GPU, a .o file for an object, a .wasm file for a module "
+        "(--target wasm32), or - for standard output");
   else if (llvm::sys::path::stem(output).empty())
     diagnostics.report(DiagnosticId::BadOption,
                        "-o: `" + printable(output) +

@@ -20,9 +20,10 @@ static bool isOwnContent(StringRef path, StringRef content) {
   StringRef extension = sys::path::extension(path);
   if (content.empty())
     return true;
-  if (extension == ".o")
+  if (extension == ".o" || extension == ".wasm")
     return content.starts_with("\x7f"
-                               "ELF");
+                               "ELF") ||
+           content.starts_with(StringRef("\0asm", 4));
   if (extension == ".weights")
     return content.starts_with("INGOTWTS");
   if (extension == ".mlir")

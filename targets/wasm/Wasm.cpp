@@ -1,0 +1,107 @@
+// WebAssembly, 32 bits: without vectors, with 16-byte vectors (simd128), and
+// with the relaxed operations on them.
+//
+// A module consists of one level: an engine rejects a whole module with an
+// instruction that it does not know. Who loads the module chooses the level
+// (`ingot export --as web` writes one module per level). The compiler unites
+// the features of all functions of a module, so that pragmas around functions
+// suffice.
+
+#include "targets/FeaturePragmas.h"
+#include "targets/TargetDescription.h"
+#include "targets/wasm/Module.h"
+
+namespace ingot::targets {
+
+/// Entries of roundings and square roots, which are instructions for scalars
+/// and for vectors. The builtin sets no errno.
+#define ROUNDINGS(TYPE)                                                        \
+  {"math.sqrt", TYPE, TYPE, "__builtin_elementwise_sqrt({0})"},                \
+      {"math.floor", TYPE, TYPE, "__builtin_elementwise_floor({0})"},          \
+      {"math.ceil", TYPE, TYPE, "__builtin_elementwise_ceil({0})"},            \
+      {"math.trunc", TYPE, TYPE, "__builtin_elementwise_trunc({0})"},          \
+      {"math.roundeven", TYPE, TYPE, "__builtin_elementwise_roundeven({0})"}
+
+static const std::vector<Intrinsic> scalarIntrinsics = {ROUNDINGS("f32"),
+                                                        ROUNDINGS("f64")};
+
+/// An entry of a function of two registers.
+#define OF_TWO(OP, FROM, TO, FUNCTION)                                         \
+  {OP, FROM, TO, FUNCTION "(v128_t({0}), v128_t({1}))"}
+
+/// An entry of max or min: a > b ? a : b is pmax of the exchanged operands.
+#define EXTREMUM(OP, TYPE)                                                     \
+  {OP, TYPE, TYPE, "wasm_" TYPE "_p" OP "(v128_t({1}), v128_t({0}))"}
+
+static const std::vector<Intrinsic> vectorIntrinsics = {
+    ROUNDINGS("f32x4"),
+    ROUNDINGS("f64x2"),
+    EXTREMUM("max", "f32x4"),
+    EXTREMUM("max", "f64x2"),
+    EXTREMUM("min", "f32x4"),
+    EXTREMUM("min", "f64x2"),
+    OF_TWO("kernel.narrow_signed", "i32x4", "i16x8", "wasm_i16x8_narrow_i32x4"),
+    OF_TWO("kernel.narrow_unsigned", "i32x4", "i16x8",
+           "wasm_u16x8_narrow_i32x4"),
+    OF_TWO("kernel.narrow_signed", "i16x8", "i8x16", "wasm_i8x16_narrow_i16x8"),
+    OF_TWO("kernel.narrow_unsigned", "i16x8", "i8x16",
+           "wasm_u8x16_narrow_i16x8"),
+};
+
+/// A multiply-add that an engine rounds once where the processor has the
+/// instruction, and twice elsewhere.
+#define MULTIPLY_ADD(TYPE)                                                     \
+  {"vector.fma", TYPE, TYPE,                                                   \
+   "wasm_" TYPE "_relaxed_madd(v128_t({0}), v128_t({1}), v128_t({2}))"}
+
+static const std::vector<Intrinsic> relaxedIntrinsics = {MULTIPLY_ADD("f32x4"),
+                                                         MULTIPLY_ADD("f64x2")};
+
+template <typename Row>
+static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+}
+
+void wasm(std::vector<TargetDescription> &targets) {
+  TargetDescription scalar;
+  scalar.name = "wasm32";
+  scalar.summary = "WebAssembly without vectors (browsers since 2021)";
+  scalar.family = moduleFamily;
+  // Engines on x86-64 have 16 registers for vectors and for floats.
+  scalar.vectorRegisters = 16;
+  scalar.pointerBytes = 4;
+  scalar.l1Bytes = 32 << 10;
+  scalar.l2Bytes = 512 << 10;
+  scalar.intrinsics = scalarIntrinsics;
+  scalar.compilers = {"clang++-22 --target=wasm32", "clang++ --target=wasm32"};
+  scalar.compilerFlags = {"-fno-PIC", "-DINGOT_WITHOUT_MODULE"};
+  scalar.linkFlags = {"-nostdlib", "-Wl,--no-entry,--export=__main_void",
+                      "-Wl,-z,stack-size=1048576"};
+  scalar.libraryText = hostLibraryText;
+  scalar.emulator = nodeCommand;
+  scalar.elf.is64Bit = false;
+  targets.push_back(scalar);
+
+  TargetDescription simd = scalar;
+  simd.name = "wasm32+simd128";
+  simd.summary = "WebAssembly with 16-byte vectors (Chrome 91, Firefox 89, "
+                 "Safari 16.4, Node 16)";
+  simd.vectorBytes = {16};
+  append(simd.intrinsics, vectorIntrinsics);
+  simd.products = pairProducts();
+  simd.includes = {"wasm_simd128.h"};
+  simd.openText = INGOT_OPEN_FEATURES("simd128");
+  simd.closeText = closeFeatures;
+  targets.push_back(simd);
+
+  TargetDescription relaxed = simd;
+  relaxed.name = "wasm32+relaxed-simd";
+  relaxed.summary = "wasm32+simd128 with fused multiply-adds (Chrome 114, "
+                    "Firefox 145, Node 21)";
+  relaxed.fma = true;
+  append(relaxed.intrinsics, relaxedIntrinsics);
+  relaxed.openText = INGOT_OPEN_FEATURES("simd128,relaxed-simd");
+  targets.push_back(relaxed);
+}
+
+} // namespace ingot::targets
