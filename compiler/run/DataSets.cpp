@@ -141,7 +141,7 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
   return true;
 }
 
-bool readInputFiles(Compilation &compilation,
+bool readGivenFiles(Compilation &compilation,
                     ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data) {
   ModelFile *file = compilation.open();
@@ -183,12 +183,22 @@ bool readInputFiles(Compilation &compilation,
       diagnostics.reportFile(DiagnosticId::CannotRead, path,
                              "the input `" + printable(name) + "`: " + error);
   }
-  if (!diagnostics.empty())
+  return diagnostics.empty();
+}
+
+bool readInputFiles(Compilation &compilation,
+                    ArrayRef<std::pair<std::string, std::string>> files,
+                    InputData &data) {
+  if (!readGivenFiles(compilation, files, data))
     return false;
-  for (auto [input, tensor, name] : llvm::zip(inputs, data, names))
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  std::vector<GraphInput> inputs =
+      fedInputs(compilation.open()->model(), &compilation.context());
+  for (auto [input, tensor] : llvm::zip(inputs, data))
     if (!tensor && input.elementType)
       diagnostics.report(DiagnosticId::BadOption,
-                         "the input " + name + " has no data",
+                         "the input `" + printable(input.name) +
+                             "` has no data",
                          "add --input " + printable(input.name) + "=FILE.npy");
   return diagnostics.empty();
 }

@@ -31,7 +31,11 @@ bool readValues(Compilation &compilation, llvm::StringRef folder,
 /// values.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
-/// Reads inputs from the files of NAME=FILE pairs; all inputs must be given.
+/// Reads inputs from the files of NAME=FILE pairs; the others stay empty.
+bool readGivenFiles(Compilation &compilation,
+                    llvm::ArrayRef<std::pair<std::string, std::string>> files,
+                    InputData &data);
+/// Reads inputs like readGivenFiles; all inputs must be given.
 bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from ._dtypes import array_type
 from ._errors import InputError, ToolchainError
 from ._net import Net
+from ._reference import first_engine
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,10 @@ def compare(name: str, got: Any, want: Any, rtol: float, atol: float) -> Compari
 
 def _reference(model: bytes, feeds: dict[str, Any]) -> tuple[list[Any], str]:
     try:
-        runtime = importlib.import_module("onnxruntime")
-        session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
-        return list(session.run(None, feeds)), "onnxruntime"
-    except ImportError:
-        pass
-    try:
-        onnx = importlib.import_module("onnx")
-        evaluator = importlib.import_module("onnx.reference").ReferenceEvaluator(onnx.load_model_from_string(model))
-        return list(evaluator.run(None, feeds)), "onnx.reference"
+        engine = first_engine(model)
     except ImportError as error:
-        raise ToolchainError("verify needs expected outputs, or the package onnxruntime or onnx to compute them") from error
+        raise ToolchainError(f"verify needs expected outputs, or the package onnxruntime or onnx to compute them ({error})") from error
+    return engine.run(feeds), engine.version.split()[0]
 
 
 def verify(

@@ -2,7 +2,9 @@
 //
 // Prints the median, the least and the 90th percentile of the run times. With
 // --raw, prints the milliseconds of each run, one number per line, and the
-// summary on standard error.
+// summary on standard error. With --trace, writes the kernels of the first runs
+// as a timeline. With --compare onnxruntime, ONNX Runtime runs in turns with
+// the model.
 
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/HostTime.h"
@@ -11,6 +13,7 @@
 #include "compiler/run/DynamicSizes.h"
 #include "compiler/run/HostModel.h"
 #include "compiler/tools/ingot/Commands.h"
+#include "compiler/verify/Peer.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"
@@ -36,6 +39,14 @@ struct KernelTimes {
   std::vector<std::vector<double>> times;
   size_t run = 0;
   Clock::time_point start;
+  /// What happened when, if it is recorded: the kernel and its start and end.
+  struct Event {
+    int32_t kernel;
+    Clock::time_point start, end;
+  };
+  std::vector<Event> events;
+  /// The number of events to record.
+  size_t wanted = 0;
   static void trace(void *user, int32_t kernel, int32_t finished) {
     auto &all = *static_cast<KernelTimes *>(user);
     if (!finished) {
@@ -46,7 +57,11 @@ struct KernelTimes {
       all.times.resize(kernel + 1);
     std::vector<double> &own = all.times[kernel];
     own.resize(all.run + 1);
-    own.back() += millisecondsSince(all.start);
+    Clock::time_point end = Clock::now();
+    own.back() +=
+        std::chrono::duration<double, std::milli>(end - all.start).count();
+    if (all.events.size() < all.wanted)
+      all.events.push_back({kernel, all.start, end});
   }
 };
 } // namespace
@@ -82,8 +97,9 @@ static Summary summarize(std::vector<double> times) {
 
 static void printSummary(const Summary &summary, llvm::raw_ostream &os) {
   os << llvm::format(
-      "%.4f ms (median of %zu runs; fastest %.4f, 90%% below %.4f)\n",
+      "%.4f ms (median of %zu runs; fastest %.4f, 90%% below %.4f)",
       summary.median, summary.runs, summary.fastest, summary.p90);
+  os << llvm::format(", %.4g runs per second\n", 1000 / summary.median);
 }
 
 using Predictions = llvm::StringMap<HostTime>;
@@ -152,17 +168,106 @@ static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
       errors.size(), 100 * errors[errors.size() / 2]);
 }
 
-static void printJson(const Summary &summary,
-                      std::optional<ArrayRef<Summary>> kernels,
-                      ArrayRef<std::string> names,
-                      const Predictions *predictions) {
+/// Writes the recorded kernels in the format of Chrome's trace viewer, which
+/// Perfetto reads, too; false with a diagnostic if the file cannot be written.
+static bool writeTrace(StringRef path, const KernelTimes &kernels,
+                       ArrayRef<std::string> names, StringRef model,
+                       ArrayRef<Clock::time_point> runs,
+                       Diagnostics &diagnostics) {
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error);
+  if (error) {
+    diagnostics.reportFile(DiagnosticId::CannotWrite, path,
+                           "the trace cannot be written: " + error.message());
+    return false;
+  }
+  Clock::time_point start = runs.front();
+  auto microseconds = [](Clock::duration time) {
+    return std::chrono::duration<double, std::micro>(time).count();
+  };
+  llvm::json::OStream json(os);
+  // A complete event: "X" with its start and duration in microseconds.
+  auto event = [&](StringRef name, StringRef category, Clock::time_point from,
+                   Clock::time_point to, StringRef nodes = "") {
+    json.object([&] {
+      json.attribute("name", llvm::json::fixUTF8(name));
+      json.attribute("cat", category);
+      json.attribute("ph", "X");
+      json.attribute("ts", microseconds(from - start));
+      json.attribute("dur", microseconds(to - from));
+      json.attribute("pid", 1);
+      json.attribute("tid", 1);
+      if (!nodes.empty())
+        json.attributeObject("args", [&] {
+          json.attribute("nodes", llvm::json::fixUTF8(nodes));
+        });
+    });
+  };
+  json.object([&] {
+    json.attribute("displayTimeUnit", "ns");
+    json.attributeArray("traceEvents", [&] {
+      json.object([&] {
+        json.attribute("name", "process_name");
+        json.attribute("ph", "M");
+        json.attribute("pid", 1);
+        json.attributeObject("args", [&] {
+          json.attribute("name", llvm::json::fixUTF8(model));
+        });
+      });
+      // A run ends where the next one begins.
+      Clock::time_point last =
+          kernels.events.empty() ? start : kernels.events.back().end;
+      for (size_t i = 0; i + 1 < runs.size() && runs[i] < last; ++i)
+        event("run " + std::to_string(i + 1), "run", runs[i], runs[i + 1]);
+      for (const KernelTimes::Event &one : kernels.events) {
+        StringRef name = size_t(one.kernel) < names.size()
+                             ? StringRef(names[one.kernel])
+                             : StringRef("kernel");
+        auto [kernel, nodes] = name.split("  ");
+        event(kernel, "kernel", one.start, one.end, nodes);
+      }
+    });
+  });
+  os << "\n";
+  os.close();
+  if (os.has_error()) {
+    diagnostics.reportFile(DiagnosticId::CannotWrite, path,
+                           "the trace cannot be written: " +
+                               os.error().message());
+    os.clear_error();
+    return false;
+  }
+  return true;
+}
+
+/// Prints how much faster the model is than its peer.
+static void printPeer(const Summary &summary, const Summary &peer,
+                      StringRef name, llvm::raw_ostream &os) {
+  os << name << ": ";
+  printSummary(peer, os);
+  os << llvm::format("ratio %.2f\n", peer.median / summary.median);
+}
+
+static void
+printJson(const Summary &summary, std::optional<ArrayRef<Summary>> kernels,
+          ArrayRef<std::string> names, const Predictions *predictions,
+          const std::optional<std::pair<std::string, Summary>> &peer) {
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  auto figures = [&](const Summary &of) {
+    json.attribute("median", of.median);
+    json.attribute("fastest", of.fastest);
+    json.attribute("p90", of.p90);
+    json.attribute("runs", static_cast<int64_t>(of.runs));
+    json.attribute("runs_per_second", 1000 / of.median);
+  };
   json.object([&] {
     json.attribute("unit", "ms");
-    json.attribute("median", summary.median);
-    json.attribute("fastest", summary.fastest);
-    json.attribute("p90", summary.p90);
-    json.attribute("runs", static_cast<int64_t>(summary.runs));
+    figures(summary);
+    if (peer)
+      json.attributeObject("compared_with", [&] {
+        json.attribute("name", llvm::json::fixUTF8(peer->first));
+        figures(peer->second);
+      });
     if (!kernels)
       return;
     json.attributeArray("kernels", [&] {
@@ -190,12 +295,18 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
       !refuseUnused(arguments, {"json", "per-group", "roofline"}, "with --raw",
                     diagnostics))
     return diagnostics.exitCode();
+  bool isTraced = !arguments.trace.empty();
   arguments.perGroup |= arguments.roofline;
+  if (isTraced && !requireOneTarget(arguments, "--trace", diagnostics))
+    return diagnostics.exitCode();
+  // A trace that cannot be written is reported before the model is compiled.
+  if (isTraced && !checkWritable(arguments.trace, diagnostics))
+    return diagnostics.exitCode();
   if (arguments.perGroup &&
       !requireOneTarget(arguments, "--per-group", diagnostics))
     return diagnostics.exitCode();
   arguments.compile.model = arguments.positional[0];
-  arguments.compile.trace = arguments.perGroup;
+  arguments.compile.trace = arguments.perGroup || isTraced;
   auto context = makeContext();
   std::optional<Predictions> predictions;
   if (arguments.roofline) {
@@ -229,27 +340,70 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
                          "the compiled model failed: " + statusText(status));
       return diagnostics.exitCode();
     }
-  hooks.trace = arguments.perGroup ? KernelTimes::trace : nullptr;
+  hooks.trace = arguments.compile.trace ? KernelTimes::trace : nullptr;
   hooks.trace_user = &kernels;
+  constexpr size_t mostEvents = 100'000;
+  kernels.wanted = isTraced ? mostEvents : 0;
 
-  std::vector<double> times;
-  for (auto start = Clock::now();
-       times.empty() || millisecondsSince(start) < arguments.seconds * 1000;) {
-    auto begin = Clock::now();
-    model->run(io, &hooks);
-    times.push_back(millisecondsSince(begin));
-    ++kernels.run;
+  std::unique_ptr<verify::Peer> onnxRuntime;
+  if (arguments.compares) {
+    InputData data;
+    for (size_t i = 0; i < model->inputTypes().size(); ++i) {
+      Tensor tensor = tensors[i];
+      tensor.type = typeAt(tensor.type, model->dynamicSizes(), sizes);
+      tensor.bytes.resize(tensor.elements() *
+                          elementBytes(tensor.type.getElementType()));
+      data.push_back(std::move(tensor));
+    }
+    onnxRuntime = verify::Peer::start(arguments.compile, data,
+                                      arguments.referenceOptions.python,
+                                      arguments.threads, *context, diagnostics);
+    if (!onnxRuntime)
+      return diagnostics.exitCode();
+  }
+
+  std::vector<double> times, ofPeer;
+  std::vector<Clock::time_point> runs;
+  auto runFor = [&](double seconds) {
+    auto start = Clock::now();
+    do {
+      auto begin = Clock::now();
+      if (isTraced && kernels.events.size() < mostEvents)
+        runs.push_back(begin);
+      model->run(io, &hooks);
+      times.push_back(millisecondsSince(begin));
+      ++kernels.run;
+    } while (millisecondsSince(start) < seconds * 1000);
+    if (isTraced)
+      runs.push_back(Clock::now());
+  };
+  if (!onnxRuntime) {
+    runFor(arguments.seconds);
+  } else {
+    // In turns, so that both see the same changes of the machine's speed.
+    constexpr int turns = 10;
+    for (int turn = 0; turn < turns; ++turn) {
+      runFor(arguments.seconds / turns / 2);
+      if (!onnxRuntime->run(arguments.seconds / turns / 2, ofPeer, diagnostics))
+        return diagnostics.exitCode();
+    }
   }
   Summary summary = summarize(times);
+  std::optional<std::pair<std::string, Summary>> peer;
+  if (onnxRuntime)
+    peer.emplace(onnxRuntime->name(), summarize(ofPeer));
   std::vector<std::string> names;
-  if (arguments.perGroup)
+  if (arguments.compile.trace)
     names = launchNames(compilation.module());
   std::vector<Summary> ofKernels = summarize(kernels);
+  if (isTraced && !writeTrace(arguments.trace, kernels, names,
+                              arguments.compile.model, runs, diagnostics))
+    return diagnostics.exitCode();
   if (arguments.json) {
     printJson(summary,
               arguments.perGroup ? std::make_optional(ArrayRef(ofKernels))
                                  : std::nullopt,
-              names, predictions ? &*predictions : nullptr);
+              names, predictions ? &*predictions : nullptr, peer);
     return Success;
   }
   if (arguments.raw)
@@ -257,7 +411,10 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
       llvm::outs() << llvm::format("%.6f\n", time);
   if (arguments.perGroup)
     printKernels(ofKernels, names, predictions ? &*predictions : nullptr);
-  printSummary(summary, arguments.raw ? llvm::errs() : llvm::outs());
+  llvm::raw_ostream &os = arguments.raw ? llvm::errs() : llvm::outs();
+  printSummary(summary, os);
+  if (peer)
+    printPeer(summary, peer->second, peer->first, os);
   return Success;
 }
 

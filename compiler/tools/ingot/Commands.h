@@ -8,6 +8,8 @@
 
 #include "compiler/Compile.h"
 #include "compiler/quantize/Quantize.h"
+#include "compiler/verify/RandomInputs.h"
+#include "compiler/verify/Reference.h"
 
 namespace ingot {
 
@@ -37,12 +39,22 @@ struct Arguments {
   /// The folder of data sets for which a test program is written; empty: none.
   std::string emitTest;
   std::vector<std::pair<std::string, std::string>> inputs;
+  /// What `ingot verify` compares, how.
+  verify::InputChoices inputChoices;
+  verify::ReferenceOptions referenceOptions;
+  bool perNode = false;
+  std::string against;
+  const TargetDescription *againstTarget = nullptr;
+  std::optional<double> tolerance;
   std::optional<Stage> stopAfter;
   /// Whether `run` and `test` compile without reading the data first.
   bool dynamic = false;
   bool quiet = false, verbose = false, force = false;
   bool json = false, markdown = false, perGroup = false, roofline = false,
        raw = false;
+  /// The file of a timeline, and whether ONNX Runtime is timed too.
+  std::string trace;
+  bool compares = false;
   unsigned threads = 1;
   double seconds = 3;
   /// What `ingot diff` allows, by the names of the options.
@@ -55,6 +67,7 @@ struct Arguments {
 using Command = int (*)(Arguments &, Diagnostics &);
 
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics);
+int verifyCommand(Arguments &arguments, Diagnostics &diagnostics);
 int runCommand(Arguments &arguments, Diagnostics &diagnostics);
 int testCommand(Arguments &arguments, Diagnostics &diagnostics);
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics);

@@ -3,7 +3,7 @@
 // Prints a summary of the model file, the strategy of each fusion group, and
 // the sizes of code and memory on the target, for which the generated code is
 // compiled. If the model cannot be compiled, prints the summary and the
-// diagnostics.
+// diagnostics. Dimensions that the model leaves open get sizes for the report.
 
 #include "codegen/files/NodeNames.h"
 #include "compiler/Pipeline.h"
@@ -59,6 +59,8 @@ struct Report {
   } quantized;
   /// The reason why the sizes of code and stack are unknown, if they are.
   std::string unmeasured;
+  /// The sizes that were chosen for open dimensions.
+  verify::Sizes chosen;
 };
 
 } // namespace
@@ -388,6 +390,11 @@ static void printJson(llvm::raw_ostream &os, const ModelSummary &summary,
     json.attribute("initializer_bytes", summary.initializerBytes);
     json.attribute("target", target.name);
     json.attribute("compiles", report.isPlanned);
+    if (!report.chosen.empty())
+      json.attributeObject("chosen_sizes", [&] {
+        for (const auto &[key, size] : report.chosen)
+          json.attribute(text(key), size);
+      });
     if (report.isPlanned) {
       json.attributeArray("groups", [&] {
         for (const Row &row : report.rows)
@@ -527,19 +534,51 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   return {};
 }
 
+/// Whether the model lacks nothing but sizes of dimensions.
+static bool lacksSizes(const Diagnostics &diagnostics) {
+  return !diagnostics.empty() &&
+         llvm::all_of(diagnostics.list(), [](const Diagnostic &d) {
+           return d.id == DiagnosticId::UnboundDimension;
+         });
+}
+
 /// Describes the model of the options; returns false, with diagnostics, if it
-/// is not an ONNX model.
-static bool describeModel(const Arguments &arguments, ModelSummary &summary,
-                          Report &report, Diagnostics &diagnostics) {
+/// is not an ONNX model. If `choosesSizes`, open dimensions get sizes.
+static bool describeModel(const Arguments &arguments, bool choosesSizes,
+                          ModelSummary &summary, Report &report,
+                          Diagnostics &diagnostics) {
   auto context = makeContext();
-  Compilation reader(arguments.compile, *context, diagnostics);
+  CompileOptions compile = arguments.compile;
+  Compilation reader(compile, *context, diagnostics);
   ModelFile *file = reader.open();
   if (!file)
     return false;
   summary = summarize(file->model());
   Footprint footprint;
-  if (auto planned =
-          planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
+  Diagnostics trial;
+  trial.setFile(diagnostics.file());
+  auto planned = planAndMeasure(compile, *context, footprint, trial);
+  if (choosesSizes && lacksSizes(trial)) {
+    size_t inputs = fedInputs(file->model(), context.get()).size();
+    verify::Sizes sizes = verify::sizesToRun(file->model(), compile.import,
+                                             InputData(inputs), *context)
+                              .front();
+    for (const auto &[key, size] : sizes)
+      if (!compile.import.dims.count(key) && !StringRef(key).contains('+'))
+        compile.import.dims[key] = report.chosen[key] = size;
+    Diagnostics again;
+    again.setFile(diagnostics.file());
+    planned = planAndMeasure(compile, *context, footprint, again);
+    // The first diagnostics tell more if the chosen sizes do not fit.
+    if (planned)
+      trial = std::move(again);
+    else
+      report.chosen.clear();
+  }
+  for (ArrayRef<Diagnostic> list : {trial.list(), trial.warnings()})
+    for (const Diagnostic &diagnostic : list)
+      diagnostics.report(diagnostic);
+  if (planned) {
     // `planned` contains kernels instead of fusion groups. To report the
     // groups, the model is compiled again up to `decide`, with the options of
     // `planned` (which --max-ram may have changed), so that they are the same.
@@ -547,18 +586,49 @@ static bool describeModel(const Arguments &arguments, ModelSummary &summary,
     simplify::WidenedWeights widened;
     if (groups.advance(Stage::Import))
       widened = widenedWeights(groups.module(), planned->options);
+    verify::Sizes chosen = std::move(report.chosen);
     if (groups.advance(Stage::Decide))
-      report = makeReport(groups.module(), *arguments.compile.target,
-                          std::move(footprint));
+      report =
+          makeReport(groups.module(), *compile.target, std::move(footprint));
+    report.chosen = std::move(chosen);
     // The types belong to the context, which the report outlives.
     report.quantized = {widened.bytes, widened.storedBytes,
                         storedTypes(widened)};
-    if (auto compiler = findMeasuringCompiler(arguments.compile); !compiler)
+    if (auto compiler = findMeasuringCompiler(compile); !compiler)
       report.unmeasured = llvm::toString(compiler.takeError());
   }
   if (report.isPlanned)
-    checkBudget(arguments.compile, report.footprint, *context, diagnostics);
+    checkBudget(compile, report.footprint, *context, diagnostics);
   return true;
+}
+
+/// Prints what to do about open dimensions and about a model that does not
+/// compile.
+static void printNextSteps(const Report &report,
+                           const Diagnostics &diagnostics) {
+  llvm::raw_ostream &os = llvm::outs();
+  if (!report.chosen.empty()) {
+    os << "\nthe model leaves dimensions open; these figures are for";
+    for (const auto &[key, size] : report.chosen)
+      os << " " << printable(key) << "=" << size;
+    os << "\nbind them:";
+    for (const auto &[key, size] : report.chosen)
+      os << " --dim " << printable(key) << "=" << size;
+    os << "  (or a range: --dim " << printable(report.chosen.begin()->first)
+       << "=1..64)\n";
+  }
+  if (report.isPlanned || diagnostics.empty())
+    return;
+  os << "\nthe model does not compile yet:\n";
+  for (const Diagnostic &diagnostic : diagnostics.list()) {
+    os << "  " << infoOf(diagnostic.id).name << ": "
+       << printable(diagnostic.message, 200);
+    if (diagnostic.count > 1)
+      os << " (" << diagnostic.count << " nodes)";
+    os << "\n";
+    for (const std::string &hint : diagnostic.hints)
+      os << "    " << printable(hint, 200) << "\n";
+  }
 }
 
 std::string inspectAsJson(const Arguments &arguments,
@@ -566,7 +636,8 @@ std::string inspectAsJson(const Arguments &arguments,
   ModelSummary summary;
   Report report;
   std::string text;
-  if (describeModel(arguments, summary, report, diagnostics)) {
+  if (describeModel(arguments, /*choosesSizes=*/false, summary, report,
+                    diagnostics)) {
     llvm::raw_string_ostream os(text);
     printJson(os, summary, report, *arguments.compile.target, diagnostics);
   }
@@ -579,7 +650,8 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   arguments.compile.model = arguments.positional[0];
   ModelSummary summary;
   Report report;
-  if (!describeModel(arguments, summary, report, diagnostics))
+  if (!describeModel(arguments, /*choosesSizes=*/true, summary, report,
+                     diagnostics))
     return diagnostics.exitCode();
   if (arguments.json) {
     printJson(llvm::outs(), summary, report, *arguments.compile.target,
@@ -596,6 +668,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
                       : printRows(report);
     printTotals(report, target);
   }
+  printNextSteps(report, diagnostics);
   return diagnostics.exitCode();
 }
 

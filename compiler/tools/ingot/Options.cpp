@@ -29,6 +29,15 @@ The table has a line for each kernel call:
   arena     bytes of the arena that are live during the call
   stack     bytes of stack that the kernel needs
   nodes     the ONNX nodes that it computes
+and for a GPU instead of code, arena and stack:
+  blocks    thread blocks; `threads`: of each block
+  regs      estimated registers of a thread
+  shared    bytes of shared memory of a block
+  held      occupancy: the share of the threads that a processor can hold
+  us        predicted microseconds; `bound by`: what limits them
+
+Dimensions that the model leaves open get sizes for the report, which says how
+to bind them.
 )";
 
 static constexpr StringLiteral diffExamples = R"(
@@ -48,6 +57,17 @@ static constexpr StringLiteral testExamples = R"(
   ingot test net.onnx DIR                       those in another folder
 )";
 
+static constexpr StringLiteral verifyExamples = R"(
+  ingot verify net.onnx                         random inputs, against ONNX Runtime
+  ingot verify net.onnx --dim batch=1..8        compiled once, run at several sizes
+  ingot verify net.onnx --input x=x.npy --range mask=0..1
+  ingot verify net.onnx --per-node              the first wrong node, and the cause
+  ingot verify net_q.onnx --against net.onnx --per-node
+  ingot verify net.onnx --against-target generic
+
+docs/verify.md describes the inputs, the reference and the tolerance.
+)";
+
 static constexpr StringLiteral runExamples = R"(
   ingot run net.onnx --input x=x.npy --output-dir out
   ingot run net.onnx IN_DIR OUT_DIR             input_0.pb ... to output_0.pb ...
@@ -58,6 +78,8 @@ static constexpr StringLiteral benchExamples = R"(
   ingot bench net.onnx --threads 2 --seconds 5
   ingot bench net.onnx --per-group              the time of each kernel
   ingot bench net.onnx --roofline               and what limits it
+  ingot bench net.onnx --trace net.json         a timeline for ui.perfetto.dev
+  ingot bench net.onnx --compare onnxruntime    in turns with ONNX Runtime
   ingot bench net.onnx --json
 )";
 
@@ -113,6 +135,7 @@ Options::Options() {
       {&inspect, inspectCommand, "MODEL.onnx", 1, 1, inspectExamples},
       {&diff, diffCommand, "OLD NEW", 2, 2, diffExamples},
       {&test, testCommand, "MODEL.onnx [DIR]", 1, 2, testExamples},
+      {&verify, verifyCommand, "MODEL.onnx", 1, 1, verifyExamples},
       {&run, runCommand, "MODEL.onnx [IN_DIR OUT_DIR]", 1, 3, runExamples},
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
       {&quantize, quantizeCommand, "MODEL.onnx", 1, 1, quantizeExamples},

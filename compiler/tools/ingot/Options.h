@@ -47,6 +47,9 @@ struct Options {
       "diff", "Compare two models or reports: kernels, flash, RAM, time"};
   llvm::cl::SubCommand test{"test", "Compile, run on the model's test data, "
                                     "compare with its expected outputs"};
+  llvm::cl::SubCommand verify{"verify",
+                              "Check a model without data: run it on random "
+                              "inputs, compare with ONNX Runtime"};
   llvm::cl::SubCommand run{"run", "Compile and run a model on data"};
   llvm::cl::SubCommand bench{"bench", "Time a model on this machine"};
   llvm::cl::SubCommand quantize{"quantize",
@@ -61,10 +64,10 @@ struct Options {
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
   /// All commands, `compile` first.
-  llvm::cl::SubCommand *const parsers[13] = {
-      &compile,        &inspect,    &diff,     &test,    &run,
-      &bench,          &quantize,   &ops,      &targets, &helpCommand,
-      &versionCommand, &completion, &reference};
+  llvm::cl::SubCommand *const parsers[14] = {
+      &compile,     &inspect,        &diff,       &test,     &verify,
+      &run,         &bench,          &quantize,   &ops,      &targets,
+      &helpCommand, &versionCommand, &completion, &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
   enum : unsigned {
@@ -72,27 +75,30 @@ struct Options {
     Inspect = 2,
     Diff = 4,
     Test = 8,
-    Run = 16,
-    Bench = 32,
-    Quantize = 64,
-    Ops = 128,
-    Targets = 256,
-    All = 0x1fff,
-    Models = Compile | Inspect | Diff | Test | Run | Bench
+    Verify = 16,
+    Run = 32,
+    Bench = 64,
+    Quantize = 128,
+    Ops = 256,
+    Targets = 512,
+    All = 0x3fff,
+    Models = Compile | Inspect | Diff | Test | Verify | Run | Bench
   };
   /// The syntax of each command, in the order of `parsers`.
   std::vector<CommandSyntax> commands;
   /// The positional arguments of each command, in the order of `parsers`.
   std::vector<std::unique_ptr<llvm::cl::list<std::string>>> positional;
 
-  llvm::cl::OptionCategory Input{"Input"}, Target{"Target"}, Memory{"Memory"},
-      Precision{"Precision"}, Quantization{"Quantization"}, Output{"Output"},
-      Build{"Build"}, Measuring{"Measuring"}, Debugging{"Compiler development"},
+  llvm::cl::OptionCategory Input{"Input"}, Comparison{"Comparison"},
+      Target{"Target"}, Memory{"Memory"}, Precision{"Precision"},
+      Quantization{"Quantization"}, Output{"Output"}, Build{"Build"},
+      Measuring{"Measuring"}, Debugging{"Compiler development"},
       General{"General"};
   /// Returns the option groups in the order of the help.
   std::vector<llvm::cl::OptionCategory *> groups() {
-    return {&Input,  &Target, &Memory,    &Precision, &Quantization,
-            &Output, &Build,  &Measuring, &Debugging, &General};
+    return {&Input,     &Comparison,   &Target, &Memory,
+            &Precision, &Quantization, &Output, &Build,
+            &Measuring, &Debugging,    &General};
   }
 
   using Text = llvm::cl::opt<std::string>;

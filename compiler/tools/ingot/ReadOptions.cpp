@@ -333,6 +333,18 @@ static void readTiming(const Options &options, Arguments &arguments,
     arguments.threads = options.threads;
   if (options.seconds.getNumOccurrences())
     arguments.seconds = options.seconds;
+  if (is_contained(arguments.given, "compare")) {
+    arguments.compares = options.compare == "onnxruntime";
+    if (!arguments.compares)
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--compare: unknown value `" +
+                             printable(options.compare) +
+                             "` (choose onnxruntime)");
+  }
+  arguments.trace = options.traceFile;
+  if (options.traceFile.getNumOccurrences() && arguments.trace.empty())
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--trace: the file name is missing");
   if (arguments.threads < 1 || arguments.threads > 1024)
     diagnostics.report(DiagnosticId::BadOption,
                        "--threads: " + Twine(arguments.threads) +
@@ -408,6 +420,69 @@ static void readQuantize(const Options &options, Arguments &arguments,
   else if (!wanted.budget || !wanted.budget->isPercent)
     refuseUnused(arguments, {"labels"}, "without a --max-loss in percent",
                  diagnostics);
+}
+
+/// Reads the options of `ingot verify`.
+static void readVerify(const Options &options, Arguments &arguments,
+                       Diagnostics &diagnostics) {
+  auto isGiven = [&](StringRef name) {
+    return is_contained(arguments.given, name);
+  };
+  verify::InputChoices &inputs = arguments.inputChoices;
+  inputs.files = arguments.inputs;
+  if (isGiven("seed"))
+    inputs.seed = options.seed;
+  for (const auto &[name, text] : readPairs(options.ranges, diagnostics)) {
+    auto [low, high] = StringRef(text).split("..");
+    verify::NumberRange range;
+    if (low.trim().getAsDouble(range.least) ||
+        high.trim().getAsDouble(range.most) || !(range.least <= range.most))
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--range: cannot parse `" + printable(text) +
+                             "` as the range of `" + printable(name) +
+                             "` (examples: 0..1, -0.5..0.5)");
+    else
+      inputs.ranges[name] = range;
+  }
+  arguments.perNode = options.perNode;
+  arguments.against = options.against;
+  if (isGiven("against-target"))
+    arguments.againstTarget = findTarget(options.againstTarget, diagnostics);
+  static constexpr std::pair<StringLiteral, verify::Engine> engines[] = {
+      {"onnxruntime", verify::Engine::OnnxRuntime},
+      {"onnx", verify::Engine::Onnx},
+      {"definition", verify::Engine::Definition}};
+  if (isGiven("reference")) {
+    auto known = llvm::find_if(engines, [&](const auto &engine) {
+      return engine.first == options.referenceEngine;
+    });
+    if (known == std::end(engines))
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--reference: unknown value `" +
+                             printable(options.referenceEngine) +
+                             "` (choose onnxruntime, onnx or definition)");
+    else
+      arguments.referenceOptions.engine = known->second;
+  }
+  if (isGiven("python") && installedCommand(options.python).empty())
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "--python: the program `" +
+            printable(StringRef(options.python).ltrim().split(' ').first) +
+            "` is not installed");
+  arguments.referenceOptions.python = options.python;
+  if (isGiven("tolerance")) {
+    arguments.tolerance = options.tolerance;
+    if (!(options.tolerance >= 0))
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--tolerance: the value must not be negative");
+  }
+  if (isGiven("against") && isGiven("against-target"))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--against and --against-target exclude each other");
+  if (isGiven("against") || isGiven("against-target"))
+    refuseUnused(arguments, {"reference", "python"},
+                 "if two compiled models are compared", diagnostics);
 }
 
 /// Reports too few or too many positional arguments.
@@ -570,6 +645,7 @@ void readArguments(const Options &options, Arguments &arguments,
   for (auto &[name, values] : readPairs(options.binds, diagnostics))
     arguments.compile.import.bind[name] = values;
   arguments.inputs = readPairs(options.inputs, diagnostics);
+  readVerify(options, arguments, diagnostics);
   readQuantize(options, arguments, diagnostics);
   readTiming(options, arguments, diagnostics);
   if (isGiven(options.stopAfter))

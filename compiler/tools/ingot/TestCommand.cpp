@@ -119,9 +119,8 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
     diagnostics.reportFile(
         DiagnosticId::CannotRead, folder,
         "no test_data_set_* folders in `" + printable(folder) + "`",
-        "run the model on your own data with `ingot run MODEL --input "
-        "NAME=FILE.npy --output-dir DIR` and compare the outputs with those of "
-        "ONNX Runtime");
+        "`ingot verify MODEL` needs no data; `ingot run MODEL --input "
+        "NAME=FILE.npy --output-dir DIR` runs your own");
     return diagnostics.exitCode();
   }
   size_t wrong = 0;

@@ -1,0 +1,47 @@
+// Random inputs that fit a model.
+//
+// Finds out from the graph which numbers an input may have: indices within the
+// rows that they select, masks, positions, images, the range of the step by
+// which an input is quantized.
+
+#ifndef INGOT_COMPILER_VERIFY_RANDOMINPUTS_H
+#define INGOT_COMPILER_VERIFY_RANDOMINPUTS_H
+
+#include "compiler/run/DataSets.h"
+
+namespace ingot::verify {
+
+/// The least and the largest number of an input.
+struct NumberRange {
+  double least = 0, most = 1;
+};
+
+struct InputChoices {
+  uint64_t seed = 1;
+  /// --range, by the name of the input.
+  std::map<std::string, NumberRange> ranges;
+  /// --input: files of inputs that are not random.
+  std::vector<std::pair<std::string, std::string>> files;
+};
+
+/// The sizes of one run: a value for each dimension that the model leaves open,
+/// by its key in ImportOptions::dims.
+using Sizes = std::map<std::string, int64_t>;
+
+/// Returns sizes with which to run the model: one or more sets. Sizes of --dim
+/// are kept; of a range the least, the largest and one in between.
+std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
+                              const ImportOptions &import,
+                              const InputData &given,
+                              mlir::MLIRContext &context);
+
+/// Reads the inputs of InputChoices::files and fills in the others. Values of
+/// --bind are kept. Returns false with diagnostics, for example if an input
+/// determines a shape.
+bool makeInputs(Compilation &compilation, const InputChoices &choices,
+                const Sizes &sizes, InputData &data,
+                std::vector<std::string> &notes);
+
+} // namespace ingot::verify
+
+#endif // INGOT_COMPILER_VERIFY_RANDOMINPUTS_H

@@ -1,0 +1,63 @@
+// How large rounding errors may be, derived from a model.
+//
+// The error of a tensor is measured in units of its range. Let u be the unit
+// roundoff of float32 (2^-24), and R the largest number of roundings on a path
+// to the tensor: a contraction of K products counts K, an operator that sums
+// unknown numbers of elements counts 64, any other operator 1. Rounding errors
+// are independent, so that they add up like a random walk:
+//
+//   16 u sqrt(R)                     float32 and wider
+//   + 4 v sqrt(N)                    if tensors are float16 or bfloat16, with
+//                                    the roundoff v; N operators on the path
+//   + 4 w sqrt(C)                    if --fast rounds the operands of C
+//                                    contractions on the path, with roundoff w
+//   + 2 sqrt(Q) / 2^b                if Q operators on the path quantize to b
+//                                    bits: one step each is right, too
+//
+// A model may be more sensitive than this rule knows. So twice the change that
+// the reference shows for slightly changed inputs is allowed in any case.
+
+#ifndef INGOT_COMPILER_VERIFY_TOLERANCES_H
+#define INGOT_COMPILER_VERIFY_TOLERANCES_H
+
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace ingot::verify {
+
+/// The roundings on the path with the most of them, each kind by itself.
+struct Roundings {
+  double sums = 0, operators = 0, contractions = 0;
+  /// The quantizing operators, and the least number of bits of them.
+  double quantizing = 0;
+  int bits = 8;
+
+  /// Adds the roundings of another path, each kind by itself.
+  void join(const Roundings &other);
+};
+
+class Tolerances {
+public:
+  /// `fast` is the format of --fast; empty: none.
+  Tolerances(const onnx::ModelProto &model, llvm::StringRef fast);
+
+  /// Returns the tolerance of a tensor in units of its range.
+  double of(llvm::StringRef tensor) const;
+  /// Whether a quantizing operator is before the tensor.
+  bool isQuantized(llvm::StringRef tensor) const;
+
+private:
+  void read(const onnx::NodeProto &node);
+  Roundings at(llvm::StringRef tensor) const { return before.lookup(tensor); }
+
+  llvm::StringMap<Roundings> before;
+  /// The shapes of constants.
+  llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
+  /// The unit roundoff of narrow float tensors, and of --fast; 0: none.
+  double narrow = 0, fast = 0;
+};
+
+} // namespace ingot::verify
+
+#endif // INGOT_COMPILER_VERIFY_TOLERANCES_H
