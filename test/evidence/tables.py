@@ -128,7 +128,7 @@ static inline void ingot_leave(int line) {
 
 
 def data_sets(model, directory, count=1):
-    """Writes data sets with seeded inputs, of which each is larger than the one before."""
+    """Writes data sets with seeded inputs. The inputs of each are larger than those of the one before."""
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     for number in range(count):
         folder = os.path.join(directory, f"test_data_set_{number}")
