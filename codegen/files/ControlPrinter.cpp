@@ -106,6 +106,7 @@ void ControlPrinter::printOperations(kernel::ProgramOp program) {
 }
 
 void ControlPrinter::printOperation(Operation &op) {
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Statement, &op);
   if (auto launch = dyn_cast<kernel::LaunchOp>(op))
     printLaunch(launch);
   else if (auto choice = dyn_cast<kernel::IfOp>(op))
@@ -239,6 +240,7 @@ std::string ControlPrinter::nameOfArgument(kernel::ProgramOp program,
 }
 
 void ControlPrinter::printProgram(kernel::ProgramOp program) {
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Function, program);
   NameScope outside = names;
   named.clear();
   arenaNames.clear();
@@ -455,6 +457,8 @@ void ControlPrinter::printLoop(kernel::LoopOp loop) {
   for (Value whole : outputs.take_front(results).drop_front(carried))
     addPart(whole, index++, /*readOnly=*/false);
 
+  std::optional<SourceMap::Mark> mark(std::in_place, context.map, out,
+                                      SourceMap::Kind::Loop, loop);
   out.open("for (int64_t " + iteration + " = 0; " + condition + "; ++" +
            iteration + ") {");
   for (const Carried &state : states)
@@ -468,6 +472,7 @@ void ControlPrinter::printLoop(kernel::LoopOp loop) {
   for (const Carried &state : states)
     out.line(state.name + " = " + state.next + ";");
   out.close();
+  mark.reset();
   for (auto [i, state] : llvm::enumerate(states)) {
     if (!mayBeNone)
       break;

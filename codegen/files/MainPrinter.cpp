@@ -27,6 +27,8 @@ bool MainPrinter::usesThreads() const {
 }
 
 void MainPrinter::printRun(StringRef function) {
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Function,
+                       interface.main);
   NameScope outside = names;
   out.open(function + "(const " + interface.name +
            "_io *io, void *arena, const ingot_context "

@@ -212,11 +212,12 @@ public:
   VariantPrinter(const Variant &variant, const CodegenOptions &options,
                  const Weights &weights,
                  const std::vector<std::string> &sharedNames, NameScope names,
-                 TextWriter &out)
+                 TextWriter &out, SourceMap *map)
       : module(variant.module), target(*variant.target),
         interfaces(interfacesOf(variant, options, weights)), options(options),
         weights(weights), names(std::move(names)), out(out),
         context(*variant.target) {
+    context.map = map;
     module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
@@ -280,6 +281,10 @@ public:
   /// the file has a single target. `isCalled`: whether a function that queries
   /// the machine calls the printed `run`.
   void print(StringRef outside, StringRef inside, bool isCalled) {
+    if (context.map) {
+      context.map->functions = context.functions;
+      context.map->globals = context.globals;
+    }
     std::string kernelText = textOfKernels();
     // Programs are printed later; prefetches are the only prologue text that
     // they need.
@@ -358,6 +363,7 @@ private:
     TextWriter programs(stream);
     print(programs);
     printMemoryFunctions(text, out);
+    place();
     out.raw() << text;
   }
 
@@ -437,7 +443,14 @@ private:
           }))
         MainPrinter::printTeam(out);
     }
+    place();
     out.raw() << text;
+  }
+
+  /// Says that the text that was printed to a string follows here.
+  void place() {
+    if (context.map)
+      context.map->place(out.raw().tell());
   }
 
   bool hasLaunch(llvm::function_ref<bool(kernel::LaunchOp)> is) {
@@ -619,6 +632,11 @@ printSharedWeights(const Weights &weights, const Interface &interface,
 
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
+  printSource(variants, options, os, nullptr);
+}
+
+void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
+                 llvm::raw_ostream &os, SourceMap *map) {
   Weights weights(variants);
   std::vector<Interface> interfaces =
       interfacesOf(variants.back(), options, weights);
@@ -714,7 +732,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
       selector.emplace(variants, interfaces, outside, names);
     if (!interface.isDevice)
       printWeightsElsewhere(interface, weights, out);
-    VariantPrinter(variants.front(), options, weights, {}, names, out)
+    VariantPrinter(variants.front(), options, weights, {}, names, out, map)
         .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
     // The query of the machine follows the pragmas that disable the target's
     // instructions again.
@@ -732,7 +750,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     std::unique_ptr<DeviceHandlePrinter> handle;
     for (auto [number, variant] : llvm::enumerate(variants)) {
       last = std::make_unique<VariantPrinter>(variant, options, weights, shared,
-                                              names, out);
+                                              names, out, map);
       handle = last->printDevice(selector.namespaces[number],
                                  selector.passCondition(number));
       out.blank();
@@ -742,7 +760,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     return;
   }
   for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
-    VariantPrinter(variant, options, weights, shared, names, out)
+    VariantPrinter(variant, options, weights, shared, names, out, map)
         .print(outside, inside, /*isCalled=*/true);
     out.blank();
   }

@@ -81,6 +81,7 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   // that requests it, so INGOT_UNROLLED is a macro.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Loop, loop);
   out.open(
       "for (" + type + " " + name + " = " +
       integer(loop.getLowerBound(), Sign::Signed).text + "; " + name + " < " +
@@ -120,6 +121,7 @@ void KernelPrinter::printWhile(scf::WhileOp loop) {
   for (Value result : loop.getResults())
     if (!variables.count(placement.variable(result)))
       declareUninitialized(result);
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Loop, loop);
   out.open("for (;;) {");
   inScope([&] {
     printBlock(*loop.getBeforeBody());

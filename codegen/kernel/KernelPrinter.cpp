@@ -56,6 +56,7 @@ int64_t KernelPrinter::alignmentOfLocals() const {
 }
 
 void KernelPrinter::print() {
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Function, kernel);
   auto launched = dyn_cast<kernel::FuncOp>(*kernel);
   if (launched && launched.getComment())
     out.comment(*launched.getComment());
@@ -202,6 +203,7 @@ void KernelPrinter::printBlock(Block &block) {
 }
 
 void KernelPrinter::printStatement(Operation *op) {
+  SourceMap::Mark mark(context.map, out, SourceMap::Kind::Statement, op);
 #define INGOT_STATEMENT(OP, FUNCTION)                                          \
   if (auto o = dyn_cast<OP>(op))                                               \
     return FUNCTION(o);

@@ -9,6 +9,7 @@
 #include "codegen/kernel/CTypes.h"
 #include "codegen/kernel/Names.h"
 #include "codegen/kernel/Placement.h"
+#include "codegen/kernel/SourceMap.h"
 #include "codegen/kernel/TextWriter.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/TileRegisters.h"
@@ -68,6 +69,8 @@ struct SourceContext {
   /// The name of the function that distributes a kernel, or a step of a kernel,
   /// over threads.
   std::string parallel;
+  /// Records the positions of operations in the text; may be null.
+  SourceMap *map = nullptr;
 
   /// Returns the C++ statement that prefetches `bytes` bytes from `pointer`.
   std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;

@@ -12,7 +12,9 @@ import sys
 import pages
 
 PAGES = {"cli": "docs/cli.md", "man": "docs/ingot.1", "errors": "docs/errors.md", "operators": "docs/operators.md",
-         "targets": "docs/targets/index.md"}
+         "targets": "docs/targets/index.md", "deviations": "docs/safety.md"}
+# Of these pages only the part between two comments is generated.
+PARTS = {"deviations": ("<!-- begin deviations -->\n", "<!-- end deviations -->\n")}
 
 
 def main():
@@ -24,6 +26,11 @@ def main():
     for page, file in PAGES.items():
         path = os.path.join(pages.ROOT, file)
         now = subprocess.run([arguments.ingot, "reference", page], check=True, capture_output=True, text=True).stdout
+        if page in PARTS:
+            begin, end = PARTS[page]
+            with open(path) as kept:
+                before, _, rest = kept.read().partition(begin)
+            now = before + begin + now + end + rest.partition(end)[2]
         if arguments.update:
             with open(path, "w") as output:
                 output.write(now)

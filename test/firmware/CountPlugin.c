@@ -4,6 +4,8 @@
  * from the first execution of the code at address begin to the first execution of
  * the code at end, and writes a line per block: address, bytes, instructions,
  * runs, and how often execution did not continue with the code after the block.
+ * With intervals=FILE it writes a line for each time from begin to end: the
+ * number of instructions.
  * With loads=FILE,range=BEGIN-END,range=... it also writes how often each
  * instruction reads from each range: address, a count per range, and a count of
  * the reads outside of all ranges.
@@ -71,14 +73,20 @@ static struct block *blocks, *last;
 static uint64_t begin_address, end_address;
 static bool counting;
 static const char *out_path;
+static FILE *intervals;
+static uint64_t interval;
 
 static void run_block(unsigned cpu, void *user) {
   (void)cpu;
   struct block *block = user;
   if (block->begin == begin_address)
     counting = true;
-  if (block->begin == end_address)
+  if (block->begin == end_address) {
+    if (counting && intervals)
+      fprintf(intervals, "%llu\n", (unsigned long long)interval);
+    interval = 0;
     counting = false;
+  }
   /* A block ends before an instruction that crosses a page, but QEMU reads its
      first half and reports these two bytes to the plugin as well. */
   if (last && last->end == block->begin + 2 && last->end % PAGE_BYTES == 0)
@@ -86,8 +94,10 @@ static void run_block(unsigned cpu, void *user) {
   if (last && last->end != block->begin)
     ++last->taken;
   last = counting ? block : NULL;
-  if (counting)
+  if (counting) {
     ++block->runs;
+    interval += block->instructions;
+  }
 }
 
 static void count_load(unsigned cpu, uint32_t info, uint64_t address,
@@ -133,6 +143,8 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 static void write_counts(qemu_plugin_id_t id, void *user) {
   (void)id;
   (void)user;
+  if (intervals)
+    fclose(intervals);
   FILE *out = fopen(out_path, "w");
   if (!out)
     abort();
@@ -171,6 +183,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
       end_address = strtoull(argv[i] + 4, NULL, 0);
     else if (!strncmp(argv[i], "out=", 4))
       out_path = strdup(argv[i] + 4);
+    else if (!strncmp(argv[i], "intervals=", 10))
+      intervals = fopen(argv[i] + 10, "w");
     else if (!strncmp(argv[i], "loads=", 6))
       loads_path = strdup(argv[i] + 6);
     else if (!strncmp(argv[i], "range=", 6) && range_count < MOST_RANGES) {

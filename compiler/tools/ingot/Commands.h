@@ -38,6 +38,8 @@ struct Arguments {
   std::string output, outputDir;
   /// The folder of data sets for which a test program is written; empty: none.
   std::string emitTest;
+  /// The folder for the tables about the generated code; empty: none.
+  std::string evidence;
   std::vector<std::pair<std::string, std::string>> inputs;
   /// What `ingot verify` compares, how.
   verify::InputChoices inputChoices;

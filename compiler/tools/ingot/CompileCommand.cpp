@@ -3,6 +3,7 @@
 #include "codegen/files/OutputFiles.h"
 #include "codegen/kernel/Names.h"
 #include "compiler/Faults.h"
+#include "compiler/evidence/Evidence.h"
 #include "compiler/measure/Footprint.h"
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -46,8 +47,8 @@ static void printModule(ModuleOp module, StringRef output,
 static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
                            Diagnostics &diagnostics) {
   if (!refuseUnused(arguments,
-                    {"arena-section", "cxx", "emit-test", "max-flash", "name",
-                     "trace", "weights"},
+                    {"arena-section", "cxx", "emit-test", "evidence",
+                     "max-flash", "name", "trace", "weights"},
                     "with --stop-after, which writes no C++", diagnostics) ||
       !requireOneTarget(arguments, "--stop-after", diagnostics))
     return;
@@ -120,13 +121,20 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                          Diagnostics &diagnostics) {
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
   bool hasTest = !arguments.emitTest.empty();
+  bool hasEvidence = !arguments.evidence.empty();
   // For a GPU, plans are timed in a program that is built with the compiler of
   // --cxx.
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
                  arguments.compile.target->isDevice();
-  if (!isObject && !hasBudget && !isTuned &&
+  if (isObject &&
+      !refuseUnused(arguments, {"evidence"},
+                    "with an object file: the tables refer to lines of C++",
+                    diagnostics))
+    return false;
+  if (!isObject && !hasBudget && !hasEvidence && !isTuned &&
       !refuseUnused(arguments, {"cxx"},
-                    "when C++ is written without --max-ram or --max-flash",
+                    "when C++ is written without --max-ram, --max-flash or "
+                    "--evidence",
                     diagnostics))
     return false;
   bool hasTrace = arguments.compile.trace;
@@ -141,15 +149,17 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                     diagnostics))
     return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
-      !refuseUnused(
-          arguments,
-          {"arena-section", "emit-test", "max-flash", "max-ram", "trace"},
-          "for a target whose kernels run on a device", diagnostics))
+      !refuseUnused(arguments,
+                    {"arena-section", "emit-test", "evidence", "max-flash",
+                     "max-ram", "trace"},
+                    "for a target whose kernels run on a device", diagnostics))
     return false;
   return (!hasBudget || requireOneTarget(arguments, "--max-ram or --max-flash",
                                          diagnostics)) &&
          (!hasTest ||
           requireOneTarget(arguments, "--emit-test", diagnostics)) &&
+         (!hasEvidence ||
+          requireOneTarget(arguments, "--evidence", diagnostics)) &&
          (!hasTrace || requireOneTarget(arguments, "--trace", diagnostics));
 }
 
@@ -169,8 +179,8 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   if (start >= Stage::Decide && !memory.empty())
     decided.push_back(memory);
   if (!refuseUnused(arguments, decided, with, diagnostics) ||
-      !refuseUnused(arguments, {"emit-test", "quantize"}, "with --start-from",
-                    diagnostics) ||
+      !refuseUnused(arguments, {"emit-test", "evidence", "quantize"},
+                    "with --start-from", diagnostics) ||
       !requireOneTarget(arguments, "--start-from", diagnostics))
     return false;
   if (arguments.stopAfter && *arguments.stopAfter < start) {
@@ -202,7 +212,8 @@ static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
 
 /// Returns the paths of all files that a compilation to `output` may write,
 /// `output` first.
-static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
+static std::vector<std::string> outputsOf(StringRef output, bool hasTest,
+                                          StringRef evidence) {
   std::vector<std::string> paths{output.str()};
   auto add = [&](StringRef extension) {
     SmallString<128> path(output);
@@ -217,6 +228,12 @@ static std::vector<std::string> outputsOf(StringRef output, bool hasTest) {
     llvm::sys::path::replace_extension(path, "");
     paths.push_back((path + "_test.cpp").str());
   }
+  if (!evidence.empty())
+    for (StringRef file : evidenceFiles()) {
+      SmallString<128> path(evidence);
+      llvm::sys::path::append(path, file);
+      paths.push_back(path.str().str());
+    }
   return paths;
 }
 
@@ -350,7 +367,8 @@ static bool checkName(StringRef wanted, bool isGiven,
 static int printToTerminal(Arguments &arguments, MLIRContext &context,
                            Diagnostics &diagnostics) {
   CompileOptions &options = arguments.compile;
-  if (!refuseUnused(arguments, {"emit-test", "json"}, "with -o -", diagnostics))
+  if (!refuseUnused(arguments, {"emit-test", "evidence", "json"}, "with -o -",
+                    diagnostics))
     return diagnostics.exitCode();
   if (options.weights == WeightsMode::Auto)
     options.weights = WeightsMode::Source;
@@ -430,7 +448,8 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   options.name = toIdentifier(options.name);
   bool hasTest = !arguments.emitTest.empty();
-  std::vector<std::string> outputs = outputsOf(output, hasTest);
+  std::vector<std::string> outputs =
+      outputsOf(output, hasTest, arguments.evidence);
   if (!checkWritable(output, diagnostics))
     return diagnostics.exitCode();
   std::vector<std::optional<llvm::sys::fs::UniqueID>> before;
@@ -446,17 +465,24 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   auto compilation =
       std::make_unique<Compilation>(options, *context, diagnostics);
   std::optional<int64_t> flash;
-  if (options.maxRam || options.maxFlash) {
-    Footprint footprint;
+  bool hasBudget = options.maxRam || options.maxFlash;
+  Footprint footprint;
+  if (hasBudget || !arguments.evidence.empty()) {
     compilation = planAndMeasure(options, *context, footprint, diagnostics);
     if (!compilation || !checkBudget(options, footprint, *context, diagnostics))
       return diagnostics.exitCode();
-    flash = footprint.flash();
+    // The tables of --evidence do not change what is written.
+    if (hasBudget)
+      flash = footprint.flash();
+    else
+      compilation->options.measured = std::nullopt;
   }
   if (!compilation->emit(output))
     return diagnostics.exitCode();
   if (hasTest)
     test.write(*compilation, output);
+  if (!arguments.evidence.empty() && diagnostics.empty())
+    writeEvidence(*compilation, footprint, output, arguments.evidence);
   if (!diagnostics.empty())
     return diagnostics.exitCode();
   Written written;

@@ -127,6 +127,7 @@ static constexpr StringLiteral referenceExamples = R"(
   ingot reference errors                        the errors, as Markdown
   ingot reference operators                     the operators, as Markdown
   ingot reference targets                       the targets, as Markdown
+  ingot reference deviations                    deviations from coding standards, as Markdown
 )";
 
 Options::Options() {
@@ -145,8 +146,8 @@ Options::Options() {
       {&versionCommand, ingot::versionCommand, "", 0, 0, versionExamples},
       {&completion, completionCommand, "bash|zsh|fish", 1, 1,
        completionExamples},
-      {&reference, referenceCommand, "cli|man|errors|operators|targets", 1, 1,
-       referenceExamples}};
+      {&reference, referenceCommand,
+       "cli|man|errors|operators|targets|deviations", 1, 1, referenceExamples}};
   for (const CommandSyntax &command : commands)
     positional.push_back(std::make_unique<cl::list<std::string>>(
         cl::Positional, cl::desc(command.takes), cl::sub(*command.parser)));

@@ -685,6 +685,7 @@ void readArguments(const Options &options, Arguments &arguments,
     arguments.output = output;
   arguments.outputDir = options.outputDir;
   arguments.emitTest = options.emitTest;
+  arguments.evidence = options.evidence;
   arguments.markdown = options.markdown;
   arguments.perGroup = options.perGroup;
   arguments.roofline = options.roofline;

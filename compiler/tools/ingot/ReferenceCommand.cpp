@@ -2,6 +2,7 @@
 // generated from tables of the program. A test compares them with the files in
 // docs/.
 
+#include "compiler/evidence/Evidence.h"
 #include "compiler/tools/ingot/Options.h"
 
 using namespace llvm;
@@ -181,13 +182,17 @@ static void printTargets(Options &, raw_ostream &os) {
   printTargetTable(os);
 }
 
+/// Prints the part of docs/safety.md that lists deviations.
+static void printDeviationTables(Options &, raw_ostream &os) {
+  printDeviations("###", os);
+}
+
 int referenceCommand(Arguments &arguments, Diagnostics &diagnostics) {
   static constexpr std::pair<StringLiteral, void (*)(Options &, raw_ostream &)>
-      pages[] = {{"cli", printCli},
-                 {"man", printMan},
-                 {"errors", printErrors},
-                 {"operators", printOperators},
-                 {"targets", printTargets}};
+      pages[] = {
+          {"cli", printCli},         {"man", printMan},
+          {"errors", printErrors},   {"operators", printOperators},
+          {"targets", printTargets}, {"deviations", printDeviationTables}};
   StringRef wanted = arguments.positional.front();
   for (auto &[page, print] : pages)
     if (page == wanted) {
@@ -196,7 +201,8 @@ int referenceCommand(Arguments &arguments, Diagnostics &diagnostics) {
     }
   diagnostics.report(DiagnosticId::BadOption,
                      "unknown page `" + printable(wanted) +
-                         "` (choose cli, man, errors, operators or targets)");
+                         "` (choose cli, man, errors, operators, targets or "
+                         "deviations)");
   return diagnostics.exitCode();
 }
 

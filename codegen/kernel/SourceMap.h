@@ -1,0 +1,79 @@
+// Where operations are in the text of a generated source file.
+//
+// The printers record positions while they print, so that tables such as those
+// of --evidence need not parse the text.
+
+#ifndef INGOT_CODEGEN_KERNEL_SOURCEMAP_H
+#define INGOT_CODEGEN_KERNEL_SOURCEMAP_H
+
+#include "codegen/Codegen.h"
+#include "codegen/kernel/TextWriter.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <vector>
+
+namespace ingot {
+
+class SourceMap {
+public:
+  enum class Kind {
+    Function,  ///< a function with the comment above it
+    Statement, ///< an operation that is a statement, nested ones included
+    Loop,      ///< a loop from its `for` on
+  };
+  /// The bytes [begin, end) of the text belong to `op`.
+  struct Site {
+    Kind kind;
+    mlir::Operation *op;
+    size_t begin, end;
+  };
+
+  /// Records the text that is printed while it exists. Does nothing without a
+  /// map.
+  class Mark {
+  public:
+    Mark(SourceMap *map, TextWriter &out, Kind kind, mlir::Operation *op)
+        : map(map), out(out), kind(kind), op(op),
+          begin(map ? out.raw().tell() : 0) {}
+    Mark(const Mark &) = delete;
+    Mark &operator=(const Mark &) = delete;
+    ~Mark() {
+      if (map)
+        map->unplaced.push_back({kind, op, begin, size_t(out.raw().tell())});
+    }
+
+  private:
+    SourceMap *map;
+    TextWriter &out;
+    Kind kind;
+    mlir::Operation *op;
+    size_t begin;
+  };
+
+  /// Functions are printed to a string before the text that precedes them is
+  /// known: `place` says where in the file the string of the sites recorded
+  /// since the last call begins.
+  void place(size_t begin) {
+    for (Site site : unplaced)
+      sites.push_back(
+          {site.kind, site.op, begin + site.begin, begin + site.end});
+    unplaced.clear();
+  }
+
+  std::vector<Site> sites;
+  /// C names of functions and globals, by symbol.
+  llvm::StringMap<std::string> functions, globals;
+
+private:
+  std::vector<Site> unplaced;
+};
+
+/// Prints the source as printSource does, and records its sites.
+void printSource(llvm::ArrayRef<Variant> variants,
+                 const CodegenOptions &options, llvm::raw_ostream &os,
+                 SourceMap *map);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_KERNEL_SOURCEMAP_H

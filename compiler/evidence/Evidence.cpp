@@ -1,0 +1,894 @@
+// Writes the tables of --evidence.
+//
+//   traceability.json    each node of the model -> functions, files and lines, or
+//                        the reason why it has none; each function -> nodes
+//   node-to-code.csv     the first half of it
+//   code-to-node.csv     each line of a kernel or a helper -> nodes
+//   loops.json           how often each loop iterates
+//   flowfacts.ffx        the same for WCET tools, in OTAWA's FFX format
+//   control-flow.json    where control flow depends on data
+//   memory.json          stack of each function, map of the arena, constants
+//   deviations.md        deviations from coding standards
+//
+// Positions come from the printers (SourceMap), everything else from the IR.
+
+#include "compiler/evidence/Evidence.h"
+
+#include "codegen/files/Interface.h"
+#include "codegen/files/NodeNames.h"
+#include "codegen/files/OutputFiles.h"
+#include "codegen/kernel/Names.h"
+#include "codegen/kernel/SourceMap.h"
+#include "compiler/Faults.h"
+#include "compiler/evidence/DataFlow.h"
+#include "compiler/evidence/LoopBounds.h"
+#include "compiler/import/ModelNodes.h"
+#include "compiler/report/Progress.h"
+#include "dialects/kernel/ValueNames.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+namespace {
+
+/// A function of the generated source: a kernel, a helper that kernels call, or
+/// a program, which launches kernels.
+struct Function {
+  Operation *op;
+  const char *kind;
+  std::string name;
+  size_t firstLine = 0, lastLine = 0;
+  /// The nodes of the model that the function computes.
+  llvm::SetVector<StringRef> nodes;
+};
+
+/// A node of the model, with the code that was generated for it.
+struct Node {
+  std::string entry; ///< the entry point, if there are several
+  ModelNode node;
+  std::vector<const Function *> functions;
+  /// The lines of the programs at which its kernels are launched.
+  std::vector<std::pair<size_t, size_t>> launches;
+  /// The reason why no function computes it, and the functions that computed
+  /// its neighbours instead.
+  std::string reason;
+  llvm::SetVector<const Function *> neighbours;
+};
+
+class Evidence {
+public:
+  Evidence(Compilation &compilation, const Footprint &footprint,
+           StringRef output)
+      : compilation(compilation), footprint(footprint),
+        module(compilation.module()),
+        options(compilation.codegenOptions(output)),
+        variant{module, compilation.options.target}, ranges(module),
+        flow(module), file(llvm::sys::path::filename(output)) {}
+
+  bool read();
+  llvm::Error write(OutputFiles &files, StringRef folder) const;
+
+private:
+  bool readNodes();
+  void readSource();
+  void readFunctions();
+  void explainNodes();
+
+  size_t lineOf(size_t offset) const;
+  size_t lastLineOf(size_t end) const { return lineOf(end ? end - 1 : 0); }
+  /// Returns the first and the last line of an operation; of one that is part
+  /// of an expression, those of the statement.
+  std::pair<size_t, size_t> linesOf(Operation *op) const;
+  const Function *functionOf(Operation *op) const;
+
+  void printTraceability(llvm::raw_ostream &os) const;
+  void printNodes(llvm::raw_ostream &os) const;
+  void printLines(llvm::raw_ostream &os) const;
+  void printLoops(llvm::raw_ostream &os) const;
+  void printFlowFacts(llvm::raw_ostream &os) const;
+  void printControlFlow(llvm::raw_ostream &os) const;
+  void printMemory(llvm::raw_ostream &os) const;
+  void printIdentity(llvm::json::OStream &json) const;
+  void printStack(llvm::json::OStream &json) const;
+  void printArena(llvm::json::OStream &json) const;
+  void printConstants(llvm::json::OStream &json) const;
+
+  struct Loop {
+    Operation *op;
+    const Function *function;
+    size_t firstLine, lastLine;
+    std::string counter;
+    LoopBound bound;
+    bool isOfData;
+    std::vector<const Loop *> inside;
+  };
+  void printLoop(const Loop &loop, unsigned indent,
+                 llvm::raw_ostream &os) const;
+
+  Compilation &compilation;
+  const Footprint &footprint;
+  ModuleOp module;
+  CodegenOptions options;
+  Variant variant;
+  mutable IntegerRanges ranges;
+  DataFlow flow;
+  std::string file;
+  std::string text;
+  std::vector<size_t> lineStarts;
+  SourceMap map;
+  llvm::DenseMap<Operation *, const SourceMap::Site *> sites;
+  std::vector<std::unique_ptr<Function>> functions;
+  std::vector<Node> nodes;
+  llvm::StringSet<> nodeNames;
+  std::vector<std::unique_ptr<Loop>> loops;
+};
+
+} // namespace
+
+static llvm::json::Value utf8(StringRef text) {
+  return llvm::json::fixUTF8(text);
+}
+
+/// Writes a field of a CSV file.
+static std::string csv(StringRef text) {
+  if (text.find_first_of(",\"\n") == StringRef::npos)
+    return text.str();
+  std::string quoted = text.str();
+  for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2)
+    quoted.insert(at, "\"");
+  return "\"" + quoted + "\"";
+}
+
+static std::string xml(StringRef text) {
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  llvm::printHTMLEscaped(text, os);
+  return out;
+}
+
+static std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    os << memref.getElementType() << '[';
+    llvm::interleave(memref.getShape(), os, ",");
+    os << ']';
+  } else {
+    os << type;
+  }
+  return text;
+}
+
+bool Evidence::read() {
+  if (!readNodes())
+    return false;
+  readSource();
+  readFunctions();
+  explainNodes();
+  return true;
+}
+
+bool Evidence::readNodes() {
+  const CompileOptions &given = compilation.options;
+  auto add = [&](StringRef entry, StringRef path) {
+    std::unique_ptr<ModelFile> model =
+        path.empty() && given.makeModel
+            ? given.makeModel()
+            : ModelFile::open(path.empty() ? given.model : path,
+                              compilation.getDiagnostics());
+    if (!model)
+      return false;
+    for (ModelNode &node : modelNodes(model->model())) {
+      nodeNames.insert(node.name);
+      nodes.push_back({entry.str(), std::move(node), {}, {}, "", {}});
+    }
+    return true;
+  };
+  if (given.entries.empty())
+    return add("", "");
+  return llvm::all_of(given.entries, [&](const EntryPoint &entry) {
+    return add(entry.name, entry.model);
+  });
+}
+
+/// Prints the source once more: the same text as in the file, with the sites.
+void Evidence::readSource() {
+  llvm::raw_string_ostream os(text);
+  printSource(variant, options, os, &map);
+  lineStarts.push_back(0);
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n')
+      lineStarts.push_back(i + 1);
+  // A statement that prints nothing has no site.
+  for (const SourceMap::Site &site : map.sites)
+    if (site.begin != site.end && site.kind != SourceMap::Kind::Function) {
+      const SourceMap::Site *&kept = sites[site.op];
+      if (!kept || site.kind == SourceMap::Kind::Loop)
+        kept = &site;
+    }
+}
+
+size_t Evidence::lineOf(size_t offset) const {
+  return llvm::upper_bound(lineStarts, offset) - lineStarts.begin();
+}
+
+std::pair<size_t, size_t> Evidence::linesOf(Operation *op) const {
+  constexpr unsigned longest = 1000;
+  for (unsigned steps = 0; op && steps < longest; ++steps) {
+    if (const SourceMap::Site *site = sites.lookup(op))
+      return {lineOf(site->begin), lastLineOf(site->end)};
+    // An operation without a statement is part of the statement that uses it.
+    op = op->use_empty() ? op->getParentOp() : *op->user_begin();
+  }
+  return {0, 0};
+}
+
+const Function *Evidence::functionOf(Operation *op) const {
+  for (const auto &function : functions)
+    if (function->op == op || function->op->isAncestor(op))
+      return function.get();
+  return nullptr;
+}
+
+void Evidence::readFunctions() {
+  SymbolTable symbols(module);
+  llvm::DenseMap<Operation *, Function *> known;
+  for (const SourceMap::Site &site : map.sites) {
+    if (site.kind != SourceMap::Kind::Function)
+      continue;
+    auto function = std::make_unique<Function>();
+    function->op = site.op;
+    function->kind = isa<kernel::FuncOp>(site.op)      ? "kernel"
+                     : isa<kernel::ProgramOp>(site.op) ? "program"
+                                                       : "helper";
+    StringRef symbol = SymbolTable::getSymbolName(site.op);
+    auto name = map.functions.find(symbol);
+    function->name = name != map.functions.end() ? name->second : "run";
+    function->firstLine = lineOf(site.begin);
+    function->lastLine = lastLineOf(site.end);
+    known[site.op] = function.get();
+    functions.push_back(std::move(function));
+  }
+  for (const Interface &interface :
+       interfacesOf(variant, options, Weights(variant)))
+    if (Function *entry = known.lookup(interface.main))
+      entry->name = interface.localName();
+  auto add = [&](Function *function, Location location) {
+    for (StringRef name : nodesOf(location))
+      if (nodeNames.contains(name))
+        function->nodes.insert(name);
+  };
+  module.walk([&](kernel::LaunchOp launch) {
+    Function *callee = known.lookup(symbols.lookup(launch.getCallee()));
+    if (callee)
+      add(callee, launch.getLoc());
+  });
+  for (const auto &function : functions) {
+    if (isa<kernel::FuncOp>(function->op))
+      add(function.get(), function->op->getLoc());
+    else if (isa<kernel::ProgramOp>(function->op))
+      for (Operation &op :
+           *cast<kernel::ProgramOp>(function->op).getBody().begin())
+        add(function.get(), op.getLoc());
+  }
+  // A helper computes a part of the nodes of its callers. Helpers are printed
+  // before the functions that call them.
+  for (const auto &caller : llvm::reverse(functions))
+    caller->op->walk([&](func::CallOp call) {
+      Function *callee = known.lookup(symbols.lookup(call.getCallee()));
+      if (callee && callee != caller.get())
+        callee->nodes.insert_range(caller->nodes);
+    });
+
+  // Loops, and the loops around them.
+  llvm::DenseSet<Operation *> loopsOfData;
+  for (const auto &function : functions)
+    for (const DataFlow::Place &place : flow.placesIn(function->op))
+      if (place.effect == DataFlow::Effect::Loop)
+        loopsOfData.insert(place.op);
+  llvm::DenseMap<Operation *, Loop *> loopOf;
+  for (const SourceMap::Site &site : map.sites) {
+    if (site.kind != SourceMap::Kind::Loop)
+      continue;
+    auto loop = std::make_unique<Loop>();
+    loop->op = site.op;
+    loop->function = functionOf(site.op);
+    loop->firstLine = lineOf(site.begin);
+    loop->lastLine = lastLineOf(site.end);
+    if (auto counted = dyn_cast<scf::ForOp>(site.op)) {
+      loop->counter = kernel::nameOf(counted.getInductionVar()).str();
+      loop->bound = ranges.boundOf(counted);
+    } else if (auto iterated = dyn_cast<kernel::LoopOp>(site.op)) {
+      loop->bound = ranges.boundOf(iterated);
+    }
+    loop->isOfData = loopsOfData.contains(site.op);
+    loopOf[site.op] = loop.get();
+    loops.push_back(std::move(loop));
+  }
+  llvm::sort(loops, [](const auto &a, const auto &b) {
+    return a->firstLine < b->firstLine;
+  });
+  for (const auto &loop : loops)
+    for (Operation *op = loop->op->getParentOp(); op; op = op->getParentOp())
+      if (Loop *outer = loopOf.lookup(op)) {
+        outer->inside.push_back(loop.get());
+        break;
+      }
+}
+
+/// Whether an operator moves elements without changing them.
+static bool isMovement(StringRef op) {
+  return llvm::is_contained({"Reshape", "Flatten", "Squeeze", "Unsqueeze",
+                             "Identity", "Dropout", "Transpose", "Concat",
+                             "Split", "Slice", "Cast", "Expand", "Pad"},
+                            op);
+}
+
+void Evidence::explainNodes() {
+  llvm::StringMap<std::vector<const Function *>> computing;
+  llvm::StringMap<std::vector<std::pair<size_t, size_t>>> launching;
+  for (const auto &function : functions)
+    for (StringRef name : function->nodes)
+      if (!isa<kernel::ProgramOp>(function->op))
+        computing[name].push_back(function.get());
+  for (const SourceMap::Site &site : map.sites)
+    if (site.kind == SourceMap::Kind::Statement && site.begin != site.end &&
+        isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp>(site.op))
+      for (StringRef name : nodesOf(site.op->getLoc()))
+        launching[name].push_back({lineOf(site.begin), lastLineOf(site.end)});
+  // The nodes that produce and consume each value of a graph.
+  std::map<std::string, std::vector<Node *>> producers, consumers;
+  auto key = [](const Node &node, const std::string &value) {
+    return node.entry + "\n" + node.node.graph + "\n" + value;
+  };
+  for (Node &node : nodes) {
+    node.functions = computing.lookup(node.node.name);
+    node.launches = launching.lookup(node.node.name);
+    for (const std::string &input : node.node.inputs)
+      consumers[key(node, input)].push_back(&node);
+    for (const std::string &output : node.node.outputs)
+      producers[key(node, output)].push_back(&node);
+  }
+  for (Node &node : nodes) {
+    if (!node.functions.empty() || !node.launches.empty())
+      continue;
+    const ModelNode &given = node.node;
+    if (!given.isUsed)
+      node.reason = "unused: no output of its graph depends on it";
+    else if (given.isConstant)
+      node.reason = "computed at compile time: its inputs are constants";
+    else if (given.isOfSizes)
+      node.reason =
+          "computed at compile time or from the sizes that the caller "
+          "gives: it depends on sizes only";
+    else if (isMovement(given.op))
+      node.reason = "no code of its own: the kernels of its neighbours read or "
+                    "write the elements where they are";
+    else
+      node.reason = "merged: the kernels of its neighbours compute it with "
+                    "other operations";
+    // The nearest nodes with code before and after it.
+    auto visit = [&](bool forward) {
+      std::set<const Node *> seen{&node};
+      std::vector<const Node *> now{&node};
+      for (size_t i = 0; i < now.size(); ++i) {
+        const Node &from = *now[i];
+        auto &edges = forward ? consumers : producers;
+        for (const std::string &value :
+             forward ? from.node.outputs : from.node.inputs) {
+          if (value.empty())
+            continue;
+          for (Node *next : edges[key(from, value)]) {
+            if (!seen.insert(next).second)
+              continue;
+            if (next->functions.empty())
+              now.push_back(next);
+            for (const Function *function : next->functions)
+              if (isa<kernel::FuncOp>(function->op))
+                node.neighbours.insert(function);
+          }
+        }
+      }
+    };
+    if (given.isUsed) {
+      visit(/*forward=*/false);
+      visit(/*forward=*/true);
+    }
+  }
+}
+
+void Evidence::printIdentity(llvm::json::OStream &json) const {
+  json.attribute("producer", utf8("written by " + options.producer));
+  json.attribute("model", utf8(options.model));
+  json.attribute("target", variant.target->name);
+  json.attributeObject("source", [&] {
+    llvm::SHA256 hash;
+    hash.update(text);
+    json.attribute("file", utf8(file));
+    json.attribute("lines", int64_t(lineStarts.size()) - 1);
+    json.attribute("sha256", llvm::toHex(hash.final(), /*LowerCase=*/true));
+  });
+}
+
+static void printNames(llvm::json::OStream &json, StringRef key,
+                       const llvm::SetVector<StringRef> &names) {
+  json.attributeArray(key, [&] {
+    for (StringRef name : names)
+      json.value(utf8(name));
+  });
+}
+
+void Evidence::printTraceability(llvm::raw_ostream &os) const {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  auto place = [&](const Function &function) {
+    json.object([&] {
+      json.attribute("function", function.name);
+      json.attribute("kind", function.kind);
+      json.attribute("first_line", int64_t(function.firstLine));
+      json.attribute("last_line", int64_t(function.lastLine));
+    });
+  };
+  json.object([&] {
+    printIdentity(json);
+    json.attributeArray("nodes", [&] {
+      for (const Node &node : nodes)
+        json.object([&] {
+          if (!node.entry.empty())
+            json.attribute("entry", node.entry);
+          json.attribute("graph", utf8(node.node.graph));
+          json.attribute("index", node.node.index);
+          json.attribute("name", utf8(node.node.name));
+          json.attribute("operator", utf8(node.node.op));
+          json.attributeArray("functions", [&] {
+            for (const Function *function : node.functions)
+              place(*function);
+          });
+          json.attributeArray("launches", [&] {
+            for (const std::pair<size_t, size_t> &lines : node.launches)
+              json.object([&] {
+                json.attribute("first_line", int64_t(lines.first));
+                json.attribute("last_line", int64_t(lines.second));
+              });
+          });
+          if (node.reason.empty())
+            return;
+          json.attribute("reason", node.reason);
+          json.attributeArray("neighbours", [&] {
+            for (const Function *function : node.neighbours)
+              place(*function);
+          });
+        });
+    });
+    json.attributeArray("functions", [&] {
+      for (const auto &function : functions)
+        json.object([&] {
+          json.attribute("function", function->name);
+          json.attribute("kind", function->kind);
+          json.attribute("first_line", int64_t(function->firstLine));
+          json.attribute("last_line", int64_t(function->lastLine));
+          printNames(json, "nodes", function->nodes);
+        });
+    });
+  });
+  os << "\n";
+}
+
+void Evidence::printNodes(llvm::raw_ostream &os) const {
+  os << "onnx_graph,onnx_index,onnx_node,operator,function,file,first_line,"
+        "last_line,reason\n";
+  for (const Node &node : nodes) {
+    std::string graph = node.entry.empty() ? node.node.graph
+                                           : node.entry + ":" + node.node.graph;
+    auto row = [&](StringRef function, size_t first, size_t last,
+                   StringRef reason) {
+      os << csv(graph) << ',' << node.node.index << ',' << csv(node.node.name)
+         << ',' << csv(node.node.op) << ',' << csv(function) << ','
+         << (first ? csv(file) : "") << ','
+         << (first ? std::to_string(first) : "") << ','
+         << (last ? std::to_string(last) : "") << ',' << csv(reason) << '\n';
+    };
+    for (const Function *function : node.functions)
+      row(function->name, function->firstLine, function->lastLine, "");
+    for (auto [first, last] : node.launches)
+      row("", first, last, "");
+    if (node.reason.empty())
+      continue;
+    if (node.neighbours.empty())
+      row("", 0, 0, node.reason);
+    for (const Function *function : node.neighbours)
+      row(function->name, function->firstLine, function->lastLine, node.reason);
+  }
+}
+
+void Evidence::printLines(llvm::raw_ostream &os) const {
+  os << "file,line,kind,function,onnx_nodes\n";
+  // The nodes of the statements of programs, by line.
+  std::map<size_t, llvm::SetVector<StringRef>> statements;
+  for (const SourceMap::Site &site : map.sites)
+    if (site.kind == SourceMap::Kind::Statement && site.begin != site.end &&
+        isa<kernel::ProgramOp>(site.op->getParentOp()))
+      for (size_t line = lineOf(site.begin); line <= lastLineOf(site.end);
+           ++line)
+        for (StringRef name : nodesOf(site.op->getLoc()))
+          if (nodeNames.contains(name))
+            statements[line].insert(name);
+  for (const auto &function : functions)
+    for (size_t line = function->firstLine; line <= function->lastLine;
+         ++line) {
+      bool isProgram = isa<kernel::ProgramOp>(function->op);
+      os << csv(file) << ',' << line << ',' << function->kind << ','
+         << csv(function->name) << ','
+         << csv(llvm::join(isProgram ? statements[line] : function->nodes,
+                           "; "))
+         << '\n';
+    }
+}
+
+void Evidence::printLoops(llvm::raw_ostream &os) const {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    printIdentity(json);
+    json.attributeArray("functions", [&] {
+      for (const auto &function : functions)
+        json.object([&] {
+          json.attribute("function", function->name);
+          json.attribute("kind", function->kind);
+          json.attributeArray("loops", [&] {
+            for (const auto &loop : loops) {
+              if (loop->function != function.get())
+                continue;
+              json.object([&] {
+                json.attribute("first_line", int64_t(loop->firstLine));
+                json.attribute("last_line", int64_t(loop->lastLine));
+                if (!loop->counter.empty())
+                  json.attribute("counter", loop->counter);
+                json.attribute("least", loop->bound.least);
+                if (loop->bound.most)
+                  json.attribute("most", *loop->bound.most);
+                else
+                  json.attribute("most", nullptr);
+                json.attribute("exact", loop->bound.isExact());
+                if (!loop->bound.formula.empty())
+                  json.attribute("iterations", utf8(loop->bound.formula));
+                json.attribute("depends_on_data", loop->isOfData);
+              });
+            }
+          });
+        });
+    });
+  });
+  os << "\n";
+}
+
+void Evidence::printLoop(const Loop &loop, unsigned indent,
+                         llvm::raw_ostream &os) const {
+  os.indent(indent) << "<loop line=\"" << loop.firstLine << "\" source=\""
+                    << xml(file) << "\" mincount=\"" << loop.bound.least
+                    << "\" maxcount=\""
+                    << (loop.bound.most ? std::to_string(*loop.bound.most)
+                                        : "NOCOMP")
+                    << "\" exact=\""
+                    << (loop.bound.isExact() ? "true" : "false") << "\"";
+  if (loop.inside.empty()) {
+    os << "/>\n";
+    return;
+  }
+  os << ">\n";
+  for (const Loop *inner : loop.inside)
+    printLoop(*inner, indent + 2, os);
+  os.indent(indent) << "</loop>\n";
+}
+
+void Evidence::printFlowFacts(llvm::raw_ostream &os) const {
+  os << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Loop bounds of "
+     << xml(file) << ", written by " << xml(options.producer)
+     << ".\n     FFX, the flow fact format of OTAWA: maxcount is the number of "
+        "iterations after each entry. -->\n<flowfacts>\n";
+  for (const auto &function : functions) {
+    os << "  <function name=\"" << xml(function->name) << "\">\n";
+    for (const auto &loop : loops)
+      if (loop->function == function.get() &&
+          llvm::none_of(loops, [&](const auto &outer) {
+            return llvm::is_contained(outer->inside, loop.get());
+          }))
+        printLoop(*loop, 4, os);
+    os << "  </function>\n";
+  }
+  os << "</flowfacts>\n";
+}
+
+void Evidence::printControlFlow(llvm::raw_ostream &os) const {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  SymbolTable symbols(module);
+  // Whether data change which statements a function or its callees execute, or
+  // which operands their conditional expressions evaluate.
+  std::map<const Function *, std::pair<bool, bool>> effects;
+  json.object([&] {
+    printIdentity(json);
+    json.attributeArray("functions", [&] {
+      for (const auto &function : functions) {
+        std::vector<DataFlow::Place> places = flow.placesIn(function->op);
+        bool branches = false, chooses = false;
+        for (const DataFlow::Place &place : places) {
+          branches |= place.effect == DataFlow::Effect::Branch ||
+                      place.effect == DataFlow::Effect::Loop ||
+                      place.effect == DataFlow::Effect::Call;
+          chooses |= place.effect == DataFlow::Effect::Choice;
+        }
+        // Helpers precede their callers.
+        function->op->walk([&](func::CallOp call) {
+          const Function *callee = functionOf(symbols.lookup(call.getCallee()));
+          branches |= effects[callee].first;
+          chooses |= effects[callee].second;
+        });
+        effects[function.get()] = {branches, chooses};
+        json.object([&] {
+          json.attribute("function", function->name);
+          json.attribute("kind", function->kind);
+          json.attribute("statements_depend_on_data", branches);
+          json.attribute("choices_depend_on_data", chooses);
+          json.attribute(
+              "statement",
+              branches ? "Which statements are executed, or how often, depends "
+                         "on the data of a run."
+              : chooses ? "Which statements are executed, and how often, does "
+                          "not depend on the data of a run. Conditional "
+                          "expressions do: the compiler decides whether they "
+                          "become branches."
+                        : "Which statements are executed, and how often, does "
+                          "not depend on the data of a run.");
+          json.attributeArray("places", [&] {
+            for (const DataFlow::Place &place : places)
+              json.object([&] {
+                auto [first, last] = linesOf(place.op);
+                json.attribute("first_line", int64_t(first));
+                json.attribute("last_line", int64_t(last));
+                json.attribute("effect", DataFlow::nameOf(place.effect));
+              });
+          });
+        });
+      }
+    });
+  });
+  os << "\n";
+}
+
+void Evidence::printStack(llvm::json::OStream &json) const {
+  json.attributeObject("stack", [&] {
+    json.attribute("measured", footprint.object.has_value());
+    if (!footprint.object) {
+      auto compiler = findMeasuringCompiler(compilation.options);
+      json.attribute("reason", compiler ? std::string("not measured")
+                                        : llvm::toString(compiler.takeError()));
+      return;
+    }
+    json.attribute("bytes", footprint.stack);
+    json.attribute("code_bytes", footprint.object->code);
+    json.attribute("constant_bytes", footprint.object->constants);
+    json.attributeArray("functions", [&] {
+      for (const auto &function : functions) {
+        auto sizes = footprint.object->functions.find(function->name);
+        json.object([&] {
+          json.attribute("function", function->name);
+          // Compilers inline helpers and small kernels.
+          json.attribute("inlined", sizes == footprint.object->functions.end());
+          if (sizes == footprint.object->functions.end())
+            return;
+          json.attribute("frame_bytes", sizes->second.frame);
+          json.attribute("deepest_bytes", sizes->second.stack);
+          json.attribute("code_bytes", sizes->second.code);
+        });
+      }
+    });
+  });
+}
+
+void Evidence::printArena(llvm::json::OStream &json) const {
+  json.attributeObject("arena", [&] {
+    json.attribute("bytes", footprint.arena);
+    json.attribute("lower_bound_bytes", footprint.arenaLowerBound);
+    json.attribute("state_bytes", footprint.state);
+    json.attributeArray("programs", [&] {
+      for (const auto &function : functions) {
+        auto program = dyn_cast<kernel::ProgramOp>(function->op);
+        if (!program)
+          continue;
+        json.object([&] {
+          json.attribute("program", function->name);
+          json.attribute("bytes", int64_t(program.getArenaBytes().value_or(0)));
+          json.attribute("alignment",
+                         int64_t(program.getArenaAlign().value_or(1)));
+          json.attributeArray("buffers", [&] {
+            program.walk([&](kernel::ArenaOp buffer) {
+              json.object([&] {
+                auto type = cast<MemRefType>(buffer.getType());
+                json.attribute("offset", int64_t(buffer.getOffset()));
+                json.attribute("bytes", kernel::spanBytes(type));
+                json.attribute("type", typeText(type));
+                json.attribute("memory",
+                               buffer.getSecondMemory() ? "second" : "arena");
+                json.attributeArray("tensors", [&] {
+                  for (StringRef name : nodesOf(buffer.getLoc()))
+                    json.value(utf8(name));
+                });
+                // The lines of the first and of the last use, views included.
+                size_t first = 0, last = 0;
+                SmallVector<Operation *> users(buffer->getUsers());
+                for (size_t i = 0; i < users.size(); ++i) {
+                  if (isa<kernel::ViewOp>(users[i])) {
+                    llvm::append_range(users, users[i]->getUsers());
+                    continue;
+                  }
+                  if (const SourceMap::Site *site = sites.lookup(users[i])) {
+                    size_t from = lineOf(site->begin),
+                           to = lastLineOf(site->end);
+                    first = first ? std::min(first, from) : from;
+                    last = std::max(last, to);
+                  }
+                }
+                json.attribute("first_line", int64_t(first));
+                json.attribute("last_line", int64_t(last));
+              });
+            });
+          });
+        });
+      }
+    });
+  });
+}
+
+void Evidence::printConstants(llvm::json::OStream &json) const {
+  Weights weights(variant);
+  WeightsMode mode = weights.resolve(options.weights);
+  StringRef place = mode == WeightsMode::Source   ? "source"
+                    : mode == WeightsMode::Object ? "weights object"
+                                                  : "weights file";
+  // The functions that read each constant.
+  llvm::StringMap<llvm::SetVector<StringRef>> readers;
+  SymbolTable symbols(module);
+  ModuleOp(module).walk([&](memref::GetGlobalOp get) {
+    if (auto program = get->getParentOfType<kernel::ProgramOp>()) {
+      SmallVector<Operation *> users(get->getUsers());
+      for (size_t i = 0; i < users.size(); ++i)
+        if (isa<kernel::ViewOp>(users[i]))
+          llvm::append_range(users, users[i]->getUsers());
+        else if (auto launch = dyn_cast<kernel::LaunchOp>(users[i]))
+          if (const Function *callee =
+                  functionOf(symbols.lookup(launch.getCallee())))
+            readers[get.getName()].insert(callee->name);
+    } else if (const Function *reader = functionOf(get)) {
+      readers[get.getName()].insert(reader->name);
+    }
+  });
+  json.attributeObject("constants", [&] {
+    json.attribute("bytes", footprint.weights);
+    json.attributeArray("arrays", [&] {
+      for (const Weight &weight : weights.all()) {
+        memref::GlobalOp global = weight.global;
+        bool isTable = weight.offset < 0;
+        json.object([&] {
+          json.attribute("name", map.globals.lookup(global.getSymName()));
+          json.attribute("type", typeText(global.getType()));
+          json.attribute("bytes", kernel::spanBytes(global.getType()));
+          json.attribute("place", isTable ? StringRef("source") : place);
+          if (!isTable && mode != WeightsMode::Source)
+            json.attribute("offset", weight.offset);
+          llvm::SHA256 hash;
+          if (kernel::forEachChunk(global, [&](ArrayRef<char> chunk) {
+                hash.update(StringRef(chunk.data(), chunk.size()));
+              }))
+            json.attribute("sha256",
+                           llvm::toHex(hash.final(), /*LowerCase=*/true));
+          json.attributeArray("names", [&] {
+            for (StringRef name : nodesOf(global.getLoc()))
+              json.value(utf8(name));
+          });
+          printNames(json, "read_by", readers[global.getSymName()]);
+        });
+      }
+    });
+  });
+}
+
+void Evidence::printMemory(llvm::raw_ostream &os) const {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    printIdentity(json);
+    printStack(json);
+    printArena(json);
+    printConstants(json);
+  });
+  os << "\n";
+}
+
+static constexpr StringRef names[] = {
+    "traceability.json", "node-to-code.csv", "code-to-node.csv",
+    "loops.json",        "flowfacts.ffx",    "control-flow.json",
+    "memory.json",       "deviations.md",
+};
+
+ArrayRef<StringRef> evidenceFiles() { return names; }
+
+llvm::Error Evidence::write(OutputFiles &files, StringRef folder) const {
+  std::function<void(llvm::raw_ostream &)> print[] = {
+      [&](auto &os) { printTraceability(os); },
+      [&](auto &os) { printNodes(os); },
+      [&](auto &os) { printLines(os); },
+      [&](auto &os) { printLoops(os); },
+      [&](auto &os) { printFlowFacts(os); },
+      [&](auto &os) { printControlFlow(os); },
+      [&](auto &os) { printMemory(os); },
+      [&](auto &os) {
+        os << "# Deviations from coding standards\n\nwritten by "
+           << options.producer << " for " << file
+           << ". `docs/safety.md` has the same list.\n\n";
+        printDeviations("##", os);
+      },
+  };
+  for (auto [name, content] : llvm::zip_equal(names, print)) {
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, name);
+    if (llvm::Error error = files.write(path, content))
+      return error;
+  }
+  return files.commit();
+}
+
+void printDeviations(StringRef heading, llvm::raw_ostream &os) {
+  // No field contains a comma or a quote.
+  StringRef standard;
+  for (StringRef line : llvm::split(kDeviationsText.split('\n').second, '\n')) {
+    SmallVector<StringRef, 5> fields;
+    line.split(fields, ',');
+    if (fields.size() != 5)
+      continue;
+    if (fields[0] != standard) {
+      os << (standard.empty() ? "" : "\n") << heading << ' ' << fields[0]
+         << "\n\n| rule | reported by | where | reason |\n|---|---|---|---|\n";
+      standard = fields[0];
+    }
+    os << "| " << fields[1] << " | " << fields[2] << " | " << fields[3] << " | "
+       << fields[4] << " |\n";
+  }
+}
+
+bool writeEvidence(Compilation &compilation, const Footprint &footprint,
+                   StringRef output, StringRef folder) {
+  Progress progress("writing " + printable(folder));
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  bool isNew = !llvm::sys::fs::exists(folder);
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, llvm::sys::fs::perms::all_all)) {
+    diagnostics.reportFile(DiagnosticId::CannotWrite, folder,
+                           "`" + printable(folder) +
+                               "` cannot be created: " + error.message());
+    return false;
+  }
+  // A folder stays only with its files.
+  auto fail = [&] {
+    if (isNew)
+      (void)llvm::sys::fs::remove(folder);
+    return false;
+  };
+  Evidence evidence(compilation, footprint, output);
+  if (!evidence.read())
+    return fail();
+  OutputFiles files;
+  if (llvm::Error error = evidence.write(files, folder)) {
+    reportFault(std::move(error), diagnostics);
+    return fail();
+  }
+  return true;
+}
+
+} // namespace ingot

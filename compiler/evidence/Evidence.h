@@ -1,0 +1,30 @@
+// The option --evidence of `ingot MODEL -o FILE`: tables about the generated
+// code for those who assess it, such as where each node of the model is and how
+// often each loop iterates.
+
+#ifndef INGOT_COMPILER_EVIDENCE_EVIDENCE_H
+#define INGOT_COMPILER_EVIDENCE_EVIDENCE_H
+
+#include "compiler/measure/Footprint.h"
+
+namespace ingot {
+
+/// The text of deviations.csv: rules of coding standards that generated code
+/// deviates from, with reasons.
+extern const llvm::StringRef kDeviationsText;
+
+/// Prints the list of deviations as Markdown: a table for each standard, under
+/// headings that begin with `heading`.
+void printDeviations(llvm::StringRef heading, llvm::raw_ostream &os);
+
+/// Returns the names of the files that writeEvidence writes.
+llvm::ArrayRef<llvm::StringRef> evidenceFiles();
+
+/// Writes the tables about the code that `compilation` has written to `output`
+/// into `folder`, all or none. `footprint` is that of the same compilation.
+bool writeEvidence(Compilation &compilation, const Footprint &footprint,
+                   llvm::StringRef output, llvm::StringRef folder);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_EVIDENCE_EVIDENCE_H

@@ -1,0 +1,70 @@
+// Finds how often the loops of a kernel iterate, from its operations.
+
+#ifndef INGOT_COMPILER_EVIDENCE_LOOPBOUNDS_H
+#define INGOT_COMPILER_EVIDENCE_LOOPBOUNDS_H
+
+#include "dialects/kernel/KernelModule.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace ingot {
+
+/// How often a loop iterates each time that it is entered.
+struct LoopBound {
+  int64_t least = 0;
+  /// Nothing if the operations do not bound the loop.
+  std::optional<int64_t> most;
+  /// The number of iterations in terms of dynamic sizes and of the counters of
+  /// outer loops; empty if it is a constant or cannot be stated.
+  std::string formula;
+
+  bool isExact() const { return most && *most == least; }
+};
+
+/// The values of integers in the functions of a module.
+class IntegerRanges {
+public:
+  explicit IntegerRanges(mlir::ModuleOp module);
+
+  LoopBound boundOf(mlir::scf::ForOp loop);
+  LoopBound boundOf(kernel::LoopOp loop) const;
+
+private:
+  /// Unknown ends are the limits of int64_t.
+  struct Range {
+    int64_t least, most;
+  };
+  /// A sum of values times constants, plus a constant.
+  struct Sum {
+    /// In the order in which values occur, so that results are deterministic.
+    llvm::SmallVector<std::pair<mlir::Value, int64_t>> terms;
+    int64_t constant = 0;
+
+    void add(const Sum &other, int64_t factor);
+  };
+
+  Range rangeOf(mlir::Value value);
+  Range computeRange(mlir::Value value);
+  Range rangeOfArgument(mlir::BlockArgument argument);
+  Range rangeOf(const Sum &sum);
+  Sum sumOf(mlir::Value value);
+  /// Returns the range of `a` - `b`.
+  Range difference(mlir::Value a, mlir::Value b, unsigned depth = 0);
+  /// Returns the text of an integer in terms of sizes and counters; empty if it
+  /// has none.
+  std::string textOf(mlir::Value value);
+
+  mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
+  llvm::DenseMap<mlir::Value, Range> ranges;
+  /// The integers that launches pass, by kernel and argument.
+  llvm::DenseMap<mlir::Operation *, std::map<unsigned, Range>> passed;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_EVIDENCE_LOOPBOUNDS_H
