@@ -55,8 +55,9 @@ Sign ProgramPrinter::signOf(Value buffer) const {
   for (OpOperand &use : buffer.getUses())
     if (auto launch = dyn_cast<kernel::LaunchOp>(use.getOwner())) {
       ++launches;
-      isUnsigned += calleeOf(launch).getArgAttr(use.getOperandNumber(),
-                                                kernel::kUnsignedAttr) != Attribute();
+      isUnsigned +=
+          calleeOf(launch).getArgAttr(use.getOperandNumber(),
+                                      kernel::kUnsignedAttr) != Attribute();
     }
   return 2 * isUnsigned > launches ? Sign::Unsigned : Sign::Signed;
 }
@@ -210,8 +211,7 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
       return;
     const Weight &weight = weightOf(op);
     Sign sign = weight.isUnsigned ? Sign::Unsigned : Sign::Signed;
-    std::string element =
-        storageTypeName(op.getType().getElementType(), sign);
+    std::string element = storageTypeName(op.getType().getElementType(), sign);
     std::string &name = context.globals[op.getName()];
     // A weight is declared once, even if the program uses it twice.
     if (!named.count(op) && declared.insert(name).second)
@@ -298,9 +298,8 @@ ProgramPrinter::launchArguments(kernel::LaunchOp launch) {
   SmallVector<std::string> texts;
   for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
     bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;
-    Sign sign = callee.getArgAttr(index, kernel::kUnsignedAttr)
-                    ? Sign::Unsigned
-                    : Sign::Signed;
+    Sign sign = callee.getArgAttr(index, kernel::kUnsignedAttr) ? Sign::Unsigned
+                                                                : Sign::Signed;
     texts.push_back(argument(operand, readOnly, sign));
   }
   for (int64_t value : launch.getValues().value_or(ArrayRef<int64_t>()))

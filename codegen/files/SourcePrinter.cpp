@@ -24,8 +24,8 @@
 #include "codegen/files/StatePrinter.h"
 #include "codegen/files/WeightsPrinter.h"
 #include "codegen/kernel/ExternalCalls.h"
-#include "codegen/kernel/PrintedFunctions.h"
 #include "codegen/kernel/KernelPrinter.h"
+#include "codegen/kernel/PrintedFunctions.h"
 #include "targets/ModuleForm.h"
 
 #include "dialects/kernel/KernelDialect.h"
@@ -69,9 +69,9 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
   // registers to return a vector in. Pointers are cast through void *, since
   // the vector type states the alignment.
   for (StringRef memory : context.loads)
-    out.line("INGOT_INLINE const " + memory + " &load_" +
-             memory + "(const void *from) { return *static_cast<const " +
-             memory + " *>(from); }");
+    out.line("INGOT_INLINE const " + memory + " &load_" + memory +
+             "(const void *from) { return *static_cast<const " + memory +
+             " *>(from); }");
   for (StringRef memory : context.stores)
     out.line("INGOT_INLINE " + memory + " &at_" + memory +
              "(void *to) { return *static_cast<" + memory + " *>(to); }");
@@ -540,26 +540,6 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.blank();
 }
 
-/// Whether the text of a module contains infinities or NaNs.
-static bool hasSpecialFloats(ModuleOp module) {
-  auto isSpecial = [](const APFloat &number) { return !number.isFinite(); };
-  auto isAnySpecial = [&](Attribute value) {
-    if (auto number = dyn_cast<FloatAttr>(value))
-      return isSpecial(number.getValue());
-    auto elements = dyn_cast<DenseElementsAttr>(value);
-    return elements && isa<Float32Type, Float64Type>(elements.getElementType()) &&
-           llvm::any_of(elements.getValues<APFloat>(), isSpecial);
-  };
-  return module
-      .walk([&](Operation *op) {
-        bool found = false;
-        for (NamedAttribute attribute : op->getAttrs())
-          found |= isAnySpecial(attribute.getValue());
-        return found ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Declares the functions of custom operators.
 static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
   std::set<std::string> declarations;
@@ -630,75 +610,13 @@ printSharedWeights(const Weights &weights, const Interface &interface,
   return result;
 }
 
-void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
-                 llvm::raw_ostream &os) {
-  printSource(variants, options, os, nullptr);
-}
-
-void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
-                 llvm::raw_ostream &os, SourceMap *map) {
-  Weights weights(variants);
-  std::vector<Interface> interfaces =
-      interfacesOf(variants.back(), options, weights);
+/// Prints what follows the includes.
+static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
+                      const Weights &weights,
+                      const std::vector<Interface> &interfaces,
+                      bool keepsFloats, NameScope names, TextWriter &out,
+                      SourceMap *map) {
   const Interface &interface = interfaces.front();
-  TextWriter out(os);
-
-  NameScope names;
-  if (interface.isDevice)
-    for (const char *local :
-         {"device", "device_functions", "handle", "constants", "staging",
-          "stream", "status", "payload", "inside", "record", "recorded",
-          "capturing", "phases", "decisions", "cells"})
-      names.reserve(local);
-  if (interface.isDevice)
-    for (const Interface &entry : interfaces)
-      for (const char *local : {"launch", "enqueue"})
-        names.reserve(entry.localName(local));
-  // Local names of the main function, and names that the header declares.
-  for (const char *local :
-       {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
-    names.reserve(local);
-  // Names in the text of runtime_support/ingot_team.h.
-  for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
-    names.reserve(local);
-  for (const Interface &entry : interfaces)
-    if (!entry.madeSizes.empty())
-      names.reserve("made");
-  for (const Interface &entry : interfaces)
-    for (const char *suffix : {"_io", "_run", "_run_alone", "_kernel_name"})
-      names.reserve(entry.name + suffix);
-  for (const char *suffix :
-       {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
-        "_target", "_kernel_name", "_constants", "_handle", "_upload",
-        "_release", "_create", "_destroy", "_reset"})
-    names.reserve(interface.sharedName + suffix);
-
-  out.comment(fileComment(interface, variants, options));
-  out.blank();
-  if (interface.isDevice && variants.size() > 1) {
-    out.comment("Each kernel has a body only in the compilation pass of its "
-                "own target.");
-    out.line("#define INGOT_CHOOSES_TARGET 1");
-  }
-  // GPU compilers have their own floating-point options, so the text that
-  // disables fast-math is printed for CPUs only.
-  bool keepsFloats =
-      !interface.isDevice && llvm::any_of(variants, [](const Variant &variant) {
-        return usesFloats(variant.module);
-      });
-  // Fast-math is disabled before the target's headers are included, since their
-  // functions are inlined into kernels.
-  if (keepsFloats) {
-    out.raw() << preciseFloats("begin");
-    out.blank();
-  }
-  printIncludes(variants, options.headerName, out);
-  bool specialFloats = llvm::any_of(variants, [](const Variant &variant) {
-    return hasSpecialFloats(variant.module);
-  });
-  printCompilerMacros(interface.isDevice, specialFloats, out);
-  auto endMacros = llvm::make_scope_exit(
-      [&] { printMacrosEnd(interface.isDevice, specialFloats, out); });
   printExternals(variants, out);
   std::string id = interface.sharedMacro + "_HEADER_ID";
   out.line("#if !defined(" + id + ") || " + id +
@@ -765,6 +683,83 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     out.blank();
   }
   selector.print(out);
+}
+
+void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
+                 llvm::raw_ostream &os) {
+  printSource(variants, options, os, nullptr);
+}
+
+void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
+                 llvm::raw_ostream &os, SourceMap *map) {
+  Weights weights(variants);
+  std::vector<Interface> interfaces =
+      interfacesOf(variants.back(), options, weights);
+  const Interface &interface = interfaces.front();
+  TextWriter out(os);
+
+  NameScope names;
+  if (interface.isDevice)
+    for (const char *local :
+         {"device", "device_functions", "handle", "constants", "staging",
+          "stream", "status", "payload", "inside", "record", "recorded",
+          "capturing", "phases", "decisions", "cells"})
+      names.reserve(local);
+  if (interface.isDevice)
+    for (const Interface &entry : interfaces)
+      for (const char *local : {"launch", "enqueue"})
+        names.reserve(entry.localName(local));
+  // Local names of the main function, and names that the header declares.
+  for (const char *local :
+       {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
+    names.reserve(local);
+  // Names in the text of runtime_support/ingot_team.h.
+  for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
+    names.reserve(local);
+  for (const Interface &entry : interfaces)
+    if (!entry.madeSizes.empty())
+      names.reserve("made");
+  for (const Interface &entry : interfaces)
+    for (const char *suffix : {"_io", "_run", "_run_alone", "_kernel_name"})
+      names.reserve(entry.name + suffix);
+  for (const char *suffix :
+       {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
+        "_target", "_kernel_name", "_constants", "_handle", "_upload",
+        "_release", "_create", "_destroy", "_reset"})
+    names.reserve(interface.sharedName + suffix);
+
+  out.comment(fileComment(interface, variants, options));
+  out.blank();
+  if (interface.isDevice && variants.size() > 1) {
+    out.comment("Each kernel has a body only in the compilation pass of its "
+                "own target.");
+    out.line("#define INGOT_CHOOSES_TARGET 1");
+  }
+  // GPU compilers have their own floating-point options, so the text that
+  // disables fast-math is printed for CPUs only.
+  bool keepsFloats =
+      !interface.isDevice && llvm::any_of(variants, [](const Variant &variant) {
+        return usesFloats(variant.module);
+      });
+  // Fast-math is disabled before the target's headers are included, since their
+  // functions are inlined into kernels.
+  if (keepsFloats) {
+    out.raw() << preciseFloats("begin");
+    out.blank();
+  }
+  printIncludes(variants, options.headerName, out);
+  // The text of the rest says which macros it needs.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  TextWriter body(stream);
+  printBody(variants, options, weights, interfaces, keepsFloats,
+            std::move(names), body, map);
+  std::vector<StringRef> macros = printCompilerMacros(text, out);
+  if (map)
+    map->move(os.tell());
+  os << text;
+  for (StringRef macro : macros)
+    out.line("#undef " + macro);
 }
 
 } // namespace ingot

@@ -79,9 +79,9 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
        llvm::enumerate(call.getOperands().take_front(buffers))) {
     Type element = cast<TypeAttr>(call.getElements()[i]).getValue();
     std::string type = elementName(element), text = pointer(buffer);
-    if (type != storageTypeName(
-                    cast<MemRefType>(buffer.getType()).getElementType(),
-                    signOfElements(buffer)) &&
+    if (type !=
+            storageTypeName(cast<MemRefType>(buffer.getType()).getElementType(),
+                            signOfElements(buffer)) &&
         !isa<kernel::StringType>(element))
       text = i < inputs ? "static_cast<const " + type +
                               " *>(static_cast<const void *>(" + text + "))"

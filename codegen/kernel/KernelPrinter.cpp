@@ -104,9 +104,7 @@ void KernelPrinter::printSignature() {
                ? "__device__ __forceinline__ "
                : "[[maybe_unused]] __device__ __forceinline__ ");
   else
-    os << (context.target.isDevice() ? "[[gnu::noinline]] "
-           : launched                ? "INGOT_NOINLINE "
-                                     : "INGOT_INLINE ")
+    os << (launched ? "INGOT_NOINLINE " : "INGOT_INLINE ")
        << (launched && context.comparesFloats.contains(kernel.getName())
                ? "INGOT_IEEE "
                : "");
@@ -129,7 +127,8 @@ void KernelPrinter::printSignature() {
                                    : names.unique(hint);
       variable.sign = signOfElements(argument);
       os << (readOnly ? "const " : "")
-         << storageTypeName(type.getElementType(), variable.sign) << " *" << (attribute(kernel::kMayAliasAttr) ? "" : "__restrict ");
+         << storageTypeName(type.getElementType(), variable.sign) << " *"
+         << (attribute(kernel::kMayAliasAttr) ? "" : "__restrict ");
     } else {
       if (hint.empty() && parallel && index + 2 >= count)
         hint = index + 2 == count ? "begin" : "end";
@@ -399,8 +398,8 @@ Expression KernelPrinter::callText(func::CallOp call) {
               storageTypeName(memory.getElementType()) + " *>(" +
               pointer(operand) + ")";
     else
-      text += memory ? pointer(operand)
-                     : initializer(operand, Sign::Signed).text;
+      text +=
+          memory ? pointer(operand) : initializer(operand, Sign::Signed).text;
   }
   text += ")";
   Expression expression = {text};

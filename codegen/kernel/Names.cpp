@@ -65,8 +65,8 @@ static bool isStandardMacro(StringRef name) {
 /// Whether a name looks like a type or function of the generated source:
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t.
 static bool looksLikeType(StringRef name) {
-  for (StringRef function : {"splat_", "load_", "at_", "joined_",
-                             "low_half_of_", "high_half_of_"})
+  for (StringRef function :
+       {"splat_", "load_", "at_", "joined_", "low_half_of_", "high_half_of_"})
     if (name.starts_with(function) &&
         looksLikeType(name.substr(function.size())))
       return true;

@@ -21,7 +21,8 @@ static constexpr Helper helpers[] = {
     {"to_integer_bits", "The bits of to_integer.",
      "constexpr uint32_t to_integer_bits = 1262485504u;\n"},
     {"to_integer_f64",
-     "1.5 * 2^52: a small double to which it is added is rounded to the nearest "
+     "1.5 * 2^52: a small double to which it is added is rounded to the "
+     "nearest "
      "integer (ties to even).",
      "constexpr double to_integer_f64 = 6755399441055744.0;\n"},
     {"bits_of_f32", "The bits of x.",
@@ -96,45 +97,46 @@ void printHelpers(const SourceContext &context, TextWriter &out) {
   printParts(context, out);
 }
 
-void printCompilerMacros(bool isDevice, bool specialFloats, TextWriter &out) {
-  if (isDevice && !specialFloats)
-    return;
+std::vector<StringRef> printCompilerMacros(StringRef text, TextWriter &out) {
+  struct Macro {
+    StringRef name, parameters, gnu, other, include;
+  };
+  static constexpr Macro all[] = {
+      {"INGOT_NOINLINE", "", "[[gnu::noinline]]", "", ""},
+      {"INGOT_INLINE", "", "[[gnu::always_inline]] inline", "inline", ""},
+      {"INGOT_COPY", "", "__builtin_memcpy", "memcpy", "string.h"},
+      {"INGOT_MATH", "(function)", "__builtin_##function", "function",
+       "math.h"},
+      {"INGOT_INFINITY", "", "__builtin_inff()", "INFINITY", "math.h"},
+      {"INGOT_NAN", "", "__builtin_nanf(\"\")", "NAN", "math.h"},
+  };
+  SmallVector<Macro> used;
+  for (const Macro &macro : all)
+    if (text.contains(macro.name))
+      used.push_back(macro);
+  std::vector<StringRef> names;
+  if (used.empty())
+    return names;
+  auto define = [&](const Macro &macro, StringRef as) {
+    out.line(Twine("#define ") + macro.name + macro.parameters +
+             (as.empty() ? "" : " ") + as);
+  };
   out.line("#if defined(__GNUC__)");
-  if (!isDevice) {
-    out.line("#define INGOT_NOINLINE [[gnu::noinline]]");
-    out.line("#define INGOT_INLINE [[gnu::always_inline]] inline");
-    out.line("#define INGOT_COPY __builtin_memcpy");
-    out.line("#define INGOT_MATH(function) __builtin_##function");
-  }
-  if (specialFloats) {
-    out.line("#define INGOT_INFINITY __builtin_inff()");
-    out.line("#define INGOT_NAN __builtin_nanf(\"\")");
-  }
+  for (const Macro &macro : used)
+    define(macro, macro.gnu);
   out.line("#else");
   out.comment("Compilers without the extensions of GCC.");
-  out.line("#include <math.h>");
-  if (!isDevice) {
-    out.line("#include <string.h>");
-    out.line("#define INGOT_NOINLINE");
-    out.line("#define INGOT_INLINE inline");
-    out.line("#define INGOT_COPY memcpy");
-    out.line("#define INGOT_MATH(function) function");
-  }
-  if (specialFloats) {
-    out.line("#define INGOT_INFINITY INFINITY");
-    out.line("#define INGOT_NAN NAN");
+  std::set<StringRef> includes;
+  for (const Macro &macro : used)
+    if (!macro.include.empty() && includes.insert(macro.include).second)
+      out.line("#include <" + macro.include + ">");
+  for (const Macro &macro : used) {
+    define(macro, macro.other);
+    names.push_back(macro.name);
   }
   out.line("#endif");
   out.blank();
-}
-
-void printMacrosEnd(bool isDevice, bool specialFloats, TextWriter &out) {
-  if (!isDevice)
-    for (StringRef macro : {"INGOT_NOINLINE", "INGOT_INLINE", "INGOT_COPY", "INGOT_MATH"})
-      out.line("#undef " + macro);
-  if (specialFloats)
-    for (StringRef macro : {"INGOT_INFINITY", "INGOT_NAN"})
-      out.line("#undef " + macro);
+  return names;
 }
 
 } // namespace ingot

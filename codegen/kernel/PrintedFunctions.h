@@ -15,11 +15,10 @@ namespace ingot {
 /// `context.parts`. The functions use vector types, which precede them.
 void printHelpers(const SourceContext &context, TextWriter &out);
 
-/// Prints the macros for inlining and, with `specialFloats`, those for infinity
-/// and NaN, for compilers that accept GCC's extensions and for others.
-void printCompilerMacros(bool isDevice, bool specialFloats, TextWriter &out);
-/// Prints the text that undefines these macros.
-void printMacrosEnd(bool isDevice, bool specialFloats, TextWriter &out);
+/// Prints the macros that `text` uses, for compilers that accept GCC's
+/// extensions and for others. Returns their names.
+std::vector<llvm::StringRef> printCompilerMacros(llvm::StringRef text,
+                                                 TextWriter &out);
 
 } // namespace ingot
 

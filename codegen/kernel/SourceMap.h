@@ -61,6 +61,14 @@ public:
     unplaced.clear();
   }
 
+  /// Moves all sites by the length of the text that precedes theirs.
+  void move(size_t bytes) {
+    for (Site &site : sites) {
+      site.begin += bytes;
+      site.end += bytes;
+    }
+  }
+
   std::vector<Site> sites;
   /// C names of functions and globals, by symbol.
   llvm::StringMap<std::string> functions, globals;

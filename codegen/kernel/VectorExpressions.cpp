@@ -41,9 +41,9 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
     auto floating = dyn_cast<FloatAttr>(value);
     if (floating && isBitsFloat(floating.getType()))
       return floatLiteral(floating.getValue());
-    return (floating ? number(floating.getValue())
-                     : number(cast<IntegerAttr>(value).getValue(),
-                              Sign::Unsigned))
+    return (floating
+                ? number(floating.getValue())
+                : number(cast<IntegerAttr>(value).getValue(), Sign::Unsigned))
         .text;
   };
   auto isZero = [](Attribute value) {
@@ -250,10 +250,11 @@ Expression KernelPrinter::extract(vector::ExtractOp op) {
 /// side by side, as a call of a function with a name. Returns nothing for other
 /// shuffles, for those of few lanes, and for vectors that no register holds,
 /// which some ABIs do not pass to functions.
-std::optional<Expression>
-KernelPrinter::namedShuffle(const Expression &left, const Expression &right,
-                            bool sameOperands, Type result, Type operand,
-                            ArrayRef<int64_t> picks) {
+std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
+                                                      const Expression &right,
+                                                      bool sameOperands,
+                                                      Type result, Type operand,
+                                                      ArrayRef<int64_t> picks) {
   constexpr int64_t fewest = 16;
   int64_t count = picks.size(), lanes = laneCount(operand);
   const auto &widths = context.target.vectorBytes;
@@ -269,8 +270,8 @@ KernelPrinter::namedShuffle(const Expression &left, const Expression &right,
   bool isRange = true, isJoin = count == 2 * lanes;
   for (auto [at, pick] : llvm::enumerate(picks)) {
     isRange &= pick == first + int64_t(at);
-    isJoin &= pick == int64_t(at) ||
-              (sameOperands && pick == int64_t(at) % lanes);
+    isJoin &=
+        pick == int64_t(at) || (sameOperands && pick == int64_t(at) % lanes);
   }
   std::string operandType = typeName(operand, left.sign),
               resultType = typeName(result, left.sign);

@@ -24,8 +24,8 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
       name == kStateAttr)
     return isa<StringAttr>(attr.getValue()) ? success()
                                             : refuse("must be a string");
-  if (name == kReadAttr || name == kUnsignedAttr || name == kMayAliasAttr || name == kOutputAttr ||
-      name == kClearedAttr || name == kAppendedAttr) {
+  if (name == kReadAttr || name == kUnsignedAttr || name == kMayAliasAttr ||
+      name == kOutputAttr || name == kClearedAttr || name == kAppendedAttr) {
     if (!isa<UnitAttr>(attr.getValue()))
       return refuse("has no value");
     return isa<ShapedType>(type) ? success() : refuse("is for buffers");

@@ -14,11 +14,10 @@ NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
                      Type resultType) {
   Type element = elementOf(type);
   std::string name = stem.str();
-  name += element.isIndex()
-              ? "_index"
-              : ((isa<FloatType>(element) ? "_f" : "_i") +
-                 Twine(element.getIntOrFloatBitWidth()))
-                    .str();
+  name += element.isIndex() ? "_index"
+                            : ((isa<FloatType>(element) ? "_f" : "_i") +
+                               Twine(element.getIntOrFloatBitWidth()))
+                                  .str();
   // A one-lane vector prints as a scalar but is another type in the IR, so its
   // function needs another name.
   if (isa<VectorType>(type))
@@ -29,8 +28,9 @@ NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToStart(module.getBody());
   SmallVector<Type> types(arguments.size(), type);
-  known = func::FuncOp::create(builder, module.getLoc(), name,
-                               builder.getFunctionType(types, resultType ? resultType : type));
+  known = func::FuncOp::create(
+      builder, module.getLoc(), name,
+      builder.getFunctionType(types, resultType ? resultType : type));
   known.setPrivate();
   known->setAttr(kernel::kCommentAttr, builder.getStringAttr(comment));
   for (auto [i, argument] : llvm::enumerate(arguments))

@@ -33,15 +33,13 @@ static void outline(arith::SelectOp select, bool isMax,
     Location loc = builder.getUnknownLoc();
     Value a = arguments[0], b = arguments[1], better;
     if (isFloat)
-      better = arith::CmpFOp::create(builder, loc,
-                                     isMax ? arith::CmpFPredicate::OGT
-                                           : arith::CmpFPredicate::OLT,
-                                     a, b);
+      better = arith::CmpFOp::create(
+          builder, loc,
+          isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, a, b);
     else
-      better = arith::CmpIOp::create(builder, loc,
-                                     isMax ? arith::CmpIPredicate::sgt
-                                           : arith::CmpIPredicate::slt,
-                                     a, b);
+      better = arith::CmpIOp::create(
+          builder, loc,
+          isMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, a, b);
     return arith::SelectOp::create(builder, loc, better, a, b);
   };
   std::string comment =
@@ -137,11 +135,12 @@ static void outlineClampedBits(arith::BitcastOp bits,
     clamped = call(smaller, clamped, arguments[2]);
     return arith::BitcastOp::create(builder, loc, bits.getType(), clamped);
   };
-  func::FuncOp function = functions.get(
-      "clamped_bits", type, {"x", "low", "high"},
-      "The bits of x, limited to low..high. If to_integer was added to x, their "
-      "lowest 16 are the rounded number.",
-      body, bits.getType());
+  func::FuncOp function =
+      functions.get("clamped_bits", type, {"x", "low", "high"},
+                    "The bits of x, limited to low..high. If to_integer was "
+                    "added to x, their "
+                    "lowest 16 are the rounded number.",
+                    body, bits.getType());
   Value operands[] = {most.getOperand(0), most.getOperand(1),
                       least.getOperand(1)};
   NumberFunctions::replaceByCall(bits, function, operands);

@@ -66,8 +66,8 @@ private:
     auto added = down.getLhs().getDefiningOp<arith::AddIOp>();
     auto high = added ? added.getLhs().getDefiningOp<kernel::MulHighOp>()
                       : kernel::MulHighOp();
-    auto up = high ? high.getX().getDefiningOp<arith::ShLIOp>()
-                   : arith::ShLIOp();
+    auto up =
+        high ? high.getX().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
     if (!up || !canPass(down.getType()) || !added->hasOneUse() ||
         !high->hasOneUse() || !up->hasOneUse())
       return;

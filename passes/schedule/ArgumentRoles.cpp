@@ -40,9 +40,8 @@ static StringRef roleOf(OpOperand &use) {
       })
       .Case<ConvOp, ConvTransposeOp>(
           [&](Operation *) { return among(at, {kData, "weights", "bias"}); })
-      .Case([&](QuantizeOp) {
-        return among(at, {kData, "scale", "zero_point"});
-      })
+      .Case(
+          [&](QuantizeOp) { return among(at, {kData, "scale", "zero_point"}); })
       .Case([&](DequantizeOp) {
         return among(at, {kData, "scale", "zero_point"});
       })
@@ -69,9 +68,8 @@ static StringRef roleOf(OpOperand &use) {
       })
       .Case<GatherOp, GatherElementsOp, GatherNDOp>(
           [&](Operation *) { return among(at, {kData, "indices"}); })
-      .Case<ScatterElementsOp, ScatterNDOp>([&](Operation *) {
-        return among(at, {kData, "indices", "updates"});
-      })
+      .Case<ScatterElementsOp, ScatterNDOp>(
+          [&](Operation *) { return among(at, {kData, "indices", "updates"}); })
       .Case([&](OneHotOp) { return among(at, {"indices", "values"}); })
       .Case([&](AppendOp) { return among(at, {"state", "rows", "position"}); })
       .Case([&](TensorScatterOp) {

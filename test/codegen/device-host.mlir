@@ -11,7 +11,7 @@
 // HEADER: #define NET_STAGING_BYTES 1024u
 
 // CHECK: {{^}}__host__ __device__ __forceinline__ float twice(
-// CHECK: {{^\[\[gnu::noinline\]\]}} void serial(
+// CHECK: {{^}}INGOT_NOINLINE void serial(
 // CHECK-NOT: device::begin
 // CHECK: {{^}}__global__ __launch_bounds__(32) void wide(
 // CHECK-NEXT: device::begin();
