@@ -16,13 +16,9 @@
 
 #include "codegen/files/Interface.h"
 #include "codegen/files/NodeNames.h"
-#include "codegen/files/OutputFiles.h"
 #include "codegen/kernel/Names.h"
-#include "codegen/kernel/SourceMap.h"
 #include "compiler/Faults.h"
-#include "compiler/evidence/DataFlow.h"
-#include "compiler/evidence/LoopBounds.h"
-#include "compiler/import/ModelNodes.h"
+#include "compiler/evidence/Tables.h"
 #include "compiler/report/Progress.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,102 +34,6 @@
 using namespace mlir;
 
 namespace ingot {
-
-namespace {
-
-/// A function of the generated source: a kernel, a helper that kernels call, or
-/// a program, which launches kernels.
-struct Function {
-  Operation *op;
-  const char *kind;
-  std::string name;
-  size_t firstLine = 0, lastLine = 0;
-  /// The nodes of the model that the function computes.
-  llvm::SetVector<StringRef> nodes;
-};
-
-/// A node of the model, with the code that was generated for it.
-struct Node {
-  std::string entry; ///< the entry point, if there are several
-  ModelNode node;
-  std::vector<const Function *> functions;
-  /// The lines of the programs at which its kernels are launched.
-  std::vector<std::pair<size_t, size_t>> launches;
-  /// The reason why no function computes it, and the functions that computed
-  /// its neighbours instead.
-  std::string reason;
-  llvm::SetVector<const Function *> neighbours;
-};
-
-class Evidence {
-public:
-  Evidence(Compilation &compilation, const Footprint &footprint,
-           StringRef output)
-      : compilation(compilation), footprint(footprint),
-        module(compilation.module()),
-        options(compilation.codegenOptions(output)),
-        variant{module, compilation.options.target}, ranges(module),
-        flow(module), file(llvm::sys::path::filename(output)) {}
-
-  bool read();
-  llvm::Error write(OutputFiles &files, StringRef folder) const;
-
-private:
-  bool readNodes();
-  void readSource();
-  void readFunctions();
-  void explainNodes();
-
-  size_t lineOf(size_t offset) const;
-  size_t lastLineOf(size_t end) const { return lineOf(end ? end - 1 : 0); }
-  /// Returns the first and the last line of an operation; of one that is part
-  /// of an expression, those of the statement.
-  std::pair<size_t, size_t> linesOf(Operation *op) const;
-  const Function *functionOf(Operation *op) const;
-
-  void printTraceability(llvm::raw_ostream &os) const;
-  void printNodes(llvm::raw_ostream &os) const;
-  void printLines(llvm::raw_ostream &os) const;
-  void printLoops(llvm::raw_ostream &os) const;
-  void printFlowFacts(llvm::raw_ostream &os) const;
-  void printControlFlow(llvm::raw_ostream &os) const;
-  void printMemory(llvm::raw_ostream &os) const;
-  void printIdentity(llvm::json::OStream &json) const;
-  void printStack(llvm::json::OStream &json) const;
-  void printArena(llvm::json::OStream &json) const;
-  void printConstants(llvm::json::OStream &json) const;
-
-  struct Loop {
-    Operation *op;
-    const Function *function;
-    size_t firstLine, lastLine;
-    std::string counter;
-    LoopBound bound;
-    bool isOfData;
-    std::vector<const Loop *> inside;
-  };
-  void printLoop(const Loop &loop, unsigned indent,
-                 llvm::raw_ostream &os) const;
-
-  Compilation &compilation;
-  const Footprint &footprint;
-  ModuleOp module;
-  CodegenOptions options;
-  Variant variant;
-  mutable IntegerRanges ranges;
-  DataFlow flow;
-  std::string file;
-  std::string text;
-  std::vector<size_t> lineStarts;
-  SourceMap map;
-  llvm::DenseMap<Operation *, const SourceMap::Site *> sites;
-  std::vector<std::unique_ptr<Function>> functions;
-  std::vector<Node> nodes;
-  llvm::StringSet<> nodeNames;
-  std::vector<std::unique_ptr<Loop>> loops;
-};
-
-} // namespace
 
 static llvm::json::Value utf8(StringRef text) {
   return llvm::json::fixUTF8(text);
