@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attention in one kernel on the emulated GPU, by each of its strategies, beside NumPy in double precision.
 
-    cuda_attention.py --ingot PROGRAM --work DIR [--filter TEXT]
+    cuda_attention.py --ingot PROGRAM --work DIR [--filter TEXT] [--every N]
 
 Each case says which strategy has to take it. The error is told in parts of the largest result.
 """
@@ -132,9 +132,10 @@ def main():
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--filter", default="")
+    parser.add_argument("--every", type=int, default=1, help="a sample: every N-th case")
     args = parser.parse_args()
     failed = 0
-    for case in cases():
+    for case in list(cases())[::args.every]:
         if args.filter not in case.name:
             continue
         folder = os.path.join(args.work, case.name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products on the emulated GPU, beside NumPy in double precision: floats of 8 bits, convolutions in groups and of few channels, and shares of tiles.
 
-    cuda_products.py --ingot PROGRAM --work DIR [--filter TEXT]
+    cuda_products.py --ingot PROGRAM --work DIR [--filter TEXT] [--every N]
 
 Each case says which strategy has to take it. The error is told in parts of the largest result. With the threads and blocks in
 the opposite order results are the same to the last bit.
@@ -305,9 +305,10 @@ def check(cases, description):
     parser.add_argument("--work", required=True)
     parser.add_argument("--compiler", default="c++", help="for models whose sizes are left to the run")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--every", type=int, default=1, help="a sample: every N-th case")
     args = parser.parse_args()
     failed = 0
-    for case in cases:
+    for case in list(cases)[::args.every]:
         if args.filter not in case.name:
             continue
         folder = os.path.join(args.work, case.name)
