@@ -8,6 +8,7 @@
 
 #include "compiler/evidence/LoopBounds.h"
 
+#include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -149,6 +150,28 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
   return given == arguments.end() ? unknown : given->second;
 }
 
+/// Whether an operation is the maximum (true) or the minimum (false) of its two
+/// operands: itself, or by a call of a function such as max_index.
+static std::optional<bool> extremumOf(Operation *op) {
+  if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
+    return isa<arith::MaxSIOp>(op);
+  auto call = dyn_cast_or_null<func::CallOp>(op);
+  auto callee = call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                           call, call.getCalleeAttr())
+                     : func::FuncOp();
+  if (!callee || callee.isExternal() || callee.getNumArguments() != 2)
+    return std::nullopt;
+  Operation *end = callee.getBody().front().getTerminator();
+  auto choice = end->getNumOperands() == 1
+                    ? end->getOperand(0).getDefiningOp<arith::SelectOp>()
+                    : arith::SelectOp();
+  if (!choice || !choice.getType().isIntOrIndex() ||
+      choice.getTrueValue() != callee.getArgument(0) ||
+      choice.getFalseValue() != callee.getArgument(1))
+    return std::nullopt;
+  return kernel::isMaximum(choice);
+}
+
 IntegerRanges::Range IntegerRanges::computeRange(Value value) {
   Range unknown{kLowest, kHighest};
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -188,13 +211,11 @@ IntegerRanges::Range IntegerRanges::computeRange(Value value) {
     return {0, std::min(a.least < 0 ? kHighest : a.most,
                         b.least < 0 ? kHighest : b.most)};
   }
-  if (isa<arith::MinSIOp>(op)) {
+  if (std::optional<bool> isMax = extremumOf(op)) {
     Range a = operand(0), b = operand(1);
+    if (*isMax)
+      return {std::max(a.least, b.least), std::max(a.most, b.most)};
     return {std::min(a.least, b.least), std::min(a.most, b.most)};
-  }
-  if (isa<arith::MaxSIOp>(op)) {
-    Range a = operand(0), b = operand(1);
-    return {std::max(a.least, b.least), std::max(a.most, b.most)};
   }
   if (auto choice = dyn_cast<arith::SelectOp>(op)) {
     Range a = operand(1), b = operand(2);
@@ -236,15 +257,15 @@ IntegerRanges::Range IntegerRanges::difference(Value a, Value b,
   constexpr unsigned deepest = 4;
   if (depth == deepest)
     return range;
-  if (auto least = a.getDefiningOp<arith::MinSIOp>()) {
-    Range x = difference(least.getLhs(), b, depth + 1),
-          y = difference(least.getRhs(), b, depth + 1);
+  if (Operation *least = a.getDefiningOp(); extremumOf(least) == false) {
+    Range x = difference(least->getOperand(0), b, depth + 1),
+          y = difference(least->getOperand(1), b, depth + 1);
     range.most = std::min({range.most, x.most, y.most});
     range.least = std::max(range.least, std::min(x.least, y.least));
   }
-  if (auto most = b.getDefiningOp<arith::MaxSIOp>()) {
-    Range x = difference(a, most.getLhs(), depth + 1),
-          y = difference(a, most.getRhs(), depth + 1);
+  if (Operation *most = b.getDefiningOp(); extremumOf(most) == true) {
+    Range x = difference(a, most->getOperand(0), depth + 1),
+          y = difference(a, most->getOperand(1), depth + 1);
     range.most = std::min({range.most, x.most, y.most});
     range.least = std::max(range.least, std::min(x.least, y.least));
   }
@@ -283,9 +304,8 @@ std::string IntegerRanges::textOf(Value value) {
       : isa<arith::MulIOp>(op)                                       ? " * "
       : isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(op) ? " / "
                                                                      : nullptr;
-  const char *function = isa<arith::MinSIOp>(op)   ? "min"
-                         : isa<arith::MaxSIOp>(op) ? "max"
-                                                   : nullptr;
+  std::optional<bool> isMax = extremumOf(op);
+  const char *function = !isMax ? nullptr : *isMax ? "max" : "min";
   if (!sign && !function)
     return "";
   std::string a = textOf(op->getOperand(0)), b = textOf(op->getOperand(1));

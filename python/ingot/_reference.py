@@ -25,7 +25,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,8 @@ def write_value(value: Any) -> bytes | None:
     """Returns a tensor as TensorProto, a list of tensors as SequenceProto; None if the value is neither."""
     if isinstance(value, (list, tuple)):
         onnx = importlib.import_module("onnx")
-        return onnx.numpy_helper.from_list([np.asarray(v) for v in value]).SerializeToString()
+        sequence: bytes = onnx.numpy_helper.from_list([np.asarray(v) for v in value]).SerializeToString()
+        return sequence
     if not isinstance(value, (np.ndarray, np.generic)):
         return None
     array = np.asarray(value)
@@ -135,7 +136,8 @@ def write_value(value: Any) -> bytes | None:
         if array.dtype.name == name:
             return dims + _field(2, kind) + _field(9, np.ascontiguousarray(array).tobytes())
     onnx = importlib.import_module("onnx")
-    return onnx.numpy_helper.from_array(array).SerializeToString()
+    tensor: bytes = onnx.numpy_helper.from_array(array).SerializeToString()
+    return tensor
 
 
 def with_outputs(model: bytes, names: Sequence[str]) -> bytes:
@@ -145,6 +147,8 @@ def with_outputs(model: bytes, names: Sequence[str]) -> bytes:
 
 class Engine:
     """A model ready to run."""
+
+    run: Callable[[Mapping[str, Any]], list[Any]]
 
     def __init__(self, name: str, model: bytes, folder: str, threads: int = 0) -> None:
         """`folder` contains the external data of the model. Raises ImportError if the package is not installed.
@@ -233,7 +237,9 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[0] == "--time":
         return _time(*arguments[1:])
     model_path, folder, *engines = arguments
-    path = lambda name: os.path.join(folder, name)  # noqa: E731
+
+    def path(name: str) -> str:
+        return os.path.join(folder, name)
 
     def write(kind: str, values: Sequence[Any]) -> None:
         for i, value in enumerate(values):
