@@ -49,7 +49,7 @@ refused("output_without_a_name", "-o", "FOLDER/.cpp", text="no name before its e
 refused("output_of_nothing", "-o", "", text="has no extension")
 refused("compiler_that_does_not_exist", "--cxx", "nowhere++ -Os", "-o", "FOLDER/out.o",
         text="the program `nowhere++` is not installed")
-refused("compiler_without_effect", "--cxx", "c++", text="--cxx has no effect when C++ is written without --max-ram or --max-flash")
+refused("compiler_without_effect", "--cxx", "c++", text="--cxx has no effect when C++ is written without --max-ram, --max-flash or --evidence")
 refused("weights_without_effect", "--weights", "file", "--stop-after", "plan", text="--weights has no effect")
 refused("folders_beside_inputs", "a", "b", "--input", "x=x.npy", command=["run"], text="--input has no effect")
 refused("no_threads", "--threads", "0", command=["bench"], text="--threads: 0 is out of range (1 to 1024)")
@@ -73,7 +73,7 @@ refused("stage_into_a_source", "--stop-after", "decide", "-o", "FOLDER/out.cpp",
 refused("prefix_of_the_runtime", "--name", "ingot", text="the prefix `ingot` is reserved")
 refused("usage_without_a_blank", "foo", command=["targets"], text="usage: ingot targets [OPTIONS]\n")
 refused("unknown_shell", command=["completion"], text="(choose bash, zsh or fish)")
-refused("unknown_page", command=["reference"], text="(choose cli, man, errors, operators or targets)")
+refused("unknown_page", command=["reference"], text="(choose cli, man, errors, operators, targets or deviations)")
 
 
 @case("renamed-prefix", args=["--name", "class"], text="--name: `class` cannot be used in C++; the prefix is `class_`")
