@@ -55,9 +55,8 @@ Sign ProgramPrinter::signOf(Value buffer) const {
   for (OpOperand &use : buffer.getUses())
     if (auto launch = dyn_cast<kernel::LaunchOp>(use.getOwner())) {
       ++launches;
-      isUnsigned +=
-          calleeOf(launch).getArgAttr(use.getOperandNumber(),
-                                      kernel::kUnsignedAttr) != Attribute();
+      isUnsigned += signOfArgument(calleeOf(launch), use.getOperandNumber()) ==
+                    Sign::Unsigned;
     }
   return 2 * isUnsigned > launches ? Sign::Unsigned : Sign::Signed;
 }
@@ -78,8 +77,7 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   // share a pointer.
   std::string &known =
       arenaNames[{hint, buffer.getOffset(), type.getElementType(),
-                  2 * unsigned(buffer.getSecondMemory()) +
-                      unsigned(sign == Sign::Unsigned)}];
+                  unsigned(buffer.getSecondMemory()), unsigned(sign)}];
   if (known.empty()) {
     known = hint.empty() ? names.numbered("value") : names.unique(hint);
     out.line(Twine(element) + " *const " + known + " = buffer_at<" + element +
@@ -210,14 +208,14 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     if (!isNamedWeight(op) || teams.lookup(op.getName()) != team)
       return;
     const Weight &weight = weightOf(op);
-    Sign sign = weight.isUnsigned ? Sign::Unsigned : Sign::Signed;
-    std::string element = storageTypeName(op.getType().getElementType(), sign);
+    std::string element =
+        storageTypeName(op.getType().getElementType(), weight.sign);
     std::string &name = context.globals[op.getName()];
     // A weight is declared once, even if the program uses it twice.
     if (!named.count(op) && declared.insert(name).second)
       out.line("const " + element + " *const " + name + " = constants_at<" +
                element + ">(" + base + ", " + Twine(weight.offset) + "); // " +
-               tensorText(op.getType(), sign));
+               tensorText(op.getType(), weight.sign));
     named[op] = {name, element, true};
   });
 }
@@ -245,8 +243,7 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
   if (auto global = memref.getDefiningOp<memref::GetGlobalOp>())
     return {context.globals[global.getName()],
             storageTypeName(global.getType().getElementType(),
-                            weightOf(global).isUnsigned ? Sign::Unsigned
-                                                        : Sign::Signed),
+                            weightOf(global).sign),
             true};
   auto view = memref.getDefiningOp<kernel::ViewOp>();
   Pointer source = pointer(view.getSource());
@@ -298,9 +295,7 @@ ProgramPrinter::launchArguments(kernel::LaunchOp launch) {
   SmallVector<std::string> texts;
   for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
     bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;
-    Sign sign = callee.getArgAttr(index, kernel::kUnsignedAttr) ? Sign::Unsigned
-                                                                : Sign::Signed;
-    texts.push_back(argument(operand, readOnly, sign));
+    texts.push_back(argument(operand, readOnly, signOfArgument(callee, index)));
   }
   for (int64_t value : launch.getValues().value_or(ArrayRef<int64_t>()))
     texts.push_back(llvm::itostr(value));

@@ -85,10 +85,11 @@ protected:
   /// GPU, of the host memory for buffers of host kernels.
   std::string secondBase;
   /// The names of pointers to buffers: by name, offset and element type of the
-  /// buffer, and whether it is in the memory at `secondBase` instead of the
-  /// arena (2) and unsigned (1).
-  llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,
-                 std::string>
+  /// buffer, whether it is in the memory at `secondBase` instead of the arena,
+  /// and its signedness.
+  llvm::DenseMap<
+      std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned, unsigned>,
+      std::string>
       arenaNames;
 };
 

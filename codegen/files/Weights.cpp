@@ -97,7 +97,7 @@ std::vector<Weight> Weights::read(ModuleOp module) {
     for (auto [i, operand] : llvm::enumerate(launch.getOperands()))
       if (auto use =
               kernel::bufferRoot(operand).getDefiningOp<memref::GetGlobalOp>())
-        (callee.getArgAttr(i, kernel::kUnsignedAttr) ? readUnsigned
+        (signOfArgument(callee, i) == Sign::Unsigned ? readUnsigned
                                                      : readOtherwise)
             .insert(use.getName());
   });
@@ -107,8 +107,9 @@ std::vector<Weight> Weights::read(ModuleOp module) {
     weight.global = global;
     weight.offset = tables.contains(global.getSymName()) ? -1 : 0;
     weight.bytes = kernel::spanBytes(global.getType());
-    weight.isUnsigned = readUnsigned.contains(global.getSymName()) &&
-                        !readOtherwise.contains(global.getSymName());
+    if (readUnsigned.contains(global.getSymName()) &&
+        !readOtherwise.contains(global.getSymName()))
+      weight.sign = Sign::Unsigned;
     found.push_back(weight);
   }
   return found;

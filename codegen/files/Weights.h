@@ -23,6 +23,7 @@
 #ifndef INGOT_CODEGEN_FILES_WEIGHTS_H
 #define INGOT_CODEGEN_FILES_WEIGHTS_H
 
+#include "codegen/kernel/CTypes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -57,8 +58,8 @@ struct Weight {
   /// is always an array in the source.
   int64_t offset = -1;
   int64_t bytes = 0;
-  /// Whether its elements are unsigned integers in C++.
-  bool isUnsigned = false;
+  /// The signedness of its elements in C++.
+  Sign sign = Sign::Signed;
 };
 
 class Weights {

@@ -54,8 +54,7 @@ void printWeightArray(const Weight &weight, StringRef name, TextWriter &out) {
   out.raw() << "alignas("
             << std::max<int64_t>(global.getAlignment().value_or(64), 1) << ") ";
   printArray(
-      type.getElementType(), weight.isUnsigned ? Sign::Unsigned : Sign::Signed,
-      type.getNumElements(), name,
+      type.getElementType(), weight.sign, type.getNumElements(), name,
       [&](llvm::function_ref<void(ArrayRef<char>)> use) {
         kernel::forEachChunk(global, use);
       },

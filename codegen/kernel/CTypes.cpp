@@ -15,6 +15,11 @@ using llvm::utostr;
 
 namespace ingot {
 
+Sign signOfArgument(FunctionOpInterface kernel, unsigned argument) {
+  return kernel.getArgAttr(argument, kernel::kUnsignedAttr) ? Sign::Unsigned
+                                                            : Sign::Signed;
+}
+
 std::string storageTypeName(Type element, Sign sign) {
   if (element.isF32())
     return "float";

@@ -15,6 +15,7 @@
 
 #include "dialects/kernel/NumberTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringRef.h"
@@ -32,6 +33,10 @@ enum class Sign { Signed, Unsigned };
 /// The typedef for a string, a pointer to characters: a plain name, so that
 /// buffers of strings are declared like any others.
 inline constexpr llvm::StringLiteral kStringTypeName = "string_t";
+
+/// Returns the signedness of the elements of a buffer that is an argument of a
+/// kernel.
+Sign signOfArgument(mlir::FunctionOpInterface kernel, unsigned argument);
 
 /// Returns the C type of a value; masks need a width and use maskTypeName.
 std::string valueTypeName(mlir::Type type, Sign sign);

@@ -162,9 +162,7 @@ Sign KernelPrinter::signOfElements(Value memref) const {
   FunctionOpInterface function = kernel;
   if (auto argument = dyn_cast<BlockArgument>(memref);
       argument && argument.getOwner()->getParentOp() == function)
-    return function.getArgAttr(argument.getArgNumber(), kernel::kUnsignedAttr)
-               ? Sign::Unsigned
-               : Sign::Signed;
+    return signOfArgument(function, argument.getArgNumber());
   if (auto view = memref.getDefiningOp<kernel::ViewOp>())
     return signOfElements(view.getSource());
   return Sign::Signed;

@@ -60,7 +60,8 @@ struct SourceContext {
   };
   /// The functions of this kind that the source needs, by name.
   std::map<std::string, Part> parts;
-  /// The functions and constants of PrintedFunctions.cpp that the source needs, by name.
+  /// The functions and constants of PrintedFunctions.cpp that the source needs,
+  /// by name.
   std::set<std::string> helpers;
   /// With several GPU targets: the preprocessor condition under which the
   /// bodies of kernels are compiled for this target. Kernels are declared in
@@ -69,7 +70,7 @@ struct SourceContext {
   /// The name of the function that distributes a kernel, or a step of a kernel,
   /// over threads.
   std::string parallel;
-  /// Records the positions of operations in the text; may be null.
+  /// Receives the positions of operations in the text, if not null.
   SourceMap *map = nullptr;
 
   /// Returns the C++ statement that prefetches `bytes` bytes from `pointer`.

@@ -2,6 +2,8 @@
 
 #include "codegen/kernel/Names.h"
 
+#include "codegen/kernel/PrintedFunctions.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -34,11 +36,7 @@ static const StringSet<> &reservedNames() {
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
       // A local variable of generated functions that return an error.
-      "status",
-      // Constants and functions of PrintedFunctions.cpp.
-      "to_integer", "to_integer_bits", "to_integer_f64", "bits_of_f32",
-      "f32_of_bits", "bits_of_f64", "f64_of_bits", "fabs_f32", "fabs_f64",
-      "copysign_f32", "copysign_f64"};
+      "status"};
   return names;
 }
 
@@ -111,8 +109,8 @@ std::string toIdentifier(StringRef name) {
     result.pop_back();
   if (result.empty() || isDigit(result.front()))
     result.insert(result.begin(), 't');
-  if (reservedNames().contains(result) || looksLikeType(result) ||
-      isStandardMacro(result))
+  if (reservedNames().contains(result) || isHelper(result) ||
+      looksLikeType(result) || isStandardMacro(result))
     result += '_';
   return result;
 }

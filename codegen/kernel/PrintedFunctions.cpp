@@ -22,8 +22,7 @@ static constexpr Helper helpers[] = {
      "constexpr uint32_t to_integer_bits = 1262485504u;\n"},
     {"to_integer_f64",
      "1.5 * 2^52: a small double to which it is added is rounded to the "
-     "nearest "
-     "integer (ties to even).",
+     "nearest integer (ties to even).",
      "constexpr double to_integer_f64 = 6755399441055744.0;\n"},
     {"bits_of_f32", "The bits of x.",
      "INGOT_INLINE uint32_t bits_of_f32(float x) {\n"
@@ -66,6 +65,11 @@ static constexpr Helper helpers[] = {
      "  return INGOT_MATH(copysign)(x, y);\n"
      "}\n"},
 };
+
+bool isHelper(StringRef name) {
+  return any_of(helpers,
+                [&](const Helper &helper) { return helper.name == name; });
+}
 
 /// Prints functions that take consecutive lanes of a vector, or that place two
 /// vectors side by side.

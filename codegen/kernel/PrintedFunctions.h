@@ -11,6 +11,9 @@
 
 namespace ingot {
 
+/// Whether a constant or function that `printHelpers` can print has this name.
+bool isHelper(llvm::StringRef name);
+
 /// Prints the constants and functions in `context.helpers` and
 /// `context.parts`. The functions use vector types, which precede them.
 void printHelpers(const SourceContext &context, TextWriter &out);

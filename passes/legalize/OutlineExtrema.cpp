@@ -1,5 +1,4 @@
-// Outlines minimum, maximum, multiply-high and the bits of a rounded float into
-// functions.
+// Outlines minimum, maximum and the bits of a rounded float into functions.
 //
 //   %c = arith.cmpf ogt, %a, %b : f32
 //   %m = arith.select %c, %a, %b : f32
@@ -8,13 +7,12 @@
 //
 // where max_f32 contains the two operations. In C `max_f32(a, b)` is shorter
 // than `a > b ? a : b`, for which the operands would have to be variables. In
-// the same way `mul_high_i32(a, b)` returns the upper half of a 64-bit product,
-// and `clamped_bits_f32(x, low, high)` returns the bits of a rounded float.
+// the same way `clamped_bits_f32(x, low, high)` returns the bits of a rounded
+// float.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/legalize/NumberFunctions.h"
 #include "passes/legalize/Passes.h"
@@ -51,59 +49,6 @@ static void outline(arith::SelectOp select, bool isMax,
   NumberFunctions::replaceByCall(select, function, operands);
   if (compare->use_empty())
     compare->erase();
-}
-
-/// Returns the i32 value of which `wide` is the sign extension to i64; null if
-/// there is none.
-static Value narrowOf(Value wide) {
-  if (auto extension = wide.getDefiningOp<arith::ExtSIOp>())
-    return extension.getIn().getType().isInteger(32) ? extension.getIn()
-                                                     : Value();
-  APInt number;
-  if (!matchPattern(wide, m_ConstantInt(&number)) || !number.isSignedIntN(32))
-    return {};
-  OpBuilder builder(wide.getContext());
-  builder.setInsertionPointAfterValue(wide);
-  return arith::ConstantOp::create(
-      builder, wide.getLoc(),
-      builder.getI32IntegerAttr(static_cast<int32_t>(number.getSExtValue())));
-}
-
-/// Returns the factors, if `op` computes the upper half of a 64-bit product;
-/// else nothing.
-static std::optional<std::pair<Value, Value>> upperHalf(arith::TruncIOp op) {
-  auto shift = op.getIn().getDefiningOp<arith::ShRSIOp>();
-  APInt bits;
-  if (!shift || !op.getType().isInteger(32) || !shift.getType().isInteger(64) ||
-      !matchPattern(shift.getRhs(), m_ConstantInt(&bits)) || bits != 32)
-    return std::nullopt;
-  auto product = shift.getLhs().getDefiningOp<arith::MulIOp>();
-  if (!product)
-    return std::nullopt;
-  Value x = narrowOf(product.getLhs()), y = narrowOf(product.getRhs());
-  return x && y ? std::optional(std::pair(x, y)) : std::nullopt;
-}
-
-static void outline(arith::TruncIOp op, std::pair<Value, Value> factors,
-                    NumberFunctions &functions) {
-  auto body = [&](OpBuilder &builder, ValueRange arguments) -> Value {
-    Location loc = builder.getUnknownLoc();
-    Type wide = builder.getI64Type();
-    auto widened = [&](Value v) -> Value {
-      return arith::ExtSIOp::create(builder, loc, wide, v);
-    };
-    Value product = arith::MulIOp::create(builder, loc, widened(arguments[0]),
-                                          widened(arguments[1]));
-    Value upper = arith::ShRSIOp::create(
-        builder, loc, product,
-        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
-    return arith::TruncIOp::create(builder, loc, op.getType(), upper);
-  };
-  func::FuncOp function =
-      functions.get("mul_high", op.getType(), {"a", "b"},
-                    "The upper half of the product of a and b.", body);
-  Value operands[] = {factors.first, factors.second};
-  NumberFunctions::replaceByCall(op, function, operands);
 }
 
 /// Returns the call of the function `stem` for scalars that computes `value`, if
@@ -150,10 +95,9 @@ static void outlineClampedBits(arith::BitcastOp bits,
 
 /// Erases calls with unused results, and their operands if these become dead.
 /// No other pass erases them, since calls may have side effects.
-static void eraseDeadCalls(FunctionOpInterface function) {
+static void eraseDeadCalls(kernel::FuncOp kernel) {
   SmallVector<Operation *> operations;
-  function.getFunctionBody().walk(
-      [&](Operation *op) { operations.push_back(op); });
+  kernel.getBody().walk([&](Operation *op) { operations.push_back(op); });
   for (Operation *op : llvm::reverse(operations)) {
     auto call = dyn_cast<func::CallOp>(op);
     bool isDead = call ? call.getNumResults() == 1 && call->use_empty() &&
@@ -180,18 +124,9 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
       if (std::optional<bool> isMax = kernel::isMaximum(select))
         work.push_back({select, *isMax});
     });
-    SmallVector<arith::TruncIOp> narrowed;
-    getOperation().walk([&](arith::TruncIOp op) { narrowed.push_back(op); });
     NumberFunctions functions(getOperation());
-    // Outline the products one after the other, since the result of one may be
-    // a factor of the next.
-    for (arith::TruncIOp op : narrowed)
-      if (auto factors = upperHalf(op))
-        outline(op, *factors, functions);
     for (auto [select, isMax] : work)
       outline(select, isMax, functions);
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      eraseDeadCalls(function);
     for (auto kernel : getOperation().getOps<kernel::FuncOp>()) {
       eraseDeadCalls(kernel);
       SmallVector<arith::BitcastOp> casts;

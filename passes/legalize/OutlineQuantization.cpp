@@ -10,7 +10,8 @@
 //   %d = call @requantize_i32(%sum, %left, %multiplier, %offset, %right)
 //   %f = call @clamp_i32(%d, %low, %high)
 //
-// for scalars and vectors of 32 bits: quantized networks consist of these
+// and other kernel.mul_high that are no instruction of the target as calls of
+// mul_high_i32, for scalars and vectors of 32 bits: quantized networks consist of these
 // steps, which are readable under a name.
 
 #include "dialects/kernel/KernelDialect.h"
@@ -43,9 +44,9 @@ struct OutlineQuantizationPass
       outline(op, functions);
     for (arith::MinSIOp op : limits)
       outline(op, functions);
+    // Also those in the functions above.
     SmallVector<kernel::MulHighOp> products;
-    for (auto kernel : getOperation().getOps<kernel::FuncOp>())
-      kernel.walk([&](kernel::MulHighOp op) { products.push_back(op); });
+    getOperation().walk([&](kernel::MulHighOp op) { products.push_back(op); });
     for (kernel::MulHighOp op : products)
       outline(op, functions);
   }
@@ -110,10 +111,10 @@ private:
     most.erase();
   }
 
-  /// Outlines a product that the target computes in several parts.
+  /// Outlines a product that the target computes by several instructions.
   void outline(kernel::MulHighOp op, NumberFunctions &functions) {
     Type type = op.getType();
-    if (!isa<VectorType>(type) || !canPass(type) ||
+    if (!canPass(type) ||
         target->intrinsic(kernel::MulHighOp::getOperationName(), type, type))
       return;
     auto body = [&](OpBuilder &b, ValueRange arguments) -> Value {
@@ -122,7 +123,7 @@ private:
     };
     func::FuncOp function =
         functions.get("mul_high", type, {"a", "b"},
-                      "The upper halves of the products of a and b.", body);
+                      "The upper half of the product of a and b.", body);
     Value operands[] = {op.getX(), op.getY()};
     NumberFunctions::replaceByCall(op, function, operands);
   }

@@ -27,12 +27,12 @@ def ExpandOperations : Pass<"legalize-expand-operations", "::mlir::ModuleOp"> {
 }
 
 def OutlineQuantization : Pass<"legalize-outline-quantization", "::mlir::ModuleOp"> {
-  let summary = "Outline the scaling and limiting of integers into functions, which kernels call";
+  let summary = "Outline multiply-high, scaling and limiting of integers into functions, which kernels call";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, whose registers limit the vectors that functions take">];
 }
 
 def OutlineExtrema : Pass<"legalize-outline-extrema", "::mlir::ModuleOp"> {
-  let summary = "Outline minimum, maximum, multiply-high and the bits of rounded floats into functions, which kernels call";
+  let summary = "Outline minimum, maximum and the bits of rounded floats into functions, which kernels call";
 }
 
 def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {

@@ -33,22 +33,41 @@ kernel.func @unread(%x: memref<1xf32>) {
   kernel.return
 }
 
-// The upper half of a 64-bit product becomes a call of a helper function with
-// 32-bit operands, one of which may be a constant.
-// CHECK-LABEL: kernel.func @scaled
-// CHECK: %[[M:.*]] = arith.constant 1374389504 : i32
+// The bits of a float between two limits become a call of a helper function.
+// CHECK-LABEL: kernel.func @rounded
 // CHECK: %[[X:.*]] = memref.load
-// CHECK: %[[Y:.*]] = func.call @mul_high_i32(%[[X]], %[[M]])
+// CHECK-NEXT: %[[Y:.*]] = func.call @clamped_bits_f32(%[[X]], %{{.*}}, %{{.*}}) : (f32, f32, f32) -> i32
 // CHECK-NEXT: memref.store %[[Y]]
-kernel.func @scaled(%x: memref<1xi32>) {
+kernel.func @rounded(%x: memref<1xf32>, %y: memref<1xi32>) {
   %c0 = arith.constant 0 : index
-  %m = arith.constant 1374389504 : i64
-  %bits = arith.constant 32 : i64
-  %s = memref.load %x[%c0] : memref<1xi32>
-  %wide = arith.extsi %s : i32 to i64
-  %product = arith.muli %wide, %m : i64
-  %upper = arith.shrsi %product, %bits : i64
-  %y = arith.trunci %upper : i64 to i32
-  memref.store %y, %x[%c0] : memref<1xi32>
+  %low = arith.constant 12582912.0 : f32
+  %high = arith.constant 12583167.0 : f32
+  %s = memref.load %x[%c0] : memref<1xf32>
+  %more = arith.cmpf ogt, %s, %low : f32
+  %0 = arith.select %more, %s, %low : f32
+  %less = arith.cmpf olt, %0, %high : f32
+  %1 = arith.select %less, %0, %high : f32
+  %2 = arith.bitcast %1 : f32 to i32
+  memref.store %2, %y[%c0] : memref<1xi32>
+  kernel.return
+}
+
+// Minimum and maximum of signed indices, which bound loops.
+// CHECK-LABEL: kernel.func @limited
+// CHECK: %[[M:.*]] = func.call @max_index(%{{.*}}, %{{.*}}) : (index, index) -> index
+// CHECK-NEXT: func.call @min_index(%[[M]], %{{.*}}) : (index, index) -> index
+kernel.func @limited(%x: memref<9xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nine = arith.constant 9 : index
+  %v = arith.constant 0.0 : f32
+  scf.for %i = %zero to %nine step %one {
+    %a = arith.subi %i, %nine : index
+    %more = arith.cmpi sgt, %a, %zero : index
+    %0 = arith.select %more, %a, %zero : index
+    %less = arith.cmpi slt, %0, %one : index
+    %1 = arith.select %less, %0, %one : index
+    memref.store %v, %x[%1] : memref<9xf32>
+  }
   kernel.return
 }
