@@ -447,7 +447,8 @@ private:
     out.raw() << text;
   }
 
-  /// Says that the text that was printed to a string follows here.
+  /// Records that the text of the kernels, which was printed to a string before,
+  /// begins at the current position of the file.
   void place() {
     if (context.map)
       context.map->place(out.raw().tell());

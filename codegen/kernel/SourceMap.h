@@ -1,4 +1,4 @@
-// Where operations are in the text of a generated source file.
+// The positions of operations in the text of a generated source file.
 //
 // The printers record positions while they print, so that tables such as those
 // of --evidence need not parse the text.

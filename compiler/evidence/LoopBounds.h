@@ -16,7 +16,7 @@ namespace ingot {
 /// How often a loop iterates each time that it is entered.
 struct LoopBound {
   int64_t least = 0;
-  /// Nothing if the operations do not bound the loop.
+  /// The largest number of iterations; no value if it is not known.
   std::optional<int64_t> most;
   /// The number of iterations in terms of dynamic sizes and of the counters of
   /// outer loops; empty if it is a constant or cannot be stated.

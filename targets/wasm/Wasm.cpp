@@ -1,8 +1,9 @@
 // WebAssembly, 32 bits: without vectors, with 16-byte vectors (simd128), and
 // with the relaxed operations on them.
 //
-// A module consists of one level: an engine rejects a whole module with an
-// instruction that it does not know. Who loads the module chooses the level
+// A module is compiled for one level: an engine rejects a whole module that has
+// an instruction it does not know. The program that loads modules chooses the
+// level
 // (`ingot export --as web` writes one module per level). The compiler unites
 // the features of all functions of a module, so that pragmas around functions
 // suffice.

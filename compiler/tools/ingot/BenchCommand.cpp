@@ -39,7 +39,7 @@ struct KernelTimes {
   std::vector<std::vector<double>> times;
   size_t run = 0;
   Clock::time_point start;
-  /// What happened when, if it is recorded: the kernel and its start and end.
+  /// A launch of a kernel, recorded for --trace.
   struct Event {
     int32_t kernel;
     Clock::time_point start, end;

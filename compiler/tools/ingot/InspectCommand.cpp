@@ -602,8 +602,8 @@ static bool describeModel(const Arguments &arguments, bool choosesSizes,
   return true;
 }
 
-/// Prints what to do about open dimensions and about a model that does not
-/// compile.
+/// Prints the options that bind open dimensions and, if the model does not
+/// compile, its errors with their hints.
 static void printNextSteps(const Report &report,
                            const Diagnostics &diagnostics) {
   llvm::raw_ostream &os = llvm::outs();
