@@ -3,10 +3,9 @@
 //
 // A module is compiled for one level: an engine rejects a whole module that has
 // an instruction it does not know. The program that loads modules chooses the
-// level
-// (`ingot export --as web` writes one module per level). The compiler unites
-// the features of all functions of a module, so that pragmas around functions
-// suffice.
+// level (`ingot export --as web` writes one module per level). The compiler
+// unites the features of all functions of a module, so that pragmas around
+// functions suffice.
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
