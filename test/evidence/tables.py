@@ -14,6 +14,7 @@ import filecmp
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -142,7 +143,9 @@ def data_sets(model, directory, count=1):
 
 def check_bounds(ingot, model, folder, directory):
     """Runs the code with a counter in each loop."""
-    os.makedirs(directory, exist_ok=True)
+    # The sources of an earlier run have counters in them: Ingot does not replace these.
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
     source = os.path.join(directory, "net.cpp")
     evidence = os.path.join(directory, "evidence")
     sh([ingot, model, "-o", source, "--target", "generic", "--weights", "source", "--emit-test", folder, "--evidence", evidence])
