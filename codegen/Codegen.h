@@ -6,6 +6,7 @@
 #define INGOT_CODEGEN_CODEGEN_H
 
 #include "codegen/files/Weights.h"
+#include "codegen/kernel/Language.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -31,6 +32,8 @@ struct CodegenOptions {
   std::string model, producer;
   /// The header that the source includes.
   std::string headerName = "model.h";
+  /// The language of the source; the header is both C and C++.
+  Language language;
   WeightsMode weights = WeightsMode::Auto;
   /// Calls ingot_context::trace before and after every kernel.
   bool trace = false;
@@ -51,8 +54,8 @@ void printHeader(llvm::ArrayRef<Variant> variants,
 void printSource(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 
-/// Writes all files of one compilation, or none. `output` is a .cpp, with .h
-/// and weights beside it, or a .o with a .h. For a .o, the compiler of the most
+/// Writes all files of one compilation, or none. `output` is a .cpp or .c, with
+/// .h and weights beside it, or a .o with a .h. For a .o, the compiler of the most
 /// capable target compiles the source, which is not kept.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);

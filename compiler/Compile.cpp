@@ -342,6 +342,7 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
        (ingotCommit.empty() ? Twine() : " (commit " + ingotCommit + ")"))
           .str();
   codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
+  codegen.language.isC = llvm::sys::path::extension(output) == ".c";
   codegen.weights = options.weights;
   codegen.trace = options.trace;
   codegen.arenaSection = options.arenaSection;

@@ -291,6 +291,9 @@ struct TargetDescription {
   Emulation emulation;
   /// The file extension of the generated source.
   llvm::StringRef sourceExtension = ".cpp";
+  /// Whether the source can also be C: the texts of this description then need
+  /// no C++ beyond what codegen/kernel/Language.h converts.
+  bool hasC = false;
   ElfIdentity elf;
 
   /// Whether this machine can run the target's code.

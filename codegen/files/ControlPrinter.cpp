@@ -34,10 +34,11 @@ void ControlPrinter::printHelpers() {
   if (!interface.madeSizes.empty()) {
     madeSizesType = names.unique("made_sizes");
     out.comment("Sizes that depend on data.");
-    out.open("struct " + madeSizesType + " {");
+    out.open((out.language.isC ? "typedef struct " : "struct ") +
+             madeSizesType + " {");
     for (const InterfaceSize &size : interface.madeSizes)
       out.line("ptrdiff_t " + size.field + ";");
-    out.close("};");
+    out.close(out.language.isC ? "} " + madeSizesType + ";" : "};");
     out.blank();
   }
   for (kernel::ProgramOp program : programs)
@@ -59,9 +60,16 @@ bool ControlPrinter::readsMadeSizes() const {
 }
 
 void ControlPrinter::printMade() {
-  if (!interface.madeSizes.empty())
-    out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
-             madeSizesType + " made = {};");
+  if (interface.madeSizes.empty())
+    return;
+  if (out.language.isC) {
+    std::string values = names.unique("values_of_sizes");
+    out.line(madeSizesType + " " + values + " = {0};");
+    out.line(madeSizesType + " *const made = &" + values + ";");
+    return;
+  }
+  out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
+           madeSizesType + " made = {};");
 }
 
 /// Prints the launches of a worker group, and the operations between them, as
@@ -98,7 +106,8 @@ void ControlPrinter::printOperations(kernel::ProgramOp program) {
   Block &block = program.getBody().front();
   for (Operation *op = &block.front(); op; op = op->getNextNode()) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
-    if (launch && launch.getTeam())
+    // In C, each launch of a worker group uses the caller's threads by itself.
+    if (launch && launch.getTeam() && !out.language.isC)
       op = printTeam(launch);
     else
       printOperation(*op);
@@ -126,6 +135,13 @@ void ControlPrinter::printOperation(Operation &op) {
 }
 
 void ControlPrinter::printChecked(const std::string &call) {
+  if (out.language.isC) {
+    out.open("{");
+    out.line("const ingot_status status = " + call + ";");
+    out.line("if (status != INGOT_OK) return status;");
+    out.close();
+    return;
+  }
   out.line("if (ingot_status status = " + call +
            "; status != INGOT_OK) return status;");
 }
@@ -245,8 +261,10 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   named.clear();
   arenaNames.clear();
   Needs needs = needsOf(program);
-  std::string text = (needs.checks ? "ingot_status " : "void ") +
+  std::string text = out.language.internal().str() +
+                     (needs.checks ? "ingot_status " : "void ") +
                      context.functions[program.getName()] + "(";
+  std::vector<std::string> unused;
   for (BlockArgument argument : program.getArguments()) {
     unsigned index = argument.getArgNumber();
     bool isConst = !program.getArgAttr(index, kernel::kOutputAttr);
@@ -254,8 +272,12 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
         storageTypeName(cast<MemRefType>(argument.getType()).getElementType());
     std::string name = names.unique(nameOfArgument(program, index));
     named[argument] = {name, element, isConst};
+    bool isUnused = argument.use_empty();
+    if (isUnused && out.language.isC)
+      unused.push_back(name);
     text += std::string(index ? ", " : "") + (isConst ? "const " : "") +
-            element + " *" + (argument.use_empty() ? "/*" + name + "*/" : name);
+            element + " *" +
+            (isUnused && !out.language.isC ? "/*" + name + "*/" : name);
   }
   auto add = [&](bool isNeeded, const Twine &parameter) {
     if (isNeeded)
@@ -264,8 +286,8 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   add(needs.memory, "unsigned char *memory");
   add(needs.weights, "const unsigned char *weights");
   add(needs.io, "const " + interface.name + "_io *io");
-  add(needs.made,
-      (needs.makesSizes ? "" : "const ") + madeSizesType + " &made");
+  add(needs.made, (needs.makesSizes ? "" : "const ") + madeSizesType +
+                      (out.language.isC ? " *made" : " &made"));
   add(needs.context, "const ingot_context *context");
   if (interface.isDevice) {
     add(needs.decides, "unsigned char *decisions");
@@ -274,7 +296,11 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   }
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
     out.comment(nodes);
+  if (out.language.isC && StringRef(text).ends_with("("))
+    text += "void";
   out.open(text + ") {");
+  for (const std::string &name : unused)
+    out.line("(void)" + name + ";");
   weightsBase = "weights";
   beginProgram(program);
   if (hasWeightsBase())
@@ -510,7 +536,7 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
     returnIf(element + " < " + Twine(size.least()) + " || " + element + " > " +
                  Twine(size.most()),
              "INGOT_ERROR_SHAPE");
-    out.line(text + " = ptrdiff_t(" + element + ");");
+    out.line(text + " = " + out.language.cast("ptrdiff_t", element) + ";");
     for (const InterfaceSize &own : interface.sizes)
       if (own.isMade && own.symbol == size.symbols().front())
         out.line("*io->" + own.field + " = " + text + ";");

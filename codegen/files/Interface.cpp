@@ -58,6 +58,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     suffix = "_" + toIdentifier(main.getName());
   name = sharedName + suffix;
   macro = sharedMacro + StringRef(suffix).upper();
+  made = options.language.isC ? "made->" : "made.";
   arenaBytes = main.getArenaBytes().value_or(0);
   arenaAlign = main.getArenaAlign().value_or(64);
   model = options.model.empty() ? options.name : options.model;
@@ -328,7 +329,7 @@ std::string Interface::sizeText(const kernel::Dim &size,
         fields.push_back((object + own.field).str());
     for (const InterfaceSize &own : madeSizes)
       if (own.symbol == symbol)
-        fields.push_back((object.empty() ? "" : "made.") + own.field);
+        fields.push_back((object.empty() ? "" : made) + own.field);
   }
   return expressionText(size.expression(), size, fields, /*level=*/0);
 }

@@ -90,6 +90,8 @@ struct Interface {
   WeightsMode weightsMode;
   std::string weightsField; ///< field of the io struct, for a weights file
   bool isDevice = false;    ///< kernels run on a GPU
+  /// How a field of the struct of data-dependent sizes is accessed.
+  std::string made = "made.";
 
   /// Whether the host decides during a run which kernels run on the GPU, or
   /// with which sizes.

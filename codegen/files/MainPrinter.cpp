@@ -21,9 +21,16 @@ void MainPrinter::numberLaunches() {
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   forEachLaunch([&](kernel::LaunchOp launch) {
-    threads |= kernel::usesThreads(calleeOf(launch));
+    threads |= usesThreads(calleeOf(launch));
   });
   return threads;
+}
+
+/// Whether the launch of a kernel takes the caller's threads. In C, the steps of
+/// a kernel are not distributed.
+bool MainPrinter::usesThreads(kernel::FuncOp kernel) const {
+  return out.language.isC ? kernel::extentOf(kernel).value_or(1).most() > 1
+                          : kernel::usesThreads(kernel);
 }
 
 void MainPrinter::printRun(StringRef function) {
@@ -66,6 +73,19 @@ void MainPrinter::printParallel(StringRef parallel, bool called,
                                 TextWriter &out) {
   out.line("// Executes body(begin, end) for ranges that cover [0, "
            "extent), on the caller's threads if any.");
+  if (out.language.isC) {
+    out.open("static void " + parallel +
+             "(const ingot_context *context, ptrdiff_t extent, ingot_body "
+             "body, void *argument) {");
+    out.open("if (!context || !context->parallel_for) {");
+    out.line("body(argument, 0, extent);");
+    out.middle("} else {");
+    out.line("context->parallel_for(context->user, extent, body, argument);");
+    out.close();
+    out.close();
+    out.blank();
+    return;
+  }
   out.line("template <typename Body>");
   out.open((called ? "INGOT_NOINLINE void " : "inline void ") + parallel +
            "(const ingot_context *context, ptrdiff_t "
@@ -111,16 +131,16 @@ void MainPrinter::printChecks() {
   printSizeChecks();
   printStringChecks();
   if (interface.arenaBytes > 0) {
-    returnIf("reinterpret_cast<uintptr_t>(arena) % " + interface.macro +
-                 "_ARENA_ALIGN != 0",
+    returnIf(out.language.reinterpret("uintptr_t", "arena") + " % " +
+                 interface.macro + "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
     bool used =
         llvm::any_of(interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
                      [](kernel::ArenaOp buffer) {
                        return !buffer->use_empty() && !buffer.getSecondMemory();
                      });
-    out.line(used ? "unsigned char *const memory = static_cast<unsigned char "
-                    "*>(arena);"
+    out.line(used ? "unsigned char *const memory = " +
+                        out.language.fromVoid("unsigned char", "arena") + ";"
                   : "(void)arena;");
   } else {
     out.line("(void)arena;");
@@ -134,23 +154,23 @@ void MainPrinter::printVtcmPointer() {
   if (!interface.vtcmBytes)
     return;
   std::string field = "io->" + interface.vtcmField;
-  returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
+  returnIf(out.language.reinterpret("uintptr_t", field) + " % " +
                interface.vtcmMacro + "_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
   secondBase = names.unique(interface.vtcmField);
-  out.line("unsigned char *const " + secondBase +
-           " = static_cast<unsigned char *>(" + field + ");");
+  out.line("unsigned char *const " + secondBase + " = " +
+           out.language.fromVoid("unsigned char", field) + ";");
 }
 
 void MainPrinter::printState() {
   if (interface.stateField.empty())
     return;
   std::string field = "io->" + interface.stateField;
-  returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
+  returnIf(out.language.reinterpret("uintptr_t", field) + " % " +
                interface.sharedMacro + "_STATE_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
-  out.line("unsigned char *const state = static_cast<unsigned char *>(" +
-           field + ");");
+  out.line("unsigned char *const state = " +
+           out.language.fromVoid("unsigned char", field) + ";");
   printStatePointers("state");
 }
 
@@ -162,14 +182,17 @@ void MainPrinter::printWeightsBase() {
   weightsBase = interface.sharedName + "_weights";
   if (interface.weightsMode == WeightsMode::File) {
     std::string field = "io->" + interface.weightsField;
-    returnIf("reinterpret_cast<uintptr_t>(" + field + ") % " +
+    returnIf(out.language.reinterpret("uintptr_t", field) + " % " +
                  interface.sharedMacro + "_WEIGHTS_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
     returnIf("!" + interface.sharedName + "_is_header(" + field + ")",
              "INGOT_ERROR_WEIGHTS");
-    out.line("const unsigned char *const weights = static_cast<const unsigned "
-             "char *>(" +
-             field + ") + " + Twine(kWeightsHeaderBytes) + ";");
+    std::string file =
+        out.language.isC
+            ? out.language.reinterpret("const unsigned char *", field)
+            : out.language.fromVoid("const unsigned char", field);
+    out.line("const unsigned char *const weights = " + file + " + " +
+             Twine(kWeightsHeaderBytes) + ";");
     weightsBase = "weights";
   }
   printWeightPointers(interface.main, weightsBase);
@@ -178,14 +201,14 @@ void MainPrinter::printWeightsBase() {
 void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   kernel::FuncOp callee = calleeOf(launch);
   SmallVector<std::string> arguments = launchArguments(launch);
-  if (kernel::sharesSteps(callee))
+  if (kernel::sharesSteps(callee) && !out.language.isC)
     arguments.push_back("context");
   std::string call =
       context.functions[launch.getCallee()] + "(" + llvm::join(arguments, ", ");
   bool comma = !arguments.empty();
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
-  bool isInTeam = launch.getTeam().has_value();
+  bool isInTeam = launch.getTeam().has_value() && !out.language.isC;
   auto printOnce = [&](const std::string &statement) {
     out.line(isInTeam ? "team.once([=] { " + statement + " });" : statement);
   };
@@ -203,7 +226,18 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   else if (extent->most() <= 1)
     printOnce(call + (comma ? ", " : "") + "0, " +
               interface.sizeText(*extent, "io->") + ");");
-  else {
+  else if (out.language.isC) {
+    NameScope outside = names;
+    out.open("{");
+    std::string call = names.unique("arguments");
+    out.line("struct " + context.arguments[launch.getCallee()] + " " + call +
+             " = {" + llvm::join(arguments, ", ") + "};");
+    out.line(context.parallel + "(context, " +
+             interface.sizeText(*extent, "io->") + ", " +
+             context.bodies[launch.getCallee()] + ", &" + call + ");");
+    out.close();
+    names = std::move(outside);
+  } else {
     // The lambda captures by value: variables captured by reference would be on
     // the stack, which would grow with the number of kernels.
     out.open((isInTeam ? "team.share(" : context.parallel + "(context, ") +
@@ -217,7 +251,7 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
 
 void MainPrinter::printKernelNames(TextWriter &out) {
   out.blank();
-  out.open("extern \"C\" const char *" + interface.name +
+  out.open(out.language.external() + "const char *" + interface.name +
            "_kernel_name(int32_t kernel) {");
   out.open("switch (kernel) {");
   unsigned number = 0;
@@ -230,7 +264,7 @@ void MainPrinter::printKernelNames(TextWriter &out) {
     // Written without line breaking, so that each case is on one line.
     out.raw() << "    case " << number++ << ": return \"" << text << "\";\n";
   });
-  out.line("default: return nullptr;");
+  out.line("default: return " + out.language.null() + ";");
   out.close();
   out.close();
 }

@@ -42,6 +42,7 @@ public:
 private:
   void numberLaunches();
   bool usesThreads() const;
+  bool usesThreads(kernel::FuncOp kernel) const;
   void printChecks();
   void printWeightsBase();
   void printVtcmPointer();

@@ -61,6 +61,12 @@ Sign ProgramPrinter::signOf(Value buffer) const {
   return 2 * isUnsigned > launches ? Sign::Unsigned : Sign::Signed;
 }
 
+/// Returns the template argument of the functions that find a buffer, which in C
+/// return void pointers.
+std::string ProgramPrinter::templateArgument(const std::string &type) const {
+  return out.language.isC ? "" : "<" + type + ">";
+}
+
 void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   if (isFrame(buffer)) {
     named[buffer] = {buffer.getOffset() == 0
@@ -80,8 +86,9 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
                   unsigned(buffer.getSecondMemory()), unsigned(sign)}];
   if (known.empty()) {
     known = hint.empty() ? names.numbered("value") : names.unique(hint);
-    out.line(Twine(element) + " *const " + known + " = buffer_at<" + element +
-             ">(" + (buffer.getSecondMemory() ? secondBase : "memory") + ", " +
+    out.line(Twine(element) + " *const " + known + " = buffer_at" +
+             templateArgument(element) + "(" +
+             (buffer.getSecondMemory() ? secondBase : "memory") + ", " +
              Twine(buffer.getOffset()) + "); // " + tensorText(type, sign));
   }
   named[buffer] = {known, element, false};
@@ -110,9 +117,10 @@ void ProgramPrinter::printStatePointers(StringRef phases) {
       continue;
     std::string qualified = (tensor.isOutput ? "" : "const ") + tensor.cType,
                 name = names.unique(tensor.field);
-    out.line(qualified + " *const " + name + " = buffer_at<" + qualified +
-             ">(state, " + slotText(*tensor.slots, phases) + "); // " +
-             tensor.type + " " + interface.shapeText(tensor.sizes));
+    out.line(qualified + " *const " + name + " = buffer_at" +
+             templateArgument(qualified) + "(state, " +
+             slotText(*tensor.slots, phases) + "); // " + tensor.type + " " +
+             interface.shapeText(tensor.sizes));
     named[argument] = {name, tensor.cType, !tensor.isOutput};
   }
 }
@@ -143,8 +151,8 @@ void ProgramPrinter::printAlignmentCheck(size_t number) {
   auto type = cast<MemRefType>(main.getArgument(number).getType());
   if (tensor.elements > 0 && !tensor.slots &&
       kernel::elementBytes(type.getElementType()) < interface.tensorAlign)
-    returnIf("reinterpret_cast<uintptr_t>(io->" + tensor.field + ") % " +
-                 interface.macro + "_TENSOR_ALIGN != 0",
+    returnIf(out.language.reinterpret("uintptr_t", "io->" + tensor.field) +
+                 " % " + interface.macro + "_TENSOR_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
 }
 
@@ -197,9 +205,11 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {
       auto launch = dyn_cast<kernel::LaunchOp>(step);
-      auto [known, isNew] = teams.try_emplace(
-          op.getName(), launch ? launch.getTeam() : std::nullopt);
-      if (!isNew && (!launch || known->second != launch.getTeam()))
+      // In C, worker groups have no scope of their own.
+      std::optional<uint64_t> own =
+          launch && !out.language.isC ? launch.getTeam() : std::nullopt;
+      auto [known, isNew] = teams.try_emplace(op.getName(), own);
+      if (!isNew && known->second != own)
         known->second = std::nullopt;
     }
   });
@@ -213,8 +223,9 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     std::string &name = context.globals[op.getName()];
     // A weight is declared once, even if the program uses it twice.
     if (!named.count(op) && declared.insert(name).second)
-      out.line("const " + element + " *const " + name + " = constants_at<" +
-               element + ">(" + base + ", " + Twine(weight.offset) + "); // " +
+      out.line("const " + element + " *const " + name + " = constants_at" +
+               templateArgument(element) + "(" + base + ", " +
+               Twine(weight.offset) + "); // " +
                tensorText(op.getType(), weight.sign));
     named[op] = {name, element, true};
   });
@@ -258,7 +269,7 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
                 ")",
             source.type, source.isConst};
   std::string byte = source.isConst ? "const unsigned char" : "unsigned char";
-  return {"(reinterpret_cast<" + byte + " *>(" + source.text + ") + " +
+  return {"(" + out.language.reinterpret(byte + " *", source.text) + " + " +
               llvm::utostr(view.getOffset()) + ")",
           "unsigned char", source.isConst};
 }
@@ -279,14 +290,15 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly, Sign sign) {
   std::string isConst = readOnly ? "const " : "";
   // The buffer was writable when it was filled, so const_cast is valid.
   if (from.isConst && !readOnly)
-    return "const_cast<" + element + " *>(reinterpret_cast<const " + element +
-           " *>(" + from.text + "))";
+    return out.language.isC
+               ? out.language.reinterpret(element + " *", from.text)
+               : "const_cast<" + element + " *>(reinterpret_cast<const " +
+                     element + " *>(" + from.text + "))";
   // Casts through void *: the buffer is aligned for its elements, which
   // -Wcast-align cannot see.
   if (from.type == "unsigned char")
-    return "static_cast<" + isConst + element + " *>(static_cast<" + isConst +
-           "void *>(" + from.text + "))";
-  return "reinterpret_cast<" + isConst + element + " *>(" + from.text + ")";
+    return out.language.elementsAt(isConst + element, from.text);
+  return out.language.reinterpret(isConst + element + " *", from.text);
 }
 
 SmallVector<std::string>
@@ -338,8 +350,8 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
   }
   out.line("static const " + element + " expected[" + Twine(count) + "] = {" +
            values + "};");
-  out.line("const " + element + " *const given = reinterpret_cast<const " +
-           element + " *>(" + given + ");");
+  out.line("const " + element + " *const given = " +
+           out.language.reinterpret("const " + element + " *", given) + ";");
   out.open("for (int element = 0; element < " + Twine(count) +
            "; ++element) {");
   // In C++ NaN differs from itself; but if a NaN is expected, any NaN is

@@ -46,6 +46,7 @@ protected:
   void printSizeChecks();
   void printStringChecks();
   Sign signOf(mlir::Value buffer) const;
+  std::string templateArgument(const std::string &type) const;
   void printArenaValue(kernel::ArenaOp buffer);
   /// Declares pointers to the weights of a program that are stored at an offset
   /// from `base`: with `team`, to those that only launches of this worker group

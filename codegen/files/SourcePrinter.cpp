@@ -19,6 +19,7 @@
 #include "codegen/files/HeaderText.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/MainPrinter.h"
+#include "codegen/files/Prologue.h"
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
 #include "codegen/files/StatePrinter.h"
@@ -37,133 +38,6 @@
 using namespace mlir;
 
 namespace ingot {
-
-static void printVectorTypes(const SourceContext &context, TextWriter &out) {
-  std::set<std::string> types = context.vectorTypes;
-  // Prints a vector type even if only its variant for unaligned memory is used,
-  // since a reader expects both.
-  for (const std::string &name : context.vectorTypes)
-    printVectorTypedef(name, out.raw());
-  if (!types.empty())
-    out.blank();
-  for (const std::string &name : context.splats) {
-    StringRef type = name;
-    unsigned bits = 0;
-    type.drop_front().split('x').first.getAsInteger(10, bits);
-    std::string element = type.front() == 'f'
-                              ? (bits == 32 ? "float" : "double")
-                              : "uint" + llvm::utostr(bits) + "_t";
-    // Subtracting zero preserves -0.0; adding zero would not.
-    std::string splat = ("x - " + type + "{}").str();
-    for (const Intrinsic &row : context.target.intrinsics)
-      if (row.op == "vector.broadcast" && row.result == type) {
-        splat = (type + "(" + row.spelling + ")").str();
-        splat.replace(splat.find("{0}"), 3, "x");
-      }
-    out.line("inline " + type + " splat_" + type + "(" + element +
-             " x) { return " + splat + "; }");
-  }
-  if (!context.splats.empty())
-    out.blank();
-  // The load and store functions return references, since a target may have no
-  // registers to return a vector in. Pointers are cast through void *, since
-  // the vector type states the alignment.
-  for (StringRef memory : context.loads)
-    out.line("INGOT_INLINE const " + memory + " &load_" + memory +
-             "(const void *from) { return *static_cast<const " + memory +
-             " *>(from); }");
-  for (StringRef memory : context.stores)
-    out.line("INGOT_INLINE " + memory + " &at_" + memory +
-             "(void *to) { return *static_cast<" + memory + " *>(to); }");
-  if (!context.loads.empty() || !context.stores.empty())
-    out.blank();
-}
-
-/// Prints the helper functions for memory accesses that `programs`, the text of
-/// the functions that launch kernels, calls.
-static void printMemoryFunctions(StringRef programs, TextWriter &out) {
-  bool any = false;
-  auto print = [&](StringRef name, StringRef isConst) {
-    if (!programs.contains((name + "<").str()))
-      return;
-    any = true;
-    out.line("template <typename T> inline " + isConst + "T *" + name + "(" +
-             isConst + "unsigned char *memory, ptrdiff_t offset) {");
-    out.line("  return static_cast<" + isConst + "T *>(static_cast<" + isConst +
-             "void *>(memory + offset));");
-    out.line("}");
-  };
-  print("buffer_at", "");
-  print("constants_at", "const ");
-  if (any)
-    out.blank();
-}
-
-/// Prints the prologue of a target (its `openText`), without macros that
-/// neither `kernels` nor other used macros use. A macro ends with the first
-/// line that does not end in a backslash; comments before it belong to it.
-/// Other optional text is between two marks (//?), the first of which has its
-/// name. Returns the names of the macros.
-static std::set<std::string> printOpening(StringRef opening, StringRef kernels,
-                                          TextWriter &out) {
-  // The prologue, divided into units that are printed or omitted as a whole.
-  struct Fragment {
-    std::string comment, text;
-    std::string macro; // The name with a parenthesis; empty for other text.
-  };
-  std::vector<Fragment> fragments;
-  bool isInside = false, isComment = false, isNamed = false;
-  std::string comment;
-  while (!opening.empty()) {
-    auto [line, rest] = opening.split('\n');
-    opening = rest;
-    // A mark with a name begins optional text of this name, up to the next
-    // mark.
-    if (line.consume_front("//?")) {
-      StringRef name = line.ltrim();
-      isInside = isNamed = !name.empty();
-      if (isNamed)
-        fragments.push_back({"", "", name.str()});
-      continue;
-    }
-    bool wasComment = std::exchange(isComment, line.starts_with("//"));
-    if (isComment) {
-      comment = (wasComment ? comment : "") + line.str() + '\n';
-      continue;
-    }
-    if (!isInside) {
-      StringRef name = line;
-      bool isMacro =
-          name.consume_front("#define ") && name.split(' ').first.contains('(');
-      fragments.push_back(
-          {comment, "", isMacro ? name.split('(').first.str() + "(" : ""});
-    }
-    fragments.back().text += line.str() + '\n';
-    isInside = isNamed || line.ends_with("\\");
-  }
-  std::string used = kernels.str();
-  for (Fragment &fragment : llvm::reverse(fragments)) {
-    if (fragment.macro.empty() || StringRef(used).contains(fragment.macro))
-      used += fragment.text;
-    else
-      fragment.text.clear();
-  }
-  StringRef printed;
-  std::set<std::string> macros;
-  for (const Fragment &fragment : fragments)
-    if (!fragment.text.empty()) {
-      for (StringRef line : llvm::split(fragment.text, '\n'))
-        if (line.consume_front("#define "))
-          macros.insert(
-              line.take_until([](char c) { return c == ' ' || c == '('; })
-                  .str());
-      // One comment may describe several macros.
-      out.raw() << (fragment.comment == printed ? "" : fragment.comment)
-                << fragment.text;
-      printed = fragment.comment;
-    }
-  return macros;
-}
 
 /// Returns the part named `part` of precise_floats.inc, the text that disables
 /// fast-math options.
@@ -238,6 +112,8 @@ public:
     for (FunctionOpInterface kernel : kernels)
       context.functions[kernel.getName()] =
           this->names.unique(kernel.getName());
+    if (out.language.isC)
+      nameBodies();
     llvm::SetVector<FunctionOpInterface> ofHost;
     for (auto function : module.getOps<kernel::FuncOp>())
       if (target.isDevice() && !function.isExternal() && !function.getThreads())
@@ -293,6 +169,8 @@ public:
     std::set<std::string> macros = printOpening(target.openText, used, out);
     if (!target.openText.empty())
       out.blank();
+    if (out.language.isC)
+      return printC(kernelText, macros);
     if (target.isDevice()) {
       out.line("namespace {");
       out.blank();
@@ -309,18 +187,7 @@ public:
     llvm::raw_string_ostream namesStream(kernelNames);
     TextWriter namesOut(namesStream);
     printPrograms([&](TextWriter &out) {
-      std::vector<std::unique_ptr<MainPrinter>> entries;
-      for (const Interface &interface : interfaces)
-        entries.push_back(std::make_unique<MainPrinter>(
-            interface, weights, options, context, names, out));
-      for (const auto &entry : entries)
-        entry->printHelpers();
-      for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
-        entry->printRun("ingot_status " + interface.localName());
-        out.blank();
-        if (inside.empty() && options.trace)
-          entry->printKernelNames(namesOut);
-      }
+      printEntries(out, namesOut, /*namesKernels=*/inside.empty());
     });
     if (!inside.empty())
       out.line("} // namespace " + inside);
@@ -340,6 +207,58 @@ public:
   }
 
 private:
+  /// Names the functions that execute parts of kernels, and their arguments.
+  void nameBodies() {
+    module.walk([&](kernel::LaunchOp launch) {
+      std::string &body = context.bodies[launch.getCallee()];
+      kernel::FuncOp kernel =
+          SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(
+              module, launch.getCalleeAttr());
+      if (kernel::extentOf(kernel).value_or(1).most() <= 1) {
+        context.bodies.erase(launch.getCallee());
+      } else if (body.empty()) {
+        const std::string &function = context.functions[launch.getCallee()];
+        body = names.unique(function + "_body");
+        context.arguments[launch.getCallee()] =
+            names.unique(function + "_arguments");
+      }
+    });
+  }
+
+  /// Prints as C, without namespaces: all functions but those of the header are
+  /// static.
+  void printC(StringRef kernelText, const std::set<std::string> &macros) {
+    printKernels(kernelText);
+    std::string kernelNames;
+    llvm::raw_string_ostream namesStream(kernelNames);
+    TextWriter namesOut(namesStream, out.language);
+    printPrograms([&](TextWriter &out) { printEntries(out, namesOut); });
+    out.raw() << kernelNames;
+    out.raw() << target.closeText;
+    for (const std::string &macro : macros)
+      out.line("#undef " + macro);
+  }
+
+  /// Prints the bodies of ifs and loops, then the function of each entry point.
+  /// Prints the functions that name kernels to `namesOut`.
+  void printEntries(TextWriter &out, TextWriter &namesOut,
+                    bool namesKernels = true) {
+    std::vector<std::unique_ptr<MainPrinter>> entries;
+    for (const Interface &interface : interfaces)
+      entries.push_back(std::make_unique<MainPrinter>(
+          interface, weights, options, context, names, out));
+    for (const auto &entry : entries)
+      entry->printHelpers();
+    for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
+      entry->printRun("ingot_status " + (out.language.isC
+                                             ? interface.name + "_run"
+                                             : interface.localName()));
+      out.blank();
+      if (namesKernels && options.trace)
+        entry->printKernelNames(namesOut);
+    }
+  }
+
   /// Prints the exports by which the source becomes a module.
   void printModule(const Interface &interface) {
     const ModuleForm *form = moduleForm(target);
@@ -360,7 +279,7 @@ private:
   void printPrograms(llvm::function_ref<void(TextWriter &)> print) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    TextWriter programs(stream);
+    TextWriter programs(stream, out.language);
     print(programs);
     printMemoryFunctions(text, out);
     place();
@@ -414,7 +333,7 @@ private:
   std::string textOfKernels() {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    TextWriter kernelOut(stream);
+    TextWriter kernelOut(stream, out.language);
     for (FunctionOpInterface kernel : kernels) {
       KernelPrinter(kernel, context, kernelOut).print();
       kernelOut.blank();
@@ -432,13 +351,15 @@ private:
     printHelpers(context, out);
     if (!target.isDevice()) {
       SymbolTable symbols(module);
-      if (hasLaunch([&](kernel::LaunchOp launch) {
-            return !launch.getTeam() &&
-                   kernel::usesThreads(
-                       symbols.lookup<kernel::FuncOp>(launch.getCallee()));
-          }))
+      if (out.language.isC
+              ? !context.bodies.empty()
+              : hasLaunch([&](kernel::LaunchOp launch) {
+                  return !launch.getTeam() &&
+                         kernel::usesThreads(symbols.lookup<kernel::FuncOp>(
+                             launch.getCallee()));
+                }))
         MainPrinter::printParallel(context.parallel, isLongProgram(), out);
-      if (hasLaunch([](kernel::LaunchOp launch) {
+      if (!out.language.isC && hasLaunch([](kernel::LaunchOp launch) {
             return launch.getTeam().has_value();
           }))
         MainPrinter::printTeam(out);
@@ -532,6 +453,8 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.line("#include \"" + header + "\"");
   out.blank();
   llvm::SetVector<StringRef> includes;
+  if (out.language.isC)
+    includes.insert("stdbool.h");
   for (StringRef standard : {"stddef.h", "stdint.h"})
     includes.insert(standard);
   for (const Variant &variant : variants)
@@ -553,10 +476,12 @@ static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
     return;
   out.line("// Functions of custom operators: the program that contains this "
            "file defines them.");
-  out.line("extern \"C\" {");
+  if (!out.language.isC)
+    out.line("extern \"C\" {");
   for (const std::string &declaration : declarations)
     out.line(declaration);
-  out.line("}");
+  if (!out.language.isC)
+    out.line("}");
   out.blank();
 }
 
@@ -567,12 +492,14 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   if (section.empty())
     return;
   const Interface &interface = interfaces.front();
-  out.line("extern \"C\" {");
-  out.line("alignas(" + interface.macro + "_ARENA_ALIGN) unsigned char " +
-           interface.sharedName + "_arena[" +
+  if (!out.language.isC)
+    out.line("extern \"C\" {");
+  out.line(out.language.alignas_() + "(" + interface.macro +
+           "_ARENA_ALIGN) unsigned char " + interface.sharedName + "_arena[" +
            Twine(std::max<int64_t>(largestArena(interfaces), 1)) + "]");
   out.line("    __attribute__((section(\"" + section + "\")));");
-  out.line("}");
+  if (!out.language.isC)
+    out.line("}");
   out.blank();
 }
 
@@ -611,6 +538,16 @@ printSharedWeights(const Weights &weights, const Interface &interface,
   return result;
 }
 
+/// In C, reserves the names of functions of the C library and of custom
+/// operators.
+static void reserveFunctions(ArrayRef<Variant> variants, NameScope &names) {
+  names.reserveLibrary();
+  for (const Variant &variant : variants)
+    ModuleOp(variant.module).walk([&](kernel::CallExternalOp call) {
+      names.reserve(call.getFunction());
+    });
+}
+
 /// Prints what follows the includes.
 static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
                       const Weights &weights,
@@ -630,7 +567,7 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
   // other sources of the program call the same functions of the target's
   // headers.
   if (keepsFloats) {
-    out.raw() << preciseFloats("functions");
+    out.raw() << out.language.spelled(preciseFloats("functions"));
     out.blank();
   }
   auto end = llvm::make_scope_exit([&] {
@@ -642,6 +579,13 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
     printStateFunctions(interfaces, out);
   std::string outside =
       interface.isDevice ? "" : interface.sharedName + "_source";
+  if (out.language.isC) {
+    printWeightsElsewhere(interface, weights, out);
+    VariantPrinter(variants.front(), options, weights, {}, std::move(names),
+                   out, map)
+        .print("", "", /*isCalled=*/false);
+    return;
+  }
   names.reserve(outside);
   for (const Interface &entry : interfaces)
     names.reserve(entry.localName());
@@ -697,7 +641,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   std::vector<Interface> interfaces =
       interfacesOf(variants.back(), options, weights);
   const Interface &interface = interfaces.front();
-  TextWriter out(os);
+  TextWriter out(os, options.language);
 
   NameScope names;
   if (interface.isDevice)
@@ -717,6 +661,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   // Names in the text of runtime_support/ingot_team.h.
   for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
     names.reserve(local);
+  if (options.language.isC)
+    reserveFunctions(variants, names);
   for (const Interface &entry : interfaces)
     if (!entry.madeSizes.empty())
       names.reserve("made");
@@ -752,7 +698,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   // The text of the rest says which macros it needs.
   std::string text;
   llvm::raw_string_ostream stream(text);
-  TextWriter body(stream);
+  TextWriter body(stream, options.language);
   printBody(variants, options, weights, interfaces, keepsFloats,
             std::move(names), body, map);
   std::vector<StringRef> macros = printCompilerMacros(text, out);

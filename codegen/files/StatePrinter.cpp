@@ -85,16 +85,20 @@ void printStateFunctions(ArrayRef<Interface> interfaces, TextWriter &out) {
   for (const StateValue &value : valuesOf(interfaces)) {
     const std::string &type = value.tensor->cType;
     bool isDevice = value.interface->isDevice;
-    out.open("extern \"C\" " + type + " *" + value.function + "(" +
+    out.open(out.language.external() + type + " *" + value.function + "(" +
              parameterOf(*value.interface) + ") {");
     if (isDevice)
       out.line("if (!handle || !handle->state) return nullptr;");
-    out.line(
-        std::string("unsigned char *const bytes = ") +
-        (isDevice ? "handle->state;" : "static_cast<unsigned char *>(state);"));
-    out.line("return static_cast<" + type + " *>(static_cast<void *>(bytes + " +
-             slotText(value.slots(), isDevice ? "handle->phases" : "bytes") +
-             "));");
+    out.line(std::string("unsigned char *const bytes = ") +
+             (isDevice ? "handle->state"
+                       : out.language.fromVoid("unsigned char", "state")) +
+             ";");
+    out.line("return " +
+             out.language.elementsAt(
+                 type,
+                 "bytes + " + slotText(value.slots(),
+                                       isDevice ? "handle->phases" : "bytes")) +
+             ";");
     out.close();
     out.blank();
   }

@@ -51,7 +51,7 @@ void printArray(Type element, ArrayRef<char> bytes, StringRef name,
 void printWeightArray(const Weight &weight, StringRef name, TextWriter &out) {
   memref::GlobalOp global = weight.global;
   MemRefType type = global.getType();
-  out.raw() << "alignas("
+  out.raw() << out.language.internal() << out.language.alignas_() << "("
             << std::max<int64_t>(global.getAlignment().value_or(64), 1) << ") ";
   printArray(
       type.getElementType(), weight.sign, type.getNumElements(), name,
@@ -67,8 +67,8 @@ static void printWeightsCheck(const Interface &interface,
   out.line("// Header of a weights file: magic number, version, sizes, "
            "checksum of the payload.");
   out.open("static bool " + name + "_is_header(const void *weights) {");
-  out.line("const unsigned char *bytes = static_cast<const unsigned char "
-           "*>(weights);");
+  out.line("const unsigned char *bytes = " +
+           out.language.fromVoid("const unsigned char", "weights") + ";");
   out.line("static const unsigned char expected[32] = {");
   std::string header;
   llvm::raw_string_ostream os(header);
@@ -88,16 +88,17 @@ static void printWeightsCheck(const Interface &interface,
   out.line("return hash ^ hash >> 32;");
   out.close();
   out.blank();
-  out.open("extern \"C\" ingot_status " + name +
+  out.open(out.language.external() + "ingot_status " + name +
            "_check_weights(const void *weights, size_t bytes) {");
   out.line("if (!weights) return INGOT_ERROR_NULL;");
-  out.line("if (reinterpret_cast<uintptr_t>(weights) % " +
+  out.line("if (" + out.language.reinterpret("uintptr_t", "weights") + " % " +
            interface.sharedMacro +
            "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
   out.line(
       "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
       "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
-  out.line("const uint64_t *words = static_cast<const uint64_t *>(weights);");
+  out.line("const uint64_t *words = " +
+           out.language.fromVoid("const uint64_t", "weights") + ";");
   out.line("// Four FNV-1a chains: chain i hashes the words i, i + 4, i "
            "+ 8, ...");
   out.line("const uint64_t basis = 0xcbf29ce484222325u;");
@@ -123,8 +124,8 @@ void printWeightsElsewhere(const Interface &interface, const Weights &weights,
     return;
   out.line("// Defined in the .weights.o file that was written with "
            "this source; link both.");
-  out.line("extern \"C\" __attribute__((visibility(\"hidden\"))) const "
-           "unsigned char " +
+  out.line(Twine(out.language.isC ? "extern " : "extern \"C\" ") +
+           "__attribute__((visibility(\"hidden\"))) const unsigned char " +
            interface.sharedName + "_weights[" + Twine(weights.payloadBytes()) +
            "];");
   out.blank();

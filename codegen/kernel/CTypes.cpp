@@ -97,10 +97,10 @@ static void printFloat(Float value, llvm::raw_ostream &os) {
   char buffer[40];
   bool isSingle = sizeof(Float) == 4;
   if (std::isnan(value))
-    os << (isSingle ? "INGOT_NAN" : "double(INGOT_NAN)");
+    os << (isSingle ? "INGOT_NAN" : "INGOT_F64_NAN");
   else if (std::isinf(value))
     os << (value < 0 ? "-" : "")
-       << (isSingle ? "INGOT_INFINITY" : "double(INGOT_INFINITY)");
+       << (isSingle ? "INGOT_INFINITY" : "INGOT_F64_INFINITY");
   else
     os << shortestDecimal(value, buffer);
 }

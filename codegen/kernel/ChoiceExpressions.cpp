@@ -41,9 +41,10 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
     if (!isEquality) {
       // Bools are compared as integers: true is 1, or -1 if the comparison is
       // signed.
-      const char *number = isUnsigned ? "int(" : "-int(";
-      a = {number + a.text + ")", Binding::Unary};
-      b = {number + b.text + ")", Binding::Unary};
+      for (Expression *truth : {&a, &b})
+        *truth = {(isUnsigned ? "" : "-") +
+                      out.language.cast("int", truth->text),
+                  Binding::Unary};
     }
   } else {
     Sign sign = isUnsigned ? Sign::Unsigned : Sign::Signed;
@@ -160,6 +161,14 @@ Expression KernelPrinter::select(arith::SelectOp op) {
     return integers ? integer(operand, sign) : value(operand);
   };
   Expression a = arm(op.getTrueValue()), b = arm(op.getFalseValue());
+  if (isMask(condition.getType()) && out.language.isC) {
+    std::string name = typeName(type, a.sign);
+    context.selects.insert(name);
+    return {"select_" + name + "(" +
+                maskAs(condition, storageBits(elementOf(type))).text + ", " +
+                a.text + ", " + b.text + ")",
+            Binding::Primary, a.sign};
+  }
   if (isMask(condition.getType()))
     return choose(maskAs(condition, storageBits(elementOf(type))), a, b);
   return choose(value(condition), a, b);

@@ -103,6 +103,16 @@ void KernelPrinter::printParallel(kernel::ParallelOp step) {
     Block &body = step.getBody().front();
     std::string begin = declare(body.getArgument(0), "begin"),
                 end = declare(body.getArgument(1), "end");
+    // C has no functions that capture variables: the calling thread executes
+    // the step.
+    if (out.language.isC) {
+      out.open("{");
+      out.line("const " + begin + " = 0;");
+      out.line("const " + end + " = " + Twine(step.getExtent()) + ";");
+      printBlock(body);
+      out.close();
+      return;
+    }
     out.open(context.parallel + "(" + threads + ", " + Twine(step.getExtent()) +
              ", [=](" + begin + ", " + end + ") {");
     printBlock(body);

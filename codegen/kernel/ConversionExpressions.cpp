@@ -33,17 +33,18 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
         castTo(typeName(type, Sign::Unsigned), maskAs(operand, bits));
     wide.sign = Sign::Unsigned;
     if (isa<arith::ExtUIOp>(op))
-      wide = {wide.text + " & " +
-                  storageTypeName(elementOf(type), Sign::Unsigned) + "(1)",
+      wide = {within(wide, Binding::Unary) + " & " +
+                  out.language.cast(
+                      storageTypeName(elementOf(type), Sign::Unsigned), "1"),
               Binding::Logic, Sign::Unsigned};
     return wide;
   }
   if (isMask(type)) {
     std::string u = typeName(operand.getType(), Sign::Unsigned);
-    std::string one =
-        storageTypeName(elementOf(operand.getType()), Sign::Unsigned) + "(1)";
+    std::string one = out.language.cast(
+        storageTypeName(elementOf(operand.getType()), Sign::Unsigned), "1");
     return {"(" + within(integer(operand, Sign::Unsigned), Binding::Unary) +
-                " & " + one + ") != " + u + "{}",
+                " & " + one + ") != " + out.language.zero(u),
             Binding::Compare};
   }
   if (type.isInteger(1))
@@ -90,13 +91,18 @@ Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
   Expression byte;
   if (from == Sign::Unsigned) {
     byte = {"(" + source + " & " +
-                storageTypeName(elementOf(operand.getType()), Sign::Unsigned) +
-                "(" + mask + "))",
+                out.language.cast(storageTypeName(elementOf(operand.getType()),
+                                                  Sign::Unsigned),
+                                  mask) +
+                ")",
             Binding::Primary, Sign::Unsigned};
   } else {
     std::string shift = llvm::utostr(8 - bits);
-    byte = {"(" + typeName(narrow, Sign::Signed) + "(" + bytes + "(" + source +
-                " << " + shift + ")) >> " + shift + ")",
+    byte = {"(" +
+                out.language.cast(
+                    typeName(narrow, Sign::Signed),
+                    out.language.cast(bytes, source + " << " + shift)) +
+                " >> " + shift + ")",
             Binding::Primary, Sign::Signed};
   }
   std::string target = typeName(type, to);

@@ -49,7 +49,7 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   if (cursor.getCondition()) {
     std::string otherwise = pointer(cursor.getOtherwise());
     if (signOfElements(cursor.getOtherwise()) != sign)
-      otherwise = "reinterpret_cast<" + element + " *>(" + otherwise + ")";
+      otherwise = out.language.reinterpret(element + " *", otherwise);
     text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
            text + " : " + otherwise;
   }
@@ -61,7 +61,7 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   if (const Intrinsic *row = context.target.intrinsic(
           cursor->getName().getStringRef(), type.getElementType(),
           type.getElementType())) {
-    std::string statement = row->spelling.str();
+    std::string statement = out.language.spelled(row->spelling);
     out.line(statement.replace(statement.find("{0}"), 3, name) + ";");
   }
 }
@@ -106,8 +106,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
                      variables.at(load.getCursor()).sign});
     } else if (row) {
       std::string name = useVector(typeName(vector, Sign::Unsigned));
-      define(first, {name + "(" + spelled(row->spelling) + ")",
-                     Binding::Primary, Sign::Unsigned});
+      define(first, castTo(name, {spelled(out.language.spelled(row->spelling)),
+                                  Binding::Primary, Sign::Unsigned}));
     } else {
       std::string name = typeName(vector, Sign::Unsigned);
       define(first, {loadOf(useVector(name + "_u"), cursor), Binding::Unary,
@@ -129,10 +129,11 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   if (!load.getFirst())
     out.line(useVector(typeName(vector, sign)) + " " +
              llvm::join(llvm::drop_begin(places), ", ") + ";");
-  out.line(spelled(context.target
-                       .loadOfSeveral(first.getType(), load.getNumResults())
-                       ->spelling) +
-           ";");
+  out.line(
+      spelled(out.language.spelled(
+          context.target.loadOfSeveral(first.getType(), load.getNumResults())
+              ->spelling)) +
+      ";");
 }
 
 } // namespace ingot

@@ -26,7 +26,10 @@ std::string KernelPrinter::within(const Expression &expression, Binding limit) {
 
 Expression KernelPrinter::castTo(const std::string &type,
                                  const Expression &expression) {
-  return {type + "(" + expression.text + ")", Binding::Primary,
+  if (out.language.isC)
+    return {"(" + type + ")" + within(expression, Binding::Unary),
+            Binding::Unary, expression.sign};
+  return {out.language.cast(type, expression.text), Binding::Primary,
           expression.sign};
 }
 
@@ -129,8 +132,8 @@ std::string KernelPrinter::helper(const std::string &name) {
 
 Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
                                     Type type, Sign sign) {
-  std::string text;
-  StringRef rest = spelling;
+  std::string text, written = out.language.spelled(spelling);
+  StringRef rest = written;
   while (!rest.empty()) {
     if (rest.size() >= 3 && rest[0] == '{' && rest[2] == '}') {
       text += within(value(operands[rest[1] - '0']), Binding::Unary);

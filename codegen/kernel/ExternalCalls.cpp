@@ -83,10 +83,7 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
             storageTypeName(cast<MemRefType>(buffer.getType()).getElementType(),
                             signOfElements(buffer)) &&
         !isa<kernel::StringType>(element))
-      text = i < inputs ? "static_cast<const " + type +
-                              " *>(static_cast<const void *>(" + text + "))"
-                        : "static_cast<" + type + " *>(static_cast<void *>(" +
-                              text + "))";
+      text = out.language.elementsAt((i < inputs ? "const " : "") + type, text);
     arguments.push_back(text);
   }
   for (Value size : call.getSizes())
@@ -116,8 +113,8 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
     ++name;
   }
   // Qualified: the file may have a function of the same name.
-  out.line("::" + call.getFunction() + "(" + llvm::join(arguments, ", ") +
-           ");");
+  out.line((out.language.isC ? "" : "::") + call.getFunction() + "(" +
+           llvm::join(arguments, ", ") + ");");
 }
 
 } // namespace ingot

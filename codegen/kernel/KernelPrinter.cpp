@@ -78,6 +78,30 @@ void KernelPrinter::print() {
   if (isForPass)
     out.raw() << "#endif\n";
   out.close();
+  if (context.bodies.count(kernel.getName()))
+    printBody();
+}
+
+/// Prints, for C, the function that is passed to the caller's threads, and the
+/// struct of the kernel's arguments for it.
+void KernelPrinter::printBody() {
+  const std::string &arguments = context.arguments[kernel.getName()];
+  out.blank();
+  out.comment("The arguments of " + context.functions[kernel.getName()] + ".");
+  out.open("struct " + arguments + " {");
+  std::string call;
+  for (const auto &[type, name] : llvm::ArrayRef(parameters).drop_back(2)) {
+    out.line(type + name + ";");
+    call += "a->" + name + ", ";
+  }
+  out.close("};");
+  out.blank();
+  out.comment("Executes the iterations [begin, end).");
+  out.open("static void " + context.bodies[kernel.getName()] +
+           "(void *argument, ptrdiff_t begin, ptrdiff_t end) {");
+  out.line("const struct " + arguments + " *const a = argument;");
+  out.line(context.functions[kernel.getName()] + "(" + call + "begin, end);");
+  out.close();
 }
 
 void KernelPrinter::printSignature() {
@@ -104,7 +128,8 @@ void KernelPrinter::printSignature() {
                ? "__device__ __forceinline__ "
                : "[[maybe_unused]] __device__ __forceinline__ ");
   else
-    os << (launched ? "INGOT_NOINLINE " : "INGOT_INLINE ")
+    os << out.language.internal()
+       << (launched ? "INGOT_NOINLINE " : "INGOT_INLINE ")
        << (launched && context.comparesFloats.contains(kernel.getName())
                ? "INGOT_IEEE "
                : "");
@@ -112,6 +137,7 @@ void KernelPrinter::printSignature() {
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))
      << ' ' << context.functions[kernel.getName()] << '(';
+  std::vector<std::string> unused;
   for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
     auto attribute = [&, index = index](llvm::StringRef name) {
       return kernel.getArgAttr(index, name);
@@ -119,27 +145,35 @@ void KernelPrinter::printSignature() {
     llvm::StringRef hint;
     if (auto name = dyn_cast_or_null<StringAttr>(attribute(kernel::kNameAttr)))
       hint = name.getValue();
-    os << (index ? ", " : "");
     Variable variable;
+    std::string declared;
     if (auto type = dyn_cast<MemRefType>(argument.getType())) {
       bool readOnly = attribute(kernel::kReadAttr) != nullptr;
       variable.name = hint.empty() ? names.numbered(readOnly ? "in" : "out")
                                    : names.unique(hint);
       variable.sign = signOfElements(argument);
-      os << (readOnly ? "const " : "")
-         << storageTypeName(type.getElementType(), variable.sign) << " *"
-         << (attribute(kernel::kMayAliasAttr) ? "" : "__restrict ");
+      declared = (readOnly ? "const " : "") +
+                 storageTypeName(type.getElementType(), variable.sign) + " *";
+      parameters.push_back({declared, variable.name});
+      if (!attribute(kernel::kMayAliasAttr))
+        declared += out.language.restrict();
     } else {
       if (hint.empty() && parallel && index + 2 >= count)
         hint = index + 2 == count ? "begin" : "end";
       variable.name = hint.empty() ? names.numbered("arg") : names.unique(hint);
-      os << typeName(argument.getType(), Sign::Signed) << ' ';
+      declared = typeName(argument.getType(), Sign::Signed) + ' ';
+      parameters.push_back({declared, variable.name});
     }
     // The name of an argument that the kernel does not read, or that only a
     // tensor map refers to, is a comment.
     bool isUnused =
         llvm::all_of(argument.getUsers(), llvm::IsaPred<kernel::TilesOp>);
-    os << (isUnused ? "/*" + variable.name + "*/" : variable.name);
+    // In C, each parameter has a name.
+    if (isUnused && out.language.isC)
+      unused.push_back(variable.name);
+    os << (index ? ", " : "") << declared
+       << (isUnused && !out.language.isC ? "/*" + variable.name + "*/"
+                                         : variable.name);
     variables[argument] = variable;
   }
   // Adds a parameter for each tensor map (TMA descriptor), which the host
@@ -150,12 +184,16 @@ void KernelPrinter::printSignature() {
        << name;
     variables[tiles.getTiles()] = {name, Sign::Signed};
   });
-  if (launched && kernel::sharesSteps(launched)) {
+  if (launched && kernel::sharesSteps(launched) && !out.language.isC) {
     threads = names.unique("context");
     os << (count ? ", " : "") << "const ingot_context *" << threads;
   }
+  if (out.language.isC && count == 0)
+    os << "void";
   os << ") {";
   out.open(text);
+  for (const std::string &name : unused)
+    out.line("(void)" + name + ";");
 }
 
 Sign KernelPrinter::signOfElements(Value memref) const {
@@ -178,12 +216,15 @@ void KernelPrinter::printAlignments() {
       continue;
     const std::string &name = variables[argument].name;
     bool readOnly = kernel.getArgAttr(index, kernel::kReadAttr) != nullptr;
-    out.line(
-        name + " = static_cast<" + (readOnly ? "const " : "") +
+    std::string element =
+        (readOnly ? "const " : "") +
         storageTypeName(cast<MemRefType>(argument.getType()).getElementType(),
-                        signOfElements(argument)) +
-        " *>(__builtin_assume_aligned(" + name + ", " + Twine(bytes.getInt()) +
-        "));");
+                        signOfElements(argument));
+    out.line(name + " = " +
+             out.language.fromVoid(element,
+                                   "__builtin_assume_aligned(" + name + ", " +
+                                       std::to_string(bytes.getInt()) + ")") +
+             ";");
   }
 }
 
@@ -222,7 +263,7 @@ void KernelPrinter::printLocal(memref::AllocaOp local) {
   int64_t elements =
       kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
   bool isShared = isa_and_nonnull<gpu::AddressSpaceAttr>(type.getMemorySpace());
-  out.line("alignas(" +
+  out.line(out.language.alignas_() + "(" +
            Twine(local.getAlignment().value_or(alignmentOfLocals())) + ") " +
            (isShared ? "__shared__ " : "") +
            storageTypeName(type.getElementType()) + " " + name + "[" +
@@ -392,9 +433,9 @@ Expression KernelPrinter::callText(func::CallOp call) {
     text += index ? ", " : "";
     auto memory = dyn_cast<MemRefType>(operand.getType());
     if (memory && signOfElements(operand) == Sign::Unsigned)
-      text += "reinterpret_cast<const " +
-              storageTypeName(memory.getElementType()) + " *>(" +
-              pointer(operand) + ")";
+      text += out.language.reinterpret(
+          "const " + storageTypeName(memory.getElementType()) + " *",
+          pointer(operand));
     else
       text +=
           memory ? pointer(operand) : initializer(operand, Sign::Signed).text;

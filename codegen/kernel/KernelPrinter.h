@@ -49,6 +49,9 @@ struct SourceContext {
   /// The vector types that the source declares, and those that need a splat
   /// function.
   std::set<std::string> vectorTypes, splats;
+  /// In C, which has no conditional operator for vectors: the types that need a
+  /// function for it.
+  std::set<std::string> selects;
   /// The memory types of vectors (with their alignment) that are loaded, and
   /// those that are stored.
   std::set<std::string> loads, stores;
@@ -70,6 +73,9 @@ struct SourceContext {
   /// The name of the function that distributes a kernel, or a step of a kernel,
   /// over threads.
   std::string parallel;
+  /// In C: the names of the function that executes a part of a kernel's
+  /// iterations, and of the struct of its arguments, by symbol.
+  llvm::StringMap<std::string> bodies, arguments;
   /// Receives the positions of operations in the text, if not null.
   SourceMap *map = nullptr;
 
@@ -114,6 +120,7 @@ private:
   // Statements (KernelPrinter.cpp).
   void printSignature();
   void printAlignments();
+  void printBody();
   int64_t alignmentOfLocals() const;
   void printBlock(mlir::Block &block);
   void printStatement(mlir::Operation *op);
@@ -279,6 +286,8 @@ private:
   /// The name of the ingot_context argument, in a kernel that distributes its
   /// steps over the caller's threads.
   std::string threads;
+  /// The declarations of the parameters, without their names, and the names.
+  std::vector<std::pair<std::string, std::string>> parameters;
   llvm::DenseMap<mlir::Value, Variable> variables;
   /// The names of variables that hold several values, by Placement::variable.
   llvm::DenseMap<mlir::Value, llvm::StringRef> groupNames;

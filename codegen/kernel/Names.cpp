@@ -63,8 +63,8 @@ static bool isStandardMacro(StringRef name) {
 /// Whether a name looks like a type or function of the generated source:
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t.
 static bool looksLikeType(StringRef name) {
-  for (StringRef function :
-       {"splat_", "load_", "at_", "joined_", "low_half_of_", "high_half_of_"})
+  for (StringRef function : {"splat_", "select_", "load_", "at_", "joined_",
+                             "low_half_of_", "high_half_of_"})
     if (name.starts_with(function) &&
         looksLikeType(name.substr(function.size())))
       return true;
@@ -134,6 +134,46 @@ std::string toCommentText(StringRef text) {
     result += c;
   }
   return result;
+}
+
+void NameScope::reserveLibrary() {
+  static constexpr StringRef ofFloats[] = {
+      "acos",        "acosh",     "asin",      "asinh",     "atan",
+      "atan2",       "atanh",     "cbrt",      "ceil",      "copysign",
+      "cos",         "cosh",      "drem",      "erf",       "erfc",
+      "exp",         "exp10",     "exp2",      "expm1",     "fabs",
+      "fdim",        "floor",     "fma",       "fmax",      "fmin",
+      "fmod",        "frexp",     "gamma",     "hypot",     "ilogb",
+      "isinf",       "isnan",     "j0",        "j1",        "jn",
+      "ldexp",       "lgamma",    "llrint",    "llround",   "log",
+      "log10",       "log1p",     "log2",      "logb",      "lrint",
+      "lround",      "modf",      "nan",       "nearbyint", "nextafter",
+      "nexttoward",  "pow",       "remainder", "remquo",    "rint",
+      "round",       "roundeven", "scalb",     "scalbln",   "scalbn",
+      "significand", "sin",       "sincos",    "sinh",      "sqrt",
+      "tan",         "tanh",      "tgamma",    "trunc",     "y0",
+      "y1",          "yn"};
+  static constexpr StringRef others[] = {
+      "abort",     "abs",      "alloca",  "bcmp",     "bcopy",    "bzero",
+      "cabs",      "calloc",   "carg",    "cexp",     "cimag",    "clog",
+      "conj",      "cpow",     "cproj",   "creal",    "csin",     "csqrt",
+      "dcgettext", "dgettext", "div",     "exit",     "ffs",      "fprintf",
+      "fputc",     "fputs",    "free",    "fwrite",   "gettext",  "imaxabs",
+      "index",     "isalnum",  "isalpha", "isascii",  "isblank",  "iscntrl",
+      "isdigit",   "isfinite", "isgraph", "islower",  "isnormal", "isprint",
+      "ispunct",   "isspace",  "isupper", "iswalnum", "isxdigit", "labs",
+      "llabs",     "malloc",   "memchr",  "memcmp",   "memcpy",   "memmove",
+      "mempcpy",   "memset",   "printf",  "putchar",  "puts",     "realloc",
+      "rindex",    "scanf",    "signbit", "snprintf", "sprintf",  "stpcpy",
+      "strcat",    "strchr",   "strcmp",  "strcpy",   "strcspn",  "strdup",
+      "strlen",    "strncat",  "strncmp", "strncpy",  "strpbrk",  "strrchr",
+      "strspn",    "strstr",   "toascii", "tolower",  "toupper",  "vprintf",
+      "yield"};
+  for (StringRef function : ofFloats)
+    for (StringRef suffix : {"", "f", "l"})
+      reserve((function + suffix).str());
+  for (StringRef function : others)
+    reserve(function);
 }
 
 std::string NameScope::unique(StringRef name) {

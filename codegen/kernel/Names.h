@@ -40,6 +40,9 @@ public:
   /// Returns `base` followed by the next free number: t0, t1, ...
   std::string numbered(llvm::StringRef base);
   void reserve(llvm::StringRef name) { taken[name] = true; }
+  /// Reserves the names of functions of the C library, which C compilers know
+  /// without a declaration.
+  void reserveLibrary();
   bool isTaken(llvm::StringRef name) const { return taken.lookup(name); }
 
 private:

@@ -81,8 +81,8 @@ static void printParts(const SourceContext &context, TextWriter &out) {
     std::string text = isJoin ? "low, high" : "x, x";
     for (int64_t lane = 0; lane < part.count; ++lane)
       text += ", " + itostr(part.first + lane);
-    out.open("INGOT_INLINE " + part.result + " " + name + "(" + parameters +
-             ") {");
+    out.open(out.language.internal() + "INGOT_INLINE " + part.result + " " +
+             name + "(" + parameters + ") {");
     out.line("return __builtin_shufflevector(" + text + ");");
     out.close();
   }
@@ -95,7 +95,11 @@ void printHelpers(const SourceContext &context, TextWriter &out) {
     if (!context.helpers.count(helper.name.str()))
       continue;
     out.comment(helper.comment);
-    out.raw() << helper.text;
+    // A constant is local to its file in C++.
+    out.raw() << (helper.text.starts_with("constexpr")
+                      ? ""
+                      : out.language.internal())
+              << out.language.spelled(helper.text);
     out.blank();
   }
   printParts(context, out);
@@ -113,6 +117,8 @@ std::vector<StringRef> printCompilerMacros(StringRef text, TextWriter &out) {
        "math.h"},
       {"INGOT_INFINITY", "", "__builtin_inff()", "INFINITY", "math.h"},
       {"INGOT_NAN", "", "__builtin_nanf(\"\")", "NAN", "math.h"},
+      {"INGOT_F64_INFINITY", "", "__builtin_inf()", "HUGE_VAL", "math.h"},
+      {"INGOT_F64_NAN", "", "__builtin_nan(\"\")", "double(NAN)", "math.h"},
   };
   SmallVector<Macro> used;
   for (const Macro &macro : all)
@@ -123,7 +129,7 @@ std::vector<StringRef> printCompilerMacros(StringRef text, TextWriter &out) {
     return names;
   auto define = [&](const Macro &macro, StringRef as) {
     out.line(Twine("#define ") + macro.name + macro.parameters +
-             (as.empty() ? "" : " ") + as);
+             (as.empty() ? "" : " ") + out.language.spelled(as));
   };
   out.line("#if defined(__GNUC__)");
   for (const Macro &macro : used)

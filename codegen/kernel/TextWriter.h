@@ -1,8 +1,9 @@
-// Writes indented, wrapped lines of C++.
+// Writes indented, wrapped lines of C++ or C.
 
 #ifndef INGOT_CODEGEN_KERNEL_TEXTWRITER_H
 #define INGOT_CODEGEN_KERNEL_TEXTWRITER_H
 
+#include "codegen/kernel/Language.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -14,7 +15,10 @@ namespace ingot {
 /// C++ allows it: never in a preprocessor directive, a comment or quotes.
 class TextWriter {
 public:
-  explicit TextWriter(llvm::raw_ostream &os) : os(os) {}
+  explicit TextWriter(llvm::raw_ostream &os, Language language = {})
+      : language(language), os(os) {}
+
+  const Language language;
 
   void line(const llvm::Twine &text);
   void blank() { os << '\n'; }

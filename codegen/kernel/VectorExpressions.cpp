@@ -30,12 +30,13 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
     unsigned bits = maskBits(op.getResult());
     std::string name = useVector(maskTypeName(bits, laneCount(type)));
     if (dense.isSplat())
-      return {(dense.getSplatValue<APInt>().isZero() ? "" : "~") + name + "{}",
+      return {(dense.getSplatValue<APInt>().isZero() ? "" : "~") +
+                  out.language.zero(name),
               Binding::Unary};
-    std::string text = name + "{";
+    std::string text;
     for (auto [i, bit] : llvm::enumerate(dense.getValues<APInt>()))
       text += std::string(i ? ", " : "") + (bit.isZero() ? "0" : "-1");
-    return {text + "}"};
+    return {out.language.vector(name, text)};
   }
   auto literal = [&](Attribute value) {
     auto floating = dyn_cast<FloatAttr>(value);
@@ -54,8 +55,8 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
   if (dense.isSplat()) {
     Attribute value = dense.getSplatValue<Attribute>();
     if (isZero(value))
-      return {typeName(type, Sign::Unsigned) + "{}", Binding::Primary,
-              Sign::Unsigned};
+      return {out.language.zero(typeName(type, Sign::Unsigned)),
+              Binding::Primary, Sign::Unsigned};
     return splat(type, {literal(value), Binding::Unary});
   }
   SmallVector<std::string> lanes;
@@ -68,9 +69,10 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
 Expression KernelPrinter::fromLanes(Type type, ArrayRef<std::string> lanes) {
   if (isMask(type)) {
     std::string name = useVector(maskTypeName(32, laneCount(type)));
-    return {name + "{" + llvm::join(lanes, ", ") + "}"};
+    return {out.language.vector(name, llvm::join(lanes, ", "))};
   }
-  return {typeName(type, Sign::Unsigned) + "{" + llvm::join(lanes, ", ") + "}",
+  return {out.language.vector(typeName(type, Sign::Unsigned),
+                              llvm::join(lanes, ", ")),
           Binding::Primary, Sign::Unsigned};
 }
 
@@ -123,8 +125,11 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
     std::string bitsText = llvm::utostr(bits);
     std::string splatType = useVector("u" + bitsText + "x" + lanes);
     context.splats.insert(splatType);
-    Expression ones = {"splat_" + splatType + "(uint" + bitsText + "_t(-" +
-                       within(value(source), Binding::Unary) + "))"};
+    Expression ones = {
+        "splat_" + splatType + "(" +
+        out.language.cast("uint" + bitsText + "_t",
+                          "-" + within(value(source), Binding::Unary)) +
+        ")"};
     return castTo(useVector(maskTypeName(bits, laneCount(type))), ones);
   }
   bool isInteger = elementOf(type).isInteger();
@@ -192,7 +197,8 @@ Expression KernelPrinter::maskAs(Value mask, unsigned bits) {
   if (auto constant = mask.getDefiningOp<arith::ConstantOp>()) {
     auto dense = cast<DenseElementsAttr>(constant.getValue());
     if (dense.isSplat())
-      return {(dense.getSplatValue<APInt>().isZero() ? "" : "~") + type + "{}",
+      return {(dense.getSplatValue<APInt>().isZero() ? "" : "~") +
+                  out.language.zero(type),
               Binding::Unary};
   }
   Expression expression = value(mask);
@@ -215,7 +221,7 @@ std::string KernelPrinter::lane(Value vector, const std::string &index) {
 /// Returns a scalar as a lane of a vector; in a mask, 0 or -1.
 std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
   if (isMask(vectorType))
-    return "-int(" + value(scalar).text + ")";
+    return "-" + out.language.cast("int", value(scalar).text);
   if (elementOf(vectorType).isInteger()) {
     Expression lane = integer(scalar, Sign::Unsigned);
     // Intrinsics of dot products return int, which a braced initializer does
@@ -440,7 +446,7 @@ std::string KernelPrinter::offsetText(Value memref, ValueRange indices) {
 std::string KernelPrinter::loadOf(const std::string &vector,
                                   const std::string &from) {
   context.loads.insert(vector);
-  return "load_" + vector + "(" + from + ")";
+  return (out.language.isC ? "*load_" : "load_") + vector + "(" + from + ")";
 }
 
 /// Returns the name of a vector type in memory: aligned to `alignment` bytes
@@ -471,8 +477,8 @@ Expression KernelPrinter::global(memref::GetGlobalOp op) {
 }
 
 Expression KernelPrinter::stringAt(kernel::StringAtOp op) {
-  return {"reinterpret_cast<" + kStringTypeName.str() + ">(" +
-          pointerTo(op.getCharacters(), op.getPosition()) + ")"};
+  return {out.language.reinterpret(
+      kStringTypeName, pointerTo(op.getCharacters(), op.getPosition()))};
 }
 
 Expression KernelPrinter::emptyString(kernel::EmptyStringOp) {
@@ -480,8 +486,8 @@ Expression KernelPrinter::emptyString(kernel::EmptyStringOp) {
 }
 
 Expression KernelPrinter::character(kernel::CharacterOp op) {
-  return {"int8_t(" + within(value(op.getString()), Binding::Primary) + "[" +
-          value(op.getPosition()).text + "])"};
+  return castTo("int8_t", {within(value(op.getString()), Binding::Primary) +
+                           "[" + value(op.getPosition()).text + "]"});
 }
 
 Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
@@ -499,9 +505,9 @@ Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
   std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
   Expression whole = {
       loadOf(memoryVector(name, alignment), pointerTo(memref, indices)),
-      Binding::Primary, Sign::Unsigned};
+      out.language.isC ? Binding::Unary : Binding::Primary, Sign::Unsigned};
   if (isMask(type))
-    return {whole.text + " != " + name + "{}", Binding::Compare};
+    return {whole.text + " != " + out.language.zero(name), Binding::Compare};
   return whole;
 }
 
@@ -519,15 +525,16 @@ void KernelPrinter::store(Value stored, Value memref, ValueRange indices,
   std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
   std::string text;
   if (isMask(type))
-    text = name + "(" + maskAs(stored, 8).text + ") & uint8_t(1)";
+    text = castTo(name, maskAs(stored, 8)).text + " & " +
+           out.language.cast("uint8_t", "1");
   else if (kind == 'u' && memory.isInteger())
     text = integer(stored, Sign::Unsigned).text;
   else
     text = value(stored).text;
   std::string vector = memoryVector(name, alignment);
   context.stores.insert(vector);
-  out.line("at_" + vector + "(" + pointerTo(memref, indices) + ") = " + text +
-           ";");
+  out.line((out.language.isC ? "*at_" : "at_") + vector + "(" +
+           pointerTo(memref, indices) + ") = " + text + ";");
 }
 
 } // namespace ingot

@@ -41,6 +41,9 @@
 # enable the language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++
 # instead, with a GPU that is emulated within the program.
 #
+# LANGUAGE C writes NAME.c, as C11, in place of NAME.cpp; the targets `generic` and `cortex-*` have
+# it.
+#
 # The target property INGOT_OUTPUT_DIR is the folder of NAME.cpp and NAME.h.
 #
 # ingot_add_model_test(NAME MODEL model.onnx DATA dir ...)
@@ -144,7 +147,7 @@ endfunction()
 # their folder.
 function(_ingot_generate name outputs_variable directory_variable)
   cmake_parse_arguments(PARSE_ARGV 3 ARG "OBJECT"
-    "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;ENTRIES;STATES;OPTIONS;DEPENDS")
+    "MODEL;TARGET;LANGUAGE;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;ENTRIES;STATES;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -183,6 +186,11 @@ function(_ingot_generate name outputs_variable directory_variable)
   set(extension cpp)
   if(ARG_TARGET MATCHES "^sm_")
     set(extension cu)
+  endif()
+  if(ARG_LANGUAGE STREQUAL "C")
+    set(extension c)
+  elseif(ARG_LANGUAGE AND NOT ARG_LANGUAGE STREQUAL "CXX")
+    message(FATAL_ERROR "${name}: LANGUAGE is C or CXX")
   endif()
   set(outputs "${directory}/${name}.${extension}" "${directory}/${name}.h")
   if(ARG_WEIGHTS STREQUAL "object")

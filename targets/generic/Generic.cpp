@@ -37,6 +37,7 @@ void generic(std::vector<TargetDescription> &targets) {
   target.l2Bytes = 256 << 10;
   target.compilers = {"clang++-22", "clang++", "g++", "c++"};
   target.elf = hostElf();
+  target.hasC = true;
   target.selectCondition = "true";
   target.runsOnThisHost = [] { return true; };
 }

@@ -72,7 +72,7 @@ static std::string replaced(std::string text, StringRef from, StringRef to) {
 }
 
 int Batch::addText(Compilation &compilation, int unit) {
-  std::string source = path(Twine(unit) + ".cpp");
+  std::string source = path(Twine(unit) + (settings.isC ? ".c" : ".cpp"));
   if (!compilation.emit(source))
     return -1;
   Text text;
@@ -263,9 +263,10 @@ static size_t bytesOfDirectives(StringRef source) {
 }
 
 /// Writes the sources of the texts to `name`.cpp and their headers to `name`.h;
-/// returns the object files with the weights of the texts.
-std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
-                                            StringRef name) {
+/// returns the object files with the weights of the texts. C has no namespaces:
+/// each source in C becomes an object file of its own, without warnings.
+std::vector<std::string> Batch::writeSource(ArrayRef<int> which, StringRef name,
+                                            std::string &error) {
   std::error_code code;
   llvm::raw_fd_ostream os(path(name + ".cpp"), code);
   llvm::raw_fd_ostream headers(path(name + ".h"), code);
@@ -282,11 +283,22 @@ std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
                 source = renamed(texts[text].source);
     size_t directives = bytesOfDirectives(source);
     headers << header;
+    if (!texts[text].object.empty())
+      objects.push_back(texts[text].object);
+    if (settings.isC) {
+      std::string file = path(to + ".c");
+      objects.push_back(path(to + ".o"));
+      llvm::raw_fd_ostream(file, code) << header << source;
+      if (llvm::Error fault = compileSource(
+              *settings.target, file, objects.back(),
+              {"-x", "c", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic",
+               "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"}))
+        error = llvm::toString(std::move(fault));
+      continue;
+    }
     os << header << source.substr(0, directives) << "namespace space_" << to
        << " {\n"
        << source.substr(directives) << "}\n";
-    if (!texts[text].object.empty())
-      objects.push_back(texts[text].object);
   }
   return objects;
 }
@@ -295,7 +307,9 @@ bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
                          std::string &error) {
   std::string source = path(name + ".cpp"), library = path(name + ".so"),
               log = path(name + ".log");
-  std::vector<std::string> objects = writeSource(which, name);
+  std::vector<std::string> objects = writeSource(which, name, error);
+  if (!error.empty())
+    return false;
   llvm::Expected<std::vector<std::string>> command =
       findCompiler(*settings.target);
   if (!command) {

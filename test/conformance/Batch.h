@@ -29,6 +29,8 @@ struct Unit {
 struct Settings {
   std::string suite, work;
   const TargetDescription *target = nullptr;
+  /// Whether sources are C.
+  bool isC = false;
   /// The reduced precision of CompileOptions::fast; empty for none.
   std::string fast;
   /// The time limit for one run of an emulated program.

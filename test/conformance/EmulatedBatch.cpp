@@ -97,9 +97,12 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     }
     modelOf.push_back(known->second);
   }
-  std::vector<std::string> objects = writeSource(which, "batch");
-  if (!program.build(path("batch.cpp"), path("batch.h"), level.str(), objects,
-                     diagnostics)) {
+  std::string error;
+  std::vector<std::string> objects = writeSource(which, "batch", error);
+  if (!error.empty())
+    diagnostics.report(DiagnosticId::RunFailed, error);
+  if (!error.empty() || !program.build(path("batch.cpp"), path("batch.h"),
+                                       level.str(), objects, diagnostics)) {
     if (which.size() > 1) {
       emulate(which.take_front(which.size() / 2), level);
       return emulate(which.drop_front(which.size() / 2), level);

@@ -3,8 +3,8 @@
 // usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT MODE... < cases
 //
 // TARGET may be CODE@MACHINE: the code of target CODE (for example the portable
-// code), built and run as for target MACHINE. With the suffix ,fast=KIND,
-// floats are multiplied in reduced precision.
+// code), built and run as for target MACHINE. With the suffix ,c the sources are
+// C; with ,fast=KIND, floats are multiplied in reduced precision.
 //
 // Reads lines of the suite's cases.tsv, runs each case in these modes and
 // prints one line per unit: kind, name, mode, status, reason. Each batch runs
@@ -216,8 +216,9 @@ int main(int argc, char **argv) {
     return 1;
   }
   auto [targetName, fast] = StringRef(argv[3]).split(",fast=");
-  Settings settings{argv[1], argv[2], findTarget(targetName), fast.str(),
-                    unsigned(atoi(argv[6]))};
+  bool isC = targetName.consume_back(",c");
+  Settings settings{argv[1], argv[2],    findTarget(targetName),
+                    isC,     fast.str(), unsigned(atoi(argv[6]))};
   size_t jobs = atoi(argv[4]), perBatch = atoi(argv[5]);
   // The worker itself waits for an emulator until its timeout, so its own
   // timeout is longer.

@@ -75,7 +75,8 @@ private:
   void buildWithWeights(int text);
   std::string nameOf(int text) const;
   std::vector<std::string> writeSource(llvm::ArrayRef<int> which,
-                                       llvm::StringRef name);
+                                       llvm::StringRef name,
+                                       std::string &error);
   bool buildLibrary(llvm::ArrayRef<int> which, llvm::StringRef name,
                     llvm::StringRef level, std::string &error);
   bool readData(const Prepared &prepared, InputData &data, std::string &reason);

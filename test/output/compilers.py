@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles the source for `generic` with compilers other than those of the host, as C++11 without a warning.
+"""Compiles the sources for `generic` with compilers other than those of the host, as C++11 and C11 without a warning.
 
     compilers.py NAME... --ingot PROGRAM --work DIR
 
@@ -27,6 +27,17 @@ COMPILERS = {
     "g++ for AVR": ["avr-g++", "-mmcu=atmega2560", *WARNINGS, "-c"],
     "g++ for Cortex-M0": ["arm-none-eabi-g++", "-mcpu=cortex-m0", "-mthumb", *WARNINGS, "-c"],
 }
+WARNINGS_OF_C = ["-std=c11", "-Wstrict-prototypes", "-Wmissing-prototypes", *WARNINGS[1:]]
+COMPILERS_OF_C = {
+    "clang as MSVC": ["clang-22", "--target=x86_64-pc-windows-msvc", "-fms-compatibility", "-std=c11", "-Wall", "-Wextra",
+                      "-Werror", "-isystem", os.path.join(HERE, "Inputs", "msvc"), "-fsyntax-only"],
+    "TinyCC": ["tcc", "-std=c11", "-Wall", "-Werror", "-c"],
+    "clang for RISC-V": ["clang-22", "--target=riscv32-unknown-elf", *WARNINGS_OF_C, "-c"],
+    "gcc for RISC-V": ["riscv64-unknown-elf-gcc", *WARNINGS_OF_C, "-c"],
+    "gcc for Xtensa": ["xtensa-lx106-elf-gcc", *WARNINGS_OF_C, "-c"],
+    "gcc for AVR": ["avr-gcc", "-mmcu=atmega2560", *WARNINGS_OF_C, "-c"],
+    "gcc for Cortex-M0": ["arm-none-eabi-gcc", "-mcpu=cortex-m0", "-mthumb", *WARNINGS_OF_C, "-c"],
+}
 
 # An index of 16 bits reaches this far.
 SIZES_OF_AVR = 32767
@@ -40,19 +51,22 @@ def main():
     failed = False
     for name in args.names:
         network, *dims = name.split(",")
-        source = os.path.join(args.work, f"{network}.cpp")
         model, _ = find_model(network, args.work)
+        sources = {os.path.join(args.work, f"{network}.cpp"): COMPILERS,
+                   os.path.join(args.work, f"{network}_c.c"): COMPILERS_OF_C}
         # Constants are in a file: a microcontroller's memory does not hold those of each network.
-        sh([args.ingot, model, "--target", "generic", "--weights", "file", "--name", "net", "-o", source,
-            *(word for dim in dims for word in ("--dim", dim))])
-        constants = os.path.getsize(source.replace(".cpp", ".weights"))
-        for compiler, command in COMPILERS.items():
-            if command[0] == "avr-g++" and constants > SIZES_OF_AVR:
+        for source in sources:
+            sh([args.ingot, model, "--target", "generic", "--weights", "file", "--name", "net", "-o", source, "--force",
+                *(word for dim in dims for word in ("--dim", dim))])
+        for source, compiler, command in ((source, *item) for source, compilers in sources.items()
+                                          for item in compilers.items()):
+            constants = os.path.getsize(os.path.splitext(source)[0] + ".weights")
+            if command[0].startswith("avr-") and constants > SIZES_OF_AVR:
                 continue
             if not shutil.which(command[0]):
                 print(f"{network}: {compiler} is not installed")
                 continue
-            output = [] if command[-1] == "-fsyntax-only" else ["-o", source.replace(".cpp", ".o")]
+            output = [] if command[-1] == "-fsyntax-only" else ["-o", os.path.splitext(source)[0] + ".o"]
             try:
                 sh([*command, source, *output])
             except Failure as failure:

@@ -56,6 +56,7 @@ int main(int argc, char **argv) {
   options.producer = "ingot-translate";
   options.weights = weightsMode;
   options.trace = trace;
+  options.language.isC = llvm::StringRef(outputFile).ends_with(".c");
   ingot::Variant variant{*module, ingot::lookupTarget(targetName)};
   if (!variant.target) {
     llvm::errs() << "no target is called '" << targetName << "'\n";

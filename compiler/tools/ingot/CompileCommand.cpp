@@ -58,7 +58,7 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
     return;
   // Rejects C++ extensions, since build tools would compile the MLIR as C++.
   StringRef extension = llvm::sys::path::extension(arguments.output);
-  if (llvm::is_contained({".cpp", ".cc", ".cxx", ".cu", ".h", ".o"},
+  if (llvm::is_contained({".c", ".cpp", ".cc", ".cxx", ".cu", ".h", ".o"},
                          extension)) {
     diagnostics.report(DiagnosticId::BadOption,
                        "-o: --stop-after writes MLIR, which does not belong in "
@@ -75,6 +75,15 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
     printModule(compilation.module(), arguments.output, diagnostics);
 }
 
+/// Returns the names of the targets for which the source can be C.
+static std::string targetsWithC() {
+  std::string names;
+  for (const TargetDescription &target : allTargets())
+    if (target.hasC)
+      names += (names.empty() ? "" : ", ") + target.name.str();
+  return names;
+}
+
 /// Returns whether -o names an object file; nothing, with a diagnostic, for an
 /// invalid extension.
 static std::optional<bool> isObjectName(StringRef output,
@@ -83,13 +92,21 @@ static std::optional<bool> isObjectName(StringRef output,
   StringRef extension = llvm::sys::path::extension(output);
   const ModuleForm *form = moduleForm(target);
   bool isObject = extension == ".o" || (form && extension == form->extension);
-  bool isSource = llvm::is_contained({".cpp", ".cc", ".cxx"}, extension);
+  bool isSource = llvm::is_contained({".cpp", ".cc", ".cxx"}, extension) ||
+                  (extension == ".c" && target.hasC);
   StringRef wanted = target.sourceExtension;
-  bool isOther = llvm::any_of(allTargets(), [&](const auto &other) {
-    return other.sourceExtension == extension;
-  });
-  if (!isObject && (isSource || isOther) &&
-      (wanted == ".cpp" ? !isSource : wanted != extension))
+  bool isOther =
+      extension == ".c" || llvm::any_of(allTargets(), [&](const auto &other) {
+        return other.sourceExtension == extension;
+      });
+  if (extension == ".c" && !isSource && wanted == ".cpp")
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "-o: C is written for the targets " + targetsWithC() + ", not for " +
+            target.name,
+        "name a .cpp file, or choose one of these targets with --target");
+  else if (!isObject && (isSource || isOther) &&
+           (wanted == ".cpp" ? !isSource : wanted != extension))
     diagnostics.report(DiagnosticId::BadOption,
                        "-o: `" + printable(output) + "` has the extension `" +
                            printable(extension) + "`, but the target " +
@@ -103,8 +120,8 @@ static std::optional<bool> isObjectName(StringRef output,
             (extension.empty()
                  ? Twine("has no extension")
                  : "has the extension `" + printable(extension) + "`"),
-        "name a .cpp file (.cc, .cxx) for C++, a .cu file for a "
-        "GPU, a .o file for an object, a .wasm file for a module "
+        "name a .cpp file (.cc, .cxx) for C++, a .c file for C, a .cu file "
+        "for a GPU, a .o file for an object, a .wasm file for a module "
         "(--target wasm32), or - for standard output");
   else if (llvm::sys::path::stem(output).empty())
     diagnostics.report(DiagnosticId::BadOption,
