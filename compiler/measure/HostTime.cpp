@@ -210,16 +210,12 @@ static double peakOf(Operation *contraction, const TargetDescription &target) {
               : target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
-/// Returns the estimated cycles of a group's operators, and the least cycles
-/// that its contractions take at peak rate.
-static std::pair<double, double> issueCycles(kernel::FuncOp function,
-                                             const TargetDescription &target) {
-  schedule::GroupView group{&function.getBody().front()};
+std::pair<double, double> issueCycles(schedule::GroupView group, StringRef name,
+                                      DictionaryAttr plan,
+                                      const TargetDescription &target) {
   double cycles = 0, least = 0;
-  if (const auto *strategy =
-          schedule::lookupStrategy(function.getStrategy().value_or("")))
-    cycles =
-        strategy->cost(group, schedule::Plan(function.getPlanAttr()), target);
+  if (const auto *strategy = schedule::lookupStrategy(name))
+    cycles = strategy->cost(group, schedule::Plan(plan), target);
   for (Operation &op : *group.block)
     if (int64_t products = schedule::multiplyAddsOf(&op))
       least += double(products) / peakOf(&op, target);
@@ -341,7 +337,10 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
     if (!function || function.isExternal())
       return;
     HostTime time;
-    auto [cycles, least] = issueCycles(function, measured);
+    auto [cycles, least] =
+        issueCycles(schedule::GroupView{&function.getBody().front()},
+                    function.getStrategy().value_or(""), function.getPlanAttr(),
+                    measured);
     double issue = cycles / rates.cyclesPerSecond, moving = 0, movingAgain = 0,
            waited = 0, slowest = 0;
     StringRef source = "cache";

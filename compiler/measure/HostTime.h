@@ -9,6 +9,7 @@
 #define INGOT_COMPILER_MEASURE_HOSTTIME_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/schedule/GroupView.h"
 #include "targets/TargetDescription.h"
 
 #include <vector>
@@ -29,6 +30,14 @@ struct HostRates {
 
 /// Measures the rates of this machine, for about 0.3 seconds.
 HostRates measureHost(const TargetDescription &target);
+
+/// Returns the estimated cycles of a group's operators by the strategy `name`
+/// and its plan, with all data in the L1 cache; and the least cycles that its
+/// contractions take at peak rate.
+std::pair<double, double> issueCycles(schedule::GroupView group,
+                                      llvm::StringRef name,
+                                      mlir::DictionaryAttr plan,
+                                      const TargetDescription &target);
 
 struct HostTime {
   /// The predicted time, and the least time that the limiting resource needs:

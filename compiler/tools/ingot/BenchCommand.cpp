@@ -8,6 +8,7 @@
 
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/HostTime.h"
+#include "compiler/measure/Timeline.h"
 #include "compiler/report/Progress.h"
 #include "compiler/run/DataSets.h"
 #include "compiler/run/DynamicSizes.h"
@@ -182,53 +183,30 @@ static bool writeTrace(StringRef path, const KernelTimes &kernels,
     return false;
   }
   Clock::time_point start = runs.front();
-  auto microseconds = [](Clock::duration time) {
-    return std::chrono::duration<double, std::micro>(time).count();
-  };
-  llvm::json::OStream json(os);
-  // A complete event: "X" with its start and duration in microseconds.
-  auto event = [&](StringRef name, StringRef category, Clock::time_point from,
+  auto event = [&](std::string name, StringRef category, Clock::time_point from,
                    Clock::time_point to, StringRef nodes = "") {
-    json.object([&] {
-      json.attribute("name", llvm::json::fixUTF8(name));
-      json.attribute("cat", category);
-      json.attribute("ph", "X");
-      json.attribute("ts", microseconds(from - start));
-      json.attribute("dur", microseconds(to - from));
-      json.attribute("pid", 1);
-      json.attribute("tid", 1);
-      if (!nodes.empty())
-        json.attributeObject("args", [&] {
-          json.attribute("nodes", llvm::json::fixUTF8(nodes));
-        });
-    });
+    auto microseconds = [](Clock::duration time) {
+      return std::chrono::duration<double, std::micro>(time).count();
+    };
+    return TimelineEvent{std::move(name), category.str(),
+                         microseconds(from - start), microseconds(to - from),
+                         nodes.str()};
   };
-  json.object([&] {
-    json.attribute("displayTimeUnit", "ns");
-    json.attributeArray("traceEvents", [&] {
-      json.object([&] {
-        json.attribute("name", "process_name");
-        json.attribute("ph", "M");
-        json.attribute("pid", 1);
-        json.attributeObject("args", [&] {
-          json.attribute("name", llvm::json::fixUTF8(model));
-        });
-      });
-      // A run ends where the next one begins.
-      Clock::time_point last =
-          kernels.events.empty() ? start : kernels.events.back().end;
-      for (size_t i = 0; i + 1 < runs.size() && runs[i] < last; ++i)
-        event("run " + std::to_string(i + 1), "run", runs[i], runs[i + 1]);
-      for (const KernelTimes::Event &one : kernels.events) {
-        StringRef name = size_t(one.kernel) < names.size()
-                             ? StringRef(names[one.kernel])
-                             : StringRef("kernel");
-        auto [kernel, nodes] = name.split("  ");
-        event(kernel, "kernel", one.start, one.end, nodes);
-      }
-    });
-  });
-  os << "\n";
+  std::vector<TimelineEvent> events;
+  // A run ends where the next one begins.
+  Clock::time_point last =
+      kernels.events.empty() ? start : kernels.events.back().end;
+  for (size_t i = 0; i + 1 < runs.size() && runs[i] < last; ++i)
+    events.push_back(
+        event("run " + std::to_string(i + 1), "run", runs[i], runs[i + 1]));
+  for (const KernelTimes::Event &one : kernels.events) {
+    StringRef name = size_t(one.kernel) < names.size()
+                         ? StringRef(names[one.kernel])
+                         : StringRef("kernel");
+    auto [kernel, nodes] = name.split("  ");
+    events.push_back(event(kernel.str(), "kernel", one.start, one.end, nodes));
+  }
+  printTimeline(model, events, os);
   os.close();
   if (os.has_error()) {
     diagnostics.reportFile(DiagnosticId::CannotWrite, path,

@@ -35,6 +35,8 @@ struct Arguments {
   /// without --explain.
   std::optional<std::string> explain;
   CompileOptions compile;
+  /// The targets of `ingot report`, in the order of the command line.
+  std::vector<const TargetDescription *> targets;
   std::string output, outputDir;
   /// The folder of data sets for which a test program is written; empty: none.
   std::string emitTest;
@@ -59,6 +61,8 @@ struct Arguments {
   bool compares = false;
   unsigned threads = 1;
   double seconds = 3;
+  /// The ticks per second of a log, as given.
+  std::string clock;
   /// What `ingot diff` allows, by the names of the options.
   std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
@@ -73,8 +77,10 @@ int verifyCommand(Arguments &arguments, Diagnostics &diagnostics);
 int runCommand(Arguments &arguments, Diagnostics &diagnostics);
 int testCommand(Arguments &arguments, Diagnostics &diagnostics);
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics);
+int reportCommand(Arguments &arguments, Diagnostics &diagnostics);
 int diffCommand(Arguments &arguments, Diagnostics &diagnostics);
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
+int traceCommand(Arguments &arguments, Diagnostics &diagnostics);
 int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);

@@ -40,6 +40,15 @@ Dimensions that the model leaves open get sizes for the report, which says how
 to bind them.
 )";
 
+static constexpr StringLiteral reportExamples = R"(
+  ingot report net.onnx                         net.html, for this machine
+  ingot report net.onnx --target cortex-m4,cortex-m55,generic
+  ingot report net.onnx --json                  the data of the page
+  ingot report net.onnx --md                    for a pull request
+
+The page needs no network. docs/report.md describes it and the JSON.
+)";
+
 static constexpr StringLiteral diffExamples = R"(
   ingot diff old.onnx new.onnx                  kernels, flash, RAM, time
   ingot diff old.onnx new.onnx --max-ram-growth 0 --max-flash-growth 2%
@@ -81,6 +90,17 @@ static constexpr StringLiteral benchExamples = R"(
   ingot bench net.onnx --trace net.json         a timeline for ui.perfetto.dev
   ingot bench net.onnx --compare onnxruntime    in turns with ONNX Runtime
   ingot bench net.onnx --json
+)";
+
+static constexpr StringLiteral traceExamples = R"(
+  ingot trace serial.txt                        serial.json, for Chrome or Perfetto
+  ingot trace serial.txt --clock 168M -o run.json
+  program | ingot trace - -o run.json
+
+Lines of the log; all other lines are ignored:
+  ingot-trace clock 168000000       ticks per second
+  ingot-trace name KERNEL TEXT      what NAME_kernel_name(kernel) returns
+  ingot-trace KERNEL FINISHED TICKS a call of the trace hook
 )";
 
 static constexpr StringLiteral quantizeExamples = R"(
@@ -134,11 +154,13 @@ Options::Options() {
   commands = {
       {&compile, compileCommand, "MODEL.onnx", 1, 1, compileExamples},
       {&inspect, inspectCommand, "MODEL.onnx", 1, 1, inspectExamples},
+      {&report, reportCommand, "MODEL.onnx", 1, 1, reportExamples},
       {&diff, diffCommand, "OLD NEW", 2, 2, diffExamples},
       {&test, testCommand, "MODEL.onnx [DIR]", 1, 2, testExamples},
       {&verify, verifyCommand, "MODEL.onnx", 1, 1, verifyExamples},
       {&run, runCommand, "MODEL.onnx [IN_DIR OUT_DIR]", 1, 3, runExamples},
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
+      {&traceCommand, ingot::traceCommand, "LOG", 1, 1, traceExamples},
       {&quantize, quantizeCommand, "MODEL.onnx", 1, 1, quantizeExamples},
       {&ops, opsCommand, "[OPERATOR]", 0, 1, opsExamples},
       {&targets, targetsCommand, "", 0, 0, targetsExamples},
@@ -169,7 +191,7 @@ Options::Options() {
         memory, cl::desc(texts.back()), cl::value_desc("BYTES|nK|nM"),
         cl::cat(Memory),
         About{*this,
-              Compile | Inspect | Diff | Test | Run,
+              Compile | Inspect | Report | Diff | Test | Run,
               {0, "the memory is not used", ""}}));
   }
   addLetters();

@@ -43,6 +43,8 @@ struct Options {
   llvm::cl::SubCommand &compile = llvm::cl::SubCommand::getTopLevel();
   llvm::cl::SubCommand inspect{
       "inspect", "Show what a model contains, its kernels, flash and RAM"};
+  llvm::cl::SubCommand report{
+      "report", "Write a page about a model: graph, kernels, memory, code"};
   llvm::cl::SubCommand diff{
       "diff", "Compare two models or reports: kernels, flash, RAM, time"};
   llvm::cl::SubCommand test{"test", "Compile, run on the model's test data, "
@@ -52,6 +54,8 @@ struct Options {
                               "inputs, compare with ONNX Runtime"};
   llvm::cl::SubCommand run{"run", "Compile and run a model on data"};
   llvm::cl::SubCommand bench{"bench", "Time a model on this machine"};
+  llvm::cl::SubCommand traceCommand{
+      "trace", "Convert what a trace hook printed to a timeline"};
   llvm::cl::SubCommand quantize{"quantize",
                                 "Quantize a float model; the result is ONNX"};
   llvm::cl::SubCommand ops{"ops", "List the operators, or describe one"};
@@ -64,25 +68,28 @@ struct Options {
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
   /// All commands, `compile` first.
-  llvm::cl::SubCommand *const parsers[14] = {
-      &compile,     &inspect,        &diff,       &test,     &verify,
-      &run,         &bench,          &quantize,   &ops,      &targets,
-      &helpCommand, &versionCommand, &completion, &reference};
+  llvm::cl::SubCommand *const parsers[16] = {
+      &compile,      &inspect, &report,      &diff,           &test,
+      &verify,       &run,     &bench,       &traceCommand,   &quantize,
+      &ops,          &targets, &helpCommand, &versionCommand, &completion,
+      &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
   enum : unsigned {
     Compile = 1,
     Inspect = 2,
-    Diff = 4,
-    Test = 8,
-    Verify = 16,
-    Run = 32,
-    Bench = 64,
-    Quantize = 128,
-    Ops = 256,
-    Targets = 512,
-    All = 0x3fff,
-    Models = Compile | Inspect | Diff | Test | Verify | Run | Bench
+    Report = 4,
+    Diff = 8,
+    Test = 16,
+    Verify = 32,
+    Run = 64,
+    Bench = 128,
+    Trace = 256,
+    Quantize = 512,
+    Ops = 1024,
+    Targets = 2048,
+    All = 0xffff,
+    Models = Compile | Inspect | Report | Diff | Test | Verify | Run | Bench
   };
   /// The syntax of each command, in the order of `parsers`.
   std::vector<CommandSyntax> commands;

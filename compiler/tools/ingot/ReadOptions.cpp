@@ -111,6 +111,7 @@ static const TargetDescription *tuneTarget(const TargetDescription &target,
 
 /// Reads --target: one target, or several in any order. The most capable one
 /// becomes the target, the others its fallbacks.
+/// `ingot report` describes each target by itself.
 static void readTargets(const Options &options, Arguments &arguments,
                         Diagnostics &diagnostics) {
   std::string list =
@@ -134,12 +135,14 @@ static void readTargets(const Options &options, Arguments &arguments,
                       printable(wanted[i]) + "` are the same on this machine");
         return;
       }
+  bool isReport = options.commands[options.chosen()].parser == &options.report;
   // Targets are elements of one array that is ordered from the least to the
   // most capable, so their addresses are sorted.
-  llvm::sort(targets);
+  if (!isReport)
+    llvm::sort(targets);
   for (const TargetDescription *other : targets)
     for (const TargetDescription *target : targets)
-      if (other < target && !canShareOutput(*other, *target)) {
+      if (!isReport && other < target && !canShareOutput(*other, *target)) {
         diagnostics.report(
             DiagnosticId::BadOption,
             "--target: `" + other->name + "` and `" + target->name +
@@ -161,6 +164,10 @@ static void readTargets(const Options &options, Arguments &arguments,
                            printable(options.optimize) +
                            "` (`speed` and `size` exist)");
     return;
+  }
+  if (isReport) {
+    arguments.targets.assign(targets.begin(), targets.end());
+    targets = {targets.front()};
   }
   arguments.compile.target = targets.pop_back_val();
   arguments.compile.fallbacks = std::move(targets);
@@ -679,14 +686,18 @@ void readArguments(const Options &options, Arguments &arguments,
               readGrowth(*option, option->ArgStr,
                          option == &options.maxTimeGrowth, diagnostics))
         arguments.growth.push_back({option->ArgStr.str(), *growth});
-  bool isQuantizing = command.parser == &options.quantize;
-  const auto &output = isQuantizing ? options.quantizedOutput : options.output;
+  const auto &output =
+      command.parser == &options.quantize       ? options.quantizedOutput
+      : command.parser == &options.report       ? options.reportOutput
+      : command.parser == &options.traceCommand ? options.traceOutput
+                                                : options.output;
   if (isGiven(output))
     arguments.output = output;
   arguments.outputDir = options.outputDir;
   arguments.emitTest = options.emitTest;
   arguments.evidence = options.evidence;
-  arguments.markdown = options.markdown;
+  arguments.markdown = options.markdown || options.md;
+  arguments.clock = options.clock;
   arguments.perGroup = options.perGroup;
   arguments.roofline = options.roofline;
   arguments.raw = options.raw;

@@ -1,0 +1,216 @@
+#include "compiler/inspect/ModelReport.h"
+
+#include "codegen/files/NodeNames.h"
+#include "compiler/Pipeline.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/measure/HostTime.h"
+#include "compiler/measure/PlanCache.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/schedule/GroupCost.h"
+#include "passes/simplify/FoldableValues.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Path.h"
+
+#include <deque>
+
+using namespace mlir;
+
+namespace ingot {
+
+static int64_t storedBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() * elementBytes(tensor.getElementType());
+}
+
+/// Whether a group computes floats on a target whose vectors hold only
+/// integers.
+static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
+  auto isFloat = [](Value v) {
+    auto type = dyn_cast<ShapedType>(v.getType());
+    return type && isa<FloatType>(type.getElementType());
+  };
+  return !target.vectorBytes.empty() && !target.vectorFloats &&
+         llvm::any_of(group.getBody().front(), [&](Operation &op) {
+           return llvm::any_of(op.getOperands(), isFloat) &&
+                  !op.hasTrait<OpTrait::IsTerminator>();
+         });
+}
+
+/// Returns a copy that owns its texts. Those of a plan belong to the context,
+/// which the report outlives.
+static llvm::json::Object withOwnTexts(llvm::json::Object object) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
+  return std::move(*llvm::cantFail(llvm::json::parse(text)).getAsObject());
+}
+
+static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
+  GroupRow row;
+  row.strategy = group.getStrategy().str();
+  row.isScalar = isScalarFor(target, group);
+  if (DictionaryAttr plan = group.getPlanAttr())
+    row.plan = withOwnTexts(planAsJson(plan));
+  schedule::GroupView view{&group.getBody().front()};
+  row.macs = schedule::multiplyAddsOf(view);
+  if (!target.isDevice())
+    std::tie(row.cycles, row.leastCycles) =
+        issueCycles(view, group.getStrategy(), group.getPlanAttr(), target);
+  llvm::SetVector<StringRef> names;
+  for (Operation &op : *group.getBody().begin()) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    names.insert_range(nodesOf(op.getLoc()));
+  }
+  for (StringRef name : names)
+    row.nodes.push_back(name.str());
+  for (auto [input, operand] : llvm::zip_equal(
+           group.getInputs(), group.getBody().front().getArguments())) {
+    row.bytes += schedule::bytesRead(operand);
+    if (!input.getDefiningOp<graph::ConstantOp>())
+      continue;
+    row.parameters += graph::tensorType(input).getNumElements();
+  }
+  SmallVector<std::string> results;
+  for (Value output : group.getOutputs()) {
+    row.bytes += storedBytes(output.getType());
+    results.push_back(describe(output.getType()));
+  }
+  row.result = llvm::join(results, " ");
+  return row;
+}
+
+/// Returns the types in which quantized weights are stored, for example
+/// "float32" or "float32 and int32".
+static std::string storedTypes(const simplify::WidenedWeights &weights) {
+  std::vector<std::string> names;
+  for (Type type : weights.storedTypes)
+    names.push_back(dataTypeName(onnxDataType(type)).str());
+  return llvm::join(names, " and ");
+}
+
+/// Combines the kernel calls of the footprint with the fusion groups of the
+/// same model.
+static void addRows(ModuleOp grouped, Footprint footprint,
+                    ModelReport &report) {
+  const TargetDescription &target = *report.target;
+  report.isPlanned = true;
+  // The fusion groups by location. Groups with the same location are called in
+  // order.
+  llvm::MapVector<Location, std::deque<GroupRow>> groups;
+  llvm::DenseSet<Operation *> counted;
+  grouped.walk([&](graph::GroupOp group) {
+    GroupRow row = rowOf(group, target);
+    report.macs += row.macs;
+    // A constant that several groups read counts once.
+    for (Value input : group.getInputs())
+      if (auto constant = input.getDefiningOp<graph::ConstantOp>();
+          constant && counted.insert(constant).second)
+        report.parameters += graph::tensorType(input).getNumElements();
+    groups[group.getLoc()].push_back(std::move(row));
+  });
+  for (const Footprint::Launch &launch : footprint.launches) {
+    GroupRow row;
+    row.strategy = launch.strategy;
+    if (auto &same = groups[launch.location]; !same.empty()) {
+      row = std::move(same.front());
+      same.pop_front();
+    }
+    report.rows.push_back({std::move(row), launch});
+  }
+  report.footprint = std::move(footprint);
+}
+
+/// Returns the types in which quantized weights of an imported module are
+/// stored.
+static simplify::WidenedWeights widenedWeights(ModuleOp imported,
+                                               const CompileOptions &options) {
+  OwningOpRef<ModuleOp> module = imported.clone();
+  PipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.strict = options.strict;
+  if (failed(widenContractions(*module, pipeline)))
+    return {};
+  // The entry points of one model have the same weights.
+  for (auto function : module->getOps<func::FuncOp>())
+    if (function.isPublic())
+      return simplify::findWidenedWeights(function.front());
+  return {};
+}
+
+/// Whether the model lacks nothing but sizes of dimensions.
+static bool lacksSizes(const Diagnostics &diagnostics) {
+  return !diagnostics.empty() &&
+         llvm::all_of(diagnostics.list(), [](const Diagnostic &d) {
+           return d.id == DiagnosticId::UnboundDimension;
+         });
+}
+
+bool describeModel(const CompileOptions &options, DescribeOptions describe,
+                   ModelReport &report, Diagnostics &diagnostics) {
+  auto context = makeContext();
+  CompileOptions compile = options;
+  report.target = compile.target;
+  report.file = llvm::sys::path::filename(compile.model).str();
+  auto reader = std::make_unique<Compilation>(compile, *context, diagnostics);
+  ModelFile *file = reader->open();
+  if (!file)
+    return false;
+  report.summary = summarize(file->model());
+  if (describe.hasDetails)
+    collectNodes(file->model(), report.details);
+  Footprint footprint;
+  // The diagnostics of a compilation outlive it.
+  Diagnostics trial, again;
+  trial.setFile(diagnostics.file());
+  auto planned = planAndMeasure(compile, *context, footprint, trial);
+  if (describe.choosesSizes && lacksSizes(trial)) {
+    size_t inputs = fedInputs(file->model(), context.get()).size();
+    verify::Sizes sizes = verify::sizesToRun(file->model(), compile.import,
+                                             InputData(inputs), *context)
+                              .front();
+    for (const auto &[key, size] : sizes)
+      if (!compile.import.dims.count(key) && !StringRef(key).contains('+'))
+        compile.import.dims[key] = report.chosen[key] = size;
+    again.setFile(diagnostics.file());
+    planned = planAndMeasure(compile, *context, footprint, again);
+    // The first diagnostics tell more if the chosen sizes do not fit.
+    if (planned)
+      trial = std::move(again);
+    else
+      report.chosen.clear();
+  }
+  for (ArrayRef<Diagnostic> list : {trial.list(), trial.warnings()})
+    for (const Diagnostic &diagnostic : list)
+      diagnostics.report(diagnostic);
+  // One copy of the model at a time: it may be large.
+  reader.reset();
+  if (planned && describe.hasDetails &&
+      !collectDetails(*planned, footprint, report.details))
+    return false;
+  if (planned) {
+    CompileOptions chosen = planned->options;
+    planned.reset();
+    // The planned module contained kernels instead of fusion groups. To report
+    // the groups, the model is compiled again up to `decide`, with the options
+    // of the plan (which --max-ram may have changed), so that they are the same.
+    Compilation groups(chosen, *context, diagnostics);
+    simplify::WidenedWeights widened;
+    if (groups.advance(Stage::Import))
+      widened = widenedWeights(groups.module(), chosen);
+    if (groups.advance(Stage::Decide))
+      addRows(groups.module(), std::move(footprint), report);
+    // The types belong to the context, which the report outlives.
+    report.quantized = {widened.bytes, widened.storedBytes,
+                        storedTypes(widened)};
+    if (auto compiler = findMeasuringCompiler(compile); !compiler)
+      report.unmeasured = llvm::toString(compiler.takeError());
+  }
+  if (report.isPlanned)
+    checkBudget(compile, report.footprint, *context, diagnostics);
+  report.diagnostics = diagnostics.list();
+  return true;
+}
+
+} // namespace ingot

@@ -1,0 +1,102 @@
+// What `ingot inspect`, `ingot report` and `ingot diff` know about a model, as
+// data and as JSON. docs/report.md describes the JSON.
+
+#ifndef INGOT_COMPILER_INSPECT_MODELREPORT_H
+#define INGOT_COMPILER_INSPECT_MODELREPORT_H
+
+#include "compiler/import/Summary.h"
+#include "compiler/measure/Footprint.h"
+#include "compiler/verify/RandomInputs.h"
+#include "llvm/Support/JSON.h"
+
+namespace ingot {
+
+/// The version of the JSON. It grows when a key gets another meaning or is
+/// removed, not when a key is added.
+inline constexpr int64_t reportSchema = 1;
+
+/// A fusion group with its work, as known after stage Decide.
+struct GroupRow {
+  std::string strategy, result;
+  std::vector<std::string> nodes;
+  int64_t macs = 0, parameters = 0, bytes = 0;
+  /// The predicted cycles of a processor core with all data in its caches, and
+  /// the least cycles that the MACs need; 0 for a GPU.
+  double cycles = 0, leastCycles = 0;
+  /// Whether the group computes floats, which the target's vectors do not
+  /// support.
+  bool isScalar = false;
+  llvm::json::Object plan;
+};
+
+/// A kernel call, with the fusion group that the kernel computes.
+struct KernelRow : GroupRow {
+  Footprint::Launch launch;
+};
+
+/// What is known about a model for one target.
+struct ModelReport {
+  /// The name of the model's file, without its folder.
+  std::string file;
+  const TargetDescription *target = nullptr;
+  ModelSummary summary;
+  /// Whether the model compiles. The members from `rows` to `unmeasured` are
+  /// known only then.
+  bool isPlanned = false;
+  std::vector<KernelRow> rows;
+  int64_t macs = 0, parameters = 0;
+  Footprint footprint;
+  /// Weights that the code contains only in a wider type, named in `storedAs`.
+  struct {
+    int64_t bytes = 0, storedBytes = 0;
+    std::string storedAs;
+  } quantized;
+  /// The reason why the sizes of code and stack are unknown, if they are.
+  std::string unmeasured;
+  /// The sizes that were chosen for open dimensions.
+  verify::Sizes chosen;
+  /// The nodes of the model, the map of the arena, constants and sources, if
+  /// they were requested; see docs/report.md.
+  llvm::json::Object details;
+  std::vector<Diagnostic> diagnostics;
+};
+
+struct DescribeOptions {
+  /// Whether open dimensions get sizes.
+  bool choosesSizes = true;
+  /// Whether to collect ModelReport::details.
+  bool hasDetails = false;
+};
+
+/// Describes the model of the options; returns false, with diagnostics, if it
+/// is not an ONNX model. A model that does not compile has a report, too, and
+/// diagnostics.
+bool describeModel(const CompileOptions &options, DescribeOptions describe,
+                   ModelReport &report, Diagnostics &diagnostics);
+
+/// Collects ModelReport::details of a planned model; false with diagnostics on
+/// failure.
+bool collectDetails(Compilation &planned, const Footprint &footprint,
+                    llvm::json::Object &details);
+/// Collects those details that are known of a model that does not compile.
+void collectNodes(const onnx::ModelProto &model, llvm::json::Object &details);
+
+/// Prints the members of the object that describes a report.
+void printReport(llvm::json::OStream &json, const ModelReport &report);
+
+/// Predicts the time of a GPU output in seconds, launch overhead included. The
+/// branches of a fork run concurrently.
+double predictedSeconds(const ModelReport &report, const Device &device);
+
+inline constexpr llvm::StringLiteral scalarReason =
+    "floats are computed one by one: the vectors of this target hold integers "
+    "only";
+
+/// Replaces the mark of each part of the page by its text; the result is an
+/// HTML file that shows the reports in `json`. Empty if this program was built
+/// without the JavaScript libraries of the page.
+std::string reportPage(llvm::StringRef json);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_INSPECT_MODELREPORT_H

@@ -1,0 +1,40 @@
+#include "compiler/inspect/ModelReport.h"
+#include "compiler/inspect/PageParts.h"
+
+namespace ingot {
+
+std::string reportPage(llvm::StringRef json) {
+  if (kD3.empty() || kDagre.empty())
+    return "";
+  // A `<` in the data could end its element.
+  std::string data;
+  data.reserve(json.size());
+  for (char c : json)
+    if (c == '<')
+      data += "\\u003c";
+    else
+      data += c;
+  const std::pair<llvm::StringRef, llvm::StringRef> parts[] = {
+      {"licenses", kPageLicenses},
+      {"style", kPageStyle},
+      {"d3", kD3},
+      {"dagre", kDagre},
+      {"data", data},
+      {"script", kPageScript}};
+  std::string page;
+  page.reserve(kPageHtml.size() + kD3.size() + kDagre.size() + data.size() +
+               kPageScript.size() + kPageStyle.size());
+  llvm::StringRef rest = kPageHtml;
+  for (auto [name, text] : parts) {
+    auto [before, after] = rest.split(("{{" + name + "}}").str());
+    page += before;
+    // Comments of the libraries that contain addresses are dropped; the licences
+    // name the authors.
+    page += text.starts_with("// https:") ? text.split('\n').second : text;
+    rest = after;
+  }
+  page += rest;
+  return page;
+}
+
+} // namespace ingot
