@@ -56,6 +56,15 @@ def test_hints_name_arguments(dense):
     assert text == '[x] m (3 nodes; the first is shown)\n  a -> b\n  supported: c\n  hint: use bind={"s": [1,2]}'
 
 
+def test_values_of_small_types():
+    from ingot._compile import Options
+
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert Options.of(bind={"x": np.array([1.5, 2], ml_dtypes.bfloat16)}).bind == (("x", "1.5,2.0"),)
+    with pytest.raises(ingot.UsageError, match="must be numbers, not .*V4"):
+        Options.of(bind={"x": np.zeros(2, "V4")})
+
+
 def test_options_that_are_wrong(relu, dense):
     for options, words in (
         ({"dims": {"batch": 1.5}}, "must be a size or a pair of bounds"),
