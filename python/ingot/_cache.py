@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 _LIST = "entry.json"
 
@@ -60,8 +61,8 @@ def _fill(place: Path, build: Callable[[Path], None]) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as file:
+def _locked(file: IO[str]) -> Iterator[None]:
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         try:
             yield
@@ -98,24 +99,30 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
         return place
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        lock = place.parent / (place.name + ".lock")
-        # Asks whether new files can be made, too.
-        scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
+        lock = (place.parent / (place.name + ".lock")).open("a")
     except OSError as error:
         return _without_cache(key, build, cache, error)
-    try:
-        with _locked(lock):
-            if not _is_whole(place):
-                _fill(scratch, build)
-                scratch.chmod(0o755)
-                if place.exists():
-                    # A process may have loaded a file of it: it goes away with its last user.
-                    broken = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
-                    os.replace(place, broken / "entry")
-                    shutil.rmtree(broken, ignore_errors=True)
-                os.replace(scratch, place)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with _locked(lock):
+        if _is_whole(place):
+            return place
+        # A process that was killed while it built this entry left its folder. Whoever has the lock is the only one to build.
+        for left in place.parent.glob(f".new-{place.name}-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        try:
+            scratch = Path(tempfile.mkdtemp(prefix=f".new-{place.name}-", dir=place.parent))
+        except OSError as error:
+            return _without_cache(key, build, cache, error)
+        try:
+            _fill(scratch, build)
+            scratch.chmod(0o755)
+            if place.exists():
+                # A process may have loaded a file of it: it goes away with its last user.
+                broken = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
+                os.replace(place, broken / "entry")
+                shutil.rmtree(broken, ignore_errors=True)
+            os.replace(scratch, place)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
     return place
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _cache, _program, _toolchain
+from ._dtypes import is_small_type
 from ._errors import ToolchainError, UsageError
 from ._models import Model, to_model
 from ._net import Net
@@ -48,6 +49,8 @@ def _dim_text(name: str, size: Any) -> str:
 
 def _values_text(name: str, value: Any) -> str:
     array = np.asarray(value)
+    if array.dtype.kind == "V" and is_small_type(array.dtype):
+        array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
         raise UsageError(f"bind[{name!r}] must be numbers, not {array.dtype}")
     return ",".join(repr(x) if not isinstance(x, bool) else str(int(x)) for x in array.reshape(-1).tolist())

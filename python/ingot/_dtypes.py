@@ -64,6 +64,11 @@ def array_type(name: str) -> np.dtype[Any]:
     return stored_type(name)
 
 
+def is_small_type(dtype: np.dtype[Any]) -> bool:
+    """Whether `dtype` is one of ml_dtypes that networks use."""
+    return any(special == dtype.name for _, special in _STORED.values())
+
+
 def to_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     """Returns the elements, or their bits, of an array that is of `array_type(name)`."""
     stored = stored_type(name)

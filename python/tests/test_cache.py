@@ -9,6 +9,7 @@ import time
 import warnings
 
 import numpy as np
+import onnx
 import pytest
 
 import ingot
@@ -113,21 +114,39 @@ def test_processes_at_once(empty, tmp_path):
     assert log.read_text() == "built\n"
 
 
-def test_a_process_that_is_killed_leaves_no_entry(empty, tmp_path):
-    started = tmp_path / "started"
-    compiler = tmp_path / "compiler"
-    compiler.write_text(f"#!/bin/sh\necho x >{started}\nexec sleep 60\n")
+def test_what_a_killed_process_leaves_is_removed(empty, tmp_path, monkeypatch):
+    started, go, compiler = tmp_path / "started", tmp_path / "go", tmp_path / "compiler"
+    real, _, flags = os.environ["INGOT_CXX"].partition(" ")
+    compiler.write_text(f'#!/bin/sh\n[ -e {go} ] && exec {real} "$@" {flags}\necho x >{started}\nexec sleep 60\n')
     compiler.chmod(0o755)
-    program = (
-        "import onnx, ingot\n"
-        "ingot.compile(onnx.parser.parse_model('<ir_version: 8, opset_import: [\"\": 17]> net (float[4] x) => (float[4] y) { y = Relu(x) }'))\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "INGOT_CXX": str(compiler)}, start_new_session=True)
+    monkeypatch.setenv("INGOT_CXX", str(compiler))
+    model = '<ir_version: 8, opset_import: ["": 17]> net (float[4] x) => (float[4] y) { y = Relu(x) }'
+    program = f"import onnx, ingot\ningot.compile(onnx.parser.parse_model({model!r}))\n"
+    process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
     while not started.exists():
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, 9)
     process.wait()
+    assert not entries(empty) and len(list(empty.rglob(".new-*"))) == 1
+    go.touch()
+    assert ingot.compile(onnx.parser.parse_model(model))(X).tolist() == [1, 0, 3, 0]
+    assert len(entries(empty)) == 1 and not list(empty.rglob(".new-*"))
+
+
+def test_a_folder_without_space_for_an_entry(relu, empty, monkeypatch):
+    """The lock can be made, the folder of the entry cannot."""
+    make = _cache.tempfile.mkdtemp
+
+    def mkdtemp(*arguments, dir=None, **named):
+        if dir is not None and str(dir).startswith(str(empty)):
+            raise OSError(28, "No space left on device")
+        return make(*arguments, dir=dir, **named)
+
+    monkeypatch.setattr(_cache.tempfile, "mkdtemp", mkdtemp)
+    monkeypatch.setattr(_cache, "_warned", set())
+    with pytest.warns(RuntimeWarning, match="No space left on device"):
+        assert ingot.compile(relu)(X).tolist() == [1, 0, 3, 0]
     assert not entries(empty)
 
 

@@ -210,17 +210,6 @@ def test_integers_do_not_wrap():
         net([1.5, 2])
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4"])
-def test_types_of_ml_dtypes(name):
-    onnx_name = name.replace("_e", "e")
-    net = ingot.compile(make(f"net ({onnx_name}[3] x) => ({onnx_name}[3] y) {{ y = Identity(x) }}", opset=21))
-    x = np.array([0, 1, 2], np.float32).astype(getattr(ml_dtypes, name))
-    y = net(x)
-    assert y.dtype == x.dtype and np.array_equal(x, y)
-    stored = net(x.astype(np.int8) if name == "int4" else x.view(np.uint16 if name == "bfloat16" else np.uint8))
-    assert np.array_equal(stored, x)
-
-
 def test_scalars_and_empty_arrays():
     net = ingot.compile(make("net (float x, float[2, 0] e) => (float y, float[2, 0] f) { y = Add(x, x)\n f = Relu(e) }"))
     y, f = net(np.float32(3), np.zeros((2, 0), np.float32))

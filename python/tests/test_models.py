@@ -56,6 +56,15 @@ def test_hints_name_arguments(dense):
     assert text == '[x] m (3 nodes; the first is shown)\n  a -> b\n  supported: c\n  hint: use bind={"s": [1,2]}'
 
 
+def test_values_of_small_types():
+    from ingot._compile import Options
+
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert Options.of(bind={"x": np.array([1.5, 2], ml_dtypes.bfloat16)}).bind == (("x", "1.5,2.0"),)
+    with pytest.raises(ingot.UsageError, match="must be numbers, not .*V4"):
+        Options.of(bind={"x": np.zeros(2, "V4")})
+
+
 def test_options_that_are_wrong(relu, dense):
     for options, words in (
         ({"dims": {"batch": 1.5}}, "must be a size or a pair of bounds"),
@@ -146,6 +155,42 @@ def test_signatures(dense):
     assert to_model(dense).signature.outputs == ("y",)
 
 
+def test_fields_of_messages():
+    """A message with numbers of each kind before the name."""
+    from ingot._onnx import _fields, _first
+
+    message = memoryview(b"\x08\x96\x01" + b"\x11" + bytes(8) + b"\x1d" + bytes(4) + b"\x22\x01a")
+    assert [(field, bytes(value)) for field, value in _fields(message)] == [(4, b"a")]
+    assert _first(message, 4) == "a" and _first(message, 5) == ""
+
+
+def test_a_processor_that_is_not_known(monkeypatch):
+    from ingot import _compile
+
+    def read_text(*_):
+        raise OSError
+
+    monkeypatch.setattr(_compile.Path, "read_text", read_text)
+    assert _compile._processor.__wrapped__() == ""
+
+
+def test_a_model_that_cannot_be_serialized():
+    ModelProto = type("ModelProto", (), {"__module__": "onnx", "SerializeToString": lambda self: 1 // 0})
+    with pytest.raises(ingot.InvalidModelError, match="cannot be serialized .*; save it with external data"):
+        ingot.compile(ModelProto())
+
+
+def test_packages_that_are_missing(monkeypatch):
+    """Objects of packages that then cannot be imported."""
+    import sys
+
+    for package, module, name in (("torch", "torch.nn", "Module"), ("skl2onnx", "sklearn.base", "BaseEstimator")):
+        monkeypatch.setitem(sys.modules, package, None)
+        kind = type(name, (), {"__module__": module, "n_features_in_": 3})
+        with pytest.raises(ingot.ToolchainError, match=f"needs the package {package}.*: pip install {package}"):
+            ingot.compile(kind(), X)
+
+
 def test_sources(tmp_path, relu):
     net = ingot.compile(relu)
     files = net.save(tmp_path / "out.cpp")
@@ -183,6 +228,30 @@ def test_pytorch():
     expected = module(x).detach().numpy()
     net = ingot.compile(module, x)
     assert np.allclose(net(x), expected, atol=1e-5) and np.allclose(net(x.requires_grad_()), expected, atol=1e-5)
-    fast = torch.compile(module, backend="ingot")
+    assert module.training
+    named = ingot.compile(module, {"input": torch.ones(2, 3)})
+    assert np.allclose(named(torch.ones(2, 3)), expected, atol=1e-5)
+    half = ingot.compile(make("net (bfloat16[2] x) => (bfloat16[2] y) { y = Identity(x) }"))
+    assert np.asarray(half(torch.ones(2, dtype=torch.bfloat16)), np.float32).tolist() == [1, 1]
+
+
+def test_torch_compile():
+    torch = pytest.importorskip("torch")
+    from ingot._dynamo import dynamo_backend
+
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
+    x = torch.ones(2, 3)
+    expected = module(x).detach()
+    # In a build folder the package has no entry points, by which PyTorch finds the backend `ingot`.
+    fast = torch.compile(module, backend=dynamo_backend)
     with torch.no_grad():
-        assert np.allclose(fast(x).numpy(), expected, atol=1e-5)
+        assert torch.allclose(fast(x), expected, atol=1e-5)
+    # Gradients are PyTorch's.
+    fast(x).sum().backward()
+    assert module[0].weight.grad is not None
+    torch._dynamo.reset()
+    decode = torch.compile(lambda v: torch.linalg.svd(v)[1], backend=dynamo_backend)
+    with torch.no_grad(), pytest.warns(RuntimeWarning, match="a graph runs in PyTorch"):
+        assert torch.allclose(decode(x), torch.linalg.svd(x)[1], atol=1e-5)
+    graph = torch.fx.symbolic_trace(module)
+    assert dynamo_backend(graph, [3]) == graph.forward

@@ -144,6 +144,15 @@ def test_inference_session_binds_values():
         assert list(y.shape) == shape
 
 
+def test_sizes_of_the_data_are_dimensions():
+    from ingot._session import _dims_of, _shape_key
+
+    x = np.zeros((2, 3), np.float32)
+    assert _dims_of("x", x) == {"x:0": 2, "x:1": 3} and _dims_of("x", None) == {} == _dims_of("x", 1.5)
+    assert _dims_of("s", [x, x[:1]]) == {"s_count": (0, 2), "s:0": (1, 2), "s:1": 3} and _dims_of("s", []) == {"s_count": (0, 1)}
+    assert _shape_key(None) is None and _shape_key([x, 1]) == ("list", (("float32", (2, 3)), ("int64", ())))
+
+
 def test_doctor(capsys, monkeypatch):
     assert doctor.main() == 0
     text = capsys.readouterr().out
@@ -185,6 +194,13 @@ def test_main(capsys, monkeypatch):
 
     monkeypatch.setattr(os, "execve", fails)
     assert __main__.main(["version"]) == 1
+    assert "ingot: no memory" in capsys.readouterr().err
+    assert __main__.main(["--help"]) == 0 and __main__.main([]) != 0
+    printed = capsys.readouterr()
+    assert "ingot doctor" in printed.out and "ingot doctor" in printed.err
+    monkeypatch.setenv("INGOT", "/no/such/program")
+    assert __main__.main(["version"]) == 1
+    assert "ingot: the environment variable INGOT names" in capsys.readouterr().err
 
 
 def test_the_program(monkeypatch, tmp_path):
