@@ -214,12 +214,11 @@ static double peakOf(Operation *contraction, const TargetDescription &target) {
 /// that its contractions take at peak rate.
 static std::pair<double, double> issueCycles(kernel::FuncOp function,
                                              const TargetDescription &target) {
-  schedule::GroupView group{&function.getBody().front()};
+  schedule::GroupOnTarget group(&function.getBody().front(), target);
   double cycles = 0, least = 0;
   if (const auto *strategy =
           schedule::lookupStrategy(function.getStrategy().value_or("")))
-    cycles =
-        strategy->cost(group, schedule::Plan(function.getPlanAttr()), target);
+    cycles = strategy->cost(group, schedule::Plan(function.getPlanAttr()));
   for (Operation &op : *group.block)
     if (int64_t products = schedule::multiplyAddsOf(&op))
       least += double(products) / peakOf(&op, target);
@@ -227,8 +226,7 @@ static std::pair<double, double> issueCycles(kernel::FuncOp function,
   // (Winograd) can be faster than `least`.
   if (cycles)
     least = std::min(least, cycles);
-  return {(cycles ? cycles : least) + schedule::elementCyclesOf(group, target),
-          least};
+  return {(cycles ? cycles : least) + schedule::elementCyclesOf(group), least};
 }
 
 /// The share of the time to fetch bytes from beyond the L2 cache that is not
@@ -308,7 +306,7 @@ private:
 static int64_t timesRead(BlockArgument argument, kernel::FuncOp function) {
   if (function.getStrategy() != "recurrence")
     return 1;
-  Operation *anchor = schedule::GroupView{&function.getBody().front()}.anchor();
+  Operation *anchor = schedule::GroupView(&function.getBody().front()).anchor();
   Value weights = anchor->getOperand(1);
   while (auto unpack = weights.getDefiningOp<graph::UnpackPanelsOp>())
     weights = unpack.getOperand();

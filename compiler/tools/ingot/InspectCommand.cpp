@@ -90,8 +90,7 @@ static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
   row.isScalar = isScalarFor(target, group);
   if (DictionaryAttr plan = group.getPlanAttr())
     row.plan = planAsJson(plan);
-  row.macs =
-      schedule::multiplyAddsOf(schedule::GroupView{&group.getBody().front()});
+  row.macs = schedule::multiplyAddsOf(schedule::GroupView(group));
   llvm::SetVector<StringRef> names;
   for (Operation &op : *group.getBody().begin()) {
     if (op.hasTrait<OpTrait::IsTerminator>())
