@@ -111,7 +111,7 @@ private:
     const TargetDescription *known =
         target ? lookupTarget(target.getValue()) : nullptr;
     std::string why =
-        known ? schedule::refusal({block}, strategy, plan, *known) : "";
+        known ? schedule::refusal({block, *known}, strategy, plan) : "";
     if (!why.empty())
       refuse(op, "cannot be built: " + why);
   }

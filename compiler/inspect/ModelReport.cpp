@@ -52,11 +52,11 @@ static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
   row.isScalar = isScalarFor(target, group);
   if (DictionaryAttr plan = group.getPlanAttr())
     row.plan = withOwnTexts(planAsJson(plan));
-  schedule::GroupView view{&group.getBody().front()};
+  schedule::GroupView view(group);
   row.macs = schedule::multiplyAddsOf(view);
   if (!target.isDevice())
     std::tie(row.cycles, row.leastCycles) =
-        issueCycles(view, group.getStrategy(), group.getPlanAttr(), target);
+        issueCycles({view, target}, group.getStrategy(), group.getPlanAttr());
   llvm::SetVector<StringRef> names;
   for (Operation &op : *group.getBody().begin()) {
     if (op.hasTrait<OpTrait::IsTerminator>())

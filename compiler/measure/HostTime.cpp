@@ -210,12 +210,12 @@ static double peakOf(Operation *contraction, const TargetDescription &target) {
               : target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
-std::pair<double, double> issueCycles(schedule::GroupView group, StringRef name,
-                                      DictionaryAttr plan,
-                                      const TargetDescription &target) {
+std::pair<double, double> issueCycles(schedule::GroupOnTarget group,
+                                      StringRef name, DictionaryAttr plan) {
+  const TargetDescription &target = group.target;
   double cycles = 0, least = 0;
   if (const auto *strategy = schedule::lookupStrategy(name))
-    cycles = strategy->cost(group, schedule::Plan(plan), target);
+    cycles = strategy->cost(group, schedule::Plan(plan));
   for (Operation &op : *group.block)
     if (int64_t products = schedule::multiplyAddsOf(&op))
       least += double(products) / peakOf(&op, target);
@@ -223,8 +223,7 @@ std::pair<double, double> issueCycles(schedule::GroupView group, StringRef name,
   // (Winograd) can be faster than `least`.
   if (cycles)
     least = std::min(least, cycles);
-  return {(cycles ? cycles : least) + schedule::elementCyclesOf(group, target),
-          least};
+  return {(cycles ? cycles : least) + schedule::elementCyclesOf(group), least};
 }
 
 /// The share of the time to fetch bytes from beyond the L2 cache that is not
@@ -304,7 +303,7 @@ private:
 static int64_t timesRead(BlockArgument argument, kernel::FuncOp function) {
   if (function.getStrategy() != "recurrence")
     return 1;
-  Operation *anchor = schedule::GroupView{&function.getBody().front()}.anchor();
+  Operation *anchor = schedule::GroupView(&function.getBody().front()).anchor();
   Value weights = anchor->getOperand(1);
   while (auto unpack = weights.getDefiningOp<graph::UnpackPanelsOp>())
     weights = unpack.getOperand();
@@ -338,9 +337,9 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       return;
     HostTime time;
     auto [cycles, least] =
-        issueCycles(schedule::GroupView{&function.getBody().front()},
-                    function.getStrategy().value_or(""), function.getPlanAttr(),
-                    measured);
+        issueCycles({&function.getBody().front(), measured},
+                    function.getStrategy().value_or(""),
+                    function.getPlanAttr());
     double issue = cycles / rates.cyclesPerSecond, moving = 0, movingAgain = 0,
            waited = 0, slowest = 0;
     StringRef source = "cache";

@@ -34,10 +34,9 @@ HostRates measureHost(const TargetDescription &target);
 /// Returns the estimated cycles of a group's operators by the strategy `name`
 /// and its plan, with all data in the L1 cache; and the least cycles that its
 /// contractions take at peak rate.
-std::pair<double, double> issueCycles(schedule::GroupView group,
+std::pair<double, double> issueCycles(schedule::GroupOnTarget group,
                                       llvm::StringRef name,
-                                      mlir::DictionaryAttr plan,
-                                      const TargetDescription &target);
+                                      mlir::DictionaryAttr plan);
 
 struct HostTime {
   /// The predicted time, and the least time that the limiting resource needs:

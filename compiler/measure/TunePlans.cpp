@@ -56,7 +56,7 @@ OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
     if (plan) {
       packed.setPlanAttr(plan);
       schedule::lookupStrategy(group.getStrategy())
-          ->pack(packed, schedule::Plan(plan), target);
+          ->pack({packed, target}, schedule::Plan(plan));
     }
     auto alone = cast<graph::GroupOp>(builder.clone(*packed));
     for (OpOperand &operand : alone->getOpOperands())
@@ -275,13 +275,13 @@ private:
     // first ones are timed.
     constexpr double mostOverEstimate = 1.5;
     constexpr size_t mostOnDevice = 8;
-    schedule::GroupView view{&group.getBody().front()};
+    schedule::GroupOnTarget view(group, target);
     const schedule::Strategy &strategy =
         *schedule::lookupStrategy(group.getStrategy());
     std::vector<DictionaryAttr> plans;
     double first = 0;
-    for (const schedule::Plan &plan : strategy.plans(view, target)) {
-      double cost = strategy.cost(view, plan, target);
+    for (const schedule::Plan &plan : strategy.plans(view)) {
+      double cost = strategy.cost(view, plan);
       if (plans.empty())
         first = cost;
       if (cost <= first * mostOverEstimate &&
@@ -335,8 +335,8 @@ private:
 
   bool apply(const PlanCache::Entry &entry, graph::GroupOp group) {
     DictionaryAttr plan = planOfJson(entry.plan, *group.getContext());
-    std::string why = schedule::refusal({&group.getBody().front()},
-                                        group.getStrategy(), plan, target);
+    std::string why =
+        schedule::refusal({group, target}, group.getStrategy(), plan);
     if (!why.empty()) {
       diagnostics.report(DiagnosticId::CannotRead,
                          "the plan in `" + printable(options.tune) +

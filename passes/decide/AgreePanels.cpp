@@ -101,13 +101,12 @@ private:
     NamedAttrList entries(group.getPlanAttr());
     entries.set(columnsKey, builder.getI64IntegerAttr(columns));
     auto copy = cast<GroupOp>(builder.clone(*group));
-    strategy->pack(copy,
-                   schedule::Plan(entries.getDictionary(builder.getContext())),
-                   *target);
-    schedule::GroupView view{&copy.getBody().front()};
+    schedule::GroupOnTarget view(copy, *target);
+    strategy->pack(view,
+                   schedule::Plan(entries.getDictionary(builder.getContext())));
     std::pair<schedule::Plan, double> best;
-    best.first = strategy->plans(view, *target).front();
-    best.second = strategy->cost(view, best.first, *target);
+    best.first = strategy->plans(view).front();
+    best.second = strategy->cost(view, best.first);
     SmallVector<Operation *> packs;
     for (Value input : copy.getInputs())
       if (auto pack = input.getDefiningOp<PackPanelsOp>())
@@ -141,7 +140,7 @@ private:
     for (GroupOp group : groups)
       for (const schedule::Plan &plan :
            schedule::lookupStrategy(group.getStrategy())
-               ->plans({&group.getBody().front()}, *target))
+               ->plans({group, *target}))
         widths.insert(plan.number(columnsKey));
     std::map<int64_t, SmallVector<std::pair<schedule::Plan, double>>> plans;
     double least = 0, toRead = cyclesToRead(readers.weights);

@@ -33,7 +33,7 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
     for (GroupOp group : getOperation().getOps<GroupOp>())
       if (DictionaryAttr plan = group.getPlanAttr())
         schedule::lookupStrategy(group.getStrategy())
-            ->pack(group, schedule::Plan(plan), target);
+            ->pack({group, target}, schedule::Plan(plan));
     share();
   }
 

@@ -102,10 +102,8 @@ private:
     auto group = cast<GroupOp>(read.getOwner());
     return !hasDynamicSizes(read.get().getType()) &&
            schedule::lookupStrategy(group.getStrategy())
-               ->readsVectors(
-                   schedule::GroupView{&group.getBody().front()},
-                   group.getBody().getArgument(read.getOperandNumber()),
-                   target);
+               ->readsVectors({group, target}, group.getBody().getArgument(
+                                                   read.getOperandNumber()));
   }
 
   /// Whether only vectors read `value`; raises `last` to the last step that

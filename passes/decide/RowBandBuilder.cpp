@@ -37,7 +37,7 @@ static int64_t rowsOf(GroupOp group) { return shapeOf(group.getResult(0))[1]; }
 
 int64_t rowsTogether(GroupOp group) {
   const auto *strategy = schedule::lookupStrategy(group.getStrategy());
-  return strategy ? strategy->rowsTogether({&group.getBody().front()},
+  return strategy ? strategy->rowsTogether(group,
                                            schedule::Plan(group.getPlanAttr()))
                   : 1;
 }
@@ -69,10 +69,10 @@ public:
       : groups(groups), fromEnd(fromEnd), read(read) {
     for (GroupOp group : groups) {
       auto *strategy = schedule::lookupStrategy(group.getStrategy());
-      together.push_back(
-          strategy ? strategy->rowsTogether({&group.getBody().front()},
-                                            schedule::Plan(group.getPlanAttr()))
-                   : 1);
+      together.push_back(strategy
+                             ? strategy->rowsTogether(
+                                   group, schedule::Plan(group.getPlanAttr()))
+                             : 1);
       reached.push_back(fromEnd ? rowsOf(group) : 0);
     }
   }

@@ -33,13 +33,13 @@ const RowBandCosts::Group &RowBandCosts::of(GroupOp group) const {
   auto [it, isNew] = known.try_emplace(group);
   if (!isNew)
     return it->second;
-  schedule::GroupView view{&group.getBody().front()};
+  schedule::GroupOnTarget view(group, target);
   it->second = {double(schedule::workOf(view)), 0};
   if (hasCaches) {
     // Each launch reads weights again and synchronizes threads.
     it->second.launchCycles =
         double(constantBytes(group)) / target.rates.cacheBytes;
-    if (schedule::paysToFork(view, target))
+    if (schedule::paysToFork(view))
       it->second.launchCycles += double(target.forkCycles);
   }
   return it->second;

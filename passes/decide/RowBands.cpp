@@ -72,7 +72,7 @@ private:
       if (least <= maxBytes)
         return;
       for (auto group : llvm::make_early_inc_range(main.getOps<GroupOp>()))
-        if (schedule::RowChain::of({&group.getBody().front()}))
+        if (schedule::RowChain::of(group))
           separateStages(group);
       return splitIntoBands(main, maxBytes);
     }
@@ -206,9 +206,7 @@ private:
     if (maxBytes == 0) {
       left = 0;
       for (GroupOp group : main.getOps<GroupOp>())
-        left +=
-            mostOfTime *
-            double(schedule::cyclesOf({&group.getBody().front()}, target()));
+        left += mostOfTime * double(schedule::cyclesOf({group, target()}));
     }
     plan::Buffers buffers(main);
     auto requests = buffers.requests(target().bufferAlign, nullptr);
@@ -278,8 +276,7 @@ private:
   static int64_t multiplyAdds(func::FuncOp function) {
     int64_t sum = 0;
     for (GroupOp group : function.getOps<GroupOp>())
-      sum += schedule::multiplyAddsOf(
-          schedule::GroupView{&group.getBody().front()});
+      sum += schedule::multiplyAddsOf(schedule::GroupView(group));
     return sum;
   }
 };

@@ -172,20 +172,19 @@ private:
   }
 
   double cyclesOf(GroupOp group) const {
-    schedule::GroupView view{&group.getBody().front()};
+    schedule::GroupOnTarget view(group, target);
     const auto *strategy = schedule::lookupStrategy(group.getStrategy());
     double cycles =
-        strategy
-            ? strategy->cost(view, schedule::Plan(group.getPlanAttr()), target)
-            : 0;
+        strategy ? strategy->cost(view, schedule::Plan(group.getPlanAttr()))
+                 : 0;
     // A strategy without a plan has no cost of its own: only elementwise work
     // counts.
-    return cycles > 0 ? cycles + schedule::elementCyclesOf(view, target)
-                      : schedule::elementCyclesOf(view, target);
+    return cycles > 0 ? cycles + schedule::elementCyclesOf(view)
+                      : schedule::elementCyclesOf(view);
   }
 
   bool paysToFork(GroupOp group) const {
-    return schedule::paysToFork({&group.getBody().front()}, target);
+    return schedule::paysToFork({group, target});
   }
 
   /// Returns the cycles of one more launch of a group: reading weights again,

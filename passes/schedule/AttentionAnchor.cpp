@@ -235,7 +235,7 @@ takeAttention(Operation *producer,
   AttentionAnchor anchor =
       product ? AttentionAnchor::of(product) : AttentionAnchor();
   if (!anchor || !suits(anchor) || !endsInPlace(product, isMember) ||
-      GroupView{product->getBlock()}.isStrict() ||
+      GroupView(product->getBlock()).isStrict() ||
       (producer != product && producer != anchor.softmax &&
        producer != anchor.rounding))
     return {};

@@ -11,7 +11,7 @@ namespace ingot::schedule {
 
 int64_t multiplyAddsOf(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
-    return multiplyAddsOf(GroupView{&group.getBody().front()});
+    return multiplyAddsOf(GroupView(group));
   auto elements = [](Value v) { return tensorType(v).getNumElements(); };
   // An operator without result elements has no multiply-adds, and its sizes
   // would lead to divisions by 0 below.
@@ -98,9 +98,10 @@ static int64_t bytesMoved(GroupView group) {
 }
 
 /// Returns how many f32 elements vector instructions process per cycle.
-static double vectorRate(GroupView group, const TargetDescription &target) {
+static double vectorRate(GroupOnTarget group) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
-  return target.rates.multiplyAdds * double(target.maxLanes(single));
+  return group.target.rates.multiplyAdds *
+         double(group.target.maxLanes(single));
 }
 
 /// Estimates the cycles of a decision-tree operator; 0 for other operators.
@@ -127,7 +128,7 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
   return 0;
 }
 
-double elementCyclesOf(GroupView group, const TargetDescription &target) {
+double elementCyclesOf(GroupOnTarget group) {
   // Instructions for each vector of elements: arithmetic, the maximum over a
   // window, selects around arithmetic, norms, and functions such as exp.
   constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
@@ -136,7 +137,7 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
   bool hasProducts = multiplyAddsOf(group) > 0;
   for (Operation &op : group.block->without_terminator()) {
     if (auto stage = dyn_cast<GroupOp>(op)) {
-      ofOthers += elementCyclesOf({&stage.getBody().front()}, target);
+      ofOthers += elementCyclesOf({stage, group.target});
       continue;
     }
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
@@ -146,7 +147,7 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
     // strategy includes the softmax in its own estimate.
     if (isa<SoftmaxOp>(op) && hasProducts)
       continue;
-    if (double ofForest = forestCyclesOf(&op, target)) {
+    if (double ofForest = forestCyclesOf(&op, group.target)) {
       ofOthers += ofForest;
       continue;
     }
@@ -172,24 +173,24 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
                                 : isNorm   ? norm
                                            : function);
   }
-  return ofOthers + double(instructions) / vectorRate(group, target);
+  return ofOthers + double(instructions) / vectorRate(group);
 }
 
-int64_t cyclesOf(GroupView group, const TargetDescription &target) {
+int64_t cyclesOf(GroupOnTarget group) {
   return static_cast<int64_t>(
-      double(multiplyAddsOf(group)) / vectorRate(group, target) +
-      elementCyclesOf(group, target) +
-      double(bytesMoved(group)) / target.rates.cacheBytes);
+      double(multiplyAddsOf(group)) / vectorRate(group) +
+      elementCyclesOf(group) +
+      double(bytesMoved(group)) / group.target.rates.cacheBytes);
 }
 
-bool paysToFork(GroupView group, const TargetDescription &target) {
+bool paysToFork(GroupOnTarget group) {
   // A single thread of a device is slow, so all device kernels are divided.
-  if (target.isDevice())
+  if (group.target.isDevice())
     return true;
   // A second thread saves at most half of the time, which must exceed the cost
   // of forking.
-  return !target.freestanding &&
-         cyclesOf(group, target) / 2 > target.forkCycles;
+  return !group.target.freestanding &&
+         cyclesOf(group) / 2 > group.target.forkCycles;
 }
 
 } // namespace ingot::schedule

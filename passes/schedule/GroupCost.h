@@ -38,12 +38,12 @@ struct ForestCycles {
 
 /// Estimates the cycles of all operators except contractions, assuming two
 /// vectors of results per cycle.
-double elementCyclesOf(GroupView group, const TargetDescription &target);
+double elementCyclesOf(GroupOnTarget group);
 
 /// Estimates the cycles on one core, assuming two vectors of results per cycle
 /// and that all data comes from beyond the L2 cache, where another core may
 /// have left it.
-int64_t cyclesOf(GroupView group, const TargetDescription &target);
+int64_t cyclesOf(GroupOnTarget group);
 
 /// Bytes of a tensor up to which it stays in the shared last-level cache (Zen 5
 /// with 32 MB, November 2026: matrix products of Swin, EdgeNeXt and ALBERT lose
@@ -51,7 +51,7 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target);
 inline constexpr int64_t cachedBytes = 6 << 20;
 
 /// Whether a kernel takes long enough to divide it among threads.
-bool paysToFork(GroupView group, const TargetDescription &target);
+bool paysToFork(GroupOnTarget group);
 
 } // namespace ingot::schedule
 

@@ -5,17 +5,26 @@
 
 #include "dialects/graph/GraphDialect.h"
 
+namespace ingot {
+struct TargetDescription;
+}
+
 namespace ingot::schedule {
 
 /// The operators of a fusion group: a block whose terminator's operands are the
 /// results.
 struct GroupView {
+  GroupView(mlir::Block *block, bool packs = true, bool savesMemory = false)
+      : block(block), packs(packs), savesMemory(savesMemory) {}
+  GroupView(graph::GroupOp group, bool packs = true, bool savesMemory = false)
+      : GroupView(&group.getBody().front(), packs, savesMemory) {}
+
   mlir::Block *block;
   /// Whether constant weights may still be packed into the layout that a
   /// strategy reads.
-  bool packs = true;
+  bool packs;
   /// Whether kernels should avoid scratch memory because memory is limited.
-  bool savesMemory = false;
+  bool savesMemory;
 
   mlir::ValueRange results() const {
     return block->getTerminator()->getOperands();
@@ -28,6 +37,19 @@ struct GroupView {
   bool hasDynamicSizes() const;
   /// Whether sums must keep the order of their terms (strict mode).
   bool isStrict() const;
+};
+
+/// A fusion group and the target for which its kernel is built.
+struct GroupOnTarget : GroupView {
+  GroupOnTarget(GroupView group, const TargetDescription &target)
+      : GroupView(group), target(target) {}
+
+  const TargetDescription &target;
+
+  /// Returns the operation, while the group is not a kernel function yet.
+  graph::GroupOp op() const {
+    return llvm::cast<graph::GroupOp>(block->getParentOp());
+  }
 };
 
 } // namespace ingot::schedule

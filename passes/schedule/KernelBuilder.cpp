@@ -31,7 +31,7 @@ void KernelBuilder::forIndependent(
     shape.push_back(trips[merged].most());
     parts *= trips[merged++];
   }
-  if (parts == 1 || !paysToFork(group, target))
+  if (parts == 1 || !paysToFork(group))
     return forEach(trips, body);
   parallelFor(parts, [&](Expr part) {
     Exprs first = delinearize(part, shape);
@@ -230,7 +230,7 @@ void KernelBuilder::parallelFor(const Dim &extent,
     return onThreads(extent, target.device.blockThreads, body);
   if (extent == 1)
     return body(index(0));
-  if (!paysToFork(group, target))
+  if (!paysToFork(group))
     return forRange(index(0), size(extent), body);
   forPart(extent, [&](Expr begin, Expr end) { forRange(begin, end, body); });
 }
@@ -242,7 +242,7 @@ void KernelBuilder::parallelFor(
   // few instructions each.
   constexpr int64_t enoughIterations = 12;
   int64_t parts = 1;
-  if (!target.isDevice() && paysToFork(group, target))
+  if (!target.isDevice() && paysToFork(group))
     while (parts < steps &&
            (steps % parts != 0 || extent.most() * parts < enoughIterations))
       ++parts;

@@ -16,12 +16,11 @@ namespace ingot::schedule {
 class KernelBuilder : public graph::BodyBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &builder, kernel::FuncOp function,
-                GroupView group, const TargetDescription &target,
-                mlir::ValueRange outputs)
+                GroupOnTarget group, mlir::ValueRange outputs)
       : BodyBuilder(builder, function.getLoc(), outputs), group(group),
-        target(target), function(function) {}
+        target(group.target), function(function) {}
 
-  GroupView group;
+  GroupOnTarget group;
   const TargetDescription &target;
   kernel::FuncOp function;
   Plan plan;

@@ -13,8 +13,6 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-GroupView viewOf(GroupOp group) { return GroupView{&group.getBody().front()}; }
-
 /// Whether everything except the anchor and a transpose of its input is
 /// elementwise, on tensors of the result's shape and per-channel constants.
 /// Operands of the result's shape are allowed only with `readsWhole`.
@@ -55,7 +53,7 @@ bool isPlain(GroupOp group) {
 /// Returns the float convolution of a group in which every tile of positions
 /// reads all weight panels; null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
-  auto anchor = ConvolutionAnchor::of(viewOf(group));
+  auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&
                  !anchor.conv.isWidening() && anchor.weights() &&
                  Plan(group.getPlanAttr()).word("order") == "tiles" &&
@@ -78,7 +76,7 @@ Value inputOf(GroupOp group, ConvOp conv) {
 
 std::optional<RowChain> RowChain::around(GroupOp depthwise) {
   ConvOp filter = depthwise.getStrategy() == "depthwise"
-                      ? depthwiseOf(viewOf(depthwise))
+                      ? depthwiseOf(depthwise)
                       : ConvOp();
   if (!filter || !isPlain(depthwise) ||
       !keepsRows(depthwise, filter, /*readsWhole=*/false))
@@ -140,7 +138,7 @@ SmallVector<int64_t> RowChain::scratchBytes() const {
     return tensorType(v).getNumElements() / rowsOf(v) *
            bytesPerElement(elementOf(v));
   };
-  ConvOp filter = depthwiseOf(viewOf(depthwise));
+  ConvOp filter = depthwiseOf(depthwise);
   SmallVector<int64_t> bytes;
   if (first)
     bytes.push_back(rowBytes(filter.getX()) * shapeOf(filter.getW())[0]);
@@ -154,12 +152,12 @@ int64_t RowChain::parts(const TargetDescription &target) const {
   constexpr int64_t most = 16;
   constexpr double mostTwice = 0.1;
   GroupOp before = first, group = depthwise;
-  ConvOp filter = depthwiseOf(viewOf(group));
+  ConvOp filter = depthwiseOf(group);
   double all = 0, ofRow = 0;
   for (GroupOp stage : stages())
-    all += static_cast<double>(workOf(viewOf(stage)));
+    all += static_cast<double>(workOf(stage));
   if (before)
-    ofRow = static_cast<double>(workOf(viewOf(before))) /
+    ofRow = static_cast<double>(workOf(before)) /
             static_cast<double>(rowsOf(before.getResult(0)));
   double twice =
       static_cast<double>(shapeOf(filter.getW())[0] - filter.getStrides()[0]) *

@@ -48,8 +48,8 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     for (auto kernel : llvm::make_early_inc_range(module.getOps<FuncOp>()))
       if (isOnTensors(kernel)) {
         if (std::string why =
-                refusal(GroupView{&kernel.getBody().front()},
-                        *kernel.getStrategy(), kernel.getPlanAttr(), target);
+                refusal({&kernel.getBody().front(), target},
+                        *kernel.getStrategy(), kernel.getPlanAttr());
             !why.empty()) {
           kernel.emitError("'")
               << kernel.getName() << "' cannot be scheduled: " << why;
@@ -137,14 +137,14 @@ private:
     Block &block = tensors.getBody().front();
     SmallVector<Value> outputs(entry->getArguments().begin() + inputs,
                                entry->getArguments().end());
-    KernelBuilder b(builder, function, GroupView{&block}, target, outputs);
+    KernelBuilder b(builder, function, {&block, target}, outputs);
     b.addSizes();
     b.plan = Plan(tensors.getPlanAttr());
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
     lookupStrategy(*tensors.getStrategy())->emit(b);
     if (target.isDevice()) {
-      int64_t multiplyAdds = multiplyAddsOf(GroupView{&block});
+      int64_t multiplyAdds = multiplyAddsOf(GroupView(&block));
       if (!function.getThreads() &&
           !runsOnHost(function, multiplyAdds, target.device))
         b.onOneThread();

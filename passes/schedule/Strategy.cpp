@@ -31,12 +31,11 @@ static bool isFor(const Strategy &strategy, const TargetDescription &target) {
   return !target.isDevice() || strategy.takesDevices();
 }
 
-const Strategy &selectStrategy(GroupView group,
-                               const TargetDescription &target) {
+const Strategy &selectStrategy(GroupOnTarget group) {
   bool atRunTime = group.hasDynamicSizes();
   for (const auto &strategy : strategies())
     if ((strategy->takesDynamicSizes() || !atRunTime) &&
-        isFor(*strategy, target) && strategy->matches(group, target))
+        isFor(*strategy, group.target) && strategy->matches(group))
       return *strategy;
   llvm_unreachable("the loop nest takes any group");
 }
@@ -80,10 +79,10 @@ OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
 
 void decideStrategy(GroupOp group, const TargetDescription &target, bool packs,
                     bool savesMemory) {
-  GroupView view{&group.getBody().front(), packs, savesMemory};
-  const Strategy &strategy = selectStrategy(view, target);
+  GroupOnTarget view({group, packs, savesMemory}, target);
+  const Strategy &strategy = selectStrategy(view);
   group.setStrategy(strategy.name);
-  if (DictionaryAttr plan = strategy.plans(view, target).front().attribute())
+  if (DictionaryAttr plan = strategy.plans(view).front().attribute())
     group.setPlanAttr(plan);
   else
     group.removePlanAttr();
@@ -94,34 +93,32 @@ SmallVector<int64_t> scratchBytes(GroupOp group,
   const Strategy *strategy = lookupStrategy(group.getStrategy());
   if (!strategy)
     return {};
-  return strategy->scratchBytes({&group.getBody().front()},
-                                Plan(group.getPlanAttr()), target);
+  return strategy->scratchBytes({group, target}, Plan(group.getPlanAttr()));
 }
 
 std::optional<double> limitScratch(GroupOp group, int64_t bytes,
                                    const TargetDescription &target) {
-  GroupView view{&group.getBody().front()};
+  GroupOnTarget view(group, target);
   const Strategy *strategy = lookupStrategy(group.getStrategy());
-  auto plan = strategy ? strategy->planWithin(view, bytes, target)
-                       : std::optional<Plan>();
+  auto plan =
+      strategy ? strategy->planWithin(view, bytes) : std::optional<Plan>();
   if (!plan)
     return std::nullopt;
-  double before = strategy->cost(view, Plan(group.getPlanAttr()), target);
+  double before = strategy->cost(view, Plan(group.getPlanAttr()));
   group.setPlanAttr(plan->attribute());
-  return strategy->cost(view, *plan, target) - before;
+  return strategy->cost(view, *plan) - before;
 }
 
-std::string refusal(GroupView group, StringRef name, DictionaryAttr plan,
-                    const TargetDescription &target) {
+std::string refusal(GroupOnTarget group, StringRef name, DictionaryAttr plan) {
   const Strategy *strategy = lookupStrategy(name);
   if (!strategy)
     return "the strategy '" + name.str() + "' is unknown";
-  if (!isFor(*strategy, target) || !strategy->matches(group, target))
+  if (!isFor(*strategy, group.target) || !strategy->matches(group))
     return "the strategy '" + name.str() +
            "' does not support this computation on the target '" +
-           target.name.str() + "'";
+           group.target.name.str() + "'";
   std::string why = checkKeys(plan, strategy->planKeys());
-  return why.empty() ? strategy->refuse(group, Plan(plan), target) : why;
+  return why.empty() ? strategy->refuse(group, Plan(plan)) : why;
 }
 
 } // namespace ingot::schedule

@@ -26,35 +26,28 @@ public:
   llvm::StringRef name;
 
   /// Whether the strategy can build this group on this target.
-  virtual bool matches(GroupView group,
-                       const TargetDescription &target) const = 0;
+  virtual bool matches(GroupOnTarget group) const = 0;
 
   /// Describes the entries of the strategy's plans; empty if there is nothing
   /// to choose.
   virtual llvm::ArrayRef<PlanKey> planKeys() const { return {}; }
   /// Returns the plans for a group that matches, at least one: the preferred
   /// plan first, the others by estimated cost.
-  virtual llvm::SmallVector<Plan> plans(GroupView group,
-                                        const TargetDescription &target) const {
+  virtual llvm::SmallVector<Plan> plans(GroupOnTarget group) const {
     return {Plan()};
   }
   /// Estimates the cycles of a group by a plan; 0 if unknown.
-  virtual double cost(GroupView group, const Plan &plan,
-                      const TargetDescription &target) const {
-    return 0;
-  }
+  virtual double cost(GroupOnTarget group, const Plan &plan) const { return 0; }
   /// Returns the bytes of each scratch buffer that a kernel by this plan needs,
   /// as far as known before it is built.
-  virtual llvm::SmallVector<int64_t>
-  scratchBytes(GroupView group, const Plan &plan,
-               const TargetDescription &target) const {
+  virtual llvm::SmallVector<int64_t> scratchBytes(GroupOnTarget group,
+                                                  const Plan &plan) const {
     return {};
   }
   /// Returns the cheapest plan whose scratch buffers take at most `bytes`;
   /// nothing if no plan is known to need less than others.
-  virtual std::optional<Plan>
-  planWithin(GroupView group, int64_t bytes,
-             const TargetDescription &target) const {
+  virtual std::optional<Plan> planWithin(GroupOnTarget group,
+                                         int64_t bytes) const {
     return std::nullopt;
   }
   /// Returns how many result rows are computed together. A kernel that computes
@@ -65,8 +58,7 @@ public:
   }
   /// Returns why a matching group cannot be built by a plan whose entries are
   /// within their bounds; empty if it can.
-  virtual std::string refuse(GroupView group, const Plan &plan,
-                             const TargetDescription &target) const {
+  virtual std::string refuse(GroupOnTarget group, const Plan &plan) const {
     return "";
   }
 
@@ -85,14 +77,13 @@ public:
 
   /// Packs the constant weights of a group into the layout that the kernel
   /// reads by this plan, unless they are packed already.
-  virtual void pack(graph::GroupOp group, const Plan &plan,
-                    const TargetDescription &target) const {}
+  virtual void pack(GroupOnTarget group, const Plan &plan) const {}
 
   /// Whether the kernel reads `operand` of its group in vectors. Left operands
   /// of matrix products are read as words or as scalars that are broadcast.
-  virtual bool readsVectors(GroupView group, mlir::BlockArgument operand,
-                            const TargetDescription &target) const {
-    return target.maxLanes(graph::elementOf(operand)) > 1;
+  virtual bool readsVectors(GroupOnTarget group,
+                            mlir::BlockArgument operand) const {
+    return group.target.maxLanes(graph::elementOf(operand)) > 1;
   }
 
   /// Emits the loops according to `b.plan`.
@@ -105,8 +96,7 @@ public:
 
 /// Returns the first strategy that matches the group. The last strategies match
 /// any group.
-const Strategy &selectStrategy(GroupView group,
-                               const TargetDescription &target);
+const Strategy &selectStrategy(GroupOnTarget group);
 const Strategy *lookupStrategy(llvm::StringRef name);
 
 /// Returns the result of Strategy::takes of the first strategy that takes
@@ -139,8 +129,8 @@ mlir::OpOperand *packableWeights(mlir::Operation *anchor,
 
 /// Returns why a group or kernel cannot be built by its strategy and plan;
 /// empty if it can.
-std::string refusal(GroupView group, llvm::StringRef strategy,
-                    mlir::DictionaryAttr plan, const TargetDescription &target);
+std::string refusal(GroupOnTarget group, llvm::StringRef strategy,
+                    mlir::DictionaryAttr plan);
 
 } // namespace ingot::schedule
 

@@ -351,12 +351,11 @@ void AttentionBlock::storePair(Expr first, Expr second, Expr factor, Expr query,
 // Strategies
 //===----------------------------------------------------------------------===//
 
-bool AttentionStrategyOnDevice::matches(GroupView group,
-                                        const TargetDescription &target) const {
-  if (!target.isDevice() || group.isStrict())
+bool AttentionStrategyOnDevice::matches(GroupOnTarget group) const {
+  if (!group.target.isDevice() || group.isStrict())
     return false;
   AttentionAnchor anchor = AttentionAnchor::of(group);
-  return anchor && suits(anchor, target);
+  return anchor && suits(anchor, group.target);
 }
 
 SmallVector<Operation *>

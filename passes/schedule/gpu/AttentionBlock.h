@@ -157,7 +157,7 @@ class AttentionStrategyOnDevice : public Strategy {
 public:
   bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
-  bool matches(GroupView group, const TargetDescription &target) const override;
+  bool matches(GroupOnTarget group) const override;
   llvm::SmallVector<mlir::Operation *>
   takes(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,

@@ -23,6 +23,7 @@
 // float types that no tensor core multiplies are widened when they are loaded.
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/gpu/AttentionBlock.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -322,43 +323,28 @@ private:
 
 class BlockAttentionStrategy : public AttentionStrategyOnDevice {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"across", 1, 32},
-                                   {"keys", 1, 256},
-                                   {"queries", 1, 256},
-                                   {"slices", 1, 16},
-                                   {"thread_queries", 1, 16}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Ranking<BlockAttentionTile> ranking;
     for (BlockAttentionTile tile : tiles)
       for (int64_t slices : {1, 2, 4}) {
         tile.slices = slices;
-        if (refuse(anchor, tile, target).empty())
-          ranking.add(tile, seconds(anchor, tile, target));
+        if (refuse(anchor, tile, group.target).empty())
+          ranking.add(tile, seconds(anchor, tile, group.target));
       }
-    return plansOf(std::move(ranking).ranked(smallest),
-                   [&](const BlockAttentionTile &tile) {
-                     return Plan(anchor.softmax->getContext(),
-                                 {{"across", tile.across},
-                                  {"keys", tile.keys},
-                                  {"queries", tile.queries},
-                                  {"slices", tile.slices},
-                                  {"thread_queries", tile.threadQueries}});
-                   });
+    return fields.plans(anchor.softmax->getContext(),
+                        std::move(ranking).ranked(smallest));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    return refuse(AttentionAnchor::of(group), tileOf(plan), target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuse(AttentionAnchor::of(group), fields.tileOf(plan),
+                  group.target);
   }
 
   void emit(KernelBuilder &b) const override {
-    BlockAttentionKernel(b, AttentionAnchor::of(b.group), tileOf(b.plan))
+    BlockAttentionKernel(b, AttentionAnchor::of(b.group), fields.tileOf(b.plan))
         .emit();
   }
 
@@ -373,6 +359,13 @@ protected:
   }
 
 private:
+  static inline const PlanFields<BlockAttentionTile> fields = {
+      {{"across", 1, 32}, &BlockAttentionTile::across},
+      {{"keys", 1, 256}, &BlockAttentionTile::keys},
+      {{"queries", 1, 256}, &BlockAttentionTile::queries},
+      {{"slices", 1, 16}, &BlockAttentionTile::slices},
+      {{"thread_queries", 1, 16}, &BlockAttentionTile::threadQueries}};
+
   static constexpr BlockAttentionTile smallest = {16, 16, 16, 2};
   static constexpr BlockAttentionTile tiles[] = {
       {64, 64, 16, 8}, {64, 32, 16, 8}, {64, 64, 16, 4}, {64, 32, 16, 4},
@@ -380,11 +373,6 @@ private:
       {32, 32, 8, 4},  {16, 64, 16, 2}, {16, 32, 16, 2}, {16, 32, 8, 2},
       {16, 64, 8, 4},  {16, 64, 16, 1}, {8, 64, 16, 1},  {8, 32, 16, 1},
       {8, 32, 8, 1},   {8, 32, 8, 2},   smallest};
-
-  static BlockAttentionTile tileOf(const Plan &plan) {
-    return {plan.number("queries"), plan.number("keys"), plan.number("across"),
-            plan.number("thread_queries"), plan.number("slices")};
-  }
 
   static std::string refuse(const AttentionAnchor &anchor,
                             const BlockAttentionTile &tile,

@@ -380,14 +380,13 @@ void copyAhead(KernelBuilder &b, Value from, ArrayRef<Expr> at, Value to,
                               inside ? inside->value : Value());
 }
 
-bool BlockStrategy::matches(GroupView group,
-                            const TargetDescription &target) const {
-  if (!target.isDevice())
+bool BlockStrategy::matches(GroupOnTarget group) const {
+  if (!group.target.isDevice())
     return false;
   auto operands = BlockOperands::of(group);
   return operands && operands->rows.most() >= fewest &&
          operands->columns >= fewest && operands->steps >= fewest &&
-         fits(*operands, group, target);
+         fits(*operands, group);
 }
 
 } // namespace ingot::schedule

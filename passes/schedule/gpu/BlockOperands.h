@@ -99,7 +99,7 @@ public:
 /// padded to multiples of 16 bytes.
 void packColumns(graph::GroupOp group, mlir::Operation *anchor);
 inline void packColumns(graph::GroupOp group) {
-  packColumns(group, GroupView{&group.getBody().front()}.anchor());
+  packColumns(group, GroupView(group).anchor());
 }
 /// Whether the right operand is packed as by packColumns, or not packed at all.
 bool isInColumns(const BlockOperands &operands);
@@ -125,12 +125,12 @@ class BlockStrategy : public Strategy {
 public:
   bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
-  bool matches(GroupView group, const TargetDescription &target) const override;
+  bool matches(GroupOnTarget group) const override;
 
 protected:
   static constexpr int64_t fewest = fewestOfBlock;
-  virtual bool fits(const BlockOperands &operands, GroupView group,
-                    const TargetDescription &target) const = 0;
+  virtual bool fits(const BlockOperands &operands,
+                    GroupOnTarget group) const = 0;
 };
 
 } // namespace ingot::schedule

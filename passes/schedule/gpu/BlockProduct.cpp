@@ -21,6 +21,7 @@
 // within the block) and add their sums in shared memory.
 
 #include "passes/schedule/DeviceTime.h"
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 #include "passes/schedule/gpu/Sharing.h"
@@ -393,82 +394,71 @@ private:
 
 class BlockProductStrategy : public BlockStrategy {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"columns", 8, 256},
-                                   {"rows", 8, 256},
-                                   {"slices", 1, 16},
-                                   {"thread_columns", 1, 16},
-                                   {"thread_rows", 1, 16}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto operands = BlockOperands::of(group);
-    return plansOf(rank(*operands, group, target).ranked(largest),
-                   [&](BlockTile tile) {
-                     return Plan(group.anchor()->getContext(),
-                                 {{"columns", tile.columns},
-                                  {"rows", tile.rows},
-                                  {"slices", tile.slices},
-                                  {"thread_columns", tile.threadColumns},
-                                  {"thread_rows", tile.threadRows}});
-                   });
+    return fields.plans(group.anchor()->getContext(),
+                        rank(*operands, group).ranked(largest));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    return refuse(tileOf(plan), group, target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuse(fields.tileOf(plan), group);
   }
 
-  static std::string refuse(const BlockTile &tile, GroupView group,
-                            const TargetDescription &target) {
+  static std::string refuse(const BlockTile &tile, GroupOnTarget group) {
     if (tile.slices > 1 && group.isStrict())
       return "slices change the order of the terms of a sum, which strict mode "
              "does not allow";
     if (int64_t bytes =
             tile.sharedBytes(comesInVectors(*BlockOperands::of(group)));
-        bytes > mostShared(target.device))
+        bytes > mostShared(group.target.device))
       return "the tiles of a block use " + std::to_string(bytes) +
              " bytes of shared memory, but can use at most " +
-             std::to_string(mostShared(target.device));
+             std::to_string(mostShared(group.target.device));
     if (tile.rows % tile.threadRows || tile.columns % tile.threadColumns)
       return "the rows and columns of a tile cannot be divided evenly among "
              "the threads of a block";
-    if (tile.threads() > 1024 || tile.threads() % target.device.warp)
+    if (tile.threads() > 1024 || tile.threads() % group.target.device.warp)
       return "a block has " + std::to_string(tile.threads()) +
              " threads, but must have a multiple of the warp size, and at most "
              "1024";
     if (int64_t registers = tile.threads() * tile.registers();
-        registers > target.device.registers)
+        registers > group.target.device.registers)
       return "a block uses about " + std::to_string(registers) +
              " registers, but can use at most " +
-             std::to_string(target.device.registers);
+             std::to_string(group.target.device.registers);
     return "";
   }
 
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
-    BlockProductKernel(b, *operands, tileOf(b.plan)).emit();
+    BlockProductKernel(b, *operands, fields.tileOf(b.plan)).emit();
   }
 
 protected:
-  bool fits(const BlockOperands &operands, GroupView group,
-            const TargetDescription &target) const override {
+  bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
     // If the group is a kernel function already, this strategy has been chosen
     // for it before.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||
-            rank(operands, group, target).leastCost() <
-                operands.elementSeconds(target.device));
+            rank(operands, group).leastCost() <
+                operands.elementSeconds(group.target.device));
   }
 
 private:
+  static inline const PlanFields<BlockTile> fields = {
+      {{"columns", 8, 256}, &BlockTile::columns},
+      {{"rows", 8, 256}, &BlockTile::rows},
+      {{"slices", 1, 16}, &BlockTile::slices},
+      {{"thread_columns", 1, 16}, &BlockTile::threadColumns},
+      {{"thread_rows", 1, 16}, &BlockTile::threadRows}};
+
   static constexpr BlockTile largest = {128, 128, 8, 8};
 
-  static Ranking<BlockTile> rank(const BlockOperands &operands, GroupView group,
-                                 const TargetDescription &target) {
+  static Ranking<BlockTile> rank(const BlockOperands &operands,
+                                 GroupOnTarget group) {
     static constexpr BlockTile tiles[] = {
         largest,        {128, 64, 8, 4}, {64, 64, 4, 4}, {64, 32, 4, 4},
         {32, 64, 4, 4}, {32, 32, 2, 4},  {16, 64, 2, 4}, {16, 32, 2, 2}};
@@ -476,16 +466,10 @@ private:
     for (BlockTile tile : tiles)
       for (int64_t slices : {1, 2, 4, 8}) {
         tile.slices = slices;
-        if (refuse(tile, group, target).empty())
-          ranking.add(tile, seconds(operands, tile, target));
+        if (refuse(tile, group).empty())
+          ranking.add(tile, seconds(operands, tile, group.target));
       }
     return ranking;
-  }
-
-  static BlockTile tileOf(const Plan &plan) {
-    return {plan.number("rows"), plan.number("columns"),
-            plan.number("thread_rows"), plan.number("thread_columns"),
-            plan.number("slices")};
   }
 
   /// Estimates the time of a product. Threads read operands from shared memory.

@@ -27,6 +27,7 @@
 // loads.
 
 #include "passes/schedule/DeviceTime.h"
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -283,18 +284,13 @@ private:
 
 class BlockReductionStrategy : public Strategy {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {
-        {"columns", 1, 1024}, {"parts", 1, 1024}, {"slices", 1, 1024}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
   bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    if (!target.isDevice() || !isOfColumns(group))
+  bool matches(GroupOnTarget group) const override {
+    if (!group.target.isDevice() || !isOfColumns(group))
       return false;
     // If the group is a kernel function already, this strategy has been chosen
     // for it before. Otherwise, the group uses this strategy if it is faster
@@ -303,32 +299,26 @@ public:
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     if (isa<kernel::FuncOp>(group.block->getParentOp()))
       return true;
-    double least = rank(group, target).leastCost();
+    double least = rank(group).leastCost();
     constexpr double clearly = 0.9;
     constexpr ReductionBlock ofRow = {1, 512, 1};
     return axes.columns.empty()
-               ? least < clearly * seconds(group, ofRow, target)
-               : least < seconds(group, {axes.columnCount(), 1, 1}, target);
+               ? least < clearly * seconds(group, ofRow)
+               : least < seconds(group, {axes.columnCount(), 1, 1});
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
-    return plansOf(
-        rank(group, target).ranked({32, 8, 1}), [&](ReductionBlock block) {
-          return Plan(group.anchor()->getContext(), {{"columns", block.columns},
-                                                     {"parts", block.parts},
-                                                     {"slices", block.slices}});
-        });
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
+    return fields.plans(group.anchor()->getContext(),
+                        rank(group).ranked({32, 8, 1}));
   }
 
-  std::string refuse(GroupView, const Plan &plan,
-                     const TargetDescription &target) const override {
-    ReductionBlock block = blockOf(plan);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    ReductionBlock block = fields.tileOf(plan);
     if (!llvm::isPowerOf2_64(block.parts))
       return "the number of parts is " + std::to_string(block.parts) +
              ", but must be a power of two, since parts are merged in pairs";
     if (block.threads() > mostThreads ||
-        block.threads() % target.device.warp != 0)
+        block.threads() % group.target.device.warp != 0)
       return "a block has " + std::to_string(block.threads()) +
              " threads, but must have a multiple of the warp size, and at "
              "most " +
@@ -337,10 +327,15 @@ public:
   }
 
   void emit(KernelBuilder &b) const override {
-    BlockReductionKernel(b, blockOf(b.plan)).emit();
+    BlockReductionKernel(b, fields.tileOf(b.plan)).emit();
   }
 
 private:
+  static inline const PlanFields<ReductionBlock> fields = {
+      {{"columns", 1, 1024}, &ReductionBlock::columns},
+      {{"parts", 1, 1024}, &ReductionBlock::parts},
+      {{"slices", 1, 1024}, &ReductionBlock::slices}};
+
   static constexpr int64_t mostThreads = 1024;
 
   static bool isOfColumns(GroupView group) {
@@ -366,17 +361,11 @@ private:
            tensorType(reduction.getInput()).getNumElements() > 0;
   }
 
-  static ReductionBlock blockOf(const Plan &plan) {
-    return {plan.number("columns"), plan.number("parts"),
-            plan.number("slices")};
-  }
-
-  static Ranking<ReductionBlock> rank(GroupView group,
-                                      const TargetDescription &target) {
+  static Ranking<ReductionBlock> rank(GroupOnTarget group) {
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     Type type = computeType(
         elementOf(cast<ReductionOpInterface>(group.anchor()).getInput()));
-    int64_t warp = target.device.warp,
+    int64_t warp = group.target.device.warp,
             all = llvm::PowerOf2Ceil(uint64_t(axes.columnCount())),
             steps = llvm::PowerOf2Ceil(uint64_t(axes.stepCount().most()));
     // Memory is read in sectors of 32 bytes, so a block has at least the
@@ -389,7 +378,7 @@ private:
         for (int64_t slices = 1; slices <= 256; slices *= 2)
           if (int64_t parts = threads / columns; parts * slices <= steps)
             ranking.add({columns, parts, slices},
-                        seconds(group, {columns, parts, slices}, target));
+                        seconds(group, {columns, parts, slices}));
     return ranking;
   }
 
@@ -397,9 +386,8 @@ private:
   /// enough threads. A thread waits about 600 cycles for four loads, as
   /// compilers unroll its loop four times. Each step of the tree takes about
   /// 100 cycles for a barrier and two accesses to shared memory.
-  static double seconds(GroupView group, const ReductionBlock &block,
-                        const TargetDescription &target) {
-    const Device &device = target.device;
+  static double seconds(GroupOnTarget group, const ReductionBlock &block) {
+    const Device &device = group.target.device;
     auto reduction = cast<ReductionOpInterface>(group.anchor());
     ReductionAxes axes(reduction);
     double steps = double(axes.stepCount().most()),

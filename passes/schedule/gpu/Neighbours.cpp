@@ -55,22 +55,22 @@ static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
   return plans;
 }
 
-SmallVector<Plan> plansByElements(GroupView group, ArrayRef<Dim> trips,
-                                  const Dim &run, int64_t enough,
-                                  const TargetDescription &target) {
-  if (!target.isDevice() || trips.empty() || !run.known() || !areNumbers(group))
+SmallVector<Plan> plansByElements(GroupOnTarget group, ArrayRef<Dim> trips,
+                                  const Dim &run, int64_t enough) {
+  if (!group.target.isDevice() || trips.empty() || !run.known() ||
+      !areNumbers(group))
     return {Plan()};
   int64_t count = product(trips).most(),
-          threads = enough * int64_t(target.device.multiprocessors);
+          threads = enough * int64_t(group.target.device.multiprocessors);
   return plansOfSizes(group, 1, lanesOfAccess(group), [&](int64_t elements) {
     return *run.known() % elements == 0 && count / elements >= threads;
   });
 }
 
-SmallVector<Plan> plansByRows(GroupView group, ArrayRef<Dim> trips,
-                              int64_t enough, const TargetDescription &target) {
+SmallVector<Plan> plansByRows(GroupOnTarget group, ArrayRef<Dim> trips,
+                              int64_t enough) {
   constexpr int64_t access = 16, mostColumns = 4;
-  if (!target.isDevice() || trips.size() < 2 || !trips.back().known() ||
+  if (!group.target.isDevice() || trips.size() < 2 || !trips.back().known() ||
       *trips.back().known() > mostColumns || !trips[trips.size() - 2].known() ||
       !areNumbers(group))
     return {};
@@ -80,7 +80,7 @@ SmallVector<Plan> plansByRows(GroupView group, ArrayRef<Dim> trips,
       size = std::min(
           size, access / kernel::elementBytes(storageType(elementOf(input))));
   int64_t count = product(trips).most(),
-          threads = enough * int64_t(target.device.multiprocessors);
+          threads = enough * int64_t(group.target.device.multiprocessors);
   return plansOfSizes(
       group, columns, columns * std::min<int64_t>(size, 8),
       [&](int64_t elements) {

@@ -28,18 +28,16 @@ int64_t elementsOfThread(const Plan &plan);
 /// SM; the preferred plan first. The number of elements divides `run`, the
 /// count of adjacent elements that are computed alike. A plan without entries
 /// means one element.
-llvm::SmallVector<Plan> plansByElements(GroupView group,
+llvm::SmallVector<Plan> plansByElements(GroupOnTarget group,
                                         llvm::ArrayRef<graph::Dim> trips,
-                                        const graph::Dim &run, int64_t enough,
-                                        const TargetDescription &target);
+                                        const graph::Dim &run, int64_t enough);
 /// Returns plans with whole rows per thread if the last axis is shorter than an
 /// access, like the channels of an image: as many rows as make a full access to
 /// an operand in which the second-to-last axis is contiguous. Empty if the last
 /// axis is longer.
-llvm::SmallVector<Plan> plansByRows(GroupView group,
+llvm::SmallVector<Plan> plansByRows(GroupOnTarget group,
                                     llvm::ArrayRef<graph::Dim> trips,
-                                    int64_t enough,
-                                    const TargetDescription &target);
+                                    int64_t enough);
 
 /// Emits a loop nest over `trips`, divided among threads, with vectors along
 /// the last axis. A vector has as many lanes as divide both `elements` and the

@@ -277,25 +277,24 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     using Choice = std::pair<int64_t, int64_t>;
     Ranking<Choice> ranking;
     for (int64_t warps : {4, 8, 16, 2, 1})
       for (int64_t keys : {4, 2, 8, 1})
-        if (refuse(anchor, {warps, keys}, target).empty())
-          ranking.add({warps, keys}, seconds(anchor, {warps, keys}, target));
+        if (refuse(anchor, {warps, keys}, group.target).empty())
+          ranking.add({warps, keys},
+                      seconds(anchor, {warps, keys}, group.target));
     return plansOf(std::move(ranking).ranked({1, 1}), [&](Choice choice) {
       return Plan(anchor.softmax->getContext(),
                   {{"keys", choice.second}, {"warps", choice.first}});
     });
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     return refuse(AttentionAnchor::of(group),
-                  {plan.number("warps"), plan.number("keys")}, target);
+                  {plan.number("warps"), plan.number("keys")}, group.target);
   }
 
   void emit(KernelBuilder &b) const override {

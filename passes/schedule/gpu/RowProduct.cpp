@@ -19,6 +19,7 @@
 // columns of its own.
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 #include "passes/schedule/gpu/ProductsOfRows.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -371,28 +372,22 @@ private:
 
 class RowProductStrategy : public BlockStrategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     // Strict mode does not allow that warps add steps in another order than the
     // operator does.
-    if (!target.isDevice() || group.isStrict())
+    if (!group.target.isDevice() || group.isStrict())
       return false;
     auto operands = operandsOf(group);
     return operands && operands->rows.known() &&
-           operands->rows.most() < fewest && fits(*operands, group, target);
+           operands->rows.most() < fewest && fits(*operands, group);
   }
 
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {
-        {"columns", 1, 1024}, {"parts", 1, 32}, {"warp_columns", 1, 128}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto operands = operandsOf(group);
     bool packs = isPacked(*operands, group);
-    int64_t warp = target.device.warp;
+    int64_t warp = group.target.device.warp;
     Ranking<RowTile> ranking;
     for (int64_t own : {1, 2, 4})
       for (int64_t parts : {1, 2, 4, 8, 16}) {
@@ -403,22 +398,17 @@ public:
           continue;
         int64_t groups = std::max<int64_t>(fewestWarps / parts, 1);
         RowTile tile{groups * warpColumns, warpColumns, parts};
-        ranking.add(tile, seconds(*operands, tile, own, packs, target));
+        ranking.add(tile, seconds(*operands, tile, own, packs, group.target));
       }
     RowTile first{packs ? fewestWarps : fewestWarps * warp, packs ? 1 : warp,
                   1};
-    return plansOf(std::move(ranking).ranked(first), [&](RowTile tile) {
-      return Plan(productOf(group)->getContext(),
-                  {{"columns", tile.columns},
-                   {"parts", tile.parts},
-                   {"warp_columns", tile.warpColumns}});
-    });
+    return fields.plans(productOf(group)->getContext(),
+                        std::move(ranking).ranked(first));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    RowTile tile = tileOf(plan);
-    int64_t warp = target.device.warp;
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    RowTile tile = fields.tileOf(plan);
+    int64_t warp = group.target.device.warp;
     auto operands = operandsOf(group);
     if (tile.columns % tile.warpColumns ||
         (!isPacked(*operands, group) && tile.warpColumns % warp))
@@ -434,29 +424,26 @@ public:
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target,
                                  bool packs) const override {
-    if (!target.isDevice() || GroupView{producer->getBlock()}.isStrict())
+    if (!target.isDevice() || GroupView(producer->getBlock()).isStrict())
       return {};
     return ProductsOfRows::taken(producer, isMember, isFree, packs);
   }
 
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &) const override {
-    GroupView view{&group.getBody().front()};
-    for (Operation *product : ProductsOfRows::of(view).products)
-      packColumns(group, product);
+  void pack(GroupOnTarget group, const Plan &) const override {
+    for (Operation *product : ProductsOfRows::of(group).products)
+      packColumns(group.op(), product);
   }
 
   void emit(KernelBuilder &b) const override {
     auto operands = operandsOf(b.group);
-    RowProductKernel(b, *operands, tileOf(b.plan)).emit();
+    RowProductKernel(b, *operands, fields.tileOf(b.plan)).emit();
   }
 
 protected:
-  bool fits(const BlockOperands &operands, GroupView,
-            const TargetDescription &target) const override {
+  bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
     // With few steps, some threads of each warp are idle. That is acceptable if
     // one thread per column would leave most of the device idle.
-    const Device &device = target.device;
+    const Device &device = group.target.device;
     bool areFew = operands.columns * int64_t(device.warp) <=
                   int64_t(device.busyThreads) * device.multiprocessors;
     return operands.steps >= int64_t(device.warp) / (areFew ? 2 : 1) &&
@@ -464,13 +451,13 @@ protected:
   }
 
 private:
+  static inline const PlanFields<RowTile> fields = {
+      {{"columns", 1, 1024}, &RowTile::columns},
+      {{"parts", 1, 32}, &RowTile::parts},
+      {{"warp_columns", 1, 128}, &RowTile::warpColumns}};
+
   /// Default number of warps in a block.
   static constexpr int64_t fewestWarps = 4;
-
-  static RowTile tileOf(const Plan &plan) {
-    return {plan.number("columns"), plan.number("warp_columns"),
-            plan.number("parts")};
-  }
 
   /// Whether the right operand is packed, or will be packed.
   static bool isPacked(const BlockOperands &operands, GroupView group) {

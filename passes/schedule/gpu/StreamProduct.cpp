@@ -6,6 +6,7 @@
 // few of them. The cost: a launch that clears the counters, and memory traffic
 // for partial tiles.
 
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -18,42 +19,26 @@ namespace {
 
 class StreamProductStrategy : public BlockStrategy {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {
-        {"columns", 16, 256},      {"rows", 16, 256},
-        {"shares", 1, 4096},       {"stages", 2, 4},
-        {"warp_columns", 16, 128}, {"warp_rows", 16, 128}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto operands = BlockOperands::of(group);
-    return plansOf(rank(*operands, target).ranked({64, 64, 32, 32, 3, 1, 1}),
-                   [&](TensorTile tile) {
-                     return Plan(group.anchor()->getContext(),
-                                 {{"columns", tile.columns},
-                                  {"rows", tile.rows},
-                                  {"shares", tile.shares},
-                                  {"stages", tile.stages},
-                                  {"warp_columns", tile.warpColumns},
-                                  {"warp_rows", tile.warpRows}});
-                   });
+    return fields.plans(
+        group.anchor()->getContext(),
+        rank(*operands, group.target).ranked({64, 64, 32, 32, 3, 1, 1}));
   }
 
-  std::string refuse(GroupView, const Plan &plan,
-                     const TargetDescription &target) const override {
-    return refuseTensorTile(tileOf(plan), target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuseTensorTile(fields.tileOf(plan), group.target);
   }
 
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &) const override {
-    packColumns(group);
+  void pack(GroupOnTarget group, const Plan &) const override {
+    packColumns(group.op());
   }
 
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
-    emitTensorProduct(b, *operands, tileOf(b.plan));
+    emitTensorProduct(b, *operands, fields.tileOf(b.plan));
   }
 
   static Ranking<TensorTile> rank(const BlockOperands &operands,
@@ -77,31 +62,30 @@ public:
   }
 
 protected:
-  bool fits(const BlockOperands &operands, GroupView group,
-            const TargetDescription &target) const override {
+  bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
     // Stream-K divides all K tiles, so their number must be known when
     // compiling.
     if (!operands.rows.known() || !operands.batches.known() ||
         operands.areGroups || operands.steps < 2 * fewest ||
-        !areMultipliedByUnits(operands, group, target) ||
-        !isInColumns(operands))
+        !areMultipliedByUnits(operands, group) || !isInColumns(operands))
       return false;
     // If the group is a kernel function already, this strategy has been chosen
     // for it before. Otherwise, the group uses stream-K if that is clearly
     // faster, as latency estimates are rough.
     constexpr double clearly = 0.9;
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
-           rank(operands, target).leastCost() <
-               clearly * leastWholeTileSeconds(operands, target);
+           rank(operands, group.target).leastCost() <
+               clearly * leastWholeTileSeconds(operands, group.target);
   }
 
 private:
-  static TensorTile tileOf(const Plan &plan) {
-    return {plan.number("rows"),      plan.number("columns"),
-            plan.number("warp_rows"), plan.number("warp_columns"),
-            plan.number("stages"),    1,
-            plan.number("shares")};
-  }
+  static inline const PlanFields<TensorTile> fields = {
+      {{"columns", 16, 256}, &TensorTile::columns},
+      {{"rows", 16, 256}, &TensorTile::rows},
+      {{"shares", 1, 4096}, &TensorTile::shares},
+      {{"stages", 2, 4}, &TensorTile::stages},
+      {{"warp_columns", 16, 128}, &TensorTile::warpColumns},
+      {{"warp_rows", 16, 128}, &TensorTile::warpRows}};
 
   /// Returns the number of K tiles of all output tiles.
   static int64_t kTilesOf(const BlockOperands &operands,

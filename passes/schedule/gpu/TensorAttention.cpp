@@ -1,5 +1,6 @@
 // Chooses tiles of attention on tensor cores (TensorAttentionTile.cpp).
 
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
@@ -11,27 +12,16 @@ namespace {
 
 class TensorAttentionStrategy : public AttentionStrategyOnDevice {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {
-        {"keys", 16, 256}, {"queries", 16, 256}, {"slices", 1, 16}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
-    return plansOf(rank(anchor, target).ranked({anchor, 16, 16, 1}),
-                   [&](const TensorAttentionTile &tile) {
-                     return Plan(anchor.softmax->getContext(),
-                                 {{"keys", tile.keys},
-                                  {"queries", tile.queries},
-                                  {"slices", tile.slices}});
-                   });
+    return fields.plans(anchor.softmax->getContext(),
+                        rank(anchor, group.target).ranked({anchor, 16, 16, 1}));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    return refuse(tileOf(AttentionAnchor::of(group), plan), target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuse(tileOf(AttentionAnchor::of(group), plan), group.target);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -70,10 +60,14 @@ protected:
   }
 
 private:
+  static inline const PlanFields<TensorAttentionTile> fields = {
+      {{"keys", 16, 256}, &TensorAttentionTile::keys},
+      {{"queries", 16, 256}, &TensorAttentionTile::queries},
+      {{"slices", 1, 16}, &TensorAttentionTile::slices}};
+
   static TensorAttentionTile tileOf(const AttentionAnchor &anchor,
                                     const Plan &plan) {
-    return {anchor, plan.number("queries"), plan.number("keys"),
-            plan.number("slices")};
+    return fields.tileOf(plan, {anchor, 16, 16, 1});
   }
 
   static std::string refuse(const TensorAttentionTile &tile,

@@ -1,6 +1,7 @@
 // Chooses the products that tensor cores compute, and their tiles
 // (TensorTile.cpp).
 
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
 
@@ -19,27 +20,12 @@ constexpr double clock = 1.5e9;
 
 class TensorProductStrategy : public BlockStrategy {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {
-        {"columns", 16, 256},      {"rows", 16, 256},
-        {"slices", 1, 16},         {"stages", 2, 8},
-        {"warp_columns", 16, 128}, {"warp_rows", 16, 128}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto operands = BlockOperands::of(group);
-    return plansOf(rank(*operands, target).ranked(fallback),
-                   [&](TensorTile tile) {
-                     return Plan(group.anchor()->getContext(),
-                                 {{"columns", tile.columns},
-                                  {"rows", tile.rows},
-                                  {"slices", tile.slices},
-                                  {"stages", tile.stages},
-                                  {"warp_columns", tile.warpColumns},
-                                  {"warp_rows", tile.warpRows}});
-                   });
+    return fields.plans(group.anchor()->getContext(),
+                        rank(*operands, group.target).ranked(fallback));
   }
 
   static Ranking<TensorTile> rank(const BlockOperands &operands,
@@ -66,49 +52,47 @@ public:
     return ranking;
   }
 
-  std::string refuse(GroupView, const Plan &plan,
-                     const TargetDescription &target) const override {
-    return refuseTensorTile(tileOf(plan), target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuseTensorTile(fields.tileOf(plan), group.target);
   }
 
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &) const override {
-    packColumns(group);
+  void pack(GroupOnTarget group, const Plan &) const override {
+    packColumns(group.op());
   }
 
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
-    emitTensorProduct(b, *operands, tileOf(b.plan));
+    emitTensorProduct(b, *operands, fields.tileOf(b.plan));
   }
 
 protected:
-  bool fits(const BlockOperands &operands, GroupView group,
-            const TargetDescription &target) const override {
+  bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
     // An MMA has 16 steps. If the group is a kernel function already, this
     // strategy has been chosen for it before.
     return operands.steps >= 2 * fewest &&
-           areMultipliedByUnits(operands, group, target) &&
-           isInColumns(operands) &&
+           areMultipliedByUnits(operands, group) && isInColumns(operands) &&
            (!operands.areGroups ||
             (operands.leftRun * bytesOf(operands.leftType()) %
                      vectorAccessBytes ==
                  0 &&
              (isa<kernel::FuncOp>(group.block->getParentOp()) ||
-              rank(operands, target).leastCost() <
-                  operands.elementSeconds(target.device))));
+              rank(operands, group.target).leastCost() <
+                  operands.elementSeconds(group.target.device))));
   }
 
 private:
+  static inline const PlanFields<TensorTile> fields = {
+      {{"columns", 16, 256}, &TensorTile::columns},
+      {{"rows", 16, 256}, &TensorTile::rows},
+      {{"slices", 1, 16}, &TensorTile::slices},
+      {{"stages", 2, 8}, &TensorTile::stages},
+      {{"warp_columns", 16, 128}, &TensorTile::warpColumns},
+      {{"warp_rows", 16, 128}, &TensorTile::warpRows}};
+
   /// Relative differences of time below this are within the error of the
   /// estimates; then the larger tile with fewer stages is preferred.
   static constexpr double closeEnough = 0.02;
   static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
-
-  static TensorTile tileOf(const Plan &plan) {
-    return {plan.number("rows"),      plan.number("columns"),
-            plan.number("warp_rows"), plan.number("warp_columns"),
-            plan.number("stages"),    plan.number("slices")};
-  }
 
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
@@ -220,16 +204,15 @@ KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
   return loop;
 }
 
-bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
-                          const TargetDescription &target) {
+bool areMultipliedByUnits(const BlockOperands &operands, GroupOnTarget group) {
   if (operands.areBytes())
     return true;
   Type type = operands.leftType();
   return !group.isStrict() &&
          (type.isF16() ||
-          (isFloat8(type) && target.device.multipliesFloat8()) ||
+          (isFloat8(type) && group.target.device.multipliesFloat8()) ||
           ((type.isBF16() || operands.multiplied) &&
-           target.device.multipliesBf16()));
+           group.target.device.multipliesBf16()));
 }
 
 double leastWholeTileSeconds(const BlockOperands &operands,

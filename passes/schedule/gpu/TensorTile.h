@@ -42,8 +42,7 @@ struct TensorTile {
 
 /// Whether tensor cores multiply the types of `operands` with the requested
 /// precision.
-bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
-                          const TargetDescription &target);
+bool areMultipliedByUnits(const BlockOperands &operands, GroupOnTarget group);
 /// Estimate the seconds of the best tile: of whole tiles, of stream-K shares,
 /// and of either.
 double leastWholeTileSeconds(const BlockOperands &operands,

@@ -16,6 +16,7 @@
 // together.
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
@@ -198,45 +199,38 @@ private:
 
 class ThreadDepthwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    ConvOp conv = target.isDevice() ? depthwiseOf(group) : ConvOp();
+  bool matches(GroupOnTarget group) const override {
+    ConvOp conv = group.target.isDevice() ? depthwiseOf(group) : ConvOp();
     return conv && isa<FloatType>(elementOf(conv.getResult())) &&
            tensorType(conv.getResult()).getNumElements() > 0;
   }
   bool takesDynamicSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"channels", 1, 8}, {"columns", 1, 16}};
-    return keys;
-  }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
+
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     ConvOp conv = depthwiseOf(group);
     Ranking<DepthwiseTile> ranking;
     for (int64_t channels : {4, 2, 1, 8})
       for (int64_t columns : {1, 2, 4, 8})
         if (DepthwiseTile tile{channels, columns}; refuse(conv, tile).empty())
-          ranking.add(tile, seconds(conv, tile, target));
-    return plansOf(std::move(ranking).ranked({1, 1}), [&](DepthwiseTile tile) {
-      return Plan(conv.getContext(),
-                  {{"channels", tile.channels}, {"columns", tile.columns}});
-    });
+          ranking.add(tile, seconds(conv, tile, group.target));
+    return fields.plans(conv->getContext(), std::move(ranking).ranked({1, 1}));
   }
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &) const override {
-    return refuse(depthwiseOf(group), tileOf(plan));
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuse(depthwiseOf(group), fields.tileOf(plan));
   }
 
   void emit(KernelBuilder &b) const override {
-    ThreadDepthwiseKernel(b, depthwiseOf(b.group), tileOf(b.plan)).emit();
+    ThreadDepthwiseKernel(b, depthwiseOf(b.group), fields.tileOf(b.plan))
+        .emit();
   }
 
 private:
-  static DepthwiseTile tileOf(const Plan &plan) {
-    return {plan.number("channels"), plan.number("columns")};
-  }
+  static inline const PlanFields<DepthwiseTile> fields = {
+      {{"channels", 1, 8}, &DepthwiseTile::channels},
+      {{"columns", 1, 16}, &DepthwiseTile::columns}};
 
   static std::string refuse(ConvOp conv, DepthwiseTile tile) {
     int64_t all = shapeOf(conv.getResult()).back();

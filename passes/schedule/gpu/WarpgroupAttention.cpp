@@ -1,6 +1,7 @@
 // Chooses tiles of attention for warpgroups (WarpgroupAttentionTile.cpp).
 
 #include "passes/schedule/DeviceTime.h"
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 #include "passes/schedule/gpu/WarpgroupAttentionTile.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -13,37 +14,22 @@ namespace {
 
 class WarpgroupAttentionStrategy : public AttentionStrategyOnDevice {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"groups", 1, 3},
-                                   {"keys", 64, 128},
-                                   {"resident", 1, 3},
-                                   {"slices", 1, 2},
-                                   {"stages", 2, 4}};
-    return keys;
-  }
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
-    return plansOf(rank(anchor, target).ranked({anchor, 1, 1, 64, 2, 1}),
-                   [&](const WarpgroupAttentionTile &tile) {
-                     return Plan(anchor.softmax->getContext(),
-                                 {{"groups", tile.groups},
-                                  {"keys", tile.keys},
-                                  {"resident", tile.resident},
-                                  {"slices", tile.slices},
-                                  {"stages", tile.stages}});
-                   });
+    return fields.plans(
+        anchor.softmax->getContext(),
+        rank(anchor, group.target).ranked({anchor, 1, 1, 64, 2, 1}));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    return refuse(tileOf(AttentionAnchor::of(group), plan), target.device);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    return refuse(tileOf(AttentionAnchor::of(group), plan),
+                  group.target.device);
   }
 
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    if (!AttentionStrategyOnDevice::matches(group, target))
+  bool matches(GroupOnTarget group) const override {
+    if (!AttentionStrategyOnDevice::matches(group))
       return false;
     AttentionAnchor anchor = AttentionAnchor::of(group);
     if (!MappedMatrices::queriesOf(anchor).mayHaveMap() ||
@@ -53,8 +39,8 @@ public:
     // If the group is a kernel function already, this strategy has been chosen
     // for it before. Otherwise, the group uses the faster strategy.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
-           rank(anchor, target).leastCost() <
-               leastTensorAttentionSeconds(anchor, target);
+           rank(anchor, group.target).leastCost() <
+               leastTensorAttentionSeconds(anchor, group.target);
   }
 
   /// Takes no operators: the strategy "tensor-attention" forms the groups, also
@@ -89,14 +75,16 @@ protected:
   }
 
 private:
+  static inline const PlanFields<WarpgroupAttentionTile> fields = {
+      {{"groups", 1, 3}, &WarpgroupAttentionTile::groups},
+      {{"keys", 64, 128}, &WarpgroupAttentionTile::keys},
+      {{"resident", 1, 3}, &WarpgroupAttentionTile::resident},
+      {{"slices", 1, 2}, &WarpgroupAttentionTile::slices},
+      {{"stages", 2, 4}, &WarpgroupAttentionTile::stages}};
+
   static WarpgroupAttentionTile tileOf(const AttentionAnchor &anchor,
                                        const Plan &plan) {
-    return {anchor,
-            plan.number("groups"),
-            plan.number("slices"),
-            plan.number("keys"),
-            plan.number("stages"),
-            plan.number("resident")};
+    return fields.tileOf(plan, {anchor, 1, 1, 64, 2, 1});
   }
 
   static Ranking<WarpgroupAttentionTile> rank(const AttentionAnchor &anchor,

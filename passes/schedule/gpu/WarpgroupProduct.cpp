@@ -1,6 +1,7 @@
 // Chooses the products that warpgroups compute, and their tiles
 // (WarpgroupTile.cpp).
 
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
 #include "passes/schedule/gpu/WarpgroupTile.h"
@@ -14,84 +15,67 @@ namespace {
 
 class WarpgroupProductStrategy : public BlockStrategy {
 public:
-  ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"behind", 1, 8, {}, /*isOptional=*/true},
-                                   {"below", 1, 2, {}, /*isOptional=*/true},
-                                   {"beside", 1, 2, {}, /*isOptional=*/true},
-                                   {"columns", 64, 256},
-                                   {"groups", 1, 4},
-                                   {"resident", 1, 2},
-                                   {"rows", 64, 256},
-                                   {"slices", 1, 4},
-                                   {"stages", 2, 8}};
-    return keys;
+  ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
+
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
+    auto operands = BlockOperands::of(group);
+    return fields.plans(group.anchor()->getContext(),
+                        rank(*operands, group).ranked(smallest));
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     auto operands = BlockOperands::of(group);
-    return plansOf(rank(*operands, group, target).ranked(smallest),
-                   [&](const WarpgroupTile &tile) {
-                     return Plan(group.anchor()->getContext(),
-                                 {{"behind", tile.behind},
-                                  {"below", tile.below},
-                                  {"beside", tile.beside},
-                                  {"columns", tile.columns},
-                                  {"groups", tile.groups},
-                                  {"resident", tile.resident},
-                                  {"rows", tile.rows},
-                                  {"slices", tile.slices},
-                                  {"stages", tile.stages}});
-                   });
-  }
-
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    auto operands = BlockOperands::of(group);
-    WarpgroupTile tile = tileOf(plan);
+    WarpgroupTile tile = fields.tileOf(plan);
     int64_t kTiles = kTilesOf(*operands, group);
-    std::string why = refuse(tile, kTiles, target.device);
+    std::string why = refuse(tile, kTiles, group.target.device);
     return why.empty() ? refuseCluster(*operands, group, tile, kTiles) : why;
   }
 
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &) const override {
-    packColumns(group);
+  void pack(GroupOnTarget group, const Plan &) const override {
+    packColumns(group.op());
   }
 
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
     // If an operand is part of a larger tensor, its offset and strides may not
     // fit a TMA descriptor. Then single warps multiply.
-    if (!emitWarpgroupProduct(b, *operands, tileOf(b.plan)))
+    if (!emitWarpgroupProduct(b, *operands, fields.tileOf(b.plan)))
       emitTensorProduct(b, *operands, {64, 64, 32, 32, 4});
   }
 
 protected:
-  bool fits(const BlockOperands &operands, GroupView group,
-            const TargetDescription &target) const override {
-    if (!target.device.multipliesByWarpgroups() ||
-        operands.steps < 2 * fewest ||
-        !areMultipliedByUnits(operands, group, target) ||
+  bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
+    if (!group.target.device.multipliesByWarpgroups() ||
+        operands.steps < 2 * fewest || !areMultipliedByUnits(operands, group) ||
         kTilesOf(operands, group) == 0)
       return false;
     // If the group is a kernel function already, this strategy has been chosen
     // for it before. Otherwise, the group uses the fastest strategy.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
-           rank(operands, group, target).leastCost() <
-               leastTensorSeconds(operands, target);
+           rank(operands, group).leastCost() <
+               leastTensorSeconds(operands, group.target);
   }
 
 private:
+  static inline const PlanFields<WarpgroupTile> fields = {
+      {{"behind", 1, 8, {}, /*isOptional=*/true}, &WarpgroupTile::behind},
+      {{"below", 1, 2, {}, /*isOptional=*/true}, &WarpgroupTile::below},
+      {{"beside", 1, 2, {}, /*isOptional=*/true}, &WarpgroupTile::beside},
+      {{"columns", 64, 256}, &WarpgroupTile::columns},
+      {{"groups", 1, 4}, &WarpgroupTile::groups},
+      {{"resident", 1, 2}, &WarpgroupTile::resident},
+      {{"rows", 64, 256}, &WarpgroupTile::rows},
+      {{"slices", 1, 4}, &WarpgroupTile::slices},
+      {{"stages", 2, 8}, &WarpgroupTile::stages}};
+
   static constexpr WarpgroupTile smallest = {64, 64, 1, 1, 2, 1};
 
   static Ranking<WarpgroupTile> rank(const BlockOperands &operands,
-                                     GroupView group,
-                                     const TargetDescription &target) {
+                                     GroupOnTarget group) {
     static constexpr WarpgroupTile tiles[] = {
         {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
         {128, 64, 2},  {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-    const Device &device = target.device;
+    const Device &device = group.target.device;
     int64_t kTiles = kTilesOf(operands, group);
     bool areWindows = leftOrderOf(operands, group) == TileOrder::Windows;
     Ranking<WarpgroupTile> ranking;
@@ -216,18 +200,6 @@ private:
       return "a thread has too few accumulators to be divided among " +
              std::to_string(tile.behind) + " blocks";
     return "";
-  }
-
-  static WarpgroupTile tileOf(const Plan &plan) {
-    return {plan.number("rows"),
-            plan.number("columns"),
-            plan.number("groups"),
-            plan.number("slices"),
-            plan.number("stages"),
-            plan.number("resident"),
-            plan.optionalNumber("below").value_or(1),
-            plan.optionalNumber("beside").value_or(1),
-            plan.optionalNumber("behind").value_or(1)};
   }
 
   /// The device itself reserves 1 KB of shared memory per block (NVIDIA's C++

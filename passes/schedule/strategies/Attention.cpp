@@ -40,10 +40,9 @@ bool suits(AttentionAnchor anchor, const TargetDescription &target) {
 
 class AttentionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
-    return anchor && suits(anchor, target) && !group.isStrict();
+    return anchor && suits(anchor, group.target) && !group.isStrict();
   }
 
   bool takesDynamicSizes() const override { return true; }
@@ -56,8 +55,7 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Ranking<Plan> ranking;
     // Each block of queries reads all keys and values. Small blocks would wait
@@ -66,17 +64,16 @@ public:
          least /= 2)
       for (int64_t keys : keysOf(anchor))
         for (int64_t queries : queriesOf(anchor, least)) {
-          Plan plan = planOf(anchor, queries, keys, target);
-          if (stackBytes(anchor, plan, target) <= mostStackBytes)
-            ranking.add(plan, cost(group, plan, target));
+          Plan plan = planOf(anchor, queries, keys, group.target);
+          if (stackBytes(anchor, plan, group.target) <= mostStackBytes)
+            ranking.add(plan, cost(group, plan));
         }
     std::vector<Plan> ranked =
-        std::move(ranking).ranked(planOf(anchor, 1, 1, target));
+        std::move(ranking).ranked(planOf(anchor, 1, 1, group.target));
     return SmallVector<Plan>(ArrayRef(ranked).take_front(mostPlans));
   }
 
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     int64_t block = plan.number("queries"),
             keys = std::min(plan.number("keys"), anchor.keys().most());
@@ -86,7 +83,7 @@ public:
     };
     double head = over(anchor.queries().most(), block, [&](int64_t rows) {
       return over(anchor.keys().most(), keys, [&](int64_t count) {
-        return cyclesOfBlock(anchor, plan, rows, count, target);
+        return cyclesOfBlock(anchor, plan, rows, count, group.target);
       });
     });
     // Queries that remain after the last whole block need a second copy of the
@@ -97,18 +94,17 @@ public:
     return head * double(product(ArrayRef<Dim>(anchor.batches())).most());
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
-    int64_t bytes = stackBytes(anchor, plan, target);
+    int64_t bytes = stackBytes(anchor, plan, group.target);
     if (bytes > mostStackBytes)
       return "the arrays for " + std::to_string(plan.number("queries")) +
              " queries take " + std::to_string(bytes) +
              " bytes, but may use at most " + std::to_string(mostStackBytes) +
              " bytes of the stack";
-    std::string why = refuseTile(tileOf(plan, "score", anchor, target),
+    std::string why = refuseTile(tileOf(plan, "score", anchor, group.target),
                                  anchor.depth(), group.isStrict());
-    return why.empty() ? refuseTile(tileOf(plan, "value", anchor, target),
+    return why.empty() ? refuseTile(tileOf(plan, "value", anchor, group.target),
                                     anchor.keys().most(), group.isStrict())
                        : why;
   }

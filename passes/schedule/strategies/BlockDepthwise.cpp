@@ -287,10 +287,9 @@ private:
 
 class BlockDepthwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     ConvOp conv = integerFiltersOf(group);
-    return conv && filtersInBlocks(conv, target) &&
+    return conv && filtersInBlocks(conv, group.target) &&
            (shapeOf(conv.getW()).back() % blockBytes == 0 ||
             !mayBeInPlace(group));
   }
@@ -299,17 +298,17 @@ public:
     static const PlanKey keys[] = {{"columns", 1, 16}};
     return keys;
   }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto conv = cast<ConvOp>(group.anchor());
     WindowAxis axis = windowAxes(conv).back();
-    return {Plan(conv.getContext(), {{"columns", columnsOf(axis, target)}})};
+    return {
+        Plan(conv.getContext(), {{"columns", columnsOf(axis, group.target)}})};
   }
 
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &) const override {
-    auto conv = cast<ConvOp>(GroupView{&group.getBody().front()}.anchor());
-    packPanels(group, conv->getOpOperand(1), shapeOf(conv.getResult()).back(),
+  void pack(GroupOnTarget group, const Plan &) const override {
+    auto conv = cast<ConvOp>(group.anchor());
+    packPanels(group.op(), conv->getOpOperand(1),
+               shapeOf(conv.getResult()).back(),
                /*tail=*/0, schedule::group, /*axes=*/2);
   }
 

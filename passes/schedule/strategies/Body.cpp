@@ -11,7 +11,7 @@ namespace {
 
 class BodyStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &) const override {
+  bool matches(GroupOnTarget group) const override {
     Operation *anchor = group.anchor();
     return anchor && isa<BodyOpInterface>(anchor) &&
            group.results() == anchor->getResults();

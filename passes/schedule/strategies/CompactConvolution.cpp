@@ -55,11 +55,11 @@ int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
 /// Whether the windows of each tile are copied to scratch memory: in integer
 /// convolutions, unless the input can be read as a matrix whose rows are whole
 /// groups of dot products.
-bool areWindowsCopied(GroupView group, ConvolutionAnchor anchor,
-                      const TargetDescription &target) {
-  return copiesWindows(anchor.conv, target) &&
+bool areWindowsCopied(GroupOnTarget group, ConvolutionAnchor anchor) {
+  return copiesWindows(anchor.conv, group.target) &&
          !(isFlatMatrix(group, anchor) &&
-           anchor.steps() % CursorTerms::of(anchor.conv, target).form->group ==
+           anchor.steps() %
+                   CursorTerms::of(anchor.conv, group.target).form->group ==
                0);
 }
 
@@ -89,7 +89,7 @@ public:
   }
 
   void emit() {
-    hasPatch = areWindowsCopied(b.group, {conv, pool}, b.target);
+    hasPatch = areWindowsCopied(b.group, {conv, pool});
     if (!hasPatch && isFlatMatrix(b.group, {conv, pool})) {
       int64_t positions = ShapedType::getNumElements(result.drop_back());
       return emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}),
@@ -476,49 +476,47 @@ private:
 
 class CompactConvolutionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    if (!target.smallCode || !anchor.conv ||
-        !CursorTerms::of(anchor.conv, target).arePossible())
+    if (!group.target.smallCode || !anchor.conv ||
+        !CursorTerms::of(anchor.conv, group.target).arePossible())
       return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
-    if (copiesWindows(anchor.conv, target))
+    if (copiesWindows(anchor.conv, group.target))
       return isa<BlockArgument>(anchor.conv.getX());
     return isFlatMatrix(group, anchor) || !isCopied(anchor) ||
            (dilations.size() <= 2 && dilations.back() == 1);
   }
 
   ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    return compactPlans(workOf(group, target), anchor.conv.getW(),
-                        CursorTerms::of(anchor.conv, target), target);
+    return compactPlans(workOf(group), anchor.conv.getW(),
+                        CursorTerms::of(anchor.conv, group.target),
+                        group.target);
   }
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    TileWork work = workOf(group, target);
-    return compactTileCost(work, target, CursorTerms::of(anchor.conv, target),
+    TileWork work = workOf(group);
+    return compactTileCost(work, group.target,
+                           CursorTerms::of(anchor.conv, group.target),
                            compactTile(plan)) *
            double(ShapedType::getNumElements(
                       shapeOf(anchor.result()).drop_back()) *
                   anchor.across()) /
            double(work.positions);
   }
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    return refuseCompactTile(plan, workOf(group, target), anchor.conv.getW(),
-                             CursorTerms::of(anchor.conv, target), target);
+    return refuseCompactTile(plan, workOf(group), anchor.conv.getW(),
+                             CursorTerms::of(anchor.conv, group.target),
+                             group.target);
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override {
-    auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
-    packCompactPanels(group, anchor.conv->getOpOperand(1), plan,
-                      CursorTerms::of(anchor.conv, target), target);
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    packCompactPanels(group.op(), anchor.conv->getOpOperand(1), plan,
+                      CursorTerms::of(anchor.conv, group.target), group.target);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -527,11 +525,12 @@ public:
   }
 
 private:
-  static TileWork workOf(GroupView group, const TargetDescription &target) {
+  static TileWork workOf(GroupOnTarget group) {
     auto anchor = ConvolutionAnchor::of(group);
-    if (areWindowsCopied(group, anchor, target)) {
-      TileWork work{anchor.columns(), anchor.channels(),
-                    filledSteps(anchor, CursorTerms::of(anchor.conv, target))};
+    if (areWindowsCopied(group, anchor)) {
+      TileWork work{
+          anchor.columns(), anchor.channels(),
+          filledSteps(anchor, CursorTerms::of(anchor.conv, group.target))};
       work.exact = mayBeInPlace(group);
       return work;
     }

@@ -247,34 +247,30 @@ public:
 
 class CompactDepthwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     ConvOp conv = depthwiseOf(group);
-    return target.smallCode && conv &&
-           DepthwiseShape(conv, target).isPossible();
+    return group.target.smallCode && conv &&
+           DepthwiseShape(conv, group.target).isPossible();
   }
 
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"columns", 1, 64}, {"rows", 1, 1 << 16}};
     return keys;
   }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
-    DepthwiseShape shape(depthwiseOf(group), target);
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
+    DepthwiseShape shape(depthwiseOf(group), group.target);
     return plansOf(shape.rankedWidths(), [&](int64_t width) {
       return Plan(shape.type.getContext(),
                   {{"columns", width}, {"rows", shape.rowsPerBand()}});
     });
   }
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
-    DepthwiseShape shape(depthwiseOf(group), target);
+  double cost(GroupOnTarget group, const Plan &plan) const override {
+    DepthwiseShape shape(depthwiseOf(group), group.target);
     return shape.cost(plan.number("columns")) *
            double(ShapedType::getNumElements(shape.y));
   }
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    DepthwiseShape shape(depthwiseOf(group), target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    DepthwiseShape shape(depthwiseOf(group), group.target);
     int64_t rows = shape.axes[0].output.most(),
             columns = shape.axes[1].output.most();
     if (plan.number("columns") <= columns && rows % plan.number("rows") == 0)
@@ -289,11 +285,10 @@ public:
   /// Weights are read once per channel, so they are stored in a narrower
   /// integer type if they are whole numbers, and converted when they are
   /// loaded.
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &) const override {
-    ConvOp conv = depthwiseOf(GroupView{&group.getBody().front()});
+  void pack(GroupOnTarget group, const Plan &) const override {
+    ConvOp conv = depthwiseOf(group);
     for (OpOperand &operand : llvm::drop_begin(conv->getOpOperands()))
-      storeNarrow(group, operand);
+      storeNarrow(group.op(), operand);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -14,11 +14,10 @@ namespace {
 
 class CompactProductStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
-    if (!target.smallCode || !product || group.results().size() != 1 ||
-        !CursorTerms::of(product, target).arePossible() ||
+    if (!group.target.smallCode || !product || group.results().size() != 1 ||
+        !CursorTerms::of(product, group.target).arePossible() ||
         !mayBeInPanels(product.getB(), group.packs) ||
         shapeOf(product.getB()).size() != 2 ||
         !isa<BlockArgument>(product.getA()) ||
@@ -30,27 +29,23 @@ public:
   }
 
   ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
-    return compactPlans(workOf(group), weightsOf(group), termsOf(group, target),
-                        target);
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
+    return compactPlans(workOf(group), weightsOf(group), termsOf(group),
+                        group.target);
   }
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
-    return compactTileCost(workOf(group), target, termsOf(group, target),
+  double cost(GroupOnTarget group, const Plan &plan) const override {
+    return compactTileCost(workOf(group), group.target, termsOf(group),
                            compactTile(plan));
   }
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     return refuseCompactTile(plan, workOf(group), weightsOf(group),
-                             termsOf(group, target), target);
+                             termsOf(group), group.target);
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override {
-    auto product = cast<MatMulOp>(GroupView{&group.getBody().front()}.anchor());
-    packCompactPanels(group, product->getOpOperand(1), plan,
-                      CursorTerms::of(product, target), target);
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    auto product = cast<MatMulOp>(group.anchor());
+    packCompactPanels(group.op(), product->getOpOperand(1), plan,
+                      CursorTerms::of(product, group.target), group.target);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -65,8 +60,8 @@ public:
   }
 
 private:
-  static CursorTerms termsOf(GroupView group, const TargetDescription &target) {
-    return CursorTerms::of(cast<MatMulOp>(group.anchor()), target);
+  static CursorTerms termsOf(GroupOnTarget group) {
+    return CursorTerms::of(cast<MatMulOp>(group.anchor()), group.target);
   }
   static Value weightsOf(GroupView group) {
     return cast<MatMulOp>(group.anchor()).getB();

@@ -25,12 +25,11 @@ namespace {
 
 class ConvolutionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     ConvOp conv = ConvolutionAnchor::of(group).conv;
     if (!conv || !conv.isWidening())
       return conv != nullptr;
-    std::optional<DotForm> form = dotForm(conv, target);
+    std::optional<DotForm> form = dotForm(conv, group.target);
     return form && !form->isScalar() && conv.getXOutside() == 0;
   }
 
@@ -43,20 +42,19 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    ConvolutionTiles model(anchor, target);
+    ConvolutionTiles model(anchor, group.target);
     int64_t lanes = model.lanes();
     UnpackPanelsOp packed = anchor.weights();
     std::vector<TileChoice> tiles =
         fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
-    if (anchor.pool && hasOneRow(anchor.pool) && paysToFork(group, target))
+    if (anchor.pool && hasOneRow(anchor.pool) && paysToFork(group))
       preferPanelsToShare(tiles, anchor.channels(), model);
     // Choose the order that reads the weights once if they are large, else the
     // order that reads the input once.
-    bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
-                        anchor.weightBytes() > target.residentBytes();
+    bool weightsFirst = !anchor.pool && group.target.l2Bytes > 0 &&
+                        anchor.weightBytes() > group.target.residentBytes();
     SmallVector<Plan> plans;
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =
@@ -77,17 +75,15 @@ public:
     return plans;
   }
 
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    ConvolutionTiles model(anchor, target);
+    ConvolutionTiles model(anchor, group.target);
     return anchor.products() * model.cycles(tileOf(plan, model.lanes()));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    ConvolutionTiles model(anchor, target);
+    ConvolutionTiles model(anchor, group.target);
     TileChoice tile = tileOf(plan, model.lanes());
     int64_t columns = plan.number("columns");
     if (std::string why = refusePanels(columns, model.cover(columns).width(),
@@ -119,21 +115,19 @@ public:
                        : SmallVector<Operation *>();
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override {
-    auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
-    ConvolutionTiles model(anchor, target);
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    ConvolutionTiles model(anchor, group.target);
     int64_t panel = plan.number("columns"), left = anchor.channels() % panel;
-    packPanels(group, anchor.conv->getOpOperand(1), panel,
+    packPanels(group.op(), anchor.conv->getOpOperand(1), panel,
                left ? model.cover(left).width() : 0, model.group(),
                model.groupsKernelRows() ? 2 : 1);
   }
 
-  bool readsVectors(GroupView group, BlockArgument operand,
-                    const TargetDescription &target) const override {
+  bool readsVectors(GroupOnTarget group, BlockArgument operand) const override {
     Value x = ConvolutionAnchor::of(group).conv.getX();
     return (operand != x || !operand.hasOneUse()) &&
-           Strategy::readsVectors(group, operand, target);
+           Strategy::readsVectors(group, operand);
   }
 
   bool takesDynamicSizes() const override { return true; }

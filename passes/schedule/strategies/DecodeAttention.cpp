@@ -36,10 +36,9 @@ bool suits(AttentionAnchor anchor, const TargetDescription &target) {
 
 class DecodeAttentionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
-    return anchor && suits(anchor, target) && !group.isStrict();
+    return anchor && suits(anchor, group.target) && !group.isStrict();
   }
 
   bool takesDynamicSizes() const override { return true; }
@@ -52,23 +51,24 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Type type = elementOf(anchor.scores.getResult());
     int64_t queries = *anchor.queries().known(),
             keys = std::min(keysOfBlock, anchor.keys().most());
     TileChoice values =
-        TileModel(queries, anchor.width(), keys, target, type).ranked().front();
-    return {Plan(anchor.softmax->getContext(),
-                 {{"keys", keys},
-                  {"queries", queries},
-                  {"value_columns", values.vectors * target.maxLanes(type)},
-                  {"value_rows", values.rows}})};
+        TileModel(queries, anchor.width(), keys, group.target, type)
+            .ranked()
+            .front();
+    return {
+        Plan(anchor.softmax->getContext(),
+             {{"keys", keys},
+              {"queries", queries},
+              {"value_columns", values.vectors * group.target.maxLanes(type)},
+              {"value_rows", values.rows}})};
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     return plan.number("queries") !=
                    *AttentionAnchor::of(group).queries().known()
                ? "the plan must have all queries of a head in one block"

@@ -16,15 +16,14 @@ namespace {
 
 class DepthwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     if (depthwiseOf(group))
       return true;
     // With --strict, sums must keep the operator's order: at each kernel
     // column, the inputs of a group are added in order. These loops do so only
     // for groups with one input channel.
     ConvOp conv = filtersOf(group);
-    return conv && hasGroupsInLanes(conv, target) &&
+    return conv && hasGroupsInLanes(conv, group.target) &&
            (!group.isStrict() || inputsOfGroup(conv) == 1);
   }
 
@@ -32,23 +31,21 @@ public:
     static const PlanKey keys[] = {{"columns", 1, 64}};
     return keys;
   }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     ConvOp conv = filtersOf(group);
     WindowAxis axis = windowAxes(conv).back();
     Ranking<int64_t> ranking(/*tolerance=*/0.001);
     for (int64_t width = 1;
          width <=
-         std::min(mostDepthwiseColumns(axis, target), axis.output.most());
+         std::min(mostDepthwiseColumns(axis, group.target), axis.output.most());
          ++width)
       if (evenColumnTile(axis, width) == width)
-        ranking.add(width, depthwiseRowCycles(axis, width, target));
+        ranking.add(width, depthwiseRowCycles(axis, width, group.target));
     return plansOf(std::move(ranking).ranked(1), [&](int64_t width) {
       return Plan(conv.getContext(), {{"columns", width}});
     });
   }
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     ConvOp conv = filtersOf(group);
     SmallVector<WindowAxis> axes = windowAxes(conv);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
@@ -56,22 +53,23 @@ public:
     for (const WindowAxis &axis : ArrayRef(axes).drop_back())
       rows *= axis.kernel;
     rows *= inputsOfGroup(conv);
-    return depthwiseRowCycles(axes.back(), plan.number("columns"), target) *
-           double(rows * llvm::divideCeil(y.back(), target.maxLanes(elementOf(
-                                                        conv.getX()))));
+    return depthwiseRowCycles(axes.back(), plan.number("columns"),
+                              group.target) *
+           double(rows *
+                  llvm::divideCeil(
+                      y.back(), group.target.maxLanes(elementOf(conv.getX()))));
   }
 
   bool takesDynamicSizes() const override { return true; }
 
   /// If flash memory is scarce, weights that are whole numbers are stored in 8
   /// or 16 bits instead of 32 and converted when they are loaded.
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &target) const override {
-    if (!target.smallCode)
+  void pack(GroupOnTarget group, const Plan &) const override {
+    if (!group.target.smallCode)
       return;
-    ConvOp conv = filtersOf(GroupView{&group.getBody().front()});
+    ConvOp conv = filtersOf(group);
     for (OpOperand &operand : llvm::drop_begin(conv->getOpOperands()))
-      storeNarrow(group, operand);
+      storeNarrow(group.op(), operand);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -14,7 +14,7 @@ namespace {
 
 class ElementwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &) const override {
+  bool matches(GroupOnTarget group) const override {
     return group.isElementwise() && group.results().size() == 1;
   }
 
@@ -22,11 +22,10 @@ public:
   bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     MergedAxes axes = mergeAxes(group, [](size_t, size_t) { return true; });
     return plansByElements(group, axes.trips, axes.trips.back(),
-                           target.device.warp * 4, target);
+                           group.target.device.warp * 4);
   }
 
   void emit(KernelBuilder &b) const override {

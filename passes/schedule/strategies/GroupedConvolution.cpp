@@ -27,11 +27,10 @@ struct Choice {
 
 class GroupedConvolutionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     ConvOp conv = convOf(group);
     return conv && group.results().size() == 1 &&
-           multipliesInGroups(conv, target) &&
+           multipliesInGroups(conv, group.target) &&
            isa<BlockArgument>(conv.getX()) &&
            mayBeInPanels(conv.getW(), group.packs) &&
            dimsOf(conv.getResult()) == dimsOf(group.results()[0]);
@@ -44,19 +43,19 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     ConvolutionAnchor anchor{convOf(group)};
     UnpackPanelsOp packed = anchor.weights();
-    bool weightsFirst =
-        target.l2Bytes > 0 && anchor.weightBytes() > target.residentBytes();
+    bool weightsFirst = group.target.l2Bytes > 0 &&
+                        anchor.weightBytes() > group.target.residentBytes();
     Ranking<Choice> ranking(/*tolerance=*/0.001);
     int64_t ofGroup = channelsOfGroup(anchor.conv);
     for (int64_t columns = ofGroup; columns > 1; --columns) {
-      if (ofGroup % columns != 0 || !fillsVectors(anchor, columns, target) ||
+      if (ofGroup % columns != 0 ||
+          !fillsVectors(anchor, columns, group.target) ||
           (packed && int64_t(packed.getPanel()) != columns))
         continue;
-      GroupTiles tiles(anchor, columns, target);
+      GroupTiles tiles(anchor, columns, group.target);
       for (const TileChoice &tile :
            withVectors(tiles.vectors, tiles.model.ranked()))
         ranking.add({columns, rowsOf(anchor, tile.rows)}, tiles.cycles(tile));
@@ -77,16 +76,14 @@ public:
     return plans;
   }
 
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     ConvolutionAnchor anchor{convOf(group)};
-    GroupTiles tiles(anchor, plan.number("columns"), target);
+    GroupTiles tiles(anchor, plan.number("columns"), group.target);
     return anchor.products() *
            tiles.cycles({plan.number("rows"), tiles.vectors, 1});
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     ConvolutionAnchor anchor{convOf(group)};
     int64_t columns = plan.number("columns"),
             ofGroup = channelsOfGroup(anchor.conv);
@@ -94,7 +91,7 @@ public:
       return "panels of " + std::to_string(columns) +
              " columns do not divide a group, which has " +
              std::to_string(ofGroup) + " output channels";
-    ColumnVectors vectors = vectorsOf(anchor, columns, target);
+    ColumnVectors vectors = vectorsOf(anchor, columns, group.target);
     if (std::string why =
             refusePanels(columns, vectors.width(), anchor.weights());
         !why.empty())
@@ -103,18 +100,16 @@ public:
                       1, group.isStrict());
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &) const override {
-    ConvOp conv = convOf(GroupView{&group.getBody().front()});
-    packPanels(group, conv->getOpOperand(1), plan.number("columns"),
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    ConvOp conv = convOf(group);
+    packPanels(group.op(), conv->getOpOperand(1), plan.number("columns"),
                /*tail=*/0, /*steps=*/1);
   }
 
-  bool readsVectors(GroupView group, BlockArgument operand,
-                    const TargetDescription &target) const override {
+  bool readsVectors(GroupOnTarget group, BlockArgument operand) const override {
     Value x = convOf(group).getX();
     return (operand != x || !operand.hasOneUse()) &&
-           Strategy::readsVectors(group, operand, target);
+           Strategy::readsVectors(group, operand);
   }
 
   bool takesDynamicSizes() const override { return true; }

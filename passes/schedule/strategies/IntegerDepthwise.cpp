@@ -24,14 +24,13 @@ namespace {
 
 class IntegerDepthwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     ConvOp conv = integerFiltersOf(group);
-    return conv && ChannelStream::of(conv, target) &&
+    return conv && ChannelStream::of(conv, group.target) &&
            llvm::all_of(
                windowAxes(conv),
                [](const WindowAxis &axis) { return axis.hasNoBorders(); }) &&
-           reachesInside(conv, target);
+           reachesInside(conv, group.target);
   }
 
   /// Whether the input contains the elements that vectors load beyond the last
@@ -51,35 +50,32 @@ public:
   /// There is one plan. With `rows` 2, two result rows are computed together,
   /// and each input row that both read is loaded and interleaved only once (2
   /// of 4 input rows for a 3x3 window with stride 1).
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto conv = cast<ConvOp>(group.anchor());
-    ChannelStream stream = *ChannelStream::of(conv, target);
-    bool sharesRows = isUnrolled(conv, stream, target) &&
-                      !keepsWeights(conv, stream, target) &&
+    ChannelStream stream = *ChannelStream::of(conv, group.target);
+    bool sharesRows = isUnrolled(conv, stream, group.target) &&
+                      !keepsWeights(conv, stream, group.target) &&
                       shapeOf(conv.getResult())[1] > 1;
     return {Plan(conv.getContext(),
                  {{"columns", stream.lanes}, {"rows", sharesRows ? 2 : 1}})};
   }
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     auto conv = cast<ConvOp>(group.anchor());
-    ChannelStream stream = *ChannelStream::of(conv, target);
+    ChannelStream stream = *ChannelStream::of(conv, group.target);
     if (plan.number("columns") != stream.lanes)
       return "the plan has " + std::to_string(plan.number("columns")) +
              " columns, but must have " + std::to_string(stream.lanes);
-    if (plan.number("rows") > 1 && !isUnrolled(conv, stream, target))
+    if (plan.number("rows") > 1 && !isUnrolled(conv, stream, group.target))
       return "the plan has several rows, which requires an unrolled window";
     return "";
   }
-  void pack(GroupOp group, const Plan &,
-            const TargetDescription &target) const override {
-    auto conv = cast<ConvOp>(GroupView{&group.getBody().front()}.anchor());
-    ChannelStream stream = *ChannelStream::of(conv, target);
+  void pack(GroupOnTarget group, const Plan &) const override {
+    auto conv = cast<ConvOp>(group.anchor());
+    ChannelStream stream = *ChannelStream::of(conv, group.target);
     if (!isa<BlockArgument>(conv.getW()) ||
         !mayBeInPanels(conv.getW(), /*packs=*/true))
       return;
-    packWithMore(group, conv->getOpOperand(1), stream, stream.form.group,
+    packWithMore(group.op(), conv->getOpOperand(1), stream, stream.form.group,
                  /*axes=*/2);
     if (!stream.crossesPositions())
       return;
@@ -87,7 +83,7 @@ public:
     // Per-channel operands of the epilogue need the layout of the weights, with
     // the first channels repeated at the end.
     SmallVector<OpOperand *> uses;
-    for (BlockArgument argument : group.getBody().getArguments())
+    for (BlockArgument argument : group.block->getArguments())
       if (tensorType(argument).getNumElements() == stream.channels &&
           shapeOf(argument).size() > 1 &&
           shapeOf(argument).back() == stream.channels &&
@@ -96,7 +92,7 @@ public:
           if (isa<ElementwiseOpInterface>(use.getOwner()))
             uses.push_back(&use);
     for (OpOperand *use : uses)
-      packWithMore(group, *use, stream, /*group=*/1, /*axes=*/1);
+      packWithMore(group.op(), *use, stream, /*group=*/1, /*axes=*/1);
   }
   void emit(KernelBuilder &b) const override {
     emitStream(b, cast<ConvOp>(b.group.anchor()));

@@ -67,11 +67,10 @@ public:
     emitDotProduct(b, b.plan.number("rows"));
   }
 
-  bool readsVectors(GroupView group, BlockArgument operand,
-                    const TargetDescription &target) const override {
+  bool readsVectors(GroupOnTarget group, BlockArgument operand) const override {
     Value a = cast<MatMulOp>(group.anchor()).getA();
     return (operand != a || !operand.hasOneUse()) &&
-           Strategy::readsVectors(group, operand, target);
+           Strategy::readsVectors(group, operand);
   }
 
   static DotModel model(MatMulOp product, const TargetDescription &target) {

@@ -19,13 +19,12 @@ namespace {
 
 class LookupStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     GatherOp gather = tableOf(group);
     return gather &&
            tensorType(gather.getResult()).getNumElements() >=
-               target.maxLanes(elementOf(gather.getIndices())) &&
-           looksUpBytes(target) && !group.hasDynamicSizes();
+               group.target.maxLanes(elementOf(gather.getIndices())) &&
+           looksUpBytes(group.target) && !group.hasDynamicSizes();
   }
 
   void emit(KernelBuilder &b) const override {

@@ -20,7 +20,7 @@ namespace {
 
 class LoopNestStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &) const override {
+  bool matches(GroupOnTarget group) const override {
     return group.results().size() == 1;
   }
 
@@ -28,8 +28,7 @@ public:
   bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     Value result = group.results()[0];
     RefillOp refill = refilled(result);
     if (refill)
@@ -38,15 +37,15 @@ public:
     // Threads per SM that are enough: one warp per scheduler if the group only
     // moves elements or computes them elementwise, more if it has inner loops.
     bool moves = isCheap(group);
-    int64_t enough = moves ? 4 * target.device.warp : target.device.busyThreads;
+    int64_t enough =
+        moves ? 4 * group.target.device.warp : group.target.device.busyThreads;
     if (moves && !refill)
-      if (auto plans = plansByRows(group, trips, enough, target);
-          plans.size() > 1)
+      if (auto plans = plansByRows(group, trips, enough); plans.size() > 1)
         return plans;
     SmallVector<ConcatOp> joins = joinsInPlace(group, result);
-    if (!target.isDevice() || !passLanes(group, refill, joins))
+    if (!group.target.isDevice() || !passLanes(group, refill, joins))
       return {Plan()};
-    return plansByElements(group, trips, runOf(trips, joins), enough, target);
+    return plansByElements(group, trips, runOf(trips, joins), enough);
   }
 
   void emit(KernelBuilder &b) const override {

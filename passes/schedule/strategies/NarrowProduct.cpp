@@ -23,7 +23,7 @@ namespace {
 
 class NarrowProductStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &) const override {
+  bool matches(GroupOnTarget group) const override {
     auto product = dyn_cast_or_null<NarrowMatMulOp>(group.anchor());
     return product && group.results().size() == 1 && !group.isStrict() &&
            elementOf(product.getA()).isF32() &&
@@ -37,13 +37,12 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto product = cast<NarrowMatMulOp>(group.anchor());
     auto packed = product.getW().getDefiningOp<UnpackPanelsOp>();
-    int64_t lanes = target.maxLanes(elementOf(product.getA()));
+    int64_t lanes = group.target.maxLanes(elementOf(product.getA()));
     std::vector<TileChoice> tiles = fittingPanels(
-        ranked(product, target), packed, shapeOf(product).back(), lanes);
+        ranked(product, group.target), packed, shapeOf(product).back(), lanes);
     return plansOf(tiles, [&](const TileChoice &tile) {
       return Plan(
           product.getContext(),
@@ -51,33 +50,30 @@ public:
     });
   }
 
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     auto product = cast<NarrowMatMulOp>(group.anchor());
-    return cycles(model(product, target), tileOf(product, plan, target));
+    return cycles(model(product, group.target),
+                  tileOf(product, plan, group.target));
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     auto product = cast<NarrowMatMulOp>(group.anchor());
     int64_t columns = plan.number("columns");
     std::string why =
-        refusePanels(columns, cover(product, columns, target).width(),
+        refusePanels(columns, cover(product, columns, group.target).width(),
                      product.getW().getDefiningOp<UnpackPanelsOp>());
-    return why.empty()
-               ? refuseTile(tileOf(product, plan, target), 1, group.isStrict())
-               : why;
+    return why.empty() ? refuseTile(tileOf(product, plan, group.target), 1,
+                                    group.isStrict())
+                       : why;
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override {
-    auto product =
-        cast<NarrowMatMulOp>(GroupView{&group.getBody().front()}.anchor());
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    auto product = cast<NarrowMatMulOp>(group.anchor());
     int64_t panel = plan.number("columns"),
             left = shapeOf(product).back() % panel,
-            tail = left ? cover(product, left, target).width() : 0;
+            tail = left ? cover(product, left, group.target).width() : 0;
     for (OpOperand &operand : product->getOpOperands().drop_front())
-      packPanels(group, operand, panel, tail, /*steps=*/1);
+      packPanels(group.op(), operand, panel, tail, /*steps=*/1);
   }
 
   bool takesDynamicSizes() const override { return true; }

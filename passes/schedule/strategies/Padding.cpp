@@ -51,14 +51,13 @@ struct Runs {
 
 class PaddingStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     // Shorter runs do not make up for the overhead of their loops. If the
     // target prefers small code, the code of these loops is too large.
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
-    return runs && runs->inside() >= leastRun && !target.isDevice() &&
-           !target.smallCode && !fillsRegisters(*runs, target);
+    return runs && runs->inside() >= leastRun && !group.target.isDevice() &&
+           !group.target.smallCode && !fillsRegisters(*runs, group.target);
   }
 
   /// Whether one position of the padded axis fills at least half a register on

@@ -24,9 +24,8 @@ constexpr int64_t mostKernelColumns = 16;
 
 class PositionConvolutionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    ConvolutionAnchor anchor = positionConvolution(group, target);
+  bool matches(GroupOnTarget group) const override {
+    ConvolutionAnchor anchor = positionConvolution(group);
     if (!anchor.conv || group.savesMemory ||
         windowAxes(anchor.conv).back().kernel > mostKernelColumns)
       return false;
@@ -36,13 +35,13 @@ public:
     // 8 channels on armv7-a, a multiply-add takes 0.93 instructions with
     // positions in lanes, and 0.37 with channels in lanes (November 2026).
     if (shapeOf(anchor.conv.getResult()).back() >=
-        target.maxLanes(anchor.type()))
+        group.target.maxLanes(anchor.type()))
       return false;
     // Positions in lanes must cost less than this fraction of the estimate for
     // channels in lanes, as both estimates have errors.
     constexpr double surely = 0.9;
-    PositionTiles tiles(anchor, target);
-    ConvolutionTiles channels(anchor, target);
+    PositionTiles tiles(anchor, group.target);
+    ConvolutionTiles channels(anchor, group.target);
     return tiles.cycles(tiles.ranked(/*divides=*/false).front()) <
            surely * anchor.products() *
                channels.cycles(channels.ranked().front());
@@ -56,11 +55,10 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
-    ConvolutionAnchor anchor = positionConvolution(group, target);
-    PositionTiles tiles(anchor, target);
-    bool divides = paysToFork(group, target);
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
+    ConvolutionAnchor anchor = positionConvolution(group);
+    PositionTiles tiles(anchor, group.target);
+    bool divides = paysToFork(group);
     return plansOf(tiles.ranked(divides), [&](const PositionChoice &choice) {
       return Plan(anchor.conv.getContext(),
                   {{"channels", choice.channels},
@@ -70,26 +68,23 @@ public:
     });
   }
 
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
-    return PositionTiles(positionConvolution(group, target), target)
+  double cost(GroupOnTarget group, const Plan &plan) const override {
+    return PositionTiles(positionConvolution(group), group.target)
         .cycles({plan.number("channels"), plan.number("vectors"),
                  plan.number("lines")});
   }
 
-  SmallVector<int64_t>
-  scratchBytes(GroupView group, const Plan &plan,
-               const TargetDescription &target) const override {
-    ConvolutionAnchor anchor = positionConvolution(group, target);
+  SmallVector<int64_t> scratchBytes(GroupOnTarget group,
+                                    const Plan &plan) const override {
+    ConvolutionAnchor anchor = positionConvolution(group);
     return {plan.number("parts") *
-            PositionTiles(anchor, target).elements(plan.number("lines")) *
+            PositionTiles(anchor, group.target).elements(plan.number("lines")) *
             bytesPerElement(anchor.type())};
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    ConvolutionAnchor anchor = positionConvolution(group, target);
-    PositionTiles tiles(anchor, target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    ConvolutionAnchor anchor = positionConvolution(group);
+    PositionTiles tiles(anchor, group.target);
     auto beyond = [&](StringRef key, int64_t most, StringRef what) {
       int64_t asked = plan.number(key);
       return asked <= most
@@ -111,7 +106,7 @@ public:
   }
 
   void emit(KernelBuilder &b) const override {
-    emitPositionConvolution(b, positionConvolution(b.group, b.target));
+    emitPositionConvolution(b, positionConvolution(b.group));
   }
 };
 

@@ -17,8 +17,7 @@ namespace {
 
 class RecurrenceStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     Operation *anchor = group.anchor();
     if (!isa_and_nonnull<RNNOp, GRUOp, LSTMOp>(anchor) || group.isStrict() ||
         group.results() != anchor->getResults())
@@ -30,8 +29,8 @@ public:
         isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
     return isa<Float32Type>(elementOf(weights)) &&
            mayBeInPanels(weights, group.packs) &&
-           target.maxLanes(elementOf(weights)) > 1 &&
-           width % panelColumns(weights, target) == 0;
+           group.target.maxLanes(elementOf(weights)) > 1 &&
+           width % panelColumns(weights, group.target) == 0;
   }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -40,40 +39,37 @@ public:
                                    {"order", 0, 0, orders}};
     return keys;
   }
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     Value weights = weightsOf(group.anchor()).get();
     auto plan = [&](StringRef order) {
       return Plan(weights.getContext(),
-                  {{"columns", panelColumns(weights, target)}},
+                  {{"columns", panelColumns(weights, group.target)}},
                   {{"order", order}});
     };
     SmallVector<Plan> plans{plan("forward"), plan("alternating")};
     int64_t bytes =
         tensorType(weights).getNumElements() * int64_t(sizeof(float));
-    if (4 * bytes > 3 * target.l2Bytes)
+    if (4 * bytes > 3 * group.target.l2Bytes)
       std::swap(plans[0], plans[1]);
     return plans;
   }
   /// Estimates one load of weights per vector multiply-add, in each time step
   /// of each sequence.
-  double cost(GroupView group, const Plan &,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &) const override {
     Operation *anchor = group.anchor();
     Value weights = weightsOf(anchor).get();
     int64_t elements = tensorType(weights).getNumElements(),
             sequences = product(shapeOf(anchor->getOperand(0)).drop_back());
     double ofVector =
-        1 / std::min(target.rates.multiplyAdds, target.rates.loads);
-    if (elements * int64_t(sizeof(float)) > target.l1Bytes)
-      ofVector += target.rates.missedLoad;
+        1 / std::min(group.target.rates.multiplyAdds, group.target.rates.loads);
+    if (elements * int64_t(sizeof(float)) > group.target.l1Bytes)
+      ofVector += group.target.rates.missedLoad;
     return double(sequences) * ofVector * double(elements) /
-           double(target.maxLanes(elementOf(weights)));
+           double(group.target.maxLanes(elementOf(weights)));
   }
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     Value weights = weightsOf(group.anchor()).get();
-    int64_t columns = panelColumns(weights, target);
+    int64_t columns = panelColumns(weights, group.target);
     if (plan.number("columns") != columns)
       return "the plan has columns = " +
              std::to_string(plan.number("columns")) +
@@ -83,10 +79,9 @@ public:
                         weights.getDefiningOp<UnpackPanelsOp>());
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &) const override {
-    packPanels(group, weightsOf(GroupView{&group.getBody().front()}.anchor()),
-               plan.number("columns"), /*tail=*/0, /*steps=*/1);
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    packPanels(group.op(), weightsOf(group.anchor()), plan.number("columns"),
+               /*tail=*/0, /*steps=*/1);
   }
 
   bool takesDynamicSizes() const override { return true; }

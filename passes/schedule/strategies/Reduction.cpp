@@ -330,7 +330,7 @@ private:
 
 class ReductionStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &) const override {
+  bool matches(GroupOnTarget group) const override {
     auto reduction = dyn_cast_or_null<ReductionOpInterface>(group.anchor());
     if (!reduction || group.results().size() != 1 ||
         shapeOf(group.results()[0]) != shapeOf(reduction->getResult(0)))

@@ -43,7 +43,7 @@ public:
     if (chain.last)
       line = b.scratch({parts, 1, y[2], y[3]}, elementOf(filter().getResult()));
     int64_t all = images * rows;
-    if (!paysToFork(b.group, b.target))
+    if (!paysToFork(b.group))
       return part(b.index(0), b.index(0), b.index(all));
     b.forPart(parts, [&](Expr begin, Expr end) {
       auto rowOf = [&](Expr part) {
@@ -56,10 +56,7 @@ public:
   }
 
 private:
-  ConvOp filter() { return depthwiseOf(viewOf(chain.depthwise)); }
-  static GroupView viewOf(GroupOp group) {
-    return GroupView{&group.getBody().front()};
-  }
+  ConvOp filter() { return depthwiseOf(chain.depthwise); }
 
   /// Emits the work of one thread: rows [first, end) of the result, with the
   /// rows of all images numbered consecutively. `memory` is the number of its
@@ -135,7 +132,7 @@ private:
   /// convolution from `input`.
   void emitStage(GroupOp group, Value input, Value output,
                  llvm::function_ref<void(KernelBuilder &, ConvOp)> body) {
-    KernelBuilder stage(b.builder, b.function, viewOf(group), b.target, output);
+    KernelBuilder stage(b.builder, b.function, {group, b.target}, output);
     stage.plan = Plan(group.getPlanAttr());
     ConvOp conv;
     for (Operation &op : group.getBody().front())
@@ -158,9 +155,8 @@ private:
 
 class RowChainStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    return !target.isDevice() && RowChain::of(group).has_value();
+  bool matches(GroupOnTarget group) const override {
+    return !group.target.isDevice() && RowChain::of(group).has_value();
   }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -168,37 +164,32 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     return {Plan(group.block->getParentOp()->getContext(),
-                 {{"parts", RowChain::of(group)->parts(target)}})};
+                 {{"parts", RowChain::of(group)->parts(group.target)}})};
   }
 
   /// Returns the sum of the costs of the chain's convolutions.
-  double cost(GroupView group, const Plan &,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &) const override {
     double cycles = 0;
     for (GroupOp stage : RowChain::of(group)->stages())
       cycles += lookupStrategy(stage.getStrategy())
-                    ->cost(GroupView{&stage.getBody().front()},
-                           Plan(stage.getPlanAttr()), target);
+                    ->cost({stage, group.target}, Plan(stage.getPlanAttr()));
     return cycles;
   }
 
-  SmallVector<int64_t> scratchBytes(GroupView group, const Plan &plan,
-                                    const TargetDescription &) const override {
+  SmallVector<int64_t> scratchBytes(GroupOnTarget group,
+                                    const Plan &plan) const override {
     SmallVector<int64_t> bytes = RowChain::of(group)->scratchBytes();
     for (int64_t &one : bytes)
       one *= plan.number("parts");
     return bytes;
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     for (GroupOp stage : RowChain::of(group)->stages())
-      if (std::string why =
-              refusal(GroupView{&stage.getBody().front()}, stage.getStrategy(),
-                      stage.getPlanAttr(), target);
+      if (std::string why = refusal({stage, group.target}, stage.getStrategy(),
+                                    stage.getPlanAttr());
           !why.empty())
         return why;
     return "";

@@ -21,13 +21,13 @@ namespace {
 
 class TileConvolutionStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-    if (!anchor.conv || group.hasDynamicSizes() || !tileForm(anchor, target))
+    if (!anchor.conv || group.hasDynamicSizes() ||
+        !tileForm(anchor, group.target))
       return false;
-    TileWindowModel tiles = modelOf(anchor, target);
-    ConvolutionTiles vectors(anchor, target);
+    TileWindowModel tiles = modelOf(anchor, group.target);
+    ConvolutionTiles vectors(anchor, group.target);
     return tiles.cycles(tiles.ranked().front()) <
            anchor.products() * vectors.cycles(vectors.ranked().front());
   }
@@ -42,11 +42,10 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-    TileWindowModel model = modelOf(anchor, target);
-    int64_t lanes = lanesOf(anchor, target);
+    TileWindowModel model = modelOf(anchor, group.target);
+    int64_t lanes = lanesOf(anchor, group.target);
     UnpackPanelsOp packed = anchor.weights();
     std::vector<TileWindowModel::Choice> choices = model.ranked();
     if (packed) {
@@ -60,9 +59,9 @@ public:
     }
     // Choose the order that reads the weights once if they are large, else the
     // order that reads the input once.
-    bool weightsFirst =
-        anchor.isMatrix() && anchor.weightBytes() > target.residentBytes();
-    bool divides = !anchor.isMatrix() && paysToFork(group, target);
+    bool weightsFirst = anchor.isMatrix() &&
+                        anchor.weightBytes() > group.target.residentBytes();
+    bool divides = !anchor.isMatrix() && paysToFork(group);
     return plansOf(choices, [&](const TileWindowModel::Choice &choice) {
       return Plan(anchor.conv.getContext(),
                   {{"columns", panelOf(packed, choice.block, lanes)},
@@ -73,15 +72,13 @@ public:
     });
   }
 
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-    return modelOf(anchor, target)
-        .cycles({blockOf(anchor, plan, target), plan.number("lines")});
+    return modelOf(anchor, group.target)
+        .cycles({blockOf(anchor, plan, group.target), plan.number("lines")});
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
     int64_t lines = plan.number("lines"),
             rows = shapeOf(anchor.conv.getResult())[1];
@@ -89,28 +86,28 @@ public:
       return "the " + std::to_string(rows) +
              " rows of the result cannot be computed " + std::to_string(lines) +
              " at a time";
-    TileChoice block = blockOf(anchor, plan, target);
+    TileChoice block = blockOf(anchor, plan, group.target);
     int64_t columns = plan.number("columns");
-    std::string why = refusePanels(
-        columns, block.vectors * lanesOf(anchor, target), anchor.weights());
-    return why.empty() ? refuseBlock(block.rows, block.vectors, target) : why;
+    std::string why =
+        refusePanels(columns, block.vectors * lanesOf(anchor, group.target),
+                     anchor.weights());
+    return why.empty() ? refuseBlock(block.rows, block.vectors, group.target)
+                       : why;
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override {
-    auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
-    TileForm form = *tileForm(anchor, target);
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    TileForm form = *tileForm(anchor, group.target);
     int64_t panel = plan.number("columns"), left = anchor.channels() % panel;
-    packPanels(group, anchor.conv->getOpOperand(1), panel,
+    packPanels(group.op(), anchor.conv->getOpOperand(1), panel,
                left ? form.cover(left).width() : 0, form.group);
   }
 
-  bool readsVectors(GroupView group, BlockArgument operand,
-                    const TargetDescription &target) const override {
+  bool readsVectors(GroupOnTarget group, BlockArgument operand) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
     bool isAlone = operand == anchor.conv.getX() && operand.hasOneUse();
     return !(isAlone && anchor.isMatrix()) &&
-           Strategy::readsVectors(group, operand, target);
+           Strategy::readsVectors(group, operand);
   }
 
   void emit(KernelBuilder &b) const override {

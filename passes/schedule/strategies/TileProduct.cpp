@@ -19,18 +19,17 @@ namespace {
 
 class TileProductStrategy : public ModelledProduct<TileProductStrategy> {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    return ProductStrategy::matches(group, target) &&
+  bool matches(GroupOnTarget group) const override {
+    return ProductStrategy::matches(group) &&
            mayBeInPanels(cast<MatMulOp>(group.anchor()).getB(), group.packs);
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
-    std::string why = ProductStrategy::refuse(group, plan, target);
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
+    std::string why = ProductStrategy::refuse(group, plan);
     TileChoice block =
-        tileOf(plan, lanes(cast<MatMulOp>(group.anchor()), target));
-    return why.empty() ? refuseBlock(block.rows, block.vectors, target) : why;
+        tileOf(plan, lanes(cast<MatMulOp>(group.anchor()), group.target));
+    return why.empty() ? refuseBlock(block.rows, block.vectors, group.target)
+                       : why;
   }
 
   void emit(KernelBuilder &b) const override {
@@ -85,11 +84,10 @@ public:
         });
   }
 
-  bool readsVectors(GroupView group, BlockArgument operand,
-                    const TargetDescription &target) const override {
+  bool readsVectors(GroupOnTarget group, BlockArgument operand) const override {
     Value a = cast<MatMulOp>(group.anchor()).getA();
     return (operand != a || !operand.hasOneUse()) &&
-           Strategy::readsVectors(group, operand, target);
+           Strategy::readsVectors(group, operand);
   }
 
   static RegisterTileModel model(MatMulOp product,

@@ -78,7 +78,7 @@ bool hasFewRows(TransposeOp op) {
 /// Returns the lanes of the vectors of a tile; 0 if they cannot hold some
 /// element type of the group. Larger square tiles would take more code and
 /// hardly be faster.
-int64_t lanesOf(GroupView group, const TargetDescription &target) {
+int64_t lanesOf(GroupOnTarget group) {
   int64_t lanes = hasFewRows(transposeOf(group)) ? 16 : 8;
   for (Operation &op : group.block->without_terminator())
     for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults())) {
@@ -87,7 +87,7 @@ int64_t lanesOf(GroupView group, const TargetDescription &target) {
           !llvm::is_contained({8u, 16u, 32u, 64u},
                               stored.getIntOrFloatBitWidth()))
         return 0;
-      lanes = std::min<int64_t>(lanes, target.maxLanes(type));
+      lanes = std::min<int64_t>(lanes, group.target.maxLanes(type));
     }
   return lanes;
 }
@@ -95,7 +95,7 @@ int64_t lanesOf(GroupView group, const TargetDescription &target) {
 class TransposeTiles {
 public:
   TransposeTiles(KernelBuilder &b, TransposeOp op)
-      : b(b), op(op), perm(op.getPerm()), lanes(lanesOf(b.group, b.target)),
+      : b(b), op(op), perm(op.getPerm()), lanes(lanesOf(b.group)),
         elementBytes(bytesPerElement(elementOf(op.getX()))),
         x(shapeOf(op.getX())), columnAxis(int64_t(x.size()) - 1),
         rowAxis(perm.back()) {
@@ -301,14 +301,13 @@ private:
 
 class TransposeStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     TransposeOp op = transposeOf(group);
-    if (!op || group.hasDynamicSizes() || target.isDevice() ||
-        target.smallCode || target.wholeRegisters)
+    if (!op || group.hasDynamicSizes() || group.target.isDevice() ||
+        group.target.smallCode || group.target.wholeRegisters)
       return false;
     ArrayRef<int64_t> x = shapeOf(op.getX());
-    int64_t lanes = lanesOf(group, target), rowAxis = op.getPerm().back();
+    int64_t lanes = lanesOf(group), rowAxis = op.getPerm().back();
     if (lanes < 4 || rowAxis + 1 == int64_t(x.size()) || x.back() < lanes)
       return false;
     if (!hasFewRows(op))

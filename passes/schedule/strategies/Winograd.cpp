@@ -83,14 +83,13 @@ ElementsAttr valuesOf(ConvOp conv) {
 
 class WinogradStrategy : public Strategy {
 public:
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
+  bool matches(GroupOnTarget group) const override {
     // No other strategy can compute a convolution whose weights are already
     // transformed.
     if (ConvolutionAnchor sampled = sampledConvolution(group); sampled.conv)
       return dividesTiles(sampled.pool, sampledWeights(sampled.conv).getSize());
     ConvolutionAnchor plain = plainConvolution(group);
-    return plain.conv && !choices(group, plain, target).empty();
+    return plain.conv && !choices(group, plain).empty();
   }
 
   bool takesDynamicSizes() const override { return true; }
@@ -104,27 +103,25 @@ public:
     return keys;
   }
 
-  SmallVector<Plan> plans(GroupView group,
-                          const TargetDescription &target) const override {
+  SmallVector<Plan> plans(GroupOnTarget group) const override {
     if (ConvOp conv = sampledConvolution(group).conv)
-      return plansOf(sampledChoices(group, conv, target), [&](auto &choice) {
-        return planOf(conv, choice, target);
+      return plansOf(sampledChoices(group, conv), [&](auto &choice) {
+        return planOf(conv, choice, group.target);
       });
     ConvolutionAnchor plain = plainConvolution(group);
-    return plansOf(choices(group, plain, target), [&](auto &choice) {
-      return planOf(plain.conv, choice, target);
+    return plansOf(choices(group, plain), [&](auto &choice) {
+      return planOf(plain.conv, choice, group.target);
     });
   }
 
-  std::optional<Plan>
-  planWithin(GroupView group, int64_t bytes,
-             const TargetDescription &target) const override {
+  std::optional<Plan> planWithin(GroupOnTarget group,
+                                 int64_t bytes) const override {
     ConvOp conv = sampledConvolution(group).conv;
     if (!conv)
       return std::nullopt;
-    for (const WinogradChoice &choice : sampledChoices(group, conv, target)) {
-      Plan plan = planOf(conv, choice, target);
-      SmallVector<int64_t> needed = scratchBytes(group, plan, target);
+    for (const WinogradChoice &choice : sampledChoices(group, conv)) {
+      Plan plan = planOf(conv, choice, group.target);
+      SmallVector<int64_t> needed = scratchBytes(group, plan);
       if (std::accumulate(needed.begin(), needed.end(), int64_t(0)) <= bytes)
         return plan;
     }
@@ -133,12 +130,11 @@ public:
 
   /// Estimates the cycles without the first read of the weights, like the costs
   /// of other strategies; that read counts only in comparisons of tile sizes.
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override {
+  double cost(GroupOnTarget group, const Plan &plan) const override {
     ConvOp conv = convolutionOf(group).conv;
-    int64_t lanes = target.maxLanes(elementOf(conv.getX())),
+    int64_t lanes = group.target.maxLanes(elementOf(conv.getX())),
             columns = plan.number("columns");
-    WinogradTiles tiles(conv, plan.number("size"), target, columns);
+    WinogradTiles tiles(conv, plan.number("size"), group.target, columns);
     WinogradChoice choice{plan.number("size"),
                           {plan.number("rows"), columns / lanes, 1},
                           plan.number("block"),
@@ -146,9 +142,8 @@ public:
     return tiles.cycles(choice) - tiles.firstRead(choice);
   }
 
-  SmallVector<int64_t>
-  scratchBytes(GroupView group, const Plan &plan,
-               const TargetDescription &target) const override {
+  SmallVector<int64_t> scratchBytes(GroupOnTarget group,
+                                    const Plan &plan) const override {
     ConvOp conv = convolutionOf(group).conv;
     int64_t size = plan.number("size"), points = Winograd(size).points,
             columns = std::min<int64_t>(plan.number("columns"),
@@ -158,7 +153,7 @@ public:
     // The transformed inputs of a block of tiles, and their products with one
     // panel of weights.
     return {tiles * shapeOf(conv.getX()).back(),
-            tiles * cover(conv, columns, target).width()};
+            tiles * cover(conv, columns, group.target).width()};
   }
 
   int64_t rowsTogether(GroupView group, const Plan &plan) const override {
@@ -166,8 +161,7 @@ public:
     return plan.number("size") / (anchor.pool ? windowOf(anchor.pool)[0] : 1);
   }
 
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override {
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     int64_t size = plan.number("size"), rows = plan.number("rows");
     if (!Winograd::hasSize(size))
       return "tiles of " + std::to_string(size) +
@@ -183,35 +177,35 @@ public:
              " tiles must be a multiple of its " + std::to_string(rows) +
              " rows";
     int64_t columns = plan.number("columns");
-    if (std::string why = refusePanels(
-            columns, cover(conv, columns, target).width(), unpackOf(conv));
+    if (std::string why =
+            refusePanels(columns, cover(conv, columns, group.target).width(),
+                         unpackOf(conv));
         !why.empty())
       return why;
-    int64_t lanes = target.maxLanes(elementOf(conv.getX()));
+    int64_t lanes = group.target.maxLanes(elementOf(conv.getX()));
     return refuseTile({rows, columns / lanes, 1}, 1, group.isStrict());
   }
 
-  void pack(GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override {
-    ConvOp conv = plainConvolution({&group.getBody().front()}).conv;
+  void pack(GroupOnTarget group, const Plan &plan) const override {
+    ConvOp conv = plainConvolution(group).conv;
     if (!conv)
       return;
-    OpBuilder builder(group);
+    OpBuilder builder(group.op());
     Location loc = conv.getLoc();
     auto argument = cast<BlockArgument>(conv.getW());
     Value sampled = SampleKernelOp::create(
-        builder, loc, group.getInputs()[argument.getArgNumber()],
+        builder, loc, group.op().getInputs()[argument.getArgNumber()],
         plan.number("size"));
     OpOperand &weights = conv->getOpOperand(1);
-    BlockArgument own = replaceInput(group, weights, sampled);
+    BlockArgument own = replaceInput(group.op(), weights, sampled);
     builder.setInsertionPoint(conv);
     auto restored =
         RestoreKernelOp::create(builder, loc, own, plan.number("size"));
     weights.set(restored);
     int64_t panel = plan.number("columns"),
             left = shapeOf(conv.getResult()).back() % panel;
-    putInPanels(group, restored->getOpOperand(0), panel,
-                left ? cover(conv, left, target).width() : 0, 1);
+    putInPanels(group.op(), restored->getOpOperand(0), panel,
+                left ? cover(conv, left, group.target).width() : 0, 1);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -221,12 +215,11 @@ public:
 private:
   /// Returns the parameters (tile, block, parts) that fit the width of the
   /// packed weights, cheapest first.
-  static std::vector<WinogradChoice>
-  sampledChoices(GroupView group, ConvOp conv,
-                 const TargetDescription &target) {
-    return WinogradTiles(conv, sampledWeights(conv).getSize(), target,
+  static std::vector<WinogradChoice> sampledChoices(GroupOnTarget group,
+                                                    ConvOp conv) {
+    return WinogradTiles(conv, sampledWeights(conv).getSize(), group.target,
                          unpackOf(conv).getPanel())
-        .ranked(paysToFork(group, target));
+        .ranked(paysToFork(group));
   }
 
   static Plan planOf(ConvOp conv, const WinogradChoice &choice,
@@ -256,20 +249,20 @@ private:
 
   /// Returns the parameters (tile size, register tile, block, parts) that are
   /// cheaper than a direct convolution and exact enough, cheapest first.
-  static std::vector<WinogradChoice> choices(GroupView group,
-                                             ConvolutionAnchor anchor,
-                                             const TargetDescription &target) {
+  static std::vector<WinogradChoice> choices(GroupOnTarget group,
+                                             ConvolutionAnchor anchor) {
     // Winograd's algorithm cannot keep the order of the terms, as strict mode
     // requires, and takes scratch memory.
     ConvOp conv = anchor.conv;
-    if (group.isStrict() || group.savesMemory || !suitsWinograd(conv, target))
+    if (group.isStrict() || group.savesMemory ||
+        !suitsWinograd(conv, group.target))
       return {};
     ElementsAttr weights = valuesOf(conv);
-    double direct = cyclesOfDefinition(group, anchor, target);
+    double direct = cyclesOfDefinition(group, anchor);
     std::vector<WinogradChoice> all;
     for (int64_t size : {4, 2}) {
       std::vector<WinogradChoice> some =
-          WinogradTiles(conv, size, target).ranked(paysToFork(group, target));
+          WinogradTiles(conv, size, group.target).ranked(paysToFork(group));
       if (!weights || !dividesTiles(anchor.pool, size) || some.empty() ||
           some.front().cycles >= direct ||
           (!all.empty() && some.front().cycles >= all.front().cycles) ||
@@ -280,13 +273,12 @@ private:
     return all;
   }
 
-  static double cyclesOfDefinition(GroupView group, ConvolutionAnchor anchor,
-                                   const TargetDescription &target) {
+  static double cyclesOfDefinition(GroupOnTarget group,
+                                   ConvolutionAnchor anchor) {
     const Strategy &definition = *lookupStrategy("convolution");
-    double products =
-        definition.cost(group, definition.plans(group, target).front(), target);
-    return products +
-           cyclesOfFirstRead(double(anchor.weightBytes()), products, target);
+    double products = definition.cost(group, definition.plans(group).front());
+    return products + cyclesOfFirstRead(double(anchor.weightBytes()), products,
+                                        group.target);
   }
 };
 

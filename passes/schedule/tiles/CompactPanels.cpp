@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/CompactPanels.h"
 
+#include "passes/schedule/PlanFields.h"
 #include "passes/schedule/tiles/TileStore.h"
 #include "passes/schedule/tiles/VectorTile.h"
 
@@ -59,13 +60,13 @@ Value CompactPanels::weightsFrom(const Panel &panel, Expr step) {
   return cursorAt(b, panels.buffer, {at}, "next_w");
 }
 
-ArrayRef<PlanKey> compactPlanKeys() {
-  static const PlanKey keys[] = {{"columns", 1, 1 << 16},
-                                 {"groups", 1, 2},
-                                 {"rows", 1, 1 << 16},
-                                 {"together", 1, 16}};
-  return keys;
-}
+static const PlanFields<CursorTileChoice> fields = {
+    {{"columns", 1, 1 << 16}, &CursorTileChoice::columns},
+    {{"groups", 1, 2}, &CursorTileChoice::groups},
+    {{"rows", 1, 1 << 16}, &CursorTileChoice::rows},
+    {{"together", 1, 16}, &CursorTileChoice::together}};
+
+ArrayRef<PlanKey> compactPlanKeys() { return fields.keys(); }
 
 SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
                                const CursorTerms &terms,
@@ -77,20 +78,11 @@ SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
   any.exact = false;
   int64_t panel = packed ? int64_t(packed.getPanel())
                          : rankCompactTiles(any, target, terms).front().columns;
-  return plansOf(rankCompactTiles(work, target, terms, panel),
-                 [&](const CursorTileChoice &tile) {
-                   return Plan(weights.getContext(),
-                               {{"columns", tile.columns},
-                                {"groups", tile.groups},
-                                {"rows", tile.rows},
-                                {"together", tile.together}});
-                 });
+  return fields.plans(weights.getContext(),
+                      rankCompactTiles(work, target, terms, panel));
 }
 
-CursorTileChoice compactTile(const Plan &plan) {
-  return {plan.number("rows"), plan.number("columns"), plan.number("together"),
-          plan.number("groups")};
-}
+CursorTileChoice compactTile(const Plan &plan) { return fields.tileOf(plan); }
 
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
                               Value weights, const CursorTerms &terms,

@@ -36,10 +36,9 @@ static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
   return behind.contains(group.results()[0]);
 }
 
-ConvolutionAnchor positionConvolution(GroupView group,
-                                      const TargetDescription &target) {
-  if (group.hasDynamicSizes() || target.isDevice() || target.smallCode ||
-      target.wholeRegisters)
+ConvolutionAnchor positionConvolution(GroupOnTarget group) {
+  if (group.hasDynamicSizes() || group.target.isDevice() ||
+      group.target.smallCode || group.target.wholeRegisters)
     return {};
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   ConvOp conv = found.conv;
@@ -53,7 +52,7 @@ ConvolutionAnchor positionConvolution(GroupView group,
   // order for a single channel only.
   bool isInOrder = !group.isStrict() || shapeOf(conv.getX()).back() == 1;
   bool takes = isa<Float32Type, Float64Type>(type) &&
-               target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
+               group.target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
                isOfType(conv.getBias()) && isOfType(conv.getResult()) &&
                (rank == 3 || rank == 4) && isInOrder &&
                tensorType(found.result()).getNumElements() > 0 &&

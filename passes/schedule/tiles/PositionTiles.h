@@ -29,8 +29,7 @@ namespace ingot::schedule {
 /// Returns the float convolution of a group, with its pool, if positions can be
 /// in lanes: its epilogue may read per-channel values only. Null if the group
 /// computes something else.
-ConvolutionAnchor positionConvolution(GroupView group,
-                                      const TargetDescription &target);
+ConvolutionAnchor positionConvolution(GroupOnTarget group);
 
 /// The tensor in which the columns of a row and channel of a convolution's
 /// input are contiguous, and the mapping of axes. Nothing if they are not

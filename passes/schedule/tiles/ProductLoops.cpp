@@ -12,11 +12,10 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-bool ProductStrategy::matches(GroupView group,
-                              const TargetDescription &target) const {
+bool ProductStrategy::matches(GroupOnTarget group) const {
   auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
   return product && group.results().size() == 1 &&
-         ProductSizes::fitTiles(product) && fits(product, target) &&
+         ProductSizes::fitTiles(product) && fits(product, group.target) &&
          dimsOf(product.getResult()) == dimsOf(group.results()[0]);
 }
 
@@ -69,13 +68,13 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
   return int64_t(llvm::divideCeil(tiles, blocks)) * tile.rows;
 }
 
-SmallVector<Plan>
-ProductStrategy::plans(GroupView group, const TargetDescription &target) const {
+SmallVector<Plan> ProductStrategy::plans(GroupOnTarget group) const {
   auto product = cast<MatMulOp>(group.anchor());
   auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
-  int64_t lanes = this->lanes(product, target);
-  std::vector<TileChoice> tiles = fittingPanels(
-      this->tiles(product, target), packed, shapeOf(product).back(), lanes);
+  int64_t lanes = this->lanes(product, group.target);
+  std::vector<TileChoice> tiles =
+      fittingPanels(this->tiles(product, group.target), packed,
+                    shapeOf(product).back(), lanes);
   SmallVector<Plan> plans;
   for (const TileChoice &tile : tiles) {
     int64_t columns = panelOf(packed, tile, lanes);
@@ -84,7 +83,7 @@ ProductStrategy::plans(GroupView group, const TargetDescription &target) const {
         {"rows", tile.rows},
         {"splits", group.isStrict() ? 1 : tile.splits}};
     Plan whole(product.getContext(), numbers);
-    if (auto block = blockOf(product, tile, columns, target)) {
+    if (auto block = blockOf(product, tile, columns, group.target)) {
       numbers.push_back({"block", *block});
       plans.push_back(Plan(product.getContext(), numbers));
     }
@@ -96,15 +95,15 @@ ProductStrategy::plans(GroupView group, const TargetDescription &target) const {
   return plans;
 }
 
-double ProductStrategy::cost(GroupView group, const Plan &plan,
-                             const TargetDescription &target) const {
+double ProductStrategy::cost(GroupOnTarget group, const Plan &plan) const {
   auto product = cast<MatMulOp>(group.anchor());
-  return cycles(product, tileOf(plan, lanes(product, target)), target) *
+  return cycles(product, tileOf(plan, lanes(product, group.target)),
+                group.target) *
          double(ProductSizes(product).batches.most());
 }
 
-std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
-                                    const TargetDescription &target) const {
+std::string ProductStrategy::refuse(GroupOnTarget group,
+                                    const Plan &plan) const {
   auto product = cast<MatMulOp>(group.anchor());
   int64_t columns = plan.number("columns");
   // A right operand that is not packed is read in place, in vectors that fit
@@ -112,11 +111,12 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
   bool inPanels = mayBeInPanels(product.getB(), group.packs) &&
                   shapeOf(product.getB()).size() == 2;
   std::string why =
-      inPanels ? refusePanels(columns,
-                              panelVectors(product, columns, target).width(),
-                              product.getB().getDefiningOp<UnpackPanelsOp>())
-               : "";
-  TileChoice tile = tileOf(plan, lanes(product, target));
+      inPanels
+          ? refusePanels(columns,
+                         panelVectors(product, columns, group.target).width(),
+                         product.getB().getDefiningOp<UnpackPanelsOp>())
+          : "";
+  TileChoice tile = tileOf(plan, lanes(product, group.target));
   if (why.empty())
     why = refuseTile(tile, mostSplits(product), group.isStrict());
   auto block = plan.optionalNumber("block");
@@ -133,16 +133,15 @@ std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
                    std::to_string(tile.rows) + " rows of a tile";
 }
 
-void ProductStrategy::pack(GroupOp group, const Plan &plan,
-                           const TargetDescription &target) const {
-  auto product = cast<MatMulOp>(GroupView{&group.getBody().front()}.anchor());
+void ProductStrategy::pack(GroupOnTarget group, const Plan &plan) const {
+  auto product = cast<MatMulOp>(group.anchor());
   if (shapeOf(product.getB()).size() != 2)
     return;
   int64_t panel = plan.number("columns"),
           left = shapeOf(product).back() % panel;
-  packPanels(group, product->getOpOperand(1), panel,
-             left ? panelVectors(product, left, target).width() : 0,
-             steps(product, target));
+  packPanels(group.op(), product->getOpOperand(1), panel,
+             left ? panelVectors(product, left, group.target).width() : 0,
+             steps(product, group.target));
 }
 
 StepChunks ProductLoops::fetchAhead(const PackedPanels &panels,

@@ -18,16 +18,12 @@ namespace ingot::schedule {
 /// splits} of tiles whose vectors have `lanes` lanes.
 class ProductStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &target) const override;
+  bool matches(GroupOnTarget group) const override;
   llvm::ArrayRef<PlanKey> planKeys() const override;
-  llvm::SmallVector<Plan> plans(GroupView group,
-                                const TargetDescription &target) const override;
-  double cost(GroupView group, const Plan &plan,
-              const TargetDescription &target) const override;
-  std::string refuse(GroupView group, const Plan &plan,
-                     const TargetDescription &target) const override;
-  void pack(graph::GroupOp group, const Plan &plan,
-            const TargetDescription &target) const override;
+  llvm::SmallVector<Plan> plans(GroupOnTarget group) const override;
+  double cost(GroupOnTarget group, const Plan &plan) const override;
+  std::string refuse(GroupOnTarget group, const Plan &plan) const override;
+  void pack(GroupOnTarget group, const Plan &plan) const override;
   bool takesDynamicSizes() const override { return true; }
 
 protected:

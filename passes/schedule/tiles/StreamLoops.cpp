@@ -60,7 +60,7 @@ public:
       });
     int64_t images = shapeOf(conv.getResult())[0],
             rows = shapeOf(conv.getResult())[1];
-    if (images == 1 && rows > 1 && paysToFork(b.group, b.target))
+    if (images == 1 && rows > 1 && paysToFork(b.group))
       return b.forPart(rows, [&](Expr begin, Expr end) {
         downRows(b.index(0), begin, end, std::nullopt);
       });
