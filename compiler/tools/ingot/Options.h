@@ -54,6 +54,9 @@ struct Options {
   llvm::cl::SubCommand bench{"bench", "Time a model on this machine"};
   llvm::cl::SubCommand quantize{"quantize",
                                 "Quantize a float model; the result is ONNX"};
+  llvm::cl::SubCommand llm{"llm", "Make a chat program from a language model"};
+  llvm::cl::SubCommand tokenizer{"tokenizer",
+                                 "Write a tokenizer.json as standalone C++"};
   llvm::cl::SubCommand ops{"ops", "List the operators, or describe one"};
   llvm::cl::SubCommand targets{"targets", "List the targets"};
   llvm::cl::SubCommand helpCommand{"help", "Show the help of a command"};
@@ -64,9 +67,9 @@ struct Options {
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
   /// All commands, `compile` first.
-  llvm::cl::SubCommand *const parsers[14] = {
-      &compile,     &inspect,        &diff,       &test,     &verify,
-      &run,         &bench,          &quantize,   &ops,      &targets,
+  llvm::cl::SubCommand *const parsers[16] = {
+      &compile,     &inspect,        &diff,       &test,      &verify, &run,
+      &bench,       &quantize,       &llm,        &tokenizer, &ops,    &targets,
       &helpCommand, &versionCommand, &completion, &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
@@ -79,9 +82,11 @@ struct Options {
     Run = 32,
     Bench = 64,
     Quantize = 128,
-    Ops = 256,
-    Targets = 512,
-    All = 0x3fff,
+    Llm = 256,
+    Tokenizer = 512,
+    Ops = 1024,
+    Targets = 2048,
+    All = 0xffff,
     Models = Compile | Inspect | Diff | Test | Verify | Run | Bench
   };
   /// The syntax of each command, in the order of `parsers`.

@@ -680,9 +680,16 @@ void readArguments(const Options &options, Arguments &arguments,
                          option == &options.maxTimeGrowth, diagnostics))
         arguments.growth.push_back({option->ArgStr.str(), *growth});
   bool isQuantizing = command.parser == &options.quantize;
-  const auto &output = isQuantizing ? options.quantizedOutput : options.output;
+  const auto &output = isQuantizing ? options.quantizedOutput
+                       : command.parser == &options.llm ? options.chatOutput
+                       : command.parser == &options.tokenizer
+                           ? options.tokenizerOutput
+                           : options.output;
   if (isGiven(output))
     arguments.output = output;
+  arguments.context = options.context;
+  arguments.promptChunk = options.promptChunk;
+  arguments.chatTemplate = options.chatTemplate;
   arguments.outputDir = options.outputDir;
   arguments.emitTest = options.emitTest;
   arguments.evidence = options.evidence;
