@@ -59,6 +59,10 @@ struct Arguments {
   /// The file of a timeline, and whether ONNX Runtime is timed too.
   std::string trace;
   bool compares = false;
+  /// What `ingot llm` makes: the most tokens, those of a part of the prompt,
+  /// and the form of a conversation; 0 and empty: chosen from the model.
+  unsigned context = 0, promptChunk = 0;
+  std::string chatTemplate;
   unsigned threads = 1;
   double seconds = 3;
   /// The ticks per second of a log, as given.
@@ -82,6 +86,8 @@ int diffCommand(Arguments &arguments, Diagnostics &diagnostics);
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
 int traceCommand(Arguments &arguments, Diagnostics &diagnostics);
 int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics);
+int llmCommand(Arguments &arguments, Diagnostics &diagnostics);
+int tokenizerCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int helpCommand(Arguments &arguments, Diagnostics &diagnostics);

@@ -116,6 +116,19 @@ The table has a line for each layer:
   so far    signal-to-noise ratio if this layer and all before it are quantized
 )";
 
+static constexpr StringLiteral llmExamples = R"(
+  ingot llm smollm -o chat                      a folder: network, tokenizer, chat program
+  make -C chat && chat/chat                     build it, and talk to it
+  ingot llm smollm -o chat --context 1024       a shorter context, which needs less memory
+
+The folder of the model is one that the model builder of ONNX Runtime GenAI or
+Optimum has written. docs/llm.md describes it and the program.
+)";
+
+static constexpr StringLiteral tokenizerExamples = R"(
+  ingot tokenizer tokenizer.json -o tok.cpp     tok::encode, tok::decode
+)";
+
 static constexpr StringLiteral opsExamples = R"(
   ingot ops                                     all operators
   ingot ops Resize                              what is supported of Resize
@@ -162,6 +175,8 @@ Options::Options() {
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
       {&traceCommand, ingot::traceCommand, "LOG", 1, 1, traceExamples},
       {&quantize, quantizeCommand, "MODEL.onnx", 1, 1, quantizeExamples},
+      {&llm, llmCommand, "DIR", 1, 1, llmExamples},
+      {&tokenizer, tokenizerCommand, "TOKENIZER.json", 1, 1, tokenizerExamples},
       {&ops, opsCommand, "[OPERATOR]", 0, 1, opsExamples},
       {&targets, targetsCommand, "", 0, 0, targetsExamples},
       {&helpCommand, ingot::helpCommand, "[COMMAND]", 0, 1, helpExamples},

@@ -58,6 +58,9 @@ struct Options {
       "trace", "Convert what a trace hook printed to a timeline"};
   llvm::cl::SubCommand quantize{"quantize",
                                 "Quantize a float model; the result is ONNX"};
+  llvm::cl::SubCommand llm{"llm", "Make a chat program from a language model"};
+  llvm::cl::SubCommand tokenizer{"tokenizer",
+                                 "Write a tokenizer.json as standalone C++"};
   llvm::cl::SubCommand ops{"ops", "List the operators, or describe one"};
   llvm::cl::SubCommand targets{"targets", "List the targets"};
   llvm::cl::SubCommand helpCommand{"help", "Show the help of a command"};
@@ -68,11 +71,11 @@ struct Options {
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
   /// All commands, `compile` first.
-  llvm::cl::SubCommand *const parsers[16] = {
-      &compile,      &inspect, &report,      &diff,           &test,
-      &verify,       &run,     &bench,       &traceCommand,   &quantize,
-      &ops,          &targets, &helpCommand, &versionCommand, &completion,
-      &reference};
+  llvm::cl::SubCommand *const parsers[18] = {
+      &compile,      &inspect,   &report,         &diff,        &test,
+      &verify,       &run,       &bench,          &traceCommand, &quantize,
+      &llm,          &tokenizer, &ops,            &targets,     &helpCommand,
+      &versionCommand, &completion, &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
   enum : unsigned {
@@ -86,9 +89,11 @@ struct Options {
     Bench = 128,
     Trace = 256,
     Quantize = 512,
-    Ops = 1024,
-    Targets = 2048,
-    All = 0xffff,
+    Llm = 1024,
+    Tokenizer = 2048,
+    Ops = 4096,
+    Targets = 8192,
+    All = 0x3ffff,
     Models = Compile | Inspect | Report | Diff | Test | Verify | Run | Bench
   };
   /// The syntax of each command, in the order of `parsers`.

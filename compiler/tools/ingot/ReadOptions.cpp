@@ -690,9 +690,14 @@ void readArguments(const Options &options, Arguments &arguments,
       command.parser == &options.quantize       ? options.quantizedOutput
       : command.parser == &options.report       ? options.reportOutput
       : command.parser == &options.traceCommand ? options.traceOutput
+      : command.parser == &options.llm          ? options.chatOutput
+      : command.parser == &options.tokenizer    ? options.tokenizerOutput
                                                 : options.output;
   if (isGiven(output))
     arguments.output = output;
+  arguments.context = options.context;
+  arguments.promptChunk = options.promptChunk;
+  arguments.chatTemplate = options.chatTemplate;
   arguments.outputDir = options.outputDir;
   arguments.emitTest = options.emitTest;
   arguments.evidence = options.evidence;

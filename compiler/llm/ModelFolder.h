@@ -1,0 +1,60 @@
+// Reads the folder of a language model, as the model builder of ONNX Runtime
+// GenAI or Optimum writes it.
+
+#ifndef INGOT_COMPILER_LLM_MODELFOLDER_H
+#define INGOT_COMPILER_LLM_MODELFOLDER_H
+
+#include "compiler/Compile.h"
+#include "compiler/llm/Tokenizer.h"
+
+namespace ingot::llm {
+
+/// The texts around the turns of a conversation.
+struct ChatTemplate {
+  llvm::StringLiteral name;
+  /// A text that only templates of this form contain.
+  llvm::StringLiteral mark;
+  llvm::StringLiteral start, beforeSystem, afterSystem, beforeUser, afterUser,
+      afterAnswer;
+  /// Tokens that must exist; the last one ends an answer.
+  std::vector<llvm::StringLiteral> tokens;
+};
+
+struct ModelFolder {
+  std::string folder, model, tokenizerPath;
+  Tokenizer tokenizer;
+  /// The inputs and outputs of the network.
+  std::string ids, mask, positions, logits;
+  bool hasNarrowIds = false;
+  /// The symbols of the sizes of the inputs.
+  std::string batchSize, sequenceSize, totalSize, pastSize;
+  std::vector<std::pair<std::string, std::string>> states;
+  int64_t context = 0, vocabulary = 0;
+  std::vector<int64_t> stopTokens;
+  int64_t beginToken = -1;
+  double temperature = 0, topP = 1, repetitionPenalty = 1;
+  int64_t topK = 0;
+  const ChatTemplate *form = nullptr;
+  /// Whether the network can compute the logits of the last position only.
+  bool hasLastLogits = false;
+
+  /// Opens the network; with the node that selects the last position where
+  /// hasLastLogits.
+  std::unique_ptr<ModelFile> open(Diagnostics &diagnostics) const;
+};
+
+/// Reads the folder; `context` and `form` are what the user has chosen: 0 and
+/// empty for what the model states.
+std::optional<ModelFolder> readModelFolder(llvm::StringRef folder,
+                                           int64_t context,
+                                           llvm::StringRef form,
+                                           Diagnostics &diagnostics);
+
+/// Prints settings.h. `header` is the text of the network's header, which has
+/// the names of the sizes.
+void printSettings(const ModelFolder &model, int64_t promptChunk,
+                   llvm::StringRef header, llvm::raw_ostream &os);
+
+} // namespace ingot::llm
+
+#endif // INGOT_COMPILER_LLM_MODELFOLDER_H
