@@ -85,7 +85,7 @@ void printMemoryFunctions(StringRef programs, TextWriter &out) {
 }
 
 std::set<std::string> printOpening(StringRef opening, StringRef kernels,
-                                          TextWriter &out) {
+                                   TextWriter &out) {
   // The prologue, divided into units that are printed or omitted as a whole.
   struct Fragment {
     std::string comment, text;

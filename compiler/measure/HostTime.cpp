@@ -336,10 +336,9 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
     if (!function || function.isExternal())
       return;
     HostTime time;
-    auto [cycles, least] =
-        issueCycles({&function.getBody().front(), measured},
-                    function.getStrategy().value_or(""),
-                    function.getPlanAttr());
+    auto [cycles, least] = issueCycles({&function.getBody().front(), measured},
+                                       function.getStrategy().value_or(""),
+                                       function.getPlanAttr());
     double issue = cycles / rates.cyclesPerSecond, moving = 0, movingAgain = 0,
            waited = 0, slowest = 0;
     StringRef source = "cache";

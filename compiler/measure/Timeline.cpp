@@ -1,5 +1,7 @@
 #include "compiler/measure/Timeline.h"
 
+#include "compiler/Compile.h"
+
 #include "llvm/Support/JSON.h"
 
 namespace ingot {
@@ -9,6 +11,9 @@ void printTimeline(llvm::StringRef process,
                    llvm::raw_ostream &os) {
   llvm::json::OStream json(os);
   json.object([&] {
+    json.attributeObject("otherData", [&] {
+      json.attribute("producer", ("ingot " + ingotVersion).str());
+    });
     json.attribute("displayTimeUnit", "ns");
     json.attributeArray("traceEvents", [&] {
       json.object([&] {

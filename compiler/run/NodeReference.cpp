@@ -67,7 +67,7 @@ static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
       builder.clone(op, mapping);
     SmallVector<Value> &values = results.emplace_back();
     for (Value value : body.getTerminator()->getOperands())
-      values.push_back(mapping.lookup(value));
+      values.push_back(mapping.lookupOrDefault(value));
     group->replaceAllUsesWith(values);
     group->erase();
   }

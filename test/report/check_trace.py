@@ -10,7 +10,7 @@ import json
 import sys
 
 trace = json.load(open(sys.argv[1], encoding="utf-8"))
-assert set(trace) <= {"traceEvents", "displayTimeUnit"} and trace["displayTimeUnit"] in {"ns", "ms"}
+assert set(trace) <= {"traceEvents", "displayTimeUnit", "otherData"} and trace["displayTimeUnit"] in {"ns", "ms"}
 threads = {}
 for event in trace["traceEvents"]:
     assert isinstance(event["name"], str) and event["ph"] in {"X", "M"} and isinstance(event["pid"], int), event

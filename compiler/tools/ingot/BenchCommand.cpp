@@ -278,7 +278,8 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (isTraced && !requireOneTarget(arguments, "--trace", diagnostics))
     return diagnostics.exitCode();
   // A trace that cannot be written is reported before the model is compiled.
-  if (isTraced && !checkWritable(arguments.trace, diagnostics))
+  if (isTraced && (!checkWritable(arguments.trace, diagnostics) ||
+                   !checkReplaceable(arguments, arguments.trace, diagnostics)))
     return diagnostics.exitCode();
   if (arguments.perGroup &&
       !requireOneTarget(arguments, "--per-group", diagnostics))

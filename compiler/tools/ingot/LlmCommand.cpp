@@ -77,9 +77,10 @@ int llmCommand(Arguments &arguments, Diagnostics &diagnostics) {
     sys::path::append(result, file);
     return result.str().str();
   };
-  for (StringRef file : {"network.cpp", "network.h", "network.weights",
-                         "tokenizer.cpp", "tokenizer.h", "settings.h",
-                         "sampler.h", "chat.cpp", "Makefile", "CMakeLists.txt"})
+  for (StringRef file :
+       {"network.cpp", "network.h", "network.weights", "tokenizer.cpp",
+        "tokenizer.h", "settings.h", "sampler.h", "chat.cpp", "ingot.h",
+        "ingot_thread_pool.h", "Makefile", "CMakeLists.txt"})
     checkReplaceable(arguments, path(file), diagnostics);
   if (!diagnostics.empty())
     return diagnostics.exitCode();

@@ -42,7 +42,7 @@ to bind them.
 
 static constexpr StringLiteral reportExamples = R"(
   ingot report net.onnx                         net.html, for this machine
-  ingot report net.onnx --target cortex-m4,cortex-m55,generic
+  ingot report net.onnx --target A,B,C
   ingot report net.onnx --json                  the data of the page
   ingot report net.onnx --md                    for a pull request
 

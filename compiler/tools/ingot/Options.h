@@ -72,10 +72,11 @@ struct Options {
 
   /// All commands, `compile` first.
   llvm::cl::SubCommand *const parsers[18] = {
-      &compile,      &inspect,   &report,         &diff,        &test,
-      &verify,       &run,       &bench,          &traceCommand, &quantize,
-      &llm,          &tokenizer, &ops,            &targets,     &helpCommand,
-      &versionCommand, &completion, &reference};
+      &compile,      &inspect,  &report,      &diff,
+      &test,         &verify,   &run,         &bench,
+      &traceCommand, &quantize, &llm,         &tokenizer,
+      &ops,          &targets,  &helpCommand, &versionCommand,
+      &completion,   &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
   enum : unsigned {

@@ -34,7 +34,16 @@ static bool isOwnContent(StringRef path, StringRef content) {
            content.starts_with("file,line,kind,function,onnx_nodes");
   if (extension == ".onnx")
     return content.take_front(64).contains("ingot");
-  return Regex("by ingot [0-9]|ingot_test.h - checks", Regex::IgnoreCase)
+  if (extension == ".html")
+    return content.contains("<title>Ingot report</title>");
+  // Timelines, and reports by their first keys.
+  if (extension == ".json" &&
+      (content.starts_with("{\"otherData\":{\"producer\":\"ingot ") ||
+       (content.starts_with("{\n  \"schema\": ") &&
+        content.contains("\"compiles\":"))))
+    return true;
+  return Regex("by ingot [0-9]|ingot(_test|_thread_pool)?\\.h - ",
+               Regex::IgnoreCase)
       .match(content.take_front(2000));
 }
 

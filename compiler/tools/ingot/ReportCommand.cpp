@@ -64,7 +64,8 @@ static void printDiagnostics(const ModelReport &report, llvm::raw_ostream &os) {
 static std::string markdownOf(llvm::ArrayRef<ModelReport> reports) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "## " << cell(reports.front().file) << "\n\n";
+  os << "<!-- written by ingot " << ingotVersion << " -->\n"
+     << "## " << cell(reports.front().file) << "\n\n";
   for (const ModelReport &report : reports)
     if (!report.isPlanned)
       printDiagnostics(report, os);
@@ -117,7 +118,9 @@ int reportCommand(Arguments &arguments, Diagnostics &diagnostics) {
                        "node-dagre-layout, or use --json or --md");
     return diagnostics.exitCode();
   }
-  if (!output.empty() && output != "-" && !checkWritable(output, diagnostics))
+  if (!output.empty() && output != "-" &&
+      (!checkWritable(output, diagnostics) ||
+       !checkReplaceable(arguments, output, diagnostics)))
     return diagnostics.exitCode();
 
   std::vector<ModelReport> reports;

@@ -131,7 +131,8 @@ int traceCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (output.empty())
     output =
         path == "-" ? "trace.json" : (sys::path::stem(path) + ".json").str();
-  if (!checkWritable(output, diagnostics))
+  if (!checkWritable(output, diagnostics) ||
+      !checkReplaceable(arguments, output, diagnostics))
     return diagnostics.exitCode();
   auto buffer = MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer) {
