@@ -68,6 +68,10 @@ static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
     SmallVector<Value> &values = results.emplace_back();
     for (Value value : body.getTerminator()->getOperands())
       values.push_back(mapping.lookupOrDefault(value));
+    // A group within this one was dissolved before: its values are copied, too.
+    for (SmallVector<Value> &inner : results)
+      for (Value &value : inner)
+        value = mapping.lookupOrDefault(value);
     group->replaceAllUsesWith(values);
     group->erase();
   }
