@@ -15,6 +15,21 @@ OutputFiles::~OutputFiles() {
 
 Error OutputFiles::write(StringRef path,
                          function_ref<void(raw_ostream &)> content) {
+  // A device or a pipe is written in place: the rename would replace it.
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status) && sys::fs::exists(status) &&
+      status.type() != sys::fs::file_type::regular_file &&
+      status.type() != sys::fs::file_type::directory_file) {
+    std::error_code code;
+    raw_fd_ostream os(path, code, sys::fs::CD_OpenExisting);
+    if (!code) {
+      content(os);
+      os.close();
+      code = os.error();
+      os.clear_error();
+    }
+    return code ? createFileError(path, code) : Error::success();
+  }
   // The usual permissions of a new file: read and write for all, minus the
   // umask.
   auto mode = static_cast<sys::fs::perms>(0666);

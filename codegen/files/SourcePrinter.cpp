@@ -656,7 +656,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
         names.reserve(entry.localName(local));
   // Local names of the main function, and names that the header declares.
   for (const char *local :
-       {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
+       {"weights", "memory", "state", "io", "arena", "context", "begin", "end",
+        "buffer_at", "constants_at"})
     names.reserve(local);
   // Names in the text of runtime_support/ingot_team.h.
   for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})

@@ -87,8 +87,12 @@ std::string Language::spelled(StringRef text) const {
       "^(u?int[0-9]+(x[0-9]+)?_t|float[0-9]+x[0-9]+_t|[fiu][0-9]+x[0-9]+|"
       "size_t|ptrdiff_t|float|double|int)$");
   std::string result;
-  auto afterCast = [&](StringRef type, StringRef operand) {
-    result += ("((" + type + ")(").str() + spelled(operand) + "))";
+  // A cast binds less tightly than what may follow it in the C++ text.
+  auto afterCast = [&](StringRef type, StringRef operand, StringRef next) {
+    bool isPostfix = next.starts_with("[") || next.starts_with(".") ||
+                     next.starts_with("->");
+    result += (isPostfix ? "((" : "(") + type.str() + ")" + "(" +
+              spelled(operand) + ")" + (isPostfix ? ")" : "");
   };
   while (!text.empty()) {
     if (text.consume_front("[[gnu::")) {
@@ -109,16 +113,17 @@ std::string Language::spelled(StringRef text) const {
     } else if (name == "reinterpret_cast" || name == "static_cast") {
       // The type has no angle brackets.
       size_t open = text.find(">(") + 1, end = closing(text, open);
-      afterCast(text.substr(1, open - 2), text.slice(open + 1, end));
+      afterCast(text.substr(1, open - 2), text.slice(open + 1, end),
+                text.drop_front(end + 1));
       text = text.drop_front(end + 1);
     } else if (name == "__builtin_bit_cast") {
       size_t end = closing(text, 0);
       auto [type, operand] = text.slice(1, end).rsplit(", ");
-      afterCast(type, operand);
+      afterCast(type, operand, text.drop_front(end + 1));
       text = text.drop_front(end + 1);
     } else if (text.starts_with("(") && numberType.match(name)) {
       size_t end = closing(text, 0);
-      afterCast(name, text.slice(1, end));
+      afterCast(name, text.slice(1, end), text.drop_front(end + 1));
       text = text.drop_front(end + 1);
     } else {
       result += name;

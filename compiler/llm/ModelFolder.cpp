@@ -1,4 +1,5 @@
 #include "compiler/llm/ModelFolder.h"
+#include "compiler/report/ReadJson.h"
 
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/STLExtras.h"
@@ -208,7 +209,7 @@ private:
                       "` cannot be read: " + buffer.getError().message());
       return std::nullopt;
     }
-    Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+    Expected<json::Value> value = ingot::readJson((*buffer)->getBuffer());
     if (!value) {
       fault(path, "the file is not JSON: " + toString(value.takeError()));
       return std::nullopt;

@@ -45,6 +45,9 @@ private:
   std::vector<CharSet> &sets;
   size_t at = 0;
   bool ignoresCase = false;
+  static constexpr unsigned mostLevels = 500;
+  /// The number of alternatives and groups around the current position.
+  unsigned level = 0;
   std::string problem;
 
   void fail(const Twine &what) {
@@ -73,7 +76,12 @@ private:
     if (!isAt('|'))
       return first;
     ++at;
+    if (++level > mostLevels) {
+      fail("too many alternatives");
+      return first;
+    }
     Fragment rest = alternatives(), result;
+    --level;
     result.code = {kSplit, 3, 3 + first.size() + 2};
     llvm::append_range(result.code, first.code);
     result.code.insert(result.code.end(), {kJump, 2 + rest.size()});
@@ -209,7 +217,12 @@ private:
       fail("an unsupported kind of group");
       return {};
     }
+    if (++level > mostLevels) {
+      fail("groups that nest too deeply");
+      return {};
+    }
     Fragment inner = alternatives();
+    --level;
     ignoresCase = outerCase;
     if (!take(")")) {
       fail("a `(` without `)`");

@@ -1,6 +1,7 @@
 // Reads tokenizer.json. The file is untrusted: each fault is a diagnostic.
 
 #include "compiler/llm/Tokenizer.h"
+#include "compiler/report/ReadJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,7 +82,7 @@ public:
       invalid("the file is not UTF-8");
       return std::nullopt;
     }
-    Expected<json::Value> root = json::parse((*buffer)->getBuffer());
+    Expected<json::Value> root = ingot::readJson((*buffer)->getBuffer());
     if (!root) {
       invalid("the file is not JSON: " + toString(root.takeError()));
       return std::nullopt;

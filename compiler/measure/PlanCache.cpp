@@ -1,4 +1,5 @@
 #include "compiler/measure/PlanCache.h"
+#include "compiler/report/ReadJson.h"
 
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Compile.h"
@@ -36,37 +37,14 @@ mlir::DictionaryAttr planOfJson(const json::Object &plan,
   return b.getDictionaryAttr(parts);
 }
 
-/// Returns the reason why `text` is too large or too deeply nested for LLVM's
-/// JSON parser, which is recursive; empty if there is none.
-static std::string checkText(StringRef text) {
-  constexpr size_t mostBytes = 64 << 20;
-  constexpr int mostLevels = 16;
-  if (text.size() > mostBytes)
-    return "it has more than " + std::to_string(mostBytes) + " bytes";
-  int level = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (inString && text[i] == '\\')
-      ++i;
-    else if (text[i] == '"')
-      inString = !inString;
-    else if (!inString && (text[i] == '[' || text[i] == '{'))
-      ++level;
-    else if (!inString && (text[i] == ']' || text[i] == '}'))
-      --level;
-    if (level > mostLevels)
-      return "it nests deeper than " + std::to_string(mostLevels) + " levels";
-  }
-  return "";
-}
-
 /// Parses the content of a plan cache and calls `add` for each entry. Returns
 /// why it is not a plan cache, or an empty string.
 static std::string parse(StringRef text,
                          function_ref<void(PlanCache::Entry)> add) {
-  if (std::string why = checkText(text); !why.empty())
-    return why;
-  Expected<json::Value> root = json::parse(text);
+  constexpr size_t mostBytes = 64 << 20;
+  if (text.size() > mostBytes)
+    return "it has more than " + std::to_string(mostBytes) + " bytes";
+  Expected<json::Value> root = readJson(text);
   if (!root)
     return "it is not JSON: " + toString(root.takeError());
   json::Object *object = root->getAsObject();

@@ -1,4 +1,5 @@
 #include "compiler/run/DataSets.h"
+#include "compiler/report/ReadJson.h"
 
 #include "compiler/import/TensorData.h"
 #include "compiler/run/DynamicSizes.h"
@@ -51,7 +52,7 @@ Tolerance readTolerance(StringRef folder) {
     tolerance.ofRange = 1e-5;
     return tolerance;
   }
-  auto json = llvm::json::parse((*buffer)->getBuffer());
+  auto json = readJson((*buffer)->getBuffer());
   if (!json) {
     llvm::consumeError(json.takeError());
     return tolerance;

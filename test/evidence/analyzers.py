@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Runs clang-tidy and cppcheck with its MISRA addon on generated code.
 
-    analyzers.py NAME... --ingot PROGRAM --work DIR [--targets generic,cortex-m4]
+    analyzers.py NAME... --ingot PROGRAM --work DIR [--targets generic,cortex-m4] [--languages c++,c]
 
 Nothing may be reported but what compiler/evidence/deviations.csv lists, and the checks below,
 each with the reason why it does not apply. Without these programs the test is skipped (exit
 code 77).
 """
 import csv
+import itertools
 import json
 import os
 import re
@@ -24,6 +25,7 @@ from run import find_model  # noqa: E402
 from tables import OPTIONS  # noqa: E402
 
 CHECKS = "-*,bugprone-*,cert-*,clang-analyzer-*,misc-*"
+STANDARDS = {"c++": "c++17", "c": "c11"}
 EXCLUDED = {
     "misc-include-cleaner": "asks for the private headers of the compiler's intrinsics",
     "misc-no-recursion": "there is no recursion; the check is slow",
@@ -47,8 +49,8 @@ def ids_in(text, source):
     return found
 
 
-def clang_tidy(source, target):
-    flags = ["-std=c++17", *target["flags"]]
+def clang_tidy(source, target, language):
+    flags = ["-std=" + STANDARDS[language], *target["flags"]]
     if "arm-none-eabi" in target["compilers"][0]:
         library = sh(["arm-none-eabi-gcc", "-print-file-name=libc.a"]).strip()
         flags += ["--target=arm-none-eabi", "-isystem", os.path.join(os.path.dirname(library), "..", "include")]
@@ -60,10 +62,10 @@ def clang_tidy(source, target):
     return ids_in(done.stdout, source)
 
 
-def cppcheck(source):
+def cppcheck(source, language):
     # One configuration, that of GCC: without -D cppcheck analyzes the combinations of all macros.
-    done = subprocess.run(["cppcheck", "--addon=misra", "--enable=style,warning,performance,portability", "--std=c++17",
-                           "--language=c++", "-D__GNUC__=12", "--max-configs=1", "--inline-suppr", "--quiet",
+    done = subprocess.run(["cppcheck", "--addon=misra", "--enable=style,warning,performance,portability",
+                           "--std=" + STANDARDS[language], "--language=" + language, "-D__GNUC__=12", "--max-configs=1", "--inline-suppr", "--quiet",
                            "--template={file}:{line}:{column}: {severity}: {message} [{id}]", source],
                           capture_output=True, text=True, cwd=os.path.dirname(source))
     if done.returncode:
@@ -71,15 +73,15 @@ def cppcheck(source):
     return ids_in(done.stderr, source)
 
 
-def check(ingot, name, target, work, allowed):
-    directory = os.path.abspath(os.path.join(work, name, target["name"]))
+def check(ingot, name, target, language, work, allowed):
+    directory = os.path.abspath(os.path.join(work, name, target["name"] + "_" + language))
     os.makedirs(directory, exist_ok=True)
     model, _ = find_model(name, os.path.join(work, name))
-    source = os.path.join(directory, "net.cpp")
+    source = os.path.join(directory, "net.c" if language == "c" else "net.cpp")
     # Without the weights, which are 90% of the text and constants only.
     sh([ingot, model, "-o", source, "--target", target["name"], "--weights", "object",
         *OPTIONS.get(name, [])])
-    found = {**clang_tidy(source, target), **cppcheck(source)}
+    found = {**clang_tidy(source, target, language), **cppcheck(source, language)}
     others = {name: lines for name, lines in found.items() if name not in allowed}
     if others:
         raise Failure("\n  ".join(f"{name} ({len(lines)}): {lines[0]}" for name, lines in sorted(others.items())))
@@ -88,6 +90,7 @@ def check(ingot, name, target, work, allowed):
 
 def main():
     parser = arguments(__doc__, targets="generic,cortex-m4,cortex-m55")
+    parser.add_argument("--languages", default="c++,c")
     parser.add_argument("names", nargs="+")
     args = parser.parse_args()
     for program in ("clang-tidy-22", "cppcheck"):
@@ -97,12 +100,13 @@ def main():
     targets = {target["name"]: target for target in json.loads(sh([args.ingot, "targets", "--json"]))}
     allowed, failed = deviations(), False
     for name in args.names:
-        for target in args.targets.split(","):
+        for target, language in itertools.product(args.targets.split(","), args.languages.split(",")):
             try:
-                print(f"{name} {target}: {check(args.ingot, name, targets[target], args.work, allowed)}", flush=True)
+                found = check(args.ingot, name, targets[target], language, args.work, allowed)
+                print(f"{name} {target} {language}: {found}", flush=True)
             except Failure as failure:
                 failed = True
-                print(f"{name} {target}: FAILED: {failure}", flush=True)
+                print(f"{name} {target} {language}: FAILED: {failure}", flush=True)
     return failed
 
 

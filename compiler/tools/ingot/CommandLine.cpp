@@ -152,9 +152,15 @@ int runCommandLine(int argc, char **argv) {
     return finish(WrongUsage, arguments, options, diagnostics);
   std::string problems;
   raw_string_ostream problemStream(problems);
-  if (!cl::ParseCommandLineOptions(argc, argv, "", &problemStream))
+  if (!cl::ParseCommandLineOptions(argc, argv, "", &problemStream)) {
     reportProblems(options, wanted, sys::path::filename(argv[0]), problems,
                    diagnostics);
+    // LLVM prints some problems itself.
+    if (diagnostics.empty())
+      diagnostics.report(DiagnosticId::BadOption,
+                         "the value of an option is not valid",
+                         "see `" + wanted.shown() + " --help`");
+  }
   if (diagnostics.empty() && options.version)
     return finish(versionCommand(arguments, diagnostics), arguments, options,
                   diagnostics);

@@ -128,6 +128,12 @@ static std::optional<bool> isObjectName(StringRef output,
                        "-o: `" + printable(output) +
                            "` has no name before its extension",
                        "example: model" + extension);
+  else if (llvm::sys::path::filename(output).find_first_of("\"\\\n\r") !=
+           StringRef::npos)
+    diagnostics.report(DiagnosticId::BadOption,
+                       "-o: `" + printable(output) +
+                           "` has a character that #include cannot name",
+                       "leave out quotes, backslashes and line breaks");
   else
     return isObject;
   return std::nullopt;

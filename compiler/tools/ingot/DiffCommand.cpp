@@ -5,6 +5,7 @@
 // the same nodes, then those with a common node, then those of the same
 // strategy, result and work, since an exporter may rename all nodes.
 
+#include "compiler/report/ReadJson.h"
 #include "compiler/tools/ingot/Commands.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -99,7 +100,7 @@ static std::optional<Report> readReport(Arguments &arguments, StringRef path,
     if (!diagnostics.empty())
       return std::nullopt;
   }
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = readJson(text);
   const json::Object *object = value ? value->getAsObject() : nullptr;
   if (!object || !object->getString("target") ||
       !object->getBoolean("compiles")) {

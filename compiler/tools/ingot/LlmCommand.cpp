@@ -51,10 +51,13 @@ int llmCommand(Arguments &arguments, Diagnostics &diagnostics) {
     output = (sys::path::filename(folder) + "-chat").str();
   if (!requireOneTarget(arguments, "`ingot llm`", diagnostics))
     return diagnostics.exitCode();
-  if (arguments.compile.target && arguments.compile.target->isDevice()) {
+  const TargetDescription *target = arguments.compile.target;
+  if (target && (target->isDevice() || target->freestanding)) {
     diagnostics.report(DiagnosticId::BadOption,
-                       "--target: a chat program runs on a CPU",
-                       "`ingot MODEL.onnx` compiles the network for a GPU");
+                       "--target: a chat program runs on a CPU with an "
+                       "operating system, not on " +
+                           target->name,
+                       "`ingot MODEL.onnx` compiles the network alone");
     return diagnostics.exitCode();
   }
   auto model = llm::readModelFolder(folder, arguments.context,

@@ -131,8 +131,8 @@ int traceCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (output.empty())
     output =
         path == "-" ? "trace.json" : (sys::path::stem(path) + ".json").str();
-  if (!checkWritable(output, diagnostics) ||
-      !checkReplaceable(arguments, output, diagnostics))
+  if (output != "-" && (!checkWritable(output, diagnostics) ||
+                        !checkReplaceable(arguments, output, diagnostics)))
     return diagnostics.exitCode();
   auto buffer = MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer) {
@@ -165,19 +165,23 @@ int traceCommand(Arguments &arguments, Diagnostics &diagnostics) {
     log.clock = *clock;
   }
   std::vector<TimelineEvent> events = eventsOf(log);
-  if (events.empty()) {
+  size_t kernels = count_if(events, [](const TimelineEvent &event) {
+    return event.category == "kernel";
+  });
+  if (kernels == 0) {
     diagnostics.reportFile(
         DiagnosticId::CannotRead, path,
-        "the log contains no call of the trace hook",
+        log.calls.empty() ? "the log contains no call of the trace hook"
+                          : "no kernel both begins and ends in the log",
         "print a line `ingot-trace KERNEL FINISHED TICKS` in the hook; see "
         "`ingot help trace`");
     return diagnostics.exitCode();
   }
-  size_t kernels = count_if(events, [](const TimelineEvent &event) {
-    return event.category == "kernel";
-  });
-  if (Error error = writeFile(
-          output, [&](raw_ostream &os) { printTimeline(path, events, os); }))
+  if (output == "-")
+    printTimeline(path, events, outs());
+  else if (Error error = writeFile(output, [&](raw_ostream &os) {
+             printTimeline(path, events, os);
+           }))
     reportFault(std::move(error), diagnostics);
   else if (!arguments.quiet)
     outs() << "wrote " << output << ": " << kernels << " kernel calls in "
