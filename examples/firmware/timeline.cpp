@@ -41,8 +41,8 @@ int main() {
       return 1;
     }
   board_print("ingot-trace clock ");
-  board_print_number(int32_t(uint64_t(ticks) * 100000000u /
-                             uint32_t(board_clock_instructions)));
+  board_print_number(
+      int32_t(float(ticks) * (100e6f / float(board_clock_instructions))));
   for (int32_t kernel = 0; const char *name = traced_kernel_name(kernel);
        ++kernel) {
     board_print("\ningot-trace name ");
