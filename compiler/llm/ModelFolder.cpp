@@ -211,7 +211,7 @@ private:
     }
     Expected<json::Value> value = ingot::readJson((*buffer)->getBuffer());
     if (!value) {
-      fault(path, "the file is not JSON: " + toString(value.takeError()));
+      fault(path, "the file " + toString(value.takeError()));
       return std::nullopt;
     }
     if (json::Object *object = value->getAsObject())

@@ -84,7 +84,7 @@ public:
     }
     Expected<json::Value> root = ingot::readJson((*buffer)->getBuffer());
     if (!root) {
-      invalid("the file is not JSON: " + toString(root.takeError()));
+      invalid("the file " + toString(root.takeError()));
       return std::nullopt;
     }
     const json::Object *object = root->getAsObject();

@@ -44,9 +44,9 @@ static std::string parse(StringRef text,
   constexpr size_t mostBytes = 64 << 20;
   if (text.size() > mostBytes)
     return "it has more than " + std::to_string(mostBytes) + " bytes";
-  Expected<json::Value> root = readJson(text);
+  Expected<json::Value> root = readJson(text, /*mostLevels=*/16);
   if (!root)
-    return "it is not JSON: " + toString(root.takeError());
+    return "it " + toString(root.takeError());
   json::Object *object = root->getAsObject();
   std::optional<StringRef> version =
       object ? object->getString("ingot") : std::nullopt;

@@ -4,8 +4,7 @@ using namespace llvm;
 
 namespace ingot {
 
-Expected<json::Value> readJson(StringRef text) {
-  constexpr int mostLevels = 100;
+Expected<json::Value> readJson(StringRef text, int mostLevels) {
   int level = 0;
   bool inString = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -18,10 +17,13 @@ Expected<json::Value> readJson(StringRef text) {
     else if (!inString && (text[i] == ']' || text[i] == '}'))
       --level;
     if (level > mostLevels)
-      return createStringError("it nests deeper than " + Twine(mostLevels) +
+      return createStringError("nests deeper than " + Twine(mostLevels) +
                                " levels");
   }
-  return json::parse(text);
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return createStringError("is not JSON: " + toString(value.takeError()));
+  return value;
 }
 
 } // namespace ingot

@@ -6,8 +6,10 @@
 namespace ingot {
 
 /// Parses the JSON of a file of the user. LLVM's parser is recursive, so text
-/// that nests too deeply is an error.
-llvm::Expected<llvm::json::Value> readJson(llvm::StringRef text);
+/// that nests deeper than `mostLevels` is an error. The message of an error has
+/// no subject: "is not JSON: ...", "nests deeper than 100 levels".
+llvm::Expected<llvm::json::Value> readJson(llvm::StringRef text,
+                                           int mostLevels = 100);
 
 } // namespace ingot
 
