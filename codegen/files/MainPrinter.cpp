@@ -26,13 +26,6 @@ bool MainPrinter::usesThreads() const {
   return threads;
 }
 
-/// Whether the launch of a kernel takes the caller's threads. In C, the steps of
-/// a kernel are not distributed.
-bool MainPrinter::usesThreads(kernel::FuncOp kernel) const {
-  return out.language.isC ? kernel::extentOf(kernel).value_or(1).most() > 1
-                          : kernel::usesThreads(kernel);
-}
-
 void MainPrinter::printRun(StringRef function) {
   SourceMap::Mark mark(context.map, out, SourceMap::Kind::Function,
                        interface.main);

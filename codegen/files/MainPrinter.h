@@ -41,8 +41,8 @@ public:
 
 private:
   void numberLaunches();
+  using ControlPrinter::usesThreads;
   bool usesThreads() const;
-  bool usesThreads(kernel::FuncOp kernel) const;
   void printChecks();
   void printWeightsBase();
   void printVtcmPointer();
