@@ -24,11 +24,6 @@ struct Core {
 /// Returns all cores; those of a family from the least to the most capable.
 llvm::ArrayRef<Core> allCores();
 
-/// Returns the target with the costs of one of its family's cores, which
-/// `lookupTarget` finds as TARGET:CORE. Null if there is no such core.
-const TargetDescription *tunedFor(const TargetDescription &target,
-                                  llvm::StringRef core);
-
 } // namespace ingot
 
 #endif // INGOT_TARGETS_CORES_H

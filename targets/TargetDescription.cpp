@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <deque>
 #include <map>
 
 using namespace mlir;
@@ -43,41 +42,48 @@ llvm::ArrayRef<Core> allCores() {
   return all;
 }
 
-const TargetDescription *tunedFor(const TargetDescription &target,
-                                  llvm::StringRef name) {
-  // Static, since callers keep pointers to its elements.
-  static std::map<std::string, TargetDescription> tuned;
-  for (const Core &core : allCores()) {
-    if (core.name != name || core.family != target.family)
-      continue;
-    auto [known, isNew] =
-        tuned.try_emplace((target.name + ":" + name).str(), target);
-    TargetDescription &result = known->second;
-    if (isNew) {
-      result.name = known->first;
-      result.rates = core.rates;
-      result.l1Bytes = core.l1Bytes;
-      result.l2Bytes = core.l2Bytes;
-    }
-    return &result;
-  }
-  return nullptr;
-}
-
 bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
   return !a.selectCondition.empty() && !b.selectCondition.empty() &&
          a.isDevice() == b.isDevice() &&
          (a.family.empty() || b.family.empty() || a.family == b.family);
 }
 
-/// Returns a copy of `target` that is optimized for code size.
-static TargetDescription inLittleCode(const TargetDescription &target) {
-  TargetDescription little = target;
-  static std::deque<std::string> names;
-  little.name = names.emplace_back((target.name + littleCodeSuffix).str());
-  little.smallCode = little.smallestCode = true;
-  little.compilerFlags.push_back("-Os");
-  return little;
+/// Applies a suffix of a target's name. Returns whether the suffix exists.
+static bool applySuffix(TargetDescription &target, StringRef suffix) {
+  if (suffix == smallSuffix) {
+    target.smallCode = target.smallestCode = true;
+    target.compilerFlags.push_back("-Os");
+    return true;
+  }
+  if (suffix == oneThreadSuffix) {
+    target.hasThreads = false;
+    return true;
+  }
+  for (const Core &core : allCores()) {
+    if (core.name != suffix || core.family != target.family)
+      continue;
+    target.rates = core.rates;
+    target.l1Bytes = core.l1Bytes;
+    target.l2Bytes = core.l2Bytes;
+    return true;
+  }
+  return false;
+}
+
+const TargetDescription *withSuffix(const TargetDescription &target,
+                                    StringRef suffix) {
+  // Static, since callers keep pointers to its elements.
+  static std::map<std::string, TargetDescription> known;
+  std::string name = (target.name + ":" + suffix).str();
+  auto found = known.find(name);
+  if (found != known.end())
+    return &found->second;
+  TargetDescription result = target;
+  if (!applySuffix(result, suffix))
+    return nullptr;
+  auto made = known.emplace(std::move(name), std::move(result)).first;
+  made->second.name = made->first;
+  return &made->second;
 }
 
 TargetDescription asEmulated(const TargetDescription &target) {
@@ -98,22 +104,18 @@ TargetDescription asEmulated(const TargetDescription &target) {
 }
 
 const TargetDescription *lookupTarget(llvm::StringRef name) {
-  bool isLittle = name.consume_back(littleCodeSuffix);
-  // Static, since callers keep pointers to its elements.
-  static std::map<const TargetDescription *, TargetDescription> little;
-  auto [ofTarget, core] = name.split(':');
-  for (const TargetDescription &known : llvm::reverse(allTargets()))
-    if (ofTarget == known.name ||
-        (ofTarget == "native" && known.runsOnThisHost &&
-         known.runsOnThisHost())) {
-      const TargetDescription *target =
-          core.empty() ? &known : tunedFor(known, core);
-      return isLittle && target
-                 ? &little.try_emplace(target, inLittleCode(*target))
-                        .first->second
-                 : target;
-    }
-  return nullptr;
+  auto [base, suffixes] = name.split(':');
+  const TargetDescription *target = nullptr;
+  for (const TargetDescription &known : allTargets())
+    if (base == known.name || (base == "native" && known.runsOnThisHost &&
+                               known.runsOnThisHost()))
+      target = &known;
+  while (target && !suffixes.empty()) {
+    StringRef suffix;
+    std::tie(suffix, suffixes) = suffixes.split(':');
+    target = withSuffix(*target, suffix);
+  }
+  return target;
 }
 
 std::string intrinsicTypeName(Type type) {

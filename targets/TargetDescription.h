@@ -238,6 +238,11 @@ struct TargetDescription {
   /// again because workers do not finish together (Zen 5 at 4.5 GHz, November
   /// 2026).
   int64_t forkCycles = 3000;
+  /// The clock rate by which generated programs convert predicted cycles to
+  /// time.
+  double gigahertz = 3;
+  /// Whether programs may divide their work among threads of the caller.
+  bool hasThreads = true;
   unsigned pointerBytes = 8;
   Device device;
   TileRegisters tiles;
@@ -368,15 +373,23 @@ llvm::ArrayRef<TargetDescription> allTargets();
 /// them at run time.
 bool canShareOutput(const TargetDescription &a, const TargetDescription &b);
 
-/// The suffix of the name of a target that is optimized for code size.
-inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
+/// Suffixes of the names of targets: code of small size, and programs that
+/// ignore the threads of the caller.
+inline constexpr llvm::StringLiteral smallSuffix = "size",
+                                     oneThreadSuffix = "one-thread";
+
+/// Returns `target` with the suffix, which `lookupTarget` finds as
+/// TARGET:SUFFIX: one of the above, or a core of the target's family, whose
+/// costs replace those of the target. Null if there is no such suffix.
+const TargetDescription *withSuffix(const TargetDescription &target,
+                                    llvm::StringRef suffix);
 
 /// Returns `target` for a program that runs on this machine: with the compilers
 /// and flags of the emulation, unless this machine has the GPU. Unchanged if
 /// there is no emulation.
 TargetDescription asEmulated(const TargetDescription &target);
 
-/// Returns the target of this name, which may end in ":CORE" and in ":size";
+/// Returns the target of this name, which may have suffixes, each after a colon;
 /// "native" is the most capable target that this machine runs. Null if unknown.
 const TargetDescription *lookupTarget(llvm::StringRef name);
 

@@ -322,7 +322,7 @@ static std::string flashHint(const CompileOptions &options,
     return "";
   CompileOptions smaller = options;
   smaller.target =
-      lookupTarget((options.target->name + littleCodeSuffix).str());
+      withSuffix(*options.target, smallSuffix);
   std::optional<Footprint> small = tryOptions(smaller, context);
   if (!small || small->flash() >= footprint.flash())
     return "";

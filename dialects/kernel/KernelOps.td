@@ -74,7 +74,9 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     calls the function, which gets its position by `gpu.block_id` and `gpu.thread_id` instead of
     begin and end. `resident`: the number of blocks that have to fit on a multiprocessor at once.
     `cluster`: the number of consecutive blocks that run together and access each other's shared
-    memory. `multiply_adds` is the work of the kernel, for predictions of its time.
+    memory. `multiply_adds` is the work of the kernel, for predictions of its time. `cycles` is the
+    predicted time of one thread of a CPU for the whole `extent`, at the largest sizes: the loop is
+    divided only where that saves more than starting a second thread takes.
 
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
             attributes {strategy = "elementwise"} { ...  kernel.return }
@@ -90,6 +92,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$resident,
     OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<8>]>>:$cluster,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$multiply_adds,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$cycles,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,
     OptionalAttr<StrAttr>:$sym_visibility,
@@ -133,8 +136,8 @@ def Kernel_ParallelOp : Kernel_Op<"parallel", [RecursiveMemoryEffects, SingleBlo
     A kernel of sequential steps, such as a recurrence, whose steps read the results of
     previous ones, has no parallel loop around them (`extent`). Here threads share one
     step: the body executes iterations [begin, end) of [0, extent), and all are
-    complete after the operation. Not `scf.parallel` or `scf.forall`, whose bodies
-    execute a single iteration.
+    complete after the operation. `cycles` is the predicted time of one thread for all
+    iterations. Not `scf.parallel` or `scf.forall`, whose bodies execute a single iteration.
 
         kernel.parallel 8 {
         ^bb0(%begin: index, %end: index):
@@ -142,7 +145,9 @@ def Kernel_ParallelOp : Kernel_Op<"parallel", [RecursiveMemoryEffects, SingleBlo
           kernel.return
         }
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$extent);
+  let arguments = (ins
+    ConfinedAttr<I64Attr, [IntPositive]>:$extent,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$extent attr-dict-with-keyword $body";
   let hasVerifier = 1;

@@ -29,7 +29,6 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "passes/plan/Passes.h"
-#include "passes/schedule/GroupCost.h"
 
 using namespace mlir;
 
@@ -42,15 +41,15 @@ namespace {
 /// Launches that take more cycles than this are in no worker group. A worker
 /// group saves about 0.1 us per launch (Zen 4, two threads, November 2026),
 /// which is negligible for a launch that takes a hundred times as long.
-constexpr double mostCycles = 50'000;
+constexpr uint64_t mostCycles = 50'000;
 
 struct FormTeamsPass : impl::FormTeamsBase<FormTeamsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    target = lookupTarget(targetName);
+    const TargetDescription *target = lookupTarget(targetName);
     bool meets = target->pointerBytes == 8 && !target->vectorBytes.empty();
-    if (target->isDevice() || target->freestanding || !meets)
+    if (target->isDevice() || !target->hasThreads || !meets)
       return;
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<kernel::ProgramOp>())
@@ -59,7 +58,7 @@ struct FormTeamsPass : impl::FormTeamsBase<FormTeamsPass> {
   }
 
 private:
-  void formTeams(kernel::ProgramOp program, const SymbolTable &symbols) const {
+  static void formTeams(kernel::ProgramOp program, const SymbolTable &symbols) {
     int64_t number = 0;
     SmallVector<kernel::LaunchOp> members, small;
     auto close = [&] {
@@ -79,7 +78,7 @@ private:
       auto callee = launch ? symbols.lookup<kernel::FuncOp>(launch.getCallee())
                            : kernel::FuncOp();
       if (!callee || kernel::sharesSteps(callee) ||
-          cyclesOf(launch, callee) > mostCycles) {
+          callee.getCycles().value_or(0) > mostCycles) {
         close();
       } else if (!kernel::usesThreads(callee)) {
         if (!members.empty())
@@ -92,19 +91,6 @@ private:
     }
     close();
   }
-
-  /// Estimates the cycles of a launch: MACs at the rate of float vectors, plus
-  /// bytes read and written at the bandwidth of the L2 cache.
-  double cyclesOf(kernel::LaunchOp launch, kernel::FuncOp callee) const {
-    int64_t bytes = 0;
-    for (Value operand : launch.getOperands())
-      bytes += kernel::spanBytes(cast<MemRefType>(operand.getType()));
-    return double(callee.getMultiplyAdds().value_or(0)) /
-               schedule::workPerCycle(*target) +
-           double(bytes) / target->rates.cacheBytes;
-  }
-
-  const TargetDescription *target = nullptr;
 };
 
 } // namespace

@@ -189,7 +189,7 @@ bool paysToFork(GroupOnTarget group) {
     return true;
   // A second thread saves at most half of the time, which must exceed the cost
   // of forking.
-  return !group.target.freestanding &&
+  return group.target.hasThreads &&
          cyclesOf(group) / 2 > group.target.forkCycles;
 }
 

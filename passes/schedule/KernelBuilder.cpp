@@ -257,9 +257,10 @@ void KernelBuilder::parallelFor(
 
 void KernelBuilder::forShared(int64_t trips,
                               llvm::function_ref<void(Expr, Expr)> body) {
-  if (!sharesSteps || trips == 1)
+  if (!sharedCycles || trips == 1)
     return BodyBuilder::forShared(trips, body);
-  auto parallel = kernel::ParallelOp::create(builder, loc, trips);
+  auto parallel = kernel::ParallelOp::create(
+      builder, loc, trips, builder.getI64IntegerAttr(*sharedCycles));
   Type indexType = builder.getIndexType();
   OpBuilder::InsertionGuard guard(builder);
   Block *part = builder.createBlock(&parallel.getBody(), {},

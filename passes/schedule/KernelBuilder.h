@@ -24,8 +24,9 @@ public:
   const TargetDescription &target;
   kernel::FuncOp function;
   Plan plan;
-  /// Whether threads divide the iterations of forShared.
-  bool sharesSteps = false;
+  /// The predicted cycles of all iterations of forShared, if threads divide
+  /// them.
+  std::optional<int64_t> sharedCycles;
 
   /// What launches of the kernel must know besides its arguments.
   struct Promises {
@@ -60,7 +61,7 @@ public:
   /// few cores get equal shares.
   void parallelFor(const graph::Dim &extent, int64_t steps,
                    llvm::function_ref<void(graph::Expr, const Part &)> body);
-  /// Emits a loop whose iterations threads divide if `sharesSteps`. A kernel
+  /// Emits a loop whose iterations threads divide if `sharedCycles` is set. A kernel
   /// has either any number of these loops or a single parallelFor.
   void
   forShared(int64_t trips,

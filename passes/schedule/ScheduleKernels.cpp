@@ -149,6 +149,8 @@ private:
           !runsOnHost(function, multiplyAdds, target.device))
         b.onOneThread();
       function.setMultiplyAdds(multiplyAdds);
+    } else {
+      function.setCycles(cyclesOf(b.group));
     }
     b.dropUnusedSizes();
     builder.setInsertionPointToEnd(entry);

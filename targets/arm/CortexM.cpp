@@ -213,6 +213,7 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   // FPU.
   target.scalesIntegers = true;
   target.freestanding = true;
+  target.hasThreads = false;
   target.hasC = true;
   target.compilers = {"arm-none-eabi-g++"};
   target.compilerFlags = flags;

@@ -43,7 +43,7 @@ static void chooseTargets(Trial &trial, Random &random) {
         (each == targets.front() ? "" : ",") + each->name.str();
   if (below(random, 3) == 0) {
     for (const TargetDescription *&each : targets)
-      each = lookupTarget((each->name + littleCodeSuffix).str());
+      each = withSuffix(*each, smallSuffix);
     trial.commandLine += " --optimize=size";
   }
   trial.options.verifyEach = true;

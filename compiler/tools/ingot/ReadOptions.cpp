@@ -94,12 +94,12 @@ static const TargetDescription *findTarget(StringRef wanted,
 static const TargetDescription *tuneTarget(const TargetDescription &target,
                                            StringRef core,
                                            Diagnostics &diagnostics) {
-  if (const TargetDescription *tuned = tunedFor(target, core))
-    return tuned;
   SmallVector<StringRef> names;
   for (const Core &known : allCores())
     if (known.family == target.family)
       names.push_back(known.name);
+  if (is_contained(names, core))
+    return withSuffix(target, core);
   diagnostics.report(DiagnosticId::BadOption,
                      "--tune-for: the target `" + target.name +
                          "` has no core `" + printable(core) + "`",
@@ -157,7 +157,7 @@ static void readTargets(const Options &options, Arguments &arguments,
         return;
   if (options.optimize == "size") {
     for (const TargetDescription *&target : targets)
-      target = lookupTarget((target->name + littleCodeSuffix).str());
+      target = withSuffix(*target, smallSuffix);
   } else if (!options.optimize.empty() && options.optimize != "speed") {
     diagnostics.report(DiagnosticId::BadOption,
                        "--optimize: unknown value `" +

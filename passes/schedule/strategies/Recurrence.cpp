@@ -90,21 +90,23 @@ public:
     Operation *anchor = b.group.anchor();
     b.vectorLanes = b.plan.number("columns") / BodyBuilder::sumsAtOnce;
     b.alternates = b.plan.word("order") == "alternating";
-    b.sharesSteps = paysToShareSteps(anchor, b.target);
+    b.sharedCycles = cyclesOfSharedStep(anchor, b.target);
     cast<BodyOpInterface>(anchor).emitBody(b);
   }
 
 private:
-  /// Whether the matrix-vector product of one time step of one sequence takes
-  /// long enough to divide it among threads.
-  static bool paysToShareSteps(Operation *anchor,
-                               const TargetDescription &target) {
+  /// Returns the cycles of the matrix-vector product of one time step of one
+  /// sequence, if they are enough to divide it among threads.
+  static std::optional<int64_t>
+  cyclesOfSharedStep(Operation *anchor, const TargetDescription &target) {
     Value weights = weightsOf(anchor).get();
     double cycles = double(tensorType(weights).getNumElements()) /
                     (target.rates.multiplyAdds *
                      double(target.maxLanes(elementOf(weights))));
-    return !target.isDevice() && !target.freestanding &&
-           cycles / 2 > double(target.forkCycles);
+    if (target.isDevice() || !target.hasThreads ||
+        cycles / 2 <= double(target.forkCycles))
+      return std::nullopt;
+    return int64_t(cycles);
   }
   static OpOperand &weightsOf(Operation *anchor) {
     return anchor->getOpOperand(1);
