@@ -30,8 +30,15 @@ struct CodegenOptions {
   /// Names of model and producer, for comments only ("mnist.onnx", "ingot
   /// 0.1").
   std::string model, producer;
+  /// The model's own description, for comments only.
+  std::string description;
   /// The header that the source includes.
   std::string headerName = "model.h";
+  /// The file for large constants, which the source includes; if empty, they
+  /// are in the source.
+  std::string constantsName;
+  /// The command that compiles the model to this source, for comments only.
+  std::string commandLine;
   /// The language of the source; the header is both C and C++.
   Language language;
   WeightsMode weights = WeightsMode::Auto;
@@ -48,14 +55,16 @@ struct CodegenOptions {
 
 /// Print the header and the source of a model. The variants are its legalized
 /// modules, from the least to the most capable target. With several, the
-/// generated code selects one at run time.
+/// generated code selects one at run time. `constants` receives the text of
+/// options.constantsName; it stays empty if the source has all constants.
 void printHeader(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 void printSource(llvm::ArrayRef<Variant> variants,
-                 const CodegenOptions &options, llvm::raw_ostream &os);
+                 const CodegenOptions &options, llvm::raw_ostream &os,
+                 std::string *constants = nullptr);
 
 /// Writes all files of one compilation, or none. `output` is a .cpp or .c, with
-/// .h and weights beside it, or a .o with a .h. For a .o, the compiler of the most
+/// .h, constants and weights beside it, or a .o with a .h. For a .o, the compiler of the most
 /// capable target compiles the source, which is not kept.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);

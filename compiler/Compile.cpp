@@ -164,6 +164,9 @@ bool Compilation::import() {
   Builder b(&mlirContext);
   (*moduleRef)
       ->setAttr(kernel::kModelAttr, b.getStringAttr(identityOf(options.model)));
+  if (StringRef text = file ? file->description() : ""; !text.empty())
+    (*moduleRef)
+        ->setAttr(kernel::kCommentAttr, b.getStringAttr(text.take_front(4000)));
   if (options.strict)
     (*moduleRef)->setAttr(kernel::kStrictAttr, b.getUnitAttr());
   done = Stage::Import;
@@ -342,6 +345,14 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
        (ingotCommit.empty() ? Twine() : " (commit " + ingotCommit + ")"))
           .str();
   codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
+  if (options.weights == WeightsMode::Auto)
+    codegen.constantsName =
+        (llvm::sys::path::stem(output) + ".constants.inc").str();
+  codegen.commandLine = options.commandLine;
+  if (moduleRef)
+    if (auto comment =
+            (*moduleRef)->getAttrOfType<StringAttr>(kernel::kCommentAttr))
+      codegen.description = comment.str();
   codegen.language.isC = llvm::sys::path::extension(output) == ".c";
   codegen.weights = options.weights;
   codegen.trace = options.trace;

@@ -4,7 +4,7 @@
  * Every generated header contains this text and needs no other file. The include guard allows
  * any number of generated headers, and this file, in one program. */
 #ifndef INGOT_RUNTIME_H
-#define INGOT_RUNTIME_H 1
+#define INGOT_RUNTIME_H 2
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,9 +45,15 @@ typedef struct ingot_context {
    * models compiled with --trace call this function. */
   void (*trace)(void *trace_user, int32_t kernel, int32_t finished);
   void *trace_user;
+  /* The nanoseconds that parallel_for takes to start another thread and to wait for it. A loop
+   * for which a second thread would save less time runs on the calling thread. 0: not known,
+   * loops are divided by an estimate of the compiler. */
+  uint64_t fork_nanoseconds;
 } ingot_context;
 
 #ifdef __cplusplus
 }
 #endif
+#elif INGOT_RUNTIME_H != 2
+#error "a header that another version of Ingot generated is included before this one"
 #endif /* INGOT_RUNTIME_H */

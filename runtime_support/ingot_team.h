@@ -8,12 +8,6 @@
 // thread skips the steps that are done, and a single thread executes everything. Members take
 // parts from both ends, so that each mostly reads the data that it has written itself.
 
-// Replaces a team where the model runs on one thread.
-struct Alone {
-  template <typename Body> void share(ptrdiff_t extent, const Body &body) const { body(0, extent); }
-  template <typename Body> void once(const Body &body) const { body(); }
-};
-
 // The progress of a team. Bits of `word`, from the highest: the number of the current step
 // (28), and the numbers of its parts that are taken from the front, taken from the back, and
 // done (12 each).
@@ -49,15 +43,17 @@ struct TeamProgress {
 // A member of a team.
 class Team {
 public:
+  // The only member: it executes everything.
+  Team() = default;
   // `members` is the number of members that are expected.
   Team(TeamProgress &shared, uint64_t members)
-      : progress(shared), expected(members), number(shared.count(1)) {}
+      : progress(&shared), expected(members), number(shared.count(1)) {}
   Team(const Team &) = delete;
   Team &operator=(const Team &) = delete;
   // Must be called after the last step.
   void finish() {
     if (leads)
-      progress.store(progress.finished);
+      progress->store(TeamProgress::finished);
   }
 
   // Runs body(begin, end) for parts of [0, extent); returns when all are done.
@@ -75,8 +71,9 @@ public:
 private:
   void share_parts(ptrdiff_t extent, ingot_body body, void *argument);
 
-  TeamProgress &progress;
-  uint64_t expected, number, step = 0;
+  // Null if this is the only member.
+  TeamProgress *progress = nullptr;
+  uint64_t expected = 1, number = 0, step = 0;
   // This member completed the previous step and has not published that: the other members
   // still wait, so that it may write `word` without an atomic exchange.
   bool leads = false;
@@ -90,10 +87,12 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
   constexpr unsigned most_waits = 1000;
   if (extent <= 0 || left)
     return;
-  const uint64_t here = step++, rows = uint64_t(extent),
-                 parts = rows < progress.most_parts ? rows : progress.most_parts;
+  if (!progress)
+    return body(argument, 0, extent);
+  const uint64_t here = step++, rows = uint64_t(extent), most = TeamProgress::most_parts,
+                 parts = rows < most ? rows : most;
   const bool from_back = number % 2 != 0;
-  uint64_t members = progress.load(progress.members);
+  uint64_t members = TeamProgress::load(progress->members);
   // In the first step, other members may still be starting.
   const uint64_t least = here == 0 && expected > 2 ? expected : 2;
   members = members < least ? least : members;
@@ -101,23 +100,23 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
   // take different times; later an equal share of the remaining parts.
   const uint64_t fair = parts / members;
   uint64_t share = fair < 16 ? fair : fair / 2, done = 0;
-  uint64_t now = leads ? here << 36 : progress.load();
+  uint64_t now = leads ? here << 36 : progress->load();
   for (unsigned waits = 0;;) {
-    const uint64_t at = progress.step_of(now), front = progress.front_of(now),
-                   back = progress.back_of(now);
+    const uint64_t at = TeamProgress::step_of(now), front = TeamProgress::front_of(now),
+                   back = TeamProgress::back_of(now);
     if (at > here)
       return;
     const uint64_t remaining = at < here ? 0 : parts - front - back;
     uint64_t taken = share < 1 ? 1 : share;
     taken = taken < remaining ? taken : remaining;
-    if (taken == 0 && progress.done_of(now) + done == parts) {
+    if (taken == 0 && TeamProgress::done_of(now) + done == parts) {
       leads = true;
       return;
     }
     if (taken == 0 && done == 0) {
       if (++waits == most_waits) {
         left = true;
-        progress.count(~uint64_t(0));
+        progress->count(~uint64_t(0));
         return;
       }
 #if defined(__x86_64__)
@@ -125,13 +124,13 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
 #elif defined(__aarch64__)
       __asm__ volatile("isb");
 #endif
-      now = progress.load();
+      now = progress->load();
       continue;
     }
     const uint64_t next = now + done + (taken << (from_back ? 12 : 24));
     if (leads)
-      progress.store(next);
-    else if (!progress.exchange(progress.word, now, next))
+      progress->store(next);
+    else if (!progress->exchange(progress->word, now, next))
       continue;
     leads = false;
     done = taken;
@@ -142,15 +141,17 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
       body(argument, ptrdiff_t(first * length + first * longer / parts),
            ptrdiff_t(last * length + last * longer / parts));
     }
-    now = progress.load();
-    share = (parts - progress.front_of(now) - progress.back_of(now)) / members;
+    now = progress->load();
+    share = (parts - TeamProgress::front_of(now) - TeamProgress::back_of(now)) / members;
   }
 }
 
-// Calls body(team) on each thread that the caller provides, or on this one alone.
-template <typename Body> inline void in_team(const ingot_context *context, const Body &body) {
-  if (!context || !context->parallel_for) {
-    Alone alone;
+// Calls body(team) on each thread that the caller provides, or on this one alone. `nanoseconds` is
+// the estimated time of a step on one thread.
+template <typename Body>
+inline void in_team(const ingot_context *context, uint64_t nanoseconds, const Body &body) {
+  if (!pays_to_fork(context, nanoseconds)) {
+    Team alone;
     body(alone);
     return;
   }
@@ -163,7 +164,7 @@ template <typename Body> inline void in_team(const ingot_context *context, const
   constexpr ptrdiff_t most_members = 64;
   const ingot_body member = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
     Run &run = *static_cast<Run *>(argument);
-    if (begin >= end || run.progress.load() == run.progress.finished)
+    if (begin >= end || run.progress.load() == TeamProgress::finished)
       return;
     Team team(run.progress, uint64_t(most_members / (2 * (end - begin))));
     run.body(team);

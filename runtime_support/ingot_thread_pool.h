@@ -11,18 +11,62 @@
 // take the last ones, so that a thread mostly reads rows that it wrote itself in the previous
 // kernel. One run at a time may use a pool. A second, concurrent run is correct, but uses only the
 // thread that calls it.
+//
+// The constructor measures for some tenths of a millisecond what it takes to start another thread
+// and to wait for it, on this machine; models then run loops that are too short for that on one
+// thread. `ingot::measureFork` does the same for a context with another parallel_for.
 #ifndef INGOT_THREAD_POOL_H
 #define INGOT_THREAD_POOL_H
 
 #include "ingot.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace ingot {
+
+/// Returns the nanoseconds by which `context.parallel_for` makes a loop longer than its work, when
+/// another thread executes a half of it: the value for `context.fork_nanoseconds`. Each iteration
+/// of the measured loop reads what the other thread wrote in the loop before, as kernels do.
+inline uint64_t measureFork(const ingot_context &context) {
+  constexpr ptrdiff_t kRows = 64, kColumns = 32;
+  constexpr int kRounds = 41;
+  struct Data {
+    unsigned rows[2][kRows][kColumns] = {};
+    int from = 0;
+  } data;
+  ingot_body body = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
+    Data &data = *static_cast<Data *>(argument);
+    for (ptrdiff_t row = begin; row < end; ++row)
+      for (ptrdiff_t column = 0; column < kColumns; ++column)
+        data.rows[1 - data.from][row][column] =
+            data.rows[data.from][kRows - 1 - row][column] * 3 + 1;
+  };
+  auto nanoseconds = [&](bool divides) {
+    int64_t times[kRounds];
+    for (int64_t &time : times) {
+      auto start = std::chrono::steady_clock::now();
+      if (divides)
+        context.parallel_for(context.user, kRows, body, &data);
+      else
+        body(&data, 0, kRows);
+      auto end = std::chrono::steady_clock::now();
+      time = std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count();
+      data.from = 1 - data.from;
+    }
+    std::nth_element(times, times + kRounds / 2, times + kRounds);
+    return times[kRounds / 2];
+  };
+  // The first rounds wake the threads.
+  nanoseconds(/*divides=*/true);
+  int64_t divided = nanoseconds(/*divides=*/true), alone = nanoseconds(/*divides=*/false);
+  return uint64_t(std::max<int64_t>(divided - alone / 2, 1));
+}
 
 class ThreadPool {
 public:
@@ -33,6 +77,8 @@ public:
       threads = std::thread::hardware_concurrency();
     for (unsigned i = 1; i < threads; ++i)
       workers.emplace_back([this] { work(); });
+    if (!workers.empty())
+      forkNanoseconds = measureFork(context());
   }
   ~ThreadPool() {
     stopping.store(true);
@@ -51,6 +97,7 @@ public:
       static_cast<ThreadPool *>(pool)->parallelFor(extent, body, argument);
     };
     result.user = this;
+    result.fork_nanoseconds = forkNanoseconds;
     return result;
   }
 
@@ -180,6 +227,7 @@ private:
   std::atomic<bool> busy{false};
   alignas(kLine) std::atomic<bool> stopping{false};
   std::atomic<unsigned> sleeping{0};
+  uint64_t forkNanoseconds = 0;
   std::mutex mutex;
   std::condition_variable wakeUp;
   /// Declared last and so destroyed first, since the threads use all other members.

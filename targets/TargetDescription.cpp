@@ -107,8 +107,8 @@ const TargetDescription *lookupTarget(llvm::StringRef name) {
   auto [base, suffixes] = name.split(':');
   const TargetDescription *target = nullptr;
   for (const TargetDescription &known : allTargets())
-    if (base == known.name || (base == "native" && known.runsOnThisHost &&
-                               known.runsOnThisHost()))
+    if (base == known.name ||
+        (base == "native" && known.runsOnThisHost && known.runsOnThisHost()))
       target = &known;
   while (target && !suffixes.empty()) {
     StringRef suffix;

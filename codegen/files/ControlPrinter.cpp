@@ -90,7 +90,7 @@ Operation *ControlPrinter::printTeam(kernel::LaunchOp first) {
         printArenaValue(buffer);
   NameScope outside = names;
   auto outsideArena = arenaNames;
-  beginTeam();
+  beginTeam(first);
   if (hasWeightsBase())
     printWeightPointers(cast<kernel::ProgramOp>(first->getParentOp()),
                         weightsBase, first.getTeam());

@@ -26,7 +26,7 @@ protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
   /// Called before and after the launches of a worker group, which form a C++
   /// scope.
-  virtual void beginTeam() {}
+  virtual void beginTeam(kernel::LaunchOp first) {}
   virtual void endTeam() {}
   /// Prints an operation that is neither a launch nor control flow.
   virtual void printOther(mlir::Operation *op) = 0;

@@ -1,7 +1,8 @@
 // Writes the files of one compilation:
 //
-//     model.cpp -> model.cpp, model.h, and model.weights.o or model.weights if
-//                  the weights are not in the source
+//     model.cpp -> model.cpp, model.h, and model.constants.inc, which model.cpp
+//                  includes, if constants are large; or model.weights.o or
+//                  model.weights if the weights are not in the source
 //     model.o   -> model.o (weights included unless they are a file), model.h
 //     model.wasm -> a module with the same content, model.h
 
@@ -54,9 +55,17 @@ struct Emission {
                              StringRef header) const {
     if (Error error = writeHeader(files, header))
       return error;
-    return files.write(source, [&](llvm::raw_ostream &os) {
-      printSource(variants, options, os);
-    });
+    std::string constants;
+    if (Error error = files.write(source, [&](llvm::raw_ostream &os) {
+          printSource(variants, options, os, &constants);
+        }))
+      return error;
+    if (constants.empty())
+      return Error::success();
+    llvm::SmallString<128> path(source);
+    llvm::sys::path::remove_filename(path);
+    llvm::sys::path::append(path, options.constantsName);
+    return files.write(path, [&](llvm::raw_ostream &os) { os << constants; });
   }
 
   Error writeWeights(OutputFiles &files, StringRef path) const {

@@ -163,7 +163,9 @@ static void printIo(const Interface &interface, TextWriter &out) {
         comment += ", a row for the shape of each element";
       else if (tensor.part == kernel::kPresentPart)
         comment += ", whether the value is there";
-      llvm::erase(comment, '\n');
+      if (!tensor.note.empty())
+        comment += "; " + toCommentText(StringRef(tensor.note).take_front(400));
+      llvm::replace(comment, '\n', ' ');
       fields.push_back({fieldType(tensor) + tensor.field + ";",
                         (outputs ? "out: " : "in: ") + comment});
     }
@@ -240,6 +242,7 @@ static std::string errorsOf(const Interface &interface,
 /// Prints the comment on <name>_run: all that a caller has to know and to
 /// guarantee.
 static void printRunContract(const Interface &interface,
+                             const CodegenOptions &options,
                              ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &macro = interface.macro;
   bool hasArena = interface.arenaBytes > 0;
@@ -255,7 +258,14 @@ static void printRunContract(const Interface &interface,
                          "_ARENA_ALIGN. It needs no initialization, and its "
                          "contents mean nothing after the call."
                    : "not used; may be null.";
-  text += "\ncontext: threads and hooks of the caller; may be null.\n\n";
+  bool hasThreads = llvm::any_of(variants, [](const Variant &variant) {
+    return variant.target->hasThreads;
+  });
+  text += "\ncontext: ";
+  text += hasThreads      ? "threads and hooks of the caller"
+          : options.trace ? "hooks of the caller"
+                          : "not used";
+  text += "; may be null.\n\n";
   text += "Returns INGOT_OK, or one of " + errorsOf(interface, variants) + ". ";
   text += checksSizesLate(interface)
               ? "After INGOT_ERROR_SHAPE, outputs may be partly written; after "
@@ -272,8 +282,8 @@ static void printRunContract(const Interface &interface,
   if (interface.hasState)
     own.push_back("state");
   own.push_back("outputs");
-  text += listed(own) + ". Equal inputs give equal outputs, with any number of "
-                        "threads.";
+  text += listed(own) + ". Equal inputs give equal outputs";
+  text += hasThreads ? ", with any number of threads." : ".";
   out.blockComment(text);
 }
 
@@ -281,7 +291,7 @@ static void printFunctions(const Interface &interface,
                            const CodegenOptions &options,
                            ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
-  printRunContract(interface, variants, out);
+  printRunContract(interface, options, variants, out);
   std::string start = "ingot_status " + name + "_run(";
   out.line(start + "const " + name + "_io *io, void *arena,");
   out.line(std::string(start.size(), ' ') + "const ingot_context *context);");
@@ -443,6 +453,8 @@ std::string fileComment(const Interface &interface, ArrayRef<Variant> variants,
   return file.str() + ", compiled by " + options.producer + " for " +
          targetNames(variants) + "." +
          (hash.empty() ? "" : "\nSHA-256 of the model: " + hash.str()) +
+         (options.commandLine.empty() ? ""
+                                      : "\nCommand: " + options.commandLine) +
          "\n\nGenerated file: edit the model instead. The license covers all "
          "text that does not come from the model.\n"
          "SPDX-License-Identifier: MIT-0";
@@ -458,6 +470,9 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   std::string text = declarations(variants, interfaces, options, weights);
   TextWriter out(os);
   out.blockComment(fileComment(interface, variants, options));
+  if (!options.description.empty())
+    out.blockComment("Description of the model: " +
+                     toCommentText(options.description));
   out.line("#ifndef INGOT_MODEL_" + macro + "_H");
   out.line("#define INGOT_MODEL_" + macro + "_H");
   out.blank();

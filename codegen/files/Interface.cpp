@@ -172,6 +172,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (tensor.type.empty())
       tensor.type = onnxTypeName(type.getElementType());
     tensor.cType = elementCType(tensor.type);
+    tensor.note = text(kernel::kCommentAttr);
     if (auto sizes =
             main.getArgAttrOfType<kernel::SizesAttr>(index, kernel::kSizesAttr))
       tensor.sizes = kernel::dimsOf(sizes);

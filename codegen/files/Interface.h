@@ -19,6 +19,7 @@ struct InterfaceTensor {
   std::string onnxName; ///< name in the model
   std::string type;     ///< ONNX name of the type: float32, int64, bool, ...
   std::string cType;    ///< C type of an element
+  std::string note;     ///< what the model says about the tensor, for comments
   kernel::Dims sizes;
   int64_t elements = 0; ///< number of elements, or its maximum
   bool isOutput = false;

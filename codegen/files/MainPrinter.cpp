@@ -62,48 +62,17 @@ void MainPrinter::printOther(Operation *op) {
                               prefetch.getBytes()));
 }
 
-void MainPrinter::printParallel(StringRef parallel, bool called,
-                                TextWriter &out) {
-  out.line("// Executes body(begin, end) for ranges that cover [0, "
-           "extent), on the caller's threads if any.");
-  if (out.language.isC) {
-    out.open("static void " + parallel +
-             "(const ingot_context *context, ptrdiff_t extent, ingot_body "
-             "body, void *argument) {");
-    out.open("if (!context || !context->parallel_for) {");
-    out.line("body(argument, 0, extent);");
-    out.middle("} else {");
-    out.line("context->parallel_for(context->user, extent, body, argument);");
-    out.close();
-    out.close();
-    out.blank();
-    return;
-  }
-  out.line("template <typename Body>");
-  out.open((called ? "INGOT_NOINLINE void " : "inline void ") + parallel +
-           "(const ingot_context *context, ptrdiff_t "
-           "extent, const Body &body) {");
-  out.open("if (!context || !context->parallel_for) {");
-  out.line("body(0, extent);");
-  out.line("return;");
-  out.close();
-  out.open("const ingot_body part = [](void *argument, ptrdiff_t begin, "
-           "ptrdiff_t end) {");
-  out.line("(*static_cast<const Body *>(argument))(begin, end);");
-  out.close("};");
-  out.line("context->parallel_for(context->user, extent, part, "
-           "const_cast<Body *>(&body));");
-  out.close();
-  out.blank();
-}
-
-void MainPrinter::printTeam(TextWriter &out) {
-  out.raw() << kTeamText;
-  out.blank();
-}
-
-void MainPrinter::beginTeam() {
-  out.open("in_team(context, [=](auto &team) {");
+void MainPrinter::beginTeam(kernel::LaunchOp first) {
+  // The time of a step on average, at the largest sizes.
+  uint64_t cycles = 0, steps = 0;
+  for (auto launch : first->getBlock()->getOps<kernel::LaunchOp>())
+    if (launch.getTeam() == first.getTeam()) {
+      cycles += calleeOf(launch).getCycles().value_or(0);
+      ++steps;
+    }
+  out.open("in_team(context, " +
+           Twine(context.nanoseconds(cycles, int64_t(steps))) +
+           ", [=](Team &team) {");
 }
 
 void MainPrinter::endTeam() { out.close("});"); }
@@ -219,22 +188,25 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   else if (extent->most() <= 1)
     printOnce(call + (comma ? ", " : "") + "0, " +
               interface.sizeText(*extent, "io->") + ");");
-  else if (out.language.isC) {
+  else if (std::string nanoseconds = std::to_string(
+               context.nanoseconds(callee.getCycles(), extent->most()));
+           out.language.isC) {
     NameScope outside = names;
     out.open("{");
     std::string call = names.unique("arguments");
     out.line("struct " + context.arguments[launch.getCallee()] + " " + call +
              " = {" + llvm::join(arguments, ", ") + "};");
-    out.line(context.parallel + "(context, " +
-             interface.sizeText(*extent, "io->") + ", " +
-             context.bodies[launch.getCallee()] + ", &" + call + ");");
+    out.line("parallel(context, " + interface.sizeText(*extent, "io->") + ", " +
+             nanoseconds + ", " + context.bodies[launch.getCallee()] + ", &" +
+             call + ");");
     out.close();
     names = std::move(outside);
   } else {
     // The lambda captures by value: variables captured by reference would be on
     // the stack, which would grow with the number of kernels.
-    out.open((isInTeam ? "team.share(" : context.parallel + "(context, ") +
+    out.open((isInTeam ? "team.share(" : "parallel(context, ") +
              interface.sizeText(*extent, "io->") +
+             (isInTeam ? "" : ", " + nanoseconds) +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");
     out.close("});");

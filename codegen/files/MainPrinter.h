@@ -18,13 +18,6 @@ public:
       : ControlPrinter(interface, weights, options, context, names, out) {
     numberLaunches();
   }
-  /// Prints the function template `parallel`, which distributes a kernel over
-  /// threads; if `called`, it is not inlined.
-  static void printParallel(llvm::StringRef parallel, bool called,
-                            TextWriter &out);
-  /// Prints runtime_support/ingot_team.h: the text of worker groups, whose
-  /// threads execute several kernels together.
-  static void printTeam(TextWriter &out);
   /// Prints the functions that the entry point's function calls, in the
   /// anonymous namespace of the kernels.
   using ControlPrinter::printHelpers;
@@ -50,7 +43,7 @@ private:
   /// pointers to the tensors in the state.
   void printState();
   void printLaunch(kernel::LaunchOp launch) override;
-  void beginTeam() override;
+  void beginTeam(kernel::LaunchOp first) override;
   void endTeam() override;
   void printOther(mlir::Operation *op) override;
 

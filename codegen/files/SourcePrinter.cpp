@@ -23,6 +23,7 @@
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
 #include "codegen/files/StatePrinter.h"
+#include "codegen/files/ThreadsPrinter.h"
 #include "codegen/files/WeightsPrinter.h"
 #include "codegen/kernel/ExternalCalls.h"
 #include "codegen/kernel/KernelPrinter.h"
@@ -95,7 +96,6 @@ public:
     module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
-    context.parallel = this->names.unique("parallel");
     for (auto global : module.getOps<memref::GlobalOp>()) {
       size_t index = weights.indexOf(global);
       context.globals[global.getSymName()] =
@@ -182,6 +182,8 @@ public:
     if (!inside.empty())
       out.line("namespace " + inside + " {");
     out.blank();
+    if (inside.empty())
+      printThreads(module, out);
     printKernels(kernelText);
     std::string kernelNames;
     llvm::raw_string_ostream namesStream(kernelNames);
@@ -228,6 +230,7 @@ private:
   /// Prints as C, without namespaces: all functions but those of the header are
   /// static.
   void printC(StringRef kernelText, const std::set<std::string> &macros) {
+    printThreads(module, out);
     printKernels(kernelText);
     std::string kernelNames;
     llvm::raw_string_ostream namesStream(kernelNames);
@@ -349,21 +352,6 @@ private:
     }
     printTables();
     printHelpers(context, out);
-    if (!target.isDevice()) {
-      SymbolTable symbols(module);
-      if (out.language.isC
-              ? !context.bodies.empty()
-              : hasLaunch([&](kernel::LaunchOp launch) {
-                  return !launch.getTeam() &&
-                         kernel::usesThreads(symbols.lookup<kernel::FuncOp>(
-                             launch.getCallee()));
-                }))
-        MainPrinter::printParallel(context.parallel, isLongProgram(), out);
-      if (!out.language.isC && hasLaunch([](kernel::LaunchOp launch) {
-            return launch.getTeam().has_value();
-          }))
-        MainPrinter::printTeam(out);
-    }
     place();
     out.raw() << text;
   }
@@ -373,25 +361,6 @@ private:
   void place() {
     if (context.map)
       context.map->place(out.raw().tell());
-  }
-
-  bool hasLaunch(llvm::function_ref<bool(kernel::LaunchOp)> is) {
-    return module
-        .walk([&](kernel::LaunchOp launch) {
-          return is(launch) ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
-  /// Whether the model has so many launches that `parallel` should not be
-  /// inlined. Compilers compare each condition of a function with the preceding
-  /// ones: with `parallel` inlined into 1,600 launches, clang 22 takes 51 s,
-  /// with a call 6 s.
-  bool isLongProgram() {
-    constexpr int64_t many = 64;
-    int64_t launches = 0;
-    module.walk([&](kernel::LaunchOp) { ++launches; });
-    return launches > many;
   }
 
   /// Whether the constant is an array in the text of this target, and not a
@@ -504,11 +473,13 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
 }
 
 /// Prints the weights that several targets share, before the text of the
-/// targets, into an anonymous namespace, within `outside` unless that is empty.
-/// Returns the names of these weights, by index in Weights::all().
+/// targets, into an anonymous namespace, within `outside` unless that is empty;
+/// or to `constants`, which the source includes there. Returns the names of
+/// these weights, by index in Weights::all().
 static std::vector<std::string>
 printSharedWeights(const Weights &weights, const Interface &interface,
-                   StringRef outside, NameScope &names, TextWriter &out) {
+                   StringRef outside, const CodegenOptions &options,
+                   TextWriter *constants, NameScope &names, TextWriter &out) {
   std::vector<std::string> result;
   bool any = false, isDevice = interface.isDevice;
   for (const Weight &weight : weights.all()) {
@@ -520,17 +491,22 @@ printSharedWeights(const Weights &weights, const Interface &interface,
     if (!any) {
       if (!outside.empty())
         out.line("namespace " + outside + " {");
-      out.line("namespace {");
-      out.blank();
+      if (!out.language.isC)
+        out.line("namespace {");
+      if (constants)
+        out.line("#include \"" + options.constantsName + "\"");
+      else
+        out.blank();
     }
     any = true;
     // GPU kernels read tables directly, as __device__ arrays.
     if (isDevice && weight.offset < 0)
       out.raw() << "__device__ ";
-    printWeightArray(weight, result.back(), out);
+    printWeightArray(weight, result.back(), constants ? *constants : out);
   }
   if (any) {
-    out.line("} // namespace");
+    if (!out.language.isC)
+      out.line("} // namespace");
     if (!outside.empty())
       out.line("} // namespace " + outside);
     out.blank();
@@ -552,8 +528,8 @@ static void reserveFunctions(ArrayRef<Variant> variants, NameScope &names) {
 static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
                       const Weights &weights,
                       const std::vector<Interface> &interfaces,
-                      bool keepsFloats, NameScope names, TextWriter &out,
-                      SourceMap *map) {
+                      bool keepsFloats, TextWriter *constants, NameScope names,
+                      TextWriter &out, SourceMap *map) {
   const Interface &interface = interfaces.front();
   printExternals(variants, out);
   std::string id = interface.sharedMacro + "_HEADER_ID";
@@ -579,9 +555,15 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
     printStateFunctions(interfaces, out);
   std::string outside =
       interface.isDevice ? "" : interface.sharedName + "_source";
+  auto printShared = [&] {
+    return printSharedWeights(weights, interface, outside, options, constants,
+                              names, out);
+  };
   if (out.language.isC) {
     printWeightsElsewhere(interface, weights, out);
-    VariantPrinter(variants.front(), options, weights, {}, std::move(names),
+    outside.clear();
+    std::vector<std::string> shared = printShared();
+    VariantPrinter(variants.front(), options, weights, shared, std::move(names),
                    out, map)
         .print("", "", /*isCalled=*/false);
     return;
@@ -595,7 +577,8 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
       selector.emplace(variants, interfaces, outside, names);
     if (!interface.isDevice)
       printWeightsElsewhere(interface, weights, out);
-    VariantPrinter(variants.front(), options, weights, {}, names, out, map)
+    std::vector<std::string> shared = printShared();
+    VariantPrinter(variants.front(), options, weights, shared, names, out, map)
         .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
     // The query of the machine follows the pragmas that disable the target's
     // instructions again.
@@ -606,8 +589,7 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
 
   Selector selector(variants, interfaces, outside, names);
   printWeightsElsewhere(interface, weights, out);
-  std::vector<std::string> shared =
-      printSharedWeights(weights, interface, outside, names, out);
+  std::vector<std::string> shared = printShared();
   if (interface.isDevice) {
     std::unique_ptr<VariantPrinter> last;
     std::unique_ptr<DeviceHandlePrinter> handle;
@@ -622,6 +604,23 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
     handle->printCommonFunctions();
     return;
   }
+  std::string threads;
+  llvm::raw_string_ostream stream(threads);
+  TextWriter threadsOut(stream);
+  printThreads(llvm::map_to_vector(variants,
+                                   [](const Variant &variant) {
+                                     return ModuleOp(variant.module);
+                                   }),
+               threadsOut);
+  if (!threads.empty()) {
+    out.line("namespace " + outside + " {");
+    out.line("namespace {");
+    out.blank();
+    out.raw() << threads;
+    out.line("} // namespace");
+    out.line("} // namespace " + outside);
+    out.blank();
+  }
   for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
     VariantPrinter(variant, options, weights, shared, names, out, map)
         .print(outside, inside, /*isCalled=*/true);
@@ -631,16 +630,29 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
 }
 
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
-                 llvm::raw_ostream &os) {
-  printSource(variants, options, os, nullptr);
+                 llvm::raw_ostream &os, std::string *constants) {
+  printSource(variants, options, os, nullptr, constants);
 }
 
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
-                 llvm::raw_ostream &os, SourceMap *map) {
+                 llvm::raw_ostream &os, SourceMap *map,
+                 std::string *constants) {
+  // Constants of more bytes are in a file of their own, so that the source
+  // shows code.
+  constexpr int64_t mostInSource = 16 << 10;
   Weights weights(variants);
   std::vector<Interface> interfaces =
       interfacesOf(variants.back(), options, weights);
   const Interface &interface = interfaces.front();
+  bool splits = !options.constantsName.empty() && !interface.isDevice &&
+                interface.weightsMode == WeightsMode::Source &&
+                weights.payloadBytes() > mostInSource;
+  if (splits)
+    weights.shareAll();
+  std::string constantsText;
+  llvm::raw_string_ostream constantsStream(constants ? *constants
+                                                     : constantsText);
+  TextWriter constantsOut(constantsStream, options.language);
   TextWriter out(os, options.language);
 
   NameScope names;
@@ -659,9 +671,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end",
         "buffer_at", "constants_at"})
     names.reserve(local);
-  // Names in the text of runtime_support/ingot_team.h.
-  for (const char *local : {"Alone", "TeamProgress", "Team", "in_team", "team"})
-    names.reserve(local);
+  if (!interface.isDevice)
+    reserveThreadNames(names);
   if (options.language.isC)
     reserveFunctions(variants, names);
   for (const Interface &entry : interfaces)
@@ -676,8 +687,15 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
         "_release", "_create", "_destroy", "_reset"})
     names.reserve(interface.sharedName + suffix);
 
-  out.comment(fileComment(interface, variants, options));
+  std::string comment = fileComment(interface, variants, options);
+  out.comment(comment);
   out.blank();
+  if (splits) {
+    constantsOut.comment("The constants of a source file, which includes this "
+                         "file.\n" +
+                         comment);
+    constantsOut.blank();
+  }
   if (interface.isDevice && variants.size() > 1) {
     out.comment("Each kernel has a body only in the compilation pass of its "
                 "own target.");
@@ -701,7 +719,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   llvm::raw_string_ostream stream(text);
   TextWriter body(stream, options.language);
   printBody(variants, options, weights, interfaces, keepsFloats,
-            std::move(names), body, map);
+            splits ? &constantsOut : nullptr, std::move(names), body, map);
   std::vector<StringRef> macros = printCompilerMacros(text, out);
   if (map)
     map->move(os.tell());

@@ -133,6 +133,11 @@ WeightsMode Weights::resolve(WeightsMode mode) const {
                                      : WeightsMode::Object;
 }
 
+void Weights::shareAll() {
+  for (Weight &weight : weights)
+    weight.shared |= weight.offset >= 0;
+}
+
 void Weights::writePayload(llvm::raw_ostream &os) const {
   for (const Weight &weight : weights) {
     if (weight.offset < 0)

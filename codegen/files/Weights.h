@@ -1,7 +1,7 @@
 // The storage of a model's constants.
 //
 // Constants are module globals (memref.global). They are stored in one of
-//   source: arrays in the .cpp;
+//   source: arrays in the .cpp, or in a file that it includes if they are large;
 //   object: one ELF object beside it, with a symbol <name>_weights in .rodata,
 //           which no compiler has to parse (100 MB of source take a minute to
 //           compile);
@@ -76,6 +76,9 @@ public:
   /// Returns the mode that Auto stands for: source below a megabyte, otherwise
   /// object.
   WeightsMode resolve(WeightsMode mode) const;
+  /// Marks all weights of the payload as shared, so that they are printed once,
+  /// before the text of the targets.
+  void shareAll();
 
   /// Returns the checksum of the payload; the first call reads all of it.
   uint64_t checksum() const;

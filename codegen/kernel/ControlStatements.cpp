@@ -113,8 +113,10 @@ void KernelPrinter::printParallel(kernel::ParallelOp step) {
       out.close();
       return;
     }
-    out.open(context.parallel + "(" + threads + ", " + Twine(step.getExtent()) +
-             ", [=](" + begin + ", " + end + ") {");
+    int64_t extent = step.getExtent();
+    out.open("parallel(" + threads + ", " + Twine(extent) + ", " +
+             Twine(context.nanoseconds(step.getCycles(), extent)) + ", [=](" +
+             begin + ", " + end + ") {");
     printBlock(body);
     out.close("});");
   });

@@ -1,5 +1,5 @@
 // Prints cursors, which are pointers that advance with each load, and
-// prefetches.
+// prefetches; converts predicted cycles to time.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace ingot {
@@ -15,21 +17,34 @@ namespace ingot {
 /// Prints variables that are bound to fixed registers, for the results of
 /// instructions that load several registers.
 void KernelPrinter::declareLoadRegisters() {
-  std::set<int64_t> registers;
+  // A register is named after what is loaded into it, if that is always the
+  // same.
   kernel.walk([&](kernel::LoadNextOp load) {
     if (auto first = load.getFirst())
-      for (unsigned i = 0; i < load.getNumResults(); ++i)
-        registers.insert(*first + i);
+      for (unsigned i = 0; i < load.getNumResults(); ++i) {
+        std::string name =
+            (kernel::nameIn(load.getLoc()) + "_" + Twine(i)).str();
+        auto [known, isNew] = loadRegisters.try_emplace(*first + i, name);
+        if (known->second != name)
+          known->second = "loaded_" + std::to_string(known->first);
+      }
   });
   std::string text;
-  for (int64_t number : registers) {
-    std::string name = (context.target.loadRegisters + Twine(number)).str();
-    names.reserve(name);
+  for (auto &[number, name] : loadRegisters) {
+    name = names.unique(name);
     text += text.empty() ? "register float " : ", ";
-    text += (name + Twine(" __asm__(\"") + name + "\")").str();
+    text += (name + Twine(" __asm__(\"") + context.target.loadRegisters +
+             Twine(number) + "\")")
+                .str();
   }
   if (!text.empty())
     out.line(text + ";");
+}
+
+int64_t SourceContext::nanoseconds(std::optional<uint64_t> cycles,
+                                   int64_t parts) const {
+  double time = double(cycles.value_or(0)) / target.gigahertz / double(parts);
+  return static_cast<int64_t>(std::ceil(time));
 }
 
 std::string SourceContext::prefetch(StringRef pointer, int64_t bytes) const {
@@ -120,7 +135,7 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   for (auto [i, result] : llvm::enumerate(load.getResults())) {
     std::string name =
         load.getFirst()
-            ? (context.target.loadRegisters + Twine(*load.getFirst() + i)).str()
+            ? loadRegisters.at(*load.getFirst() + int64_t(i))
             : names.unique(
                   (kernel::nameIn(load.getLoc()) + "_" + Twine(i)).str());
     variables[result] = {name, sign};

@@ -311,7 +311,7 @@ KernelPrinter::Variable &KernelPrinter::newVariable(Value value, Sign sign) {
   else if (placement.isShared(value))
     name = names.numbered(isa<FloatType>(element) ? "acc" : "s");
   else if (element.isInteger(1))
-    name = names.numbered(isVector(value.getType()) ? "mask" : "is");
+    name = names.numbered(isVector(value.getType()) ? "mask" : "condition");
   else if (element.isIndex())
     name = names.numbered("at");
   else if (std::string buffer = loadedFrom(value.getDefiningOp());

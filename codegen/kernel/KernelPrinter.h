@@ -70,15 +70,15 @@ struct SourceContext {
   /// bodies of kernels are compiled for this target. Kernels are declared in
   /// every pass of the compiler.
   std::string passCondition;
-  /// The name of the function that distributes a kernel, or a step of a kernel,
-  /// over threads.
-  std::string parallel;
   /// In C: the names of the function that executes a part of a kernel's
   /// iterations, and of the struct of its arguments, by symbol.
   llvm::StringMap<std::string> bodies, arguments;
   /// Receives the positions of operations in the text, if not null.
   SourceMap *map = nullptr;
 
+  /// Returns the time of `cycles` predicted cycles, divided by `parts`: at least
+  /// 1 ns, unless there is no prediction.
+  int64_t nanoseconds(std::optional<uint64_t> cycles, int64_t parts = 1) const;
   /// Returns the C++ statement that prefetches `bytes` bytes from `pointer`.
   std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;
 };
@@ -286,6 +286,8 @@ private:
   /// The name of the ingot_context argument, in a kernel that distributes its
   /// steps over the caller's threads.
   std::string threads;
+  /// The names of the registers that loads of several registers fill.
+  std::map<int64_t, std::string> loadRegisters;
   /// The declarations of the parameters, without their names, and the names.
   std::vector<std::pair<std::string, std::string>> parameters;
   llvm::DenseMap<mlir::Value, Variable> variables;

@@ -80,7 +80,7 @@ private:
 /// Prints the source as printSource does, and records its sites.
 void printSource(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os,
-                 SourceMap *map);
+                 SourceMap *map, std::string *constants = nullptr);
 
 } // namespace ingot
 

@@ -5,6 +5,7 @@
 #include "compiler/import/FunctionBody.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/TensorNotes.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -34,6 +35,7 @@ GraphImporter::GraphImporter(ModelFile &file, const ImportOptions &options,
 OwningOpRef<ModuleOp> GraphImporter::run() {
   const onnx::ModelProto &model = file.model();
   opsets = opsetImports(model.opset_import());
+  notes = tensorNotes(model.graph(), &context);
   for (const auto &function : model.functions())
     functions[functionKey(function.domain(), function.name(),
                           function.overload())] = &function;

@@ -527,6 +527,8 @@ private:
   mlir::func::FuncOp main;
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
+  /// The comments on inputs and outputs, by name.
+  llvm::StringMap<std::string> notes;
   /// The size of each symbol that options or given data determine.
   std::map<std::string, graph::Dim> symbols;
   /// For each symbol about which something is assumed, by name: the size that

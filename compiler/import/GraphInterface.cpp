@@ -430,6 +430,8 @@ NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type,
                                            : "";
   if (!kind.empty())
     attrs.set(kernel::kPartAttr, builder.getStringAttr(kind));
+  else if (auto note = notes.find(name); note != notes.end())
+    attrs.set(kernel::kCommentAttr, builder.getStringAttr(note->second));
   attrs.set(kernel::kOnnxNameAttr, builder.getStringAttr(name));
   attrs.set(kernel::kOnnxTypeAttr,
             builder.getStringAttr(dataTypeName(

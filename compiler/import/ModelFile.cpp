@@ -16,6 +16,11 @@ namespace ingot {
 ModelFile::ModelFile() = default;
 ModelFile::~ModelFile() = default;
 
+StringRef ModelFile::description() const {
+  return proto->doc_string().empty() ? proto->graph().doc_string()
+                                     : proto->doc_string();
+}
+
 /// The size limit that protobuf sets for a message, in bytes.
 static constexpr uint64_t maxModelBytes = INT32_MAX;
 

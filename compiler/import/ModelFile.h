@@ -37,6 +37,8 @@ public:
   onnx::ModelProto &model() { return *proto; }
   const onnx::ModelProto &model() const { return *proto; }
   llvm::StringRef path() const { return filePath; }
+  /// Returns the model's description of itself (doc_string), or of its graph.
+  llvm::StringRef description() const;
   /// Allows external data in the file at `path`, which Ingot has written
   /// itself, even if it is outside of the model's folder. Applies to constants
   /// whose location is exactly `path`.

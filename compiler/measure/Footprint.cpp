@@ -321,8 +321,7 @@ static std::string flashHint(const CompileOptions &options,
   if (options.target->smallestCode)
     return "";
   CompileOptions smaller = options;
-  smaller.target =
-      withSuffix(*options.target, smallSuffix);
+  smaller.target = withSuffix(*options.target, smallSuffix);
   std::optional<Footprint> small = tryOptions(smaller, context);
   if (!small || small->flash() >= footprint.flash())
     return "";

@@ -21,7 +21,7 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
            << attr.getValue() << " on a value of type " << type;
   };
   if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr ||
-      name == kStateAttr)
+      name == kStateAttr || name == kCommentAttr)
     return isa<StringAttr>(attr.getValue()) ? success()
                                             : refuse("must be a string");
   if (name == kReadAttr || name == kUnsignedAttr || name == kMayAliasAttr ||
@@ -122,10 +122,11 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                                    << "' is a number of bytes of modules";
   }
   if (attr.getName() == kCommentAttr)
-    return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr.getValue())
+    return isa<FunctionOpInterface, ModuleOp>(op) &&
+                   isa<StringAttr>(attr.getValue())
                ? success()
                : op->emitOpError() << "attribute '" << kCommentAttr
-                                   << "' is a string of functions";
+                                   << "' is a string of functions and modules";
   if (attr.getName() == kTargetAttr || attr.getName() == kModelAttr)
     return isa<ModuleOp>(op) && isa<StringAttr>(attr.getValue())
                ? success()

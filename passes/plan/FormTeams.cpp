@@ -29,6 +29,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "passes/plan/Passes.h"
+#include "targets/TargetDescription.h"
 
 using namespace mlir;
 

@@ -218,8 +218,12 @@ class Net(Function):
 
     @property
     def source(self) -> str:
-        """The generated C++."""
-        return self._entry.source_path.read_text()
+        """The generated C++, with its constants unless they are larger than a megabyte."""
+        path = self._entry.source_path
+        text, constants = path.read_text(), path.with_suffix(".constants.inc")
+        if constants.exists():
+            text = text.replace(f'#include "{constants.name}"\n', constants.read_text())
+        return text
 
     @property
     def header(self) -> str:

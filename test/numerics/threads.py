@@ -63,7 +63,18 @@ int main() {
       return 1;
     }
   }
-  std::printf("%u\n", forks);
+  // Where starting a thread takes longer than the network, no loop is divided.
+  const unsigned divided = forks;
+  inner = contexts[1];
+  ingot_context slow = {};
+  slow.parallel_for = counted;
+  slow.fork_nanoseconds = UINT64_MAX;
+  forks = 0;
+  if (net_run(&io, arena, &slow) || forks) {
+    std::puts("a loop is divided although starting a thread takes longer");
+    return 1;
+  }
+  std::printf("%u\n", divided);
 }
 """
 
@@ -147,6 +158,17 @@ def main():
                 if forks < least:
                     failures += 1
                     print(f"{name} {' '.join(sanitizer)}: exit {done.returncode}, {forks} times threads, not {least}\n{done.stdout}{done.stderr[:2000]}")
+            # Without threads the program never asks for them.
+            subprocess.run([ingot, path("net.onnx"), "-o", path("net.cpp"), "--target", "x86-64-v3", "--weights", "source",
+                            "--threads", "none"], check=True)
+            subprocess.run(["clang++-22", "-std=c++17", "-O1", "-pthread", "-DRUNS=1", "-I", folder, "-I", runtime,
+                            path("main.cpp"), path("net.cpp"), "-o", path("main")], check=True)
+            done = subprocess.run([path("main")], capture_output=True, text=True)
+            with open(path("net.cpp")) as file:
+                mentions = "parallel_for" in file.read()
+            if done.returncode != 0 or int(done.stdout) != 0 or mentions:
+                failures += 1
+                print(f"{name} --threads=none: exit {done.returncode}, {done.stdout}, parallel_for in the source: {mentions}")
     print(f"{failures} failures")
     return failures > 0
 

@@ -106,6 +106,10 @@ std::string inspectAsJson(const Arguments &arguments, Diagnostics &diagnostics);
 void printOperatorTable(llvm::raw_ostream &os);
 void printTargetTable(llvm::raw_ostream &os);
 
+/// Returns the command that compiles the model with the same options, for the
+/// first lines of generated files.
+std::string commandText(const Arguments &arguments);
+
 /// Whether `path` may be written: it does not exist, was written by Ingot, or
 /// --force is given; else reports a diagnostic.
 bool checkReplaceable(const Arguments &arguments, llvm::StringRef path,

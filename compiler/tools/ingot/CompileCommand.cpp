@@ -244,6 +244,7 @@ static std::vector<std::string> outputsOf(StringRef output, bool hasTest,
     paths.push_back(path.str().str());
   };
   add(".h");
+  add(".constants.inc");
   add(".weights.o");
   add(".weights");
   if (hasTest) {
@@ -440,6 +441,7 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   }
   CompileOptions &options = arguments.compile;
   options.model = arguments.positional.front();
+  options.commandLine = commandText(arguments);
   auto context = makeContext();
   if (options.startFrom && !checkStart(arguments, diagnostics))
     return diagnostics.exitCode();

@@ -165,6 +165,18 @@ static void readTargets(const Options &options, Arguments &arguments,
                            "` (`speed` and `size` exist)");
     return;
   }
+  if (options.threading == "none") {
+    for (const TargetDescription *&target : targets)
+      target = withSuffix(*target, oneThreadSuffix);
+  } else if (!options.threading.empty() && options.threading != "caller") {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--threads: unknown value `" +
+                           printable(options.threading) +
+                           "` (`caller` and `none` exist)",
+                       "as a number of threads it is an option of `ingot "
+                       "bench`; the caller of a program provides its threads");
+    return;
+  }
   if (isReport) {
     arguments.targets.assign(targets.begin(), targets.end());
     targets = {targets.front()};

@@ -128,7 +128,7 @@ private:
                block.firstState(tile.queries, tile.queries * valueElements())
                    .carried(),
                [&](Expr trip, ArrayRef<Expr> carried) {
-                 named(trip, "trip");
+                 named(trip, "iteration");
                  AttentionState state(carried, tile.queries);
                  Expr firstKey =
                      named(trip * double(round) + group, "first_key");

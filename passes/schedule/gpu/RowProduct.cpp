@@ -131,7 +131,7 @@ private:
         sums = step(trip ? first + double(trip * by) : first, sums);
     else if (trips > 0)
       sums = b.loop(Dim(trips), sums, [&](Expr trip, ArrayRef<Expr> carried) {
-        named(trip, "trip");
+        named(trip, "iteration");
         return step(trip * double(by) + first, carried);
       });
     if (count % by == 0)

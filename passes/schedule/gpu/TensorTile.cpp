@@ -87,7 +87,7 @@ private:
             Expr first = named(number * ofTile, "first_of_tile");
             Expr from = named(max(begin - first, 0.0), "first_strip"),
                  to = named(min(end - first, ofTile), "end_of_strips");
-            Expr kTiles = named(to - from, "strips");
+            Expr kTiles = named(to - from, "k_tiles");
             Exprs sums = overKTiles(
                 Exprs(sumsOfThread(), b.constant(0, elementOf(anchor))),
                 Part{from, to});
@@ -255,7 +255,7 @@ private:
     Expr from = part ? part->from : b.index(0),
          to = part ? part->to : b.index(rounds());
     return b.loop(from, to, 1, first, [&](Expr at, ArrayRef<Expr> sums) {
-      named(at, tile.slices == 1 ? "strip" : "round");
+      named(at, tile.slices == 1 ? "k_tile" : "round");
       if (part || rounds() > ahead)
         b.when(part ? at + double(ahead) < to : at < double(rounds() - ahead),
                [&] {

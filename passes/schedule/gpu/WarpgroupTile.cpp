@@ -123,7 +123,7 @@ private:
            *blocks.known() / tile.cluster(), {b.index(0)},
            [&](Expr number, ArrayRef<Expr> carried) -> Exprs {
              findPlace(named(number, "tile"));
-             Expr count = named(carried[0], "strips_before");
+             Expr count = named(carried[0], "k_tiles_before");
              body(count);
              return {count + double(kTiles)};
            });
@@ -187,14 +187,14 @@ private:
     findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},
            [&](Expr at, ArrayRef<Expr>) -> Exprs {
-             copyRight(named(at, "strip"), at);
+             copyRight(named(at, "k_tile"), at);
              return {};
            });
     forTiles([&](Expr before) {
       copies.findWindow(place);
       b.loop(b.index(0), b.index(kTiles), 1, {},
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
-               named(at, "strip");
+               named(at, "k_tile");
                Expr count = named(before + at, "count");
                Expr stage = ring->stageOf(count);
                b.when(count >= double(ahead), [&] {
@@ -245,7 +245,7 @@ private:
       sums.start();
       b.loop(b.index(0), b.index(kTilesPerSlice()), 1, {},
              [&](Expr at, ArrayRef<Expr>) -> Exprs {
-               multiplyKTile(named(at, "strip"), before);
+               multiplyKTile(named(at, "k_tile"), before);
                return {};
              });
       kernel::AwaitProductsOp::create(b.builder, b.loc, sums.arrays(), 0);

@@ -147,7 +147,7 @@ public:
     b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
       named(batch[0], "batch");
       forAlways(b, axes[0].output.most() / rows, [&](Expr band) {
-        Expr firstRow = named(named(band, "strip") * double(rows), "first_row");
+        Expr firstRow = named(named(band, "band") * double(rows), "first_row");
         forAlways(b, y.back(), [&](Expr channel) {
           named(channel, "channel");
           copyChannel(batch[0], firstRow * double(axes[0].stride), channel);
@@ -201,7 +201,7 @@ public:
     Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
                                 : b.constant(0, type);
     forAlways(b, rows, [&](Expr row) {
-      named(row, "strip_row");
+      named(row, "band_row");
       forCoveringTiles(
           b, axes[1].output.most(), width, "column", [&](Expr column) {
             Exprs sums(width, first);

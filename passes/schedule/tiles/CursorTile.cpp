@@ -455,7 +455,7 @@ void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     ArrayRef<Value> rows, Value weights) {
   tile.sums = b.loop(
       b.index(0), trips, 1, tile.sums, [&](Expr trip, ArrayRef<Expr> carried) {
-        named(trip, "trip");
+        named(trip, "iteration");
         Exprs sums(carried);
         for (int64_t group = 0; group < choice.groups; ++group)
           sums = terms.form

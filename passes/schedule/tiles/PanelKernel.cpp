@@ -277,7 +277,7 @@ Exprs loopInChunks(KernelBuilder &b, const Dim &trips, ArrayRef<Expr> sums,
   auto length = double(chunks.steps);
   return b.loop(trips.floorDiv(chunks.steps), sums,
                 [&](Expr chunk, ArrayRef<Expr> carried) {
-                  chunks.begin(named(chunk, "strip"));
+                  chunks.begin(named(chunk, "chunk"));
                   Expr first = named(chunk * length, "begin_of_strip"),
                        end = named(first + length, "end_of_strip");
                   return b.loop(first, end, 1, carried, body);
@@ -330,7 +330,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
       parts.push_back(b.broadcast(b.constant(0, sums[i].type),
                                   tile.columns.lanes[i % vectors]));
   auto trip = [&](Expr k, ArrayRef<Expr> carried) {
-    named(k, stride == 1 ? stepName : StringRef("trip"));
+    named(k, stride == 1 ? stepName : StringRef("iteration"));
     Exprs next(carried.begin(), carried.end()), factors;
     for (int64_t s = 0; s < stride; ++s) {
       Expr at = stride == 1 ? k

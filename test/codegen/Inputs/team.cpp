@@ -3,8 +3,11 @@
 #include "ingot_thread_pool.h"
 
 namespace {
-// Generated files define this macro.
+// Generated files define the macro and the function.
 #define INGOT_NOINLINE [[gnu::noinline]]
+bool pays_to_fork(const ingot_context *context, uint64_t) {
+  return context && context->parallel_for;
+}
 #include "ingot_team.h"
 } // namespace
 
@@ -23,7 +26,7 @@ struct Memory {
 /// Runs the sequence of steps on a worker group. Iteration 0 of the shared
 /// steps with 64 iterations sleeps for `delay` milliseconds.
 static void run(const ingot_context *context, Memory *memory, int delay) {
-  in_team(context, [=](auto &team) {
+  in_team(context, 1000, [=](Team &team) {
     for (int round = 0; round < 4; ++round)
       for (ptrdiff_t extent : extents) {
         unsigned *from = memory->a, *to = memory->b;

@@ -38,4 +38,21 @@ int main() {
   std::thread other([&] { runAll(pool, 50); });
   runAll(pool, 50);
   other.join();
+  // The measured time of a fork contains what the second thread takes to start.
+  ingot_context late = {};
+  late.parallel_for = [](void *, ptrdiff_t extent, ingot_body body,
+                         void *argument) {
+    std::thread second([=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      body(argument, extent / 2, extent);
+    });
+    body(argument, 0, extent / 2);
+    second.join();
+  };
+  if (pool.context().fork_nanoseconds == 0 ||
+      alone.context().fork_nanoseconds != 0 ||
+      ingot::measureFork(late) < 900'000) {
+    std::puts("the time of a fork is not measured");
+    return 1;
+  }
 }

@@ -1,0 +1,24 @@
+// Prints the functions that divide kernels among the caller's threads.
+
+#ifndef INGOT_CODEGEN_FILES_THREADSPRINTER_H
+#define INGOT_CODEGEN_FILES_THREADSPRINTER_H
+
+#include "codegen/kernel/TextWriter.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace ingot {
+
+class NameScope;
+
+/// Reserves the names in the text that printThreads() prints.
+void reserveThreadNames(NameScope &names);
+
+/// Prints the functions that kernels and launches of these modules, which are
+/// of CPU targets, use to run on the caller's threads: `parallel` for a single
+/// loop, and runtime_support/ingot_team.h for worker groups, whose threads
+/// execute several kernels together. Prints nothing if there are none.
+void printThreads(llvm::ArrayRef<mlir::ModuleOp> modules, TextWriter &out);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_FILES_THREADSPRINTER_H

@@ -1,0 +1,25 @@
+// Comments on inputs and outputs, for the header of the generated code.
+
+#ifndef INGOT_COMPILER_IMPORT_TENSORNOTES_H
+#define INGOT_COMPILER_IMPORT_TENSORNOTES_H
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <string>
+
+namespace onnx {
+class GraphProto;
+}
+
+namespace ingot {
+
+/// Returns for each input and output of the graph what the model says about it:
+/// the scale and zero point by which a quantized tensor stands for numbers, and
+/// its description. Tensors without either have no entry.
+llvm::StringMap<std::string> tensorNotes(const onnx::GraphProto &graph,
+                                         mlir::MLIRContext *context);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_TENSORNOTES_H
