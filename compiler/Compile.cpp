@@ -8,6 +8,7 @@
 #include "compiler/report/Progress.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/Notes.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -164,6 +165,9 @@ bool Compilation::import() {
   Builder b(&mlirContext);
   (*moduleRef)
       ->setAttr(kernel::kModelAttr, b.getStringAttr(identityOf(options.model)));
+  if (!options.commandLine.empty())
+    (*moduleRef)->setAttr(kernel::kCommandAttr,
+                          b.getStringAttr(options.commandLine));
   if (StringRef text = file ? file->description() : ""; !text.empty())
     (*moduleRef)
         ->setAttr(kernel::kCommentAttr, b.getStringAttr(text.take_front(4000)));
@@ -348,11 +352,15 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   if (options.weights == WeightsMode::Auto)
     codegen.constantsName =
         (llvm::sys::path::stem(output) + ".constants.inc").str();
-  codegen.commandLine = options.commandLine;
-  if (moduleRef)
-    if (auto comment =
-            (*moduleRef)->getAttrOfType<StringAttr>(kernel::kCommentAttr))
-      codegen.description = comment.str();
+  auto note = [&](StringRef name) -> std::string {
+    auto text = moduleRef ? (*moduleRef)->getAttrOfType<StringAttr>(name)
+                          : StringAttr();
+    return text ? text.str() : "";
+  };
+  codegen.description = note(kernel::kCommentAttr);
+  codegen.commandLine = note(kernel::kCommandAttr);
+  if (!codegen.commandLine.empty())
+    codegen.commandLine += " -o " + llvm::sys::path::filename(output).str();
   codegen.language.isC = llvm::sys::path::extension(output) == ".c";
   codegen.weights = options.weights;
   codegen.trace = options.trace;

@@ -11,8 +11,8 @@ using namespace mlir;
 namespace ingot {
 
 void reserveThreadNames(NameScope &names) {
-  for (const char *name : {"pays_to_fork", "parallel", "TeamProgress", "Team",
-                           "in_team", "team"})
+  for (const char *name :
+       {"pays_to_fork", "parallel", "TeamProgress", "Team", "in_team", "team"})
     names.reserve(name);
 }
 
@@ -36,7 +36,8 @@ static void printParallel(bool called, TextWriter &out) {
   std::string parameters = "parallel(const ingot_context *context, ptrdiff_t "
                            "extent, uint64_t nanoseconds, ";
   if (isC) {
-    out.open("static void " + parameters + "ingot_body body, void *argument) {");
+    out.open("static void " + parameters +
+             "ingot_body body, void *argument) {");
   } else {
     out.line("template <typename Body>");
     out.open((called ? "INGOT_NOINLINE void " : "inline void ") + parameters +
@@ -68,9 +69,9 @@ void printThreads(ArrayRef<ModuleOp> modules, TextWriter &out) {
       auto kernel = symbols.lookup<kernel::FuncOp>(launch.getCallee());
       bool isInTeam = launch.getTeam() && !out.language.isC;
       hasTeams |= isInTeam;
-      hasLoops |= !isInTeam &&
-                  (kernel::extentOf(kernel).value_or(1).most() > 1 ||
-                   (kernel::sharesSteps(kernel) && !out.language.isC));
+      hasLoops |=
+          !isInTeam && (kernel::extentOf(kernel).value_or(1).most() > 1 ||
+                        (kernel::sharesSteps(kernel) && !out.language.isC));
     });
   }
   if (!hasTeams && !hasLoops)

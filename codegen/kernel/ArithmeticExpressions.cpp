@@ -7,6 +7,7 @@
 
 #include "codegen/kernel/KernelPrinter.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -31,6 +32,16 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
   if (isa<arith::AddIOp>(op) && element.isIndex() && b.text.front() == '-') {
     spelling = " - ";
     b.text.erase(0, 1);
+  }
+  // A small negative number is subtracted: as an unsigned number it would be
+  // 4294967295u for -1.
+  APInt added;
+  if (isa<arith::AddIOp>(op) && !isVector(type) && sign == Sign::Unsigned &&
+      bits >= 32 && !element.isIndex() &&
+      matchPattern(right, m_ConstantInt(&added)) && added.isNegative() &&
+      added.getSignificantBits() <= 17) {
+    spelling = " - ";
+    b = {llvm::itostr(-added.getSExtValue()) + "u", Binding::Primary, sign};
   }
   if (isVector(type) || element.isIndex() || bits >= 32)
     return {within(a, leftLimit) + spelling + within(b, rightLimit), binding,

@@ -22,8 +22,9 @@ void KernelPrinter::declareLoadRegisters() {
   kernel.walk([&](kernel::LoadNextOp load) {
     if (auto first = load.getFirst())
       for (unsigned i = 0; i < load.getNumResults(); ++i) {
-        std::string name =
-            (kernel::nameIn(load.getLoc()) + "_" + Twine(i)).str();
+        StringRef source = kernel::nameOf(load.getCursor());
+        source.consume_front("next_");
+        std::string name = (source + "_" + Twine(i)).str();
         auto [known, isNew] = loadRegisters.try_emplace(*first + i, name);
         if (known->second != name)
           known->second = "loaded_" + std::to_string(known->first);

@@ -70,9 +70,9 @@ private:
                            : "0";
     if (scale.empty() || zero.empty())
       return;
-    quantized.try_emplace(
-        name, zero == "0" ? "scale " + scale
-                          : "scale " + scale + ", zero point " + zero);
+    quantized.try_emplace(name, zero == "0" ? "scale " + scale
+                                            : "scale " + scale +
+                                                  ", zero point " + zero);
   }
 
   /// Returns the only element of a constant; empty if there is none.

@@ -219,12 +219,16 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
 }
 
 /// Names an element after the operator that computes it (`relu`, `exp`), unless
-/// the operator only loads it or passes it on.
+/// the operator only loads it or passes it on; a conversion after what it does.
 static Expr nameElement(Expr element, Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
           element.value.getDefiningOp()) &&
       !isa<BlockArgument>(element.value))
-    named(element, op->getName().stripDialect());
+    named(element, isa<CastOp>(op) ? kernel::elementBytes(elementOf(op->getResult(0))) <
+                                             kernel::elementBytes(elementOf(op->getOperand(0)))
+                                         ? "narrowed"
+                                         : "converted"
+                                   : op->getName().stripDialect());
   return element;
 }
 

@@ -1,6 +1,7 @@
 // Verifiers of the kernel dialect's discardable attributes, which operations of
 // any dialect can carry.
 
+#include "dialects/kernel/Notes.h"
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
 
@@ -127,7 +128,8 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kCommentAttr
                                    << "' is a string of functions and modules";
-  if (attr.getName() == kTargetAttr || attr.getName() == kModelAttr)
+  if (attr.getName() == kTargetAttr || attr.getName() == kModelAttr ||
+      attr.getName() == kCommandAttr)
     return isa<ModuleOp>(op) && isa<StringAttr>(attr.getValue())
                ? success()
                : op->emitOpError() << "attribute '" << attr.getName().getValue()

@@ -46,12 +46,17 @@ static constexpr unsigned mostLoaded = 10;
 /// two pairs of 16-bit integers and adds both products. Compilers do not widen
 /// the upper bytes in one instruction.
 #define BYTES_TEXT                                                             \
-  R"(// Extend the bytes 0 and 2, or 1 and 3, of a register to two 16-bit integers.
-#define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN(uint32_t(X))
+  R"(//? INGOT_DOT(
+#if !defined(__ARM_FEATURE_SIMD32)
+#error "compile this file for a core with the DSP extension, such as -mcpu=cortex-m4"
+#endif
+//?
+// Extend the bytes 0 and 2, or 1 and 3, of a register to two 16-bit integers.
+#define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN(int(X))
 #define INGOT_ODD_BYTES(WIDEN, X) \
   __extension__({ \
-    uint32_t odd; \
-    __asm__(#WIDEN " %0, %1, ror #8" : "=r"(odd) : "r"(uint32_t(X))); \
+    int odd; \
+    __asm__(#WIDEN " %0, %1, ror #8" : "=r"(odd) : "r"(int(X))); \
     odd; \
   })
 // Adds the dot product of four 8-bit integers to SUM.
@@ -131,6 +136,12 @@ static std::string makeSmallFpuOpenText() {
                      "no-tree-loop-distribute-patterns")
 #endif
 )";
+  text += "//? INGOT_LOAD_\n"
+          "#if !defined(__ARM_FP)\n"
+          "#error \"compile this file for a core with floating point, such as "
+          "-mcpu=cortex-m4 -mfloat-abi=hard\"\n"
+          "#endif\n"
+          "//?\n";
   text += BYTES_TEXT;
   text += "// Loads that several registers take at once: GCC and Clang make "
           "them of single loads only if\n// registers happen to be in order. "

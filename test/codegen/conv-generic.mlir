@@ -28,7 +28,7 @@
 // CHECK: if (reinterpret_cast<uintptr_t>(arena) % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
 // CHECK: float *const Convolution28 = buffer_at<float>(memory, 64); // float32 [4,4]
 // CHECK-NEXT: // Convolution28
-// CHECK-NEXT: parallel(context, 4, [=](ptrdiff_t begin, ptrdiff_t end) {
+// CHECK-NEXT: parallel(context, 4, 0, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: conv_4x4(io->Input3, conv1_weight, bias, Convolution28, begin, end);
 // CHECK: conv_4x4(Convolution28, conv1_weight, bias, io->head_out_0, begin, end);
 

@@ -58,9 +58,9 @@ kernel.program @main(%x: memref<2x2xf32> {kernel.onnx_name = "x"}, %w: memref<8x
 
 //--- several.mlir
 // CHECK-LABEL: void several(
-// CHECK: register float s4 __asm__("s4"), s5 __asm__("s5");
-// CHECK: INGOT_LOAD_2(next_x, s4, s5);
-// CHECK: y[0] = s4 * s5;
+// CHECK: register float x_0 __asm__("s4"), x_1 __asm__("s5");
+// CHECK: INGOT_LOAD_2(next_x, x_0, x_1);
+// CHECK: y[0] = x_0 * x_1;
 kernel.func @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
   %c0 = arith.constant 0 : index
   %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc(fused<"next_x">["conv"])
@@ -72,10 +72,10 @@ kernel.func @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: mem
 // Values that come from a register are computed before the next load into that
 // register.
 // CHECK-LABEL: void again(
-// CHECK: INGOT_LOAD_2(next_x, s4, s5);
-// CHECK: const float t0 = s4 * s5;
-// CHECK: INGOT_LOAD_2(next_x_2, s4, s5);
-// CHECK: y[0] = s4 * t0;
+// CHECK: INGOT_LOAD_2(next_x, x_0, x_1);
+// CHECK: const float t0 = x_0 * x_1;
+// CHECK: INGOT_LOAD_2(next_x_2, x_0, x_1);
+// CHECK: y[0] = x_0 * t0;
 kernel.func @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
   %c0 = arith.constant 0 : index
   %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc(fused<"next_x">["conv"])

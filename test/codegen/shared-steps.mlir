@@ -7,11 +7,11 @@
 
 // The helper that distributes work among threads comes before the kernels that
 // call it.
-// CHECK: inline void parallel(const ingot_context *context, ptrdiff_t extent, const Body &body) {
+// CHECK: inline void parallel(const ingot_context *context, ptrdiff_t extent, uint64_t nanoseconds,
 // CHECK: void steps(const float *__restrict x, float *__restrict y,
 // CHECK-NEXT: const ingot_context *context) {
 // CHECK-NEXT: for (ptrdiff_t i = 0; i < 3; ++i) {
-// CHECK-NEXT: parallel(context, 8, [=](ptrdiff_t begin, ptrdiff_t end) {
+// CHECK-NEXT: parallel(context, 8, 0, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: for (ptrdiff_t i_2 = begin; i_2 < end; ++i_2) {
 // CHECK-NEXT: y[i_2] = x[i_2] + y[i_2];
 // CHECK-NEXT: }

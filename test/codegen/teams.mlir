@@ -10,9 +10,9 @@
 // RUN: %clangxx %warnings -DTRACE -I%t -I%runtime -pthread %t/net.cpp %t/net.weights.o %S/Inputs/teams.cpp -o %t/net && %t/net
 
 // CHECK-NOT: inline void parallel(
-// CHECK: struct Alone {
+// CHECK: inline bool pays_to_fork(
 // CHECK: class Team {
-// CHECK: inline void in_team(const ingot_context *context, const Body &body) {
+// CHECK: inline void in_team(const ingot_context *context, uint64_t nanoseconds, const Body &body) {
 // A pointer to a weight is declared in the worker group that reads the weight,
 // or before the worker groups if several of them read it.
 // CHECK: ingot_status run(
@@ -20,7 +20,7 @@
 // CHECK: float *const [[A:value[0-9]]] = buffer_at<float>(memory, 0);
 // A buffer that is used again later is declared before the worker group.
 // CHECK-NEXT: float *const [[C:value[0-9]]] = buffer_at<float>(memory, 128);
-// CHECK-NEXT: in_team(context, [=](auto &team) {
+// CHECK-NEXT: in_team(context, 0, [=](Team &team) {
 // CHECK-NEXT: const float *const one = constants_at<float>(net_weights
 // CHECK-NEXT: team.share(8, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: shared(io->x, both, [[A]], begin, end);
@@ -32,7 +32,7 @@
 // CHECK-NEXT: });
 // CHECK-NEXT: });
 // CHECK-NEXT: small([[C]], both, [[A]]);
-// CHECK-NEXT: in_team(context, [=](auto &team) {
+// CHECK-NEXT: in_team(context, 0, [=](Team &team) {
 // CHECK-NEXT: team.share(8, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: shared([[A]], both, [[C]], begin, end);
 // CHECK-NEXT: });

@@ -69,7 +69,8 @@ std::string commandText(const Arguments &arguments) {
     command.add("target", arguments.compile.target->name.split(':').first, "");
 #define INGOT_OPTION(MEMBER, TYPE, NAME, LETTER, GROUP, VALUE, DEFAULT,        \
                      CHOICES, COMMANDS, TEXT)                                  \
-  if (StringRef(#GROUP) != "General" &&                                        \
+  if (StringRef(#GROUP) != "General" && StringRef(#GROUP) != "Debugging" &&    \
+      StringRef(NAME) != "o" &&                                                \
       (StringRef(NAME) != "target" || options.target != "native"))             \
     command.add(NAME, options.MEMBER, VALUE);
 #include "compiler/tools/ingot/Options.def"

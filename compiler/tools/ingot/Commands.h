@@ -106,8 +106,8 @@ std::string inspectAsJson(const Arguments &arguments, Diagnostics &diagnostics);
 void printOperatorTable(llvm::raw_ostream &os);
 void printTargetTable(llvm::raw_ostream &os);
 
-/// Returns the command that compiles the model with the same options, for the
-/// first lines of generated files.
+/// Returns the command that compiles the model with the same options, without
+/// the name of the output, for the first lines of generated files.
 std::string commandText(const Arguments &arguments);
 
 /// Whether `path` may be written: it does not exist, was written by Ingot, or

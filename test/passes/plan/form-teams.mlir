@@ -8,7 +8,7 @@
 
 kernel.func @shared(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>, %begin: index, %end: index) attributes {extent = 8 : index} { kernel.return }
 kernel.func @small(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
-kernel.func @long(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>, %begin: index, %end: index) attributes {extent = 8 : index, multiply_adds = 100000000 : i64} { kernel.return }
+kernel.func @long(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>, %begin: index, %end: index) attributes {extent = 8 : index, cycles = 100000000 : i64} { kernel.return }
 kernel.func @steps(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) {
   kernel.parallel 8 {
   ^bb0(%begin: index, %end: index):
