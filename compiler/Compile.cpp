@@ -166,8 +166,8 @@ bool Compilation::import() {
   (*moduleRef)
       ->setAttr(kernel::kModelAttr, b.getStringAttr(identityOf(options.model)));
   if (!options.commandLine.empty())
-    (*moduleRef)->setAttr(kernel::kCommandAttr,
-                          b.getStringAttr(options.commandLine));
+    (*moduleRef)
+        ->setAttr(kernel::kCommandAttr, b.getStringAttr(options.commandLine));
   if (StringRef text = file ? file->description() : ""; !text.empty())
     (*moduleRef)
         ->setAttr(kernel::kCommentAttr, b.getStringAttr(text.take_front(4000)));

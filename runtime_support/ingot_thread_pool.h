@@ -12,7 +12,7 @@
 // kernel. One run at a time may use a pool. A second, concurrent run is correct, but uses only the
 // thread that calls it.
 //
-// The constructor measures for some tenths of a millisecond what it takes to start another thread
+// The constructor measures for about a millisecond what it takes to start another thread
 // and to wait for it, on this machine; models then run loops that are too short for that on one
 // thread. `ingot::measureFork` does the same for a context with another parallel_for.
 #ifndef INGOT_THREAD_POOL_H
@@ -32,10 +32,11 @@ namespace ingot {
 
 /// Returns the nanoseconds by which `context.parallel_for` makes a loop longer than its work, when
 /// another thread executes a half of it: the value for `context.fork_nanoseconds`. Each iteration
-/// of the measured loop reads what the other thread wrote in the loop before, as kernels do.
+/// of the measured loop reads what the other thread wrote in the loop before, as kernels do. The
+/// loop takes some microseconds, so that the other thread takes a part of it.
 inline uint64_t measureFork(const ingot_context &context) {
   constexpr ptrdiff_t kRows = 64, kColumns = 32;
-  constexpr int kRounds = 41;
+  constexpr int kRounds = 31, kSteps = 8;
   struct Data {
     unsigned rows[2][kRows][kColumns] = {};
     int from = 0;
@@ -43,9 +44,12 @@ inline uint64_t measureFork(const ingot_context &context) {
   ingot_body body = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
     Data &data = *static_cast<Data *>(argument);
     for (ptrdiff_t row = begin; row < end; ++row)
-      for (ptrdiff_t column = 0; column < kColumns; ++column)
-        data.rows[1 - data.from][row][column] =
-            data.rows[data.from][kRows - 1 - row][column] * 3 + 1;
+      for (ptrdiff_t column = 0; column < kColumns; ++column) {
+        unsigned value = data.rows[data.from][kRows - 1 - row][column];
+        for (int step = 0; step < kSteps; ++step)
+          value = (value ^ value >> 7) * 5 + 1;
+        data.rows[1 - data.from][row][column] = value;
+      }
   };
   auto nanoseconds = [&](bool divides) {
     int64_t times[kRounds];

@@ -76,13 +76,15 @@ void printThreads(ArrayRef<ModuleOp> modules, TextWriter &out) {
   }
   if (!hasTeams && !hasLoops)
     return;
-  out.comment("Whether a second thread saves more time of a loop, at most half "
-              "of `nanoseconds`, than it takes to start.");
+  out.comment(
+      "Whether a second thread pays for a loop of this time: it saves at "
+      "most half of it, of which at least half must be left after it is "
+      "started.");
   out.open(out.language.internal() +
            "inline bool pays_to_fork(const ingot_context *context, uint64_t "
            "nanoseconds) {");
   out.line("return context && context->parallel_for && "
-           "context->fork_nanoseconds <= nanoseconds / 2;");
+           "context->fork_nanoseconds <= nanoseconds / 4;");
   out.close();
   out.blank();
   if (hasLoops)

@@ -224,11 +224,13 @@ static Expr nameElement(Expr element, Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
           element.value.getDefiningOp()) &&
       !isa<BlockArgument>(element.value))
-    named(element, isa<CastOp>(op) ? kernel::elementBytes(elementOf(op->getResult(0))) <
-                                             kernel::elementBytes(elementOf(op->getOperand(0)))
-                                         ? "narrowed"
-                                         : "converted"
-                                   : op->getName().stripDialect());
+    named(element,
+          isa<CastOp>(op)
+              ? kernel::elementBytes(elementOf(op->getResult(0))) <
+                        kernel::elementBytes(elementOf(op->getOperand(0)))
+                    ? "narrowed"
+                    : "converted"
+              : op->getName().stripDialect());
   return element;
 }
 

@@ -1,9 +1,9 @@
 // Verifiers of the kernel dialect's discardable attributes, which operations of
 // any dialect can carry.
 
-#include "dialects/kernel/Notes.h"
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/Notes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
