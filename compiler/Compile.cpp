@@ -359,8 +359,11 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   };
   codegen.description = note(kernel::kCommentAttr);
   codegen.commandLine = note(kernel::kCommandAttr);
-  if (!codegen.commandLine.empty())
+  if (!codegen.commandLine.empty()) {
+    if (codegen.name != toIdentifier(llvm::sys::path::stem(output)))
+      codegen.commandLine += " --name " + codegen.name;
     codegen.commandLine += " -o " + llvm::sys::path::filename(output).str();
+  }
   codegen.language.isC = llvm::sys::path::extension(output) == ".c";
   codegen.weights = options.weights;
   codegen.trace = options.trace;

@@ -43,7 +43,7 @@ struct CompileOptions {
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
-  /// The command without its output, for the first lines of generated files;
+  /// The command without --name and -o, for the first lines of generated files;
   /// may be empty.
   std::string commandLine;
   /// Prefix of the generated names; empty: derived from the model's file name.

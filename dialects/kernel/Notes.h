@@ -7,8 +7,8 @@
 
 namespace ingot::kernel {
 
-/// The command that compiles the model with the same options, without the name
-/// of the output.
+/// The command that compiles the model with the same options, without the names
+/// of the output and of its functions.
 inline constexpr llvm::StringLiteral kCommandAttr = "kernel.command";
 
 } // namespace ingot::kernel

@@ -70,7 +70,7 @@ std::string commandText(const Arguments &arguments) {
 #define INGOT_OPTION(MEMBER, TYPE, NAME, LETTER, GROUP, VALUE, DEFAULT,        \
                      CHOICES, COMMANDS, TEXT)                                  \
   if (StringRef(#GROUP) != "General" && StringRef(#GROUP) != "Debugging" &&    \
-      StringRef(NAME) != "o" &&                                                \
+      StringRef(NAME) != "o" && StringRef(NAME) != "name" &&                   \
       (StringRef(NAME) != "target" || options.target != "native"))             \
     command.add(NAME, options.MEMBER, VALUE);
 #include "compiler/tools/ingot/Options.def"

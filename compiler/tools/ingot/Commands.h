@@ -107,7 +107,7 @@ void printOperatorTable(llvm::raw_ostream &os);
 void printTargetTable(llvm::raw_ostream &os);
 
 /// Returns the command that compiles the model with the same options, without
-/// the name of the output, for the first lines of generated files.
+/// --name and -o, for the first lines of generated files.
 std::string commandText(const Arguments &arguments);
 
 /// Whether `path` may be written: it does not exist, was written by Ingot, or
