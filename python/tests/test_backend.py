@@ -51,3 +51,11 @@ def test_sequences_of_unknown_rank():
     for given in ([first, -first], [first], [first[0], first[0, :, :1]]):
         (result,) = rep.run([given])
         assert [part.tolist() for part in result] == [part.tolist() for part in given]
+
+
+def test_empty_sequences():
+    """An empty list says nothing about elements: tensors of another rank than the declared one can be inserted."""
+    rep = ingot.backend.prepare(make("net (seq(float) x, float[2] z) => (seq(float[]) y) { y = SequenceInsert(x, z) }"))
+    z = np.float32([1, 2])
+    (result,) = rep.run([[], z])
+    assert [part.tolist() for part in result] == [[1, 2]]
