@@ -157,7 +157,11 @@ static void printIo(const Interface &interface, TextWriter &out) {
         comment += ", \"" +
                    toCommentText(StringRef(tensor.onnxName).take_front(200)) +
                    "\"";
-      if (tensor.part == kernel::kElementsPart)
+      if (tensor.part == kernel::kElementsPart && tensor.element)
+        comment += ", a row for each element of shape " +
+                   interface.shapeText(kernel::Dims(tensor.element->begin(),
+                                                    tensor.element->end()));
+      else if (tensor.part == kernel::kElementsPart)
         comment += ", a row for each element, which begins it";
       else if (tensor.part == kernel::kShapesPart)
         comment += ", a row for the shape of each element";

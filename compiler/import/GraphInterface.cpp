@@ -466,9 +466,18 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
   std::vector<SmallVector<Value>> values;
   for (auto [input, own] : llvm::zip(fedInputs(graph), types)) {
     values.emplace_back();
-    for (auto [part, type] : llvm::zip(partsOf(input->type()), own))
+    SmallVector<Part> parts = partsOf(input->type());
+    for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
+    // Without a table of shapes, the declared type fixes them.
+    if (!parts.empty() && parts.back() == Part::Elements) {
+      Dims element;
+      for (const auto &dim : tensorIn(input->type())->shape().dim())
+        element.push_back(Dim(dim.dim_value()));
+      main.setArgAttr(argumentNames.size() - 1, kernel::kElementAttr,
+                      kernel::sizesAttr(element, &context));
+    }
   }
   followFormulas();
   for (const auto &[name, text] : options.bind)

@@ -37,6 +37,8 @@ class Field:
     """Of a sequence or an optional value: ``elements``, ``shapes``, ``present``; otherwise empty."""
     title: str
     """The name in the model, as far as a comment in C can have it."""
+    element: tuple[int, ...] | None = None
+    """Of the part ``elements``: the shape of all elements of the sequence, if they have the same."""
 
 
 @dataclass
@@ -55,6 +57,7 @@ _PARTS = {
     "a row for the shape of each element": "shapes",
     "whether the value is there": "present",
 }
+_ELEMENT = re.compile(r", a row for each element of shape \[([\d,]*)\] \*/$")
 _SIZE = re.compile(r"  ptrdiff_t (\*?)(\w+); +/\* (?:out, )?size: (-?\d+) to (-?\d+) \*/$")
 _TENSOR = re.compile(r"  (?:const )?[\w ]+?(?:\*const )?\*+(\w+); +/\* (in|out): (\w+) \[(.*)$")
 
@@ -92,11 +95,12 @@ def read_header(text: str, name: str) -> Header:
             header.sizes.append(Size(size.group(2), size.group(1) == "*", int(size.group(3)), int(size.group(4))))
         elif tensor := _TENSOR.match(line):
             dims, rest = _split(tensor.group(4))
-            part = next((short for words, short in _PARTS.items() if rest.endswith(f", {words} */")), "")
-            title = re.match(r', "(.*)"', rest)
-            header.fields.append(
-                Field(tensor.group(1), tensor.group(2) == "out", tensor.group(3), tuple(dims), part, title.group(1) if title else tensor.group(1))
-            )
+            fixed = _ELEMENT.search(rest)
+            part = "elements" if fixed else next((short for words, short in _PARTS.items() if rest.endswith(f", {words} */")), "")
+            element = tuple(int(size) for size in fixed.group(1).split(",") if size) if fixed else None
+            quoted = re.match(r', "(.*)"', rest)
+            title = quoted.group(1) if quoted else tensor.group(1)
+            header.fields.append(Field(tensor.group(1), tensor.group(2) == "out", tensor.group(3), tuple(dims), part, title, element))
         elif not re.match(r"  (void \*state|const void \*unused|const void \*weights)\w*;", line):
             raise InternalError(f"a line of the generated header cannot be read: {line.strip()}")
     return header

@@ -90,11 +90,12 @@ def _group(fields: Sequence[Field], names: Sequence[str]) -> list[_Value]:
     for i, (present, data, shapes) in enumerate(groups):
         name = names[i] if len(names) == len(groups) else data.title
         kind = ("optional " if present else "") + ("sequence" if data.part == "elements" else "")
-        dims = data.dims[1:] if kind.endswith("sequence") else data.dims
+        shape: tuple[int | str, ...] = tuple(int(d) if d.isdigit() else d for d in data.dims)
         if shapes:
-            # The rows only say how many elements fit.
-            dims = ("?",) * (int(shapes.dims[1]) if shapes.dims[1].isdigit() else 1)
-        shape = tuple(int(d) if d.isdigit() else d for d in dims)
+            # The rows only say how many numbers fit.
+            shape = ("?",) * int(shapes.dims[1])
+        elif data.element is not None:
+            shape = data.element
         values.append(_Value(TensorInfo(name, data.dtype, shape, kind.strip() or "tensor"), present, data, shapes))
     return values
 
@@ -319,8 +320,10 @@ class Net(Function):
         rows = _empty((len(elements), *row), value.info.dtype)
         for i, element in enumerate(elements):
             if not value.shapes:
-                if element.shape != row:
-                    raise InputError(f"element {i} of `{value.info.name}` is {_describe(element)}; its shape must be {list(row)}")
+                if element.shape != value.info.shape:
+                    raise InputError(
+                        f"element {i} of `{value.info.name}` is {_describe(element)}; its shape must be {list(value.info.shape)}"
+                    )
             elif element.size > math.prod(row) or element.ndim != len(value.info.shape):
                 raise InputError(
                     f"element {i} of `{value.info.name}` is {_describe(element)}; "
@@ -486,10 +489,12 @@ class Net(Function):
         data = self._array(value.data, buffers, sizes)
         if not value.info.kind.endswith("sequence"):
             return data
-        if not value.shapes:
-            return [np.array(row) for row in data]
-        shapes = self._array(value.shapes, buffers, sizes)
-        return [row.reshape(-1)[: math.prod(shape)].reshape(shape).copy() for row, shape in zip(data, shapes.tolist())]
+        if value.shapes:
+            # Elements of smaller rank than others have -1 for the axes that are missing.
+            shapes = [[size for size in shape if size >= 0] for shape in self._array(value.shapes, buffers, sizes).tolist()]
+        else:
+            shapes = [list(value.data.element or ())] * len(data)
+        return [row[: math.prod(shape)].reshape(shape).copy() for row, shape in zip(data, shapes)]
 
     def _array(self, f: Field, buffers: dict[str, Array], sizes: list[int]) -> Array:
         shape, buffer = self._shape[f.name](*sizes), buffers[f.name]

@@ -96,7 +96,7 @@ def _dims_of(name: str, value: Any) -> dict[str, Dim]:
     if value is None:
         return {}
     if isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value) or isinstance(value, list) and not value:
-        dims: dict[str, Dim] = {f"{name}_count": (0, max(len(value), 1))}
+        dims: dict[str, Dim] = {f"{name}_count": (0, len(value)) if value else 0}
         shapes = [np.asarray(v).shape for v in value]
         for axis in range(max((len(s) for s in shapes), default=0)):
             sizes = [s[axis] for s in shapes if axis < len(s)]

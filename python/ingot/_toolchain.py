@@ -93,8 +93,11 @@ def identity(command: Sequence[str]) -> str:
 
 def build_library(command: Sequence[str], files: Sequence[Path], library: Path) -> None:
     """Builds a shared library of C++ and object files."""
+    # Networks use no C++ library. Zig would first build its own from source, which takes longer than the network.
+    stand_ins = _stand_ins()
+    less = ["-nostdlib++"] if stand_ins and os.path.dirname(command[0]) == stand_ins else []
     # Flags of the command come last, so that they decide.
-    whole = [command[0], *FLAGS, "-shared", *command[1:], *map(str, files), "-o", str(library)]
+    whole = [command[0], *FLAGS, "-shared", *less, *command[1:], *map(str, files), "-o", str(library)]
     try:
         done = subprocess.run(whole, capture_output=True, text=True, env=environment())
     except OSError as error:

@@ -9,6 +9,7 @@ from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 import ingot.backend
 
+
 def test_functions(dense, relu):
     x = np.ones((2, 4), np.float32)
     outputs = ingot.backend.run_model(dense, [x, x])
@@ -39,3 +40,22 @@ def test_nodes():
     scale = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml", threshold=0.0)
     assert ingot.backend.run_node(scale, [x])[0].tolist() == [[1, 0]]
     assert onnx.__version__
+
+
+def test_sequences_of_unknown_rank():
+    """The official test test_identity_sequence: only the data tell the shape of the elements."""
+    kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, None))
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "net", *([helper.make_value_info(name, kind)] for name in "xy"))
+    rep = ingot.backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    first = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
+    for given in ([first, -first], [first], [first[0], first[0, :, :1]]):
+        (result,) = rep.run([given])
+        assert [part.tolist() for part in result] == [part.tolist() for part in given]
+
+
+def test_empty_sequences():
+    """An empty list says nothing about elements: tensors of another rank than the declared one can be inserted."""
+    rep = ingot.backend.prepare(make("net (seq(float) x, float[2] z) => (seq(float[]) y) { y = SequenceInsert(x, z) }"))
+    z = np.float32([1, 2])
+    (result,) = rep.run([[], z])
+    assert [part.tolist() for part in result] == [[1, 2]]

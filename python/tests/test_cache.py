@@ -185,9 +185,19 @@ def test_compilers(monkeypatch, tmp_path):
         _toolchain.build_library([str(tmp_path)], [], tmp_path / "x.so")
 
 
-def test_zig_stands_in(monkeypatch, empty):
+def test_zig_stands_in(monkeypatch, empty, tmp_path):
     monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/echo", "zig"))
     folder = _toolchain._stand_ins()
+    # It does not build a C++ library of its own; other compilers may not know the flag.
+    called = tmp_path / "called"
+    monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/sh", "-c", f'echo "$@" >>{called}', "zig"))
+    _toolchain.build_library([os.path.join(_toolchain._stand_ins(), "clang++")], [], tmp_path / "x.so")
+    assert "c++" in called.read_text() and " -nostdlib++ " in called.read_text()
+    (tmp_path / "g++").write_text(f'#!/bin/sh\necho "$@" >{called}')
+    (tmp_path / "g++").chmod(0o755)
+    _toolchain.build_library([str(tmp_path / "g++")], [], tmp_path / "x.so")
+    assert "-shared" in called.read_text() and "-nostdlib++" not in called.read_text()
+    monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/echo", "zig"))
     done = subprocess.run([os.path.join(folder, "aarch64-linux-gnu-g++"), "-c"], capture_output=True, text=True)
     assert done.stdout == "zig c++ -target aarch64-linux-gnu -c\n"
     assert _toolchain.search_path().endswith(folder)

@@ -256,6 +256,25 @@ def test_sequences_of_one_shape():
         net([np.zeros(3, np.float32)])
 
 
+@pytest.mark.parametrize("shape", [(), (2, 3), (1, 2, 0), (1, 1, 2, 2)])
+def test_sequences_of_arrays_with_axes(shape):
+    kind = "float" + (f"[{','.join(map(str, shape))}]" if shape else "")
+    net = ingot.compile(make(f"net (seq({kind}) x) => (seq({kind}) y) {{ y = Identity(x) }}"), dims={"x_count": (0, 3)})
+    assert net.inputs[0].shape == net.outputs[0].shape == shape
+    given = [np.full(shape, i, np.float32) for i in range(3)]
+    for count in range(4):
+        y = net(given[:count])
+        assert len(y) == count and all(np.array_equal(a, b) for a, b in zip(y, given))
+    with pytest.raises(ingot.InputError, match="its shape must be"):
+        net([np.zeros((*shape, 2), np.float32)])
+
+
+def test_sequences_of_different_ranks():
+    net = ingot.compile(make("net (float[2,3] x, float[4] z, float s) => (seq(float[]) y) { y = SequenceConstruct(x, z, s) }"))
+    x, z, s = np.arange(6, dtype=np.float32).reshape(2, 3), X, np.float32(7)
+    assert [part.tolist() for part in net(x, z, s)] == [x.tolist(), z.tolist(), 7]
+
+
 def test_optional_values():
     net = ingot.compile(make("net (optional(float[3]) x) => (bool y, optional(float[3]) z) { y = OptionalHasElement(x)\n z = Identity(x) }"))
     assert net.inputs[0].kind == "optional"
