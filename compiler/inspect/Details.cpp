@@ -149,6 +149,62 @@ void collectNodes(const onnx::ModelProto &model, Object &details) {
     details["quantization"] = std::move(tensors);
 }
 
+void addErrors(ArrayRef<verify::TensorError> errors, ModelReport &report) {
+  Object &details = report.details;
+  llvm::StringMap<const verify::TensorError *> known;
+  Array list;
+  double least = std::numeric_limits<double>::infinity();
+  // JSON has no infinity. Equal tensors, and those of different types, have no
+  // signal-to-noise ratio.
+  auto hasDecibels = [](const verify::TensorError &error) {
+    return error.relative > 0 && std::isfinite(error.relative) &&
+           std::isfinite(error.decibels);
+  };
+  auto setError = [&](Object &object, const verify::TensorError &error) {
+    object["relative_error"] = std::isfinite(error.relative)
+                                   ? llvm::json::Value(error.relative)
+                                   : llvm::json::Value(nullptr);
+    if (hasDecibels(error))
+      object["decibels"] = error.decibels;
+  };
+  for (const verify::TensorError &error : errors) {
+    known[utf8(error.name)] = &error;
+    Object object{{"tensor", utf8(error.name)}, {"type", error.type}};
+    setError(object, error);
+    list.push_back(std::move(object));
+    bool isOutput =
+        llvm::any_of(report.summary.outputs, [&](const auto &output) {
+          return output.name == error.name;
+        });
+    if (isOutput && hasDecibels(error))
+      least = std::min(least, error.decibels);
+  }
+  if (std::isfinite(least))
+    details["output_decibels"] = least;
+  details["tensor_errors"] = std::move(list);
+  Array *tensors = details.getArray("quantization");
+  if (!tensors)
+    return;
+  // The error of weights is that of their layer's output. The float tensor of
+  // quantized activations is the input of a QuantizeLinear node.
+  llvm::StringMap<const Object *> nodes;
+  for (const llvm::json::Value &node : *details.getArray("nodes"))
+    nodes.insert({*node.getAsObject()->getString("name"), node.getAsObject()});
+  for (llvm::json::Value &value : *tensors) {
+    Object &row = *value.getAsObject();
+    const Object *node = nodes.lookup(*row.getString("node"));
+    if (!node)
+      continue;
+    bool isInput = node->getString("operator") == StringRef("QuantizeLinear");
+    const Array &names = *node->getArray(isInput ? "inputs" : "outputs");
+    if (names.empty())
+      continue;
+    if (const verify::TensorError *error =
+            known.lookup(*names.front().getAsString()))
+      setError(row, *error);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The planned module
 //===----------------------------------------------------------------------===//

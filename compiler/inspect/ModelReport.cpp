@@ -147,6 +147,38 @@ static bool lacksSizes(const Diagnostics &diagnostics) {
          });
 }
 
+/// Compares the tensors of the model, for random inputs, with those of the model
+/// DescribeOptions::against; false with diagnostics on failure.
+static bool collectErrors(const CompileOptions &options,
+                          const DescribeOptions &describe, ModelReport &report,
+                          MLIRContext &context, Diagnostics &diagnostics) {
+  auto against =
+      verify::againstModel(options, describe.against, context, diagnostics);
+  if (!against)
+    return false;
+  InputData data;
+  {
+    Compilation reader(options, context, diagnostics);
+    ModelFile *file = reader.open();
+    InputData given;
+    if (!file || !readGivenFiles(reader, describe.inputs.files, given))
+      return false;
+    verify::Sizes sizes =
+        verify::sizesToRun(file->model(), options.import, given, context)
+            .front();
+    std::vector<std::string> notes;
+    if (!verify::makeInputs(reader, describe.inputs, sizes, data, notes))
+      return false;
+  }
+  auto errors =
+      verify::compareTensors(options, data, *against, context, diagnostics);
+  if (errors)
+    addErrors(*errors, report);
+  report.details["against"] =
+      llvm::json::fixUTF8(llvm::sys::path::filename(describe.against));
+  return errors.has_value();
+}
+
 bool describeModel(const CompileOptions &options, DescribeOptions describe,
                    ModelReport &report, Diagnostics &diagnostics) {
   auto context = makeContext();
@@ -192,6 +224,14 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   if (planned) {
     CompileOptions chosen = planned->options;
     planned.reset();
+    if (!describe.against.empty() &&
+        !collectErrors(chosen, describe, report, *context, diagnostics))
+      return false;
+    std::optional<MeasuredTimes> times;
+    if (describe.seconds > 0 &&
+        !(times =
+              measureKernels(chosen, describe.seconds, *context, diagnostics)))
+      return false;
     // The planned module contained kernels instead of fusion groups. To report
     // the groups, the model is compiled again up to `decide`, with the options
     // of the plan (which --max-ram may have changed), so that they are the same.
@@ -201,6 +241,11 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
       widened = widenedWeights(groups.module(), chosen);
     if (groups.advance(Stage::Decide))
       addRows(groups.module(), std::move(footprint), report);
+    if (times) {
+      for (auto [row, time] : llvm::zip(report.rows, times->kernels))
+        row.microseconds = time.median * 1000;
+      report.measured = times->run;
+    }
     // The types belong to the context, which the report outlives.
     report.quantized = {widened.bytes, widened.storedBytes,
                         storedTypes(widened)};

@@ -6,6 +6,8 @@
 
 #include "compiler/import/Summary.h"
 #include "compiler/measure/Footprint.h"
+#include "compiler/measure/TimedModel.h"
+#include "compiler/verify/NodeErrors.h"
 #include "compiler/verify/RandomInputs.h"
 #include "llvm/Support/JSON.h"
 
@@ -32,6 +34,8 @@ struct GroupRow {
 /// A kernel call, with the fusion group that the kernel computes.
 struct KernelRow : GroupRow {
   Footprint::Launch launch;
+  /// The median of the measured times; nothing if the kernels were not timed.
+  std::optional<double> microseconds;
 };
 
 /// What is known about a model for one target.
@@ -55,6 +59,8 @@ struct ModelReport {
   std::string unmeasured;
   /// The sizes that were chosen for open dimensions.
   verify::Sizes chosen;
+  /// The measured time of a run: the median, and the number of runs.
+  std::optional<TimeSummary> measured;
   /// The nodes of the model, the map of the arena, constants and sources, if
   /// they were requested; see docs/report.md.
   llvm::json::Object details;
@@ -66,6 +72,12 @@ struct DescribeOptions {
   bool choosesSizes = true;
   /// Whether to collect ModelReport::details.
   bool hasDetails = false;
+  /// How long to time the kernels on this machine; 0: not at all.
+  double seconds = 0;
+  /// The model with which the tensors are compared, for example the float model
+  /// of a quantized one, and the inputs for that; empty: none.
+  std::string against;
+  verify::InputChoices inputs;
 };
 
 /// Describes the model of the options; returns false, with diagnostics, if it
@@ -80,6 +92,11 @@ bool collectDetails(Compilation &planned, const Footprint &footprint,
                     llvm::json::Object &details);
 /// Collects those details that are known of a model that does not compile.
 void collectNodes(const onnx::ModelProto &model, llvm::json::Object &details);
+
+/// Adds the errors of tensors to the details of a report, with the least
+/// signal-to-noise ratio of the outputs, and the error of each layer to its
+/// quantized tensors.
+void addErrors(llvm::ArrayRef<verify::TensorError> errors, ModelReport &report);
 
 /// Prints the members of the object that describes a report.
 void printReport(llvm::json::OStream &json, const ModelReport &report);

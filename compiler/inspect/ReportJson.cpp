@@ -106,6 +106,8 @@ void printReport(llvm::json::OStream &json, const ModelReport &report) {
             json.attribute("cycles", row.cycles);
             json.attribute("least_cycles", row.leastCycles);
           }
+          if (row.microseconds)
+            json.attribute("measured_microseconds", *row.microseconds);
           json.attribute("weight_bytes", row.launch.weights);
           json.attribute("arena_bytes", row.launch.arena);
           if (footprint.object) {
@@ -140,6 +142,10 @@ void printReport(llvm::json::OStream &json, const ModelReport &report) {
     if (target.isDevice())
       json.attribute("predicted_microseconds",
                      predictedSeconds(report, target.device) * 1e6);
+    if (report.measured) {
+      json.attribute("measured_microseconds", report.measured->median * 1000);
+      json.attribute("measured_runs", int64_t(report.measured->runs));
+    }
     if (target.isDevice() && footprint.decisions)
       json.attribute("host_decisions", footprint.decisions);
     if (footprint.second)

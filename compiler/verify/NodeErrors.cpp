@@ -123,7 +123,10 @@ public:
       : compile(compile), data(data), against(against), reference(reference),
         forced(tolerance), context(context), diagnostics(diagnostics) {}
 
+  /// Compares all tensors; false with diagnostics on failure.
+  bool compareAll();
   std::optional<NodeErrors> run(bool isWrong);
+  NodeErrors found;
 
 private:
   bool collect();
@@ -164,7 +167,6 @@ private:
   llvm::StringMap<int> producers;
   llvm::StringMap<std::optional<ModelValue>> expected;
   llvm::StringMap<double> changes;
-  NodeErrors found;
 };
 
 } // namespace
@@ -455,22 +457,28 @@ void Search::findCause(bool vanishes) {
   }
 }
 
-std::optional<NodeErrors> Search::run(bool isWrong) {
+bool Search::compareAll() {
   if (!collect() || !expect())
-    return std::nullopt;
+    return false;
   auto values = valuesWith(compile, inner, data, diagnostics);
   if (!values)
-    return std::nullopt;
+    return false;
   llvm::StringMap<size_t> places;
   for (auto [i, name] : llvm::enumerate(outputs))
     places[name] = i;
   for (auto [i, name] : llvm::enumerate(inner))
     places[name] = outputs.size() + i;
-  const TensorError *first = nullptr;
   for (const std::string &name : all)
     if (auto place = places.find(name); place != places.end())
       if (auto error = errorOf(name, (*values)[place->second]))
         found.tensors.push_back(std::move(*error));
+  return true;
+}
+
+std::optional<NodeErrors> Search::run(bool isWrong) {
+  if (!compareAll())
+    return std::nullopt;
+  const TensorError *first = nullptr;
   for (const TensorError &error : found.tensors)
     if (!first && !error.isRight)
       first = &error;
@@ -512,6 +520,18 @@ findNodeErrors(const CompileOptions &compile, const InputData &data,
   return Search(compile, data, against, reference, tolerance, context,
                 diagnostics)
       .run(isWrong);
+}
+
+std::optional<std::vector<TensorError>>
+compareTensors(const CompileOptions &compile, const InputData &data,
+               const Against &against, MLIRContext &context,
+               Diagnostics &diagnostics) {
+  ReferenceOptions unused;
+  Search search(compile, data, against, unused, std::nullopt, context,
+                diagnostics);
+  if (!search.compareAll())
+    return std::nullopt;
+  return std::move(search.found.tensors);
 }
 
 } // namespace ingot::verify

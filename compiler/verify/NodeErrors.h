@@ -9,6 +9,7 @@
 #ifndef INGOT_COMPILER_VERIFY_NODEERRORS_H
 #define INGOT_COMPILER_VERIFY_NODEERRORS_H
 
+#include "compiler/verify/Against.h"
 #include "compiler/verify/Reference.h"
 #include "compiler/verify/Tolerances.h"
 
@@ -39,13 +40,6 @@ TensorError measure(llvm::StringRef name, const Tensor &got, const Tensor &want,
 double changeOf(const std::optional<ModelValue> &value,
                 const std::optional<ModelValue> &moved);
 
-/// The other side of a comparison of two compiled models; null options: none.
-struct Against {
-  std::optional<CompileOptions> options;
-  /// Returns `data` in the order of the other model's inputs.
-  std::function<InputData(const InputData &)> arrange;
-};
-
 struct NodeErrors {
   /// All tensors that were compared, in topological order.
   std::vector<TensorError> tensors;
@@ -69,6 +63,14 @@ findNodeErrors(const CompileOptions &compile, const InputData &data,
                const Against &against, const ReferenceOptions &reference,
                bool isWrong, std::optional<double> tolerance,
                mlir::MLIRContext &context, Diagnostics &diagnostics);
+
+/// Compares all tensors for `data` with the tensors of the same names in
+/// another model; returns the errors in topological order. Nothing, with
+/// diagnostics, on failure.
+std::optional<std::vector<TensorError>>
+compareTensors(const CompileOptions &compile, const InputData &data,
+               const Against &against, mlir::MLIRContext &context,
+               Diagnostics &diagnostics);
 
 } // namespace ingot::verify
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Opens reports in a headless Chromium: no errors, every kernel and node is found, views and keys work.
+"""Opens reports in a headless Chromium: no errors, every kernel and node is found, views and keys work, and the page answers the
+questions of a user (questions.py).
 
     browse_report.py --ingot PROGRAM [--screenshots DIR] MODEL[=OPTIONS]...
 
-Needs Chromium and the Python package playwright; without them the test is skipped.
+MODEL is a file, or the name of a network of test/networks/models. Needs Chromium and the Python package playwright; without
+them the test is skipped.
 """
 import argparse
+import importlib
 import json
 import pathlib
 import shlex
@@ -80,6 +83,8 @@ def browse(browser, path, shots, name):
                 page.locator(f"#{section}").scroll_into_view_if_needed()
                 if shots:
                     page.locator(f"#{section}").screenshot(path=str(shots / f"{name}-{section}.png"))
+        for question, answer in importlib.import_module("questions").ask(page, report):
+            print(f"  {question} {' '.join(answer.split())[:160]}", flush=True)
         page.evaluate("scrollTo(0, 0)")
     for tab in page.locator("#targets button").all():
         tab.click()
@@ -97,6 +102,9 @@ def main():
     parser.add_argument("--screenshots", type=pathlib.Path)
     parser.add_argument("models", nargs="+")
     options = parser.parse_args()
+    sys.dont_write_bytecode = True
+    here = pathlib.Path(__file__).resolve().parent
+    sys.path[:0] = [str(here), str(here.parent / "verify")]
     chromium = shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
@@ -113,8 +121,12 @@ def main():
         for text in options.models:
             model, _, extra = text.partition("=")
             if not pathlib.Path(model).exists():
-                print(f"skipped: {model} does not exist")
-                continue
+                networks = importlib.import_module("networks")
+                known = dict(networks.names())
+                if model not in known:
+                    print(f"skipped: {model} does not exist")
+                    continue
+                model = networks.filled(known[model], folder)
             if model.endswith(".html"):
                 path, seconds = pathlib.Path(model).resolve(), 0
                 name = path.stem

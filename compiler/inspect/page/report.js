@@ -15,7 +15,7 @@ const kinds = [["convolution", /conv|winograd|depthwise/, "#3b7dd8"], ["product"
   ["elementwise, other", /.*/, "#2f9e77"]];
 const kindOf = strategy => kinds.find(k => k[1].test(strategy || ""));
 
-let report, calls, nodes, nodeOf, callsOfKernel, callsOfNode, sourceOf, chosen = null, view = "compiled", part = 0, layouts = {};
+let report, calls, nodes, nodeOf, callsOfKernel, callsOfNode, sourceOf, decibelsOf, chosen = null, view = "compiled", part = 0, layouts = {};
 
 /// Makes a report the one that is shown, with the tables to look things up.
 function load(index) {
@@ -25,6 +25,7 @@ function load(index) {
   nodes = report.nodes || [];
   nodeOf = new Map();
   nodes.forEach(node => { if (!nodeOf.has(node.name)) nodeOf.set(node.name, node); });
+  decibelsOf = new Map((report.tensor_errors || []).map(error => [error.tensor, error.decibels]));
   sourceOf = new Map((report.sources || []).map(source => [source.kernel, source]));
   callsOfKernel = d3.group ? d3.group(calls, c => c.kernel) : new Map(d3.nest().key(c => c.kernel).entries(calls).map(e => [e.key, e.values]));
   callsOfNode = new Map();
@@ -88,12 +89,13 @@ function drawNotices() {
 const totals = [["flash_bytes", "flash, bytes"], ["ram_bytes", "RAM, bytes"], ["arena_bytes", "arena, bytes"], ["stack_bytes", "stack, bytes"],
   ["state_bytes", "state, bytes"], ["code_bytes", "code, bytes"], ["weight_bytes", "weights, bytes"], ["macs", "MACs"],
   ["parameters", "parameters"], ["predicted_cycles", "predicted cycles"], ["predicted_microseconds", "predicted \u00b5s"],
-  ["kernels", "different kernels"]];
+  ["measured_microseconds", "measured \u00b5s"], ["output_decibels", "signal to noise, dB"], ["kernels", "different kernels"]];
 
 function drawTotals() {
   const notes = {arena_bytes: `lower bound ${number(report.arena_lower_bound)}`, kernels: `${calls.length} calls`,
     weight_bytes: report.flash_bytes ? `${d3.format(".0%")(report.weight_bytes / report.flash_bytes)} of flash` : "",
-    predicted_cycles: "the estimate for choosing kernels"};
+    predicted_cycles: "the estimate for choosing kernels", measured_microseconds: `median of ${number(report.measured_runs)} runs`,
+    output_decibels: `of the outputs, against ${report.against}`};
   const known = totals.filter(t => report[t[0]] !== undefined);
   const cards = d3.select("#totals").html("").selectAll("div").data(known).enter().append("div").attr("class", "card");
   cards.append("span").text(t => t[1]);
@@ -163,8 +165,12 @@ function fillTable(section, columns, rows, options) {
   });
 }
 
+/// Returns the key of the best known time of kernel calls: measured, or
+/// predicted for a GPU or a processor core.
+const timeKey = () => ["measured_microseconds", "microseconds"].find(key => calls.some(c => c[key] !== undefined)) || "cycles";
+
 function drawTable() {
-  const time = calls.some(c => c.microseconds !== undefined) ? "microseconds" : "cycles";
+  const time = timeKey();
   const sum = d3.sum(calls, c => c[time]), percent = d3.format(".1%");
   const most = key => d3.max(calls, c => c[key]) || 1;
   const columns = [["#", c => c.index], ["strategy", c => c.strategy, true], ["result", c => c.result, true],
@@ -177,7 +183,7 @@ function drawTable() {
     ["stack", c => c.stack_bytes],
     ["predicted cycles", c => c.cycles], ["predicted \u00b5s", c => c.microseconds],
     ["measured \u00b5s", c => c.measured_microseconds],
-    ["share", c => sum && c[time] !== undefined ? c[time] / sum : undefined, false, "share of the predicted time", percent, c => sum ? c[time] / sum : 0],
+    ["share", c => sum && c[time] !== undefined ? c[time] / sum : undefined, false, "share of the measured time, or else of the predicted time", percent, c => sum ? c[time] / sum : 0],
     ["of peak", c => c.cycles && c.least_cycles ? c.least_cycles / c.cycles : undefined, false, "MACs at the peak rate of the core / predicted", percent],
     ["bound by", c => c.bound, true], ["nodes", c => c.nodes.join(" "), true], ["kernel", c => c.kernel, true]]
     .filter(c => c[0] === "#" || calls.some(k => c[1](k) !== undefined));
@@ -293,9 +299,11 @@ function drawQuantization() {
   const all = d3.sum(calls, c => c.cycles) || 1;
   fillTable("#quantization", [["layer", t => t.node, true], ["tensor", t => t.tensor, true], ["kind", t => t.kind, true], ["type", t => t.type, true],
     ["step", t => t.scale], ["steps", t => t.scales, false, "1: per tensor, otherwise one for each channel"], ["rounding error", t => t.rounding_error],
+    ["dB", t => t.decibels, false, "signal-to-noise ratio of the layer's output, or of the quantized tensor, against the model of --against"],
+    ["error", t => t.relative_error, false, "largest error of this tensor in units of its range", d3.format(".2%")],
     ["elements", t => t.elements], ["bytes saved", t => t.elements ? t.elements * (t.type.endsWith("4") ? 3.5 : 3) : undefined, false, "against float32"],
-    ["predicted cycles", t => cyclesOf(t.node) || undefined], ["share", t => cyclesOf(t.node) / all || undefined, false, "share of the predicted time", d3.format(".1%")]],
-    tensors, {select: t => select({node: t.node})});
+    ["predicted cycles", t => cyclesOf(t.node) || undefined], ["share", t => cyclesOf(t.node) / all || undefined, false, "share of the predicted time", d3.format(".1%")]]
+    .filter(c => tensors.some(t => c[1](t) !== undefined)), tensors, {select: t => select({node: t.node})});
 }
 
 // ---------------------------------------------------------------------- graph
@@ -536,14 +544,14 @@ function appendFacts(box, facts) {
 function inspect() {
   const box = d3.select("#inspector").html("");
   if (!chosen) {
-    const slow = calls.slice().sort((a, b) => (b.cycles || b.microseconds || 0) - (a.cycles || a.microseconds || 0))[0];
+    const time = timeKey(), slow = calls.slice().sort((a, b) => (b[time] || 0) - (a[time] || 0))[0];
     const heavy = calls.slice().sort((a, b) => b.weight_bytes - a.weight_bytes)[0], full = calls.slice().sort((a, b) => b.arena_bytes - a.arena_bytes)[0];
     box.append("h3").text("Nothing selected");
     box.append("p").attr("class", "hint").text("Click a box of the graph, a line of a table or a rectangle of the memory plan: this panel shows what it is, " +
       "the ONNX nodes and the C++ that computes them.");
     const name = c => `${c.strategy}: ${c.nodes[0] || c.kernel}`;
     if (slow)
-      appendLinks(box, "Start with", [[`most predicted time: ${name(slow)}`, {call: slow.index}], [`most RAM: ${name(full)}`, {call: full.index}],
+      appendLinks(box, "Start with", [[`most time: ${name(slow)}`, {call: slow.index}], [`most RAM: ${name(full)}`, {call: full.index}],
         [`most weights: ${name(heavy)}`, {call: heavy.index}]]);
     return;
   }
@@ -551,7 +559,9 @@ function inspect() {
     const node = nodeOf.get(chosen.node) || {name: chosen.node, operator: "", inputs: [], outputs: []}, own = callsOfNode.get(node.name) || [];
     box.append("h3").text(`${node.operator} ${node.name}`);
     appendFacts(box, [["inputs", node.inputs.join(", ")], ["outputs", node.outputs.join(", ")], ["graph", node.graph], ["no code", node.reason],
-      ["predicted cycles", own.length ? d3.sum(own, c => c.cycles) || undefined : undefined]]);
+      ["predicted cycles", own.length ? d3.sum(own, c => c.cycles) || undefined : undefined],
+      ["measured \u00b5s", own.length ? d3.sum(own, c => c.measured_microseconds) || undefined : undefined],
+      ["signal to noise, dB", node.outputs.map(tensor => decibelsOf.get(tensor)).find(d => d !== undefined)]]);
     appendLinks(box, own.length > 1 ? `${own.length} kernel calls compute it` : "The kernel call that computes it", own.map(c => [`call ${c.index}: ${c.strategy}`, {call: c.index}]));
     if (!own.length)
       appendLinks(box, "Nearest kernels", [...new Set((node.kernels || []).flatMap(k => (callsOfKernel.get(k) || []).slice(0, 2)))]
@@ -565,7 +575,8 @@ function inspect() {
   box.append("h3").text(`Call ${call.index}: ${call.strategy}`);
   appendFacts(box, [["result", call.result], ["MACs", call.macs || undefined], ["bytes moved", call.bytes], ["weights, bytes", call.weight_bytes || undefined],
     ["code, bytes", call.code_bytes || undefined], ["RAM live, bytes", call.arena_bytes], ["stack, bytes", call.stack_bytes],
-    ["predicted cycles", call.cycles], ["predicted \u00b5s", call.microseconds], ["bound by", call.bound], ["note", call.scalar],
+    ["predicted cycles", call.cycles], ["predicted \u00b5s", call.microseconds],
+    ["measured \u00b5s", call.measured_microseconds], ["bound by", call.bound], ["note", call.scalar],
     ["plan", call.plan ? Object.entries(call.plan).map(e => e.join("=")).join(", ") : undefined]]);
   appendLinks(box, "ONNX nodes that it computes", call.nodes.map(name => [`${(nodeOf.get(name) || {operator: ""}).operator} ${name}`, {node: name}]));
   appendLinks(box, "Other calls of the same kernel", (callsOfKernel.get(call.kernel) || []).filter(c => c !== call).map(c => [`call ${c.index}`, {call: c.index}]));

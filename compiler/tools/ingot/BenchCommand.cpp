@@ -3,98 +3,24 @@
 // Prints the median, the least and the 90th percentile of the run times. With
 // --raw, prints the milliseconds of each run, one number per line, and the
 // summary on standard error. With --trace, writes the kernels of the first runs
-// as a timeline. With --compare onnxruntime, ONNX Runtime runs in turns with
-// the model.
+// as a timeline. With --plot, draws the time of each kernel. With --compare
+// onnxruntime, ONNX Runtime runs in turns with the model.
 
-#include "compiler/import/TensorData.h"
+#include "compiler/inspect/Chart.h"
 #include "compiler/measure/HostTime.h"
+#include "compiler/measure/TimedModel.h"
 #include "compiler/measure/Timeline.h"
-#include "compiler/report/Progress.h"
-#include "compiler/run/DataSets.h"
-#include "compiler/run/DynamicSizes.h"
-#include "compiler/run/HostModel.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "compiler/verify/Peer.h"
-#include "dialects/kernel/KernelDialect.h"
-#include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
-
-#include <chrono>
 
 using namespace mlir;
 
 namespace ingot {
 
-using Clock = std::chrono::steady_clock;
-
-static double millisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
-
-namespace {
-/// Records the time of each kernel in each run through the trace hook.
-struct KernelTimes {
-  /// The milliseconds of each kernel in each run.
-  std::vector<std::vector<double>> times;
-  size_t run = 0;
-  Clock::time_point start;
-  /// A launch of a kernel, recorded for --trace.
-  struct Event {
-    int32_t kernel;
-    Clock::time_point start, end;
-  };
-  std::vector<Event> events;
-  /// The number of events to record.
-  size_t wanted = 0;
-  static void trace(void *user, int32_t kernel, int32_t finished) {
-    auto &all = *static_cast<KernelTimes *>(user);
-    if (!finished) {
-      all.start = Clock::now();
-      return;
-    }
-    if (all.times.size() <= size_t(kernel))
-      all.times.resize(kernel + 1);
-    std::vector<double> &own = all.times[kernel];
-    own.resize(all.run + 1);
-    Clock::time_point end = Clock::now();
-    own.back() +=
-        std::chrono::duration<double, std::milli>(end - all.start).count();
-    if (all.events.size() < all.wanted)
-      all.events.push_back({kernel, all.start, end});
-  }
-};
-} // namespace
-
-/// Returns the names of the kernels in the order of execution.
-static std::vector<std::string> launchNames(ModuleOp module) {
-  std::vector<std::string> names;
-  module.walk([&](kernel::LaunchOp launch) {
-    std::string text = launch.getCallee().str();
-    if (auto callee = module.lookupSymbol<kernel::FuncOp>(launch.getCallee()))
-      if (std::optional<StringRef> comment = callee.getComment())
-        text += "  " + comment->split('\n').first.str();
-    names.push_back(text);
-  });
-  return names;
-}
-
-namespace {
-/// Statistics of the runs in milliseconds.
-struct Summary {
-  double median, fastest, p90;
-  size_t runs;
-};
-} // namespace
-
-static Summary summarize(std::vector<double> times) {
-  llvm::sort(times);
-  auto at = [&](double part) {
-    return times[size_t(part * (times.size() - 1))];
-  };
-  return {at(0.5), at(0), at(0.9), times.size()};
-}
+using Clock = TimedModel::Clock;
+using Summary = TimeSummary;
 
 static void printSummary(const Summary &summary, llvm::raw_ostream &os) {
   os << llvm::format(
@@ -120,17 +46,6 @@ static std::optional<Predictions> predict(const CompileOptions &options,
            lowered.module(), *options.target, measureHost(*options.target)))
     predictions[kernel] = time;
   return predictions;
-}
-
-/// Returns the statistics of each kernel; a run that did not execute the kernel
-/// counts as 0 ms.
-static std::vector<Summary> summarize(const KernelTimes &kernels) {
-  std::vector<Summary> summaries;
-  for (std::vector<double> times : kernels.times) {
-    times.resize(kernels.run);
-    summaries.push_back(summarize(std::move(times)));
-  }
-  return summaries;
 }
 
 static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
@@ -171,9 +86,7 @@ static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
 
 /// Writes the recorded kernels in the format of Chrome's trace viewer, which
 /// Perfetto reads, too; false with a diagnostic if the file cannot be written.
-static bool writeTrace(StringRef path, const KernelTimes &kernels,
-                       ArrayRef<std::string> names, StringRef model,
-                       ArrayRef<Clock::time_point> runs,
+static bool writeTrace(StringRef path, const TimedModel &timed, StringRef model,
                        Diagnostics &diagnostics) {
   std::error_code error;
   llvm::raw_fd_ostream os(path, error);
@@ -182,6 +95,7 @@ static bool writeTrace(StringRef path, const KernelTimes &kernels,
                            "the trace cannot be written: " + error.message());
     return false;
   }
+  ArrayRef<Clock::time_point> runs = timed.starts;
   Clock::time_point start = runs.front();
   auto event = [&](std::string name, StringRef category, Clock::time_point from,
                    Clock::time_point to, StringRef nodes = "") {
@@ -195,13 +109,13 @@ static bool writeTrace(StringRef path, const KernelTimes &kernels,
   std::vector<TimelineEvent> events;
   // A run ends where the next one begins.
   Clock::time_point last =
-      kernels.events.empty() ? start : kernels.events.back().end;
+      timed.events.empty() ? start : timed.events.back().end;
   for (size_t i = 0; i + 1 < runs.size() && runs[i] < last; ++i)
     events.push_back(
         event("run " + std::to_string(i + 1), "run", runs[i], runs[i + 1]));
-  for (const KernelTimes::Event &one : kernels.events) {
-    StringRef name = size_t(one.kernel) < names.size()
-                         ? StringRef(names[one.kernel])
+  for (const TimedModel::Event &one : timed.events) {
+    StringRef name = size_t(one.kernel) < timed.names.size()
+                         ? StringRef(timed.names[one.kernel])
                          : StringRef("kernel");
     auto [kernel, nodes] = name.split("  ");
     events.push_back(event(kernel.str(), "kernel", one.start, one.end, nodes));
@@ -216,6 +130,21 @@ static bool writeTrace(StringRef path, const KernelTimes &kernels,
     return false;
   }
   return true;
+}
+
+/// Returns the chart of the time of each kernel call.
+static Chart chartOf(const Arguments &arguments, const Summary &summary,
+                     ArrayRef<Summary> kernels, ArrayRef<std::string> names) {
+  Chart chart;
+  chart.title = nameOfModel(arguments.compile.model) + " for " +
+                arguments.compile.target->name.str() + ": time per kernel";
+  llvm::raw_string_ostream(chart.note) << llvm::format(
+      "a run takes %.4g ms (median of %zu)", summary.median, summary.runs);
+  chart.valueTitle = "milliseconds (median)";
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    chart.points.push_back(
+        {i < names.size() ? names[i] : std::to_string(i), 0, kernel.median});
+  return chart;
 }
 
 /// Prints how much faster the model is than its peer.
@@ -284,8 +213,13 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (arguments.perGroup &&
       !requireOneTarget(arguments, "--per-group", diagnostics))
     return diagnostics.exitCode();
+  if (!arguments.plot.empty() &&
+      (!requireOneTarget(arguments, "--plot", diagnostics) ||
+       !checkPlot(arguments, diagnostics)))
+    return diagnostics.exitCode();
   arguments.compile.model = arguments.positional[0];
-  arguments.compile.trace = arguments.perGroup || isTraced;
+  arguments.compile.trace =
+      arguments.perGroup || isTraced || !arguments.plot.empty();
   auto context = makeContext();
   std::optional<Predictions> predictions;
   if (arguments.roofline) {
@@ -294,89 +228,42 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
       return diagnostics.exitCode();
   }
   Compilation compilation(arguments.compile, *context, diagnostics);
-  std::unique_ptr<HostModel> model = HostModel::build(compilation, {"-O2"});
+  std::unique_ptr<TimedModel> model =
+      TimedModel::build(compilation, arguments.threads, diagnostics);
   if (!model)
     return diagnostics.exitCode();
-
-  std::vector<Tensor> tensors;
-  for (auto types : {model->inputTypes(), model->outputTypes()})
-    for (RankedTensorType type : types)
-      fillWithNumbers(tensors.emplace_back(Tensor{type, {}}), tensors.size());
-  for (const HostModel::Bound &bound : model->bound)
-    tensors[bound.input].bytes = bound.bytes;
-  std::vector<int64_t> sizes = largestValues(model->dynamicSizes());
-  std::vector<void *> io = fieldsOf(model->dynamicSizes(), sizes);
-  for (Tensor &tensor : tensors)
-    io.push_back(tensor.bytes.data());
-
-  ThreadPool pool(arguments.threads);
-  KernelTimes kernels;
-  ingot_context hooks =
-      arguments.threads > 1 ? pool.context() : ingot_context{};
-  for (int warmUp = 0; warmUp < 2; ++warmUp)
-    if (ingot_status status = model->run(io, &hooks)) {
-      diagnostics.report(DiagnosticId::Internal,
-                         "the compiled model failed: " + statusText(status));
-      return diagnostics.exitCode();
-    }
-  hooks.trace = arguments.compile.trace ? KernelTimes::trace : nullptr;
-  hooks.trace_user = &kernels;
   constexpr size_t mostEvents = 100'000;
-  kernels.wanted = isTraced ? mostEvents : 0;
-
+  model->wanted = isTraced ? mostEvents : 0;
+  std::vector<double> ofPeer;
   std::unique_ptr<verify::Peer> onnxRuntime;
-  if (arguments.compares) {
-    InputData data;
-    for (size_t i = 0; i < model->inputTypes().size(); ++i) {
-      Tensor tensor = tensors[i];
-      tensor.type = typeAt(tensor.type, model->dynamicSizes(), sizes);
-      tensor.bytes.resize(tensor.elements() *
-                          elementBytes(tensor.type.getElementType()));
-      data.push_back(std::move(tensor));
-    }
-    onnxRuntime = verify::Peer::start(arguments.compile, data,
+  if (!arguments.compares) {
+    model->runFor(arguments.seconds);
+  } else {
+    onnxRuntime = verify::Peer::start(arguments.compile, model->inputs(),
                                       arguments.referenceOptions.python,
                                       arguments.threads, *context, diagnostics);
     if (!onnxRuntime)
       return diagnostics.exitCode();
-  }
-
-  std::vector<double> times, ofPeer;
-  std::vector<Clock::time_point> runs;
-  auto runFor = [&](double seconds) {
-    auto start = Clock::now();
-    do {
-      auto begin = Clock::now();
-      if (isTraced && kernels.events.size() < mostEvents)
-        runs.push_back(begin);
-      model->run(io, &hooks);
-      times.push_back(millisecondsSince(begin));
-      ++kernels.run;
-    } while (millisecondsSince(start) < seconds * 1000);
-    if (isTraced)
-      runs.push_back(Clock::now());
-  };
-  if (!onnxRuntime) {
-    runFor(arguments.seconds);
-  } else {
     // In turns, so that both see the same changes of the machine's speed.
     constexpr int turns = 10;
     for (int turn = 0; turn < turns; ++turn) {
-      runFor(arguments.seconds / turns / 2);
+      model->runFor(arguments.seconds / turns / 2);
       if (!onnxRuntime->run(arguments.seconds / turns / 2, ofPeer, diagnostics))
         return diagnostics.exitCode();
     }
   }
-  Summary summary = summarize(times);
+  Summary summary = model->summary();
   std::optional<std::pair<std::string, Summary>> peer;
   if (onnxRuntime)
-    peer.emplace(onnxRuntime->name(), summarize(ofPeer));
-  std::vector<std::string> names;
-  if (arguments.compile.trace)
-    names = launchNames(compilation.module());
-  std::vector<Summary> ofKernels = summarize(kernels);
-  if (isTraced && !writeTrace(arguments.trace, kernels, names,
-                              arguments.compile.model, runs, diagnostics))
+    peer.emplace(onnxRuntime->name(), TimedModel::summarize(ofPeer));
+  const std::vector<std::string> &names = model->names;
+  std::vector<Summary> ofKernels = model->ofKernels();
+  if (isTraced && !writeTrace(arguments.trace, *model, arguments.compile.model,
+                              diagnostics))
+    return diagnostics.exitCode();
+  if (!arguments.plot.empty() &&
+      !writePlot(arguments, chartOf(arguments, summary, ofKernels, names),
+                 diagnostics))
     return diagnostics.exitCode();
   if (arguments.json) {
     printJson(summary,
@@ -386,7 +273,7 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return Success;
   }
   if (arguments.raw)
-    for (double time : times)
+    for (double time : model->times)
       llvm::outs() << llvm::format("%.6f\n", time);
   if (arguments.perGroup)
     printKernels(ofKernels, names, predictions ? &*predictions : nullptr);

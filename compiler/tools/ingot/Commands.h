@@ -13,6 +13,7 @@
 
 namespace ingot {
 
+struct Chart;
 struct Options;
 
 /// How much a size may grow: a number, or a percentage of the old size.
@@ -59,6 +60,10 @@ struct Arguments {
   /// The file of a timeline, and whether ONNX Runtime is timed too.
   std::string trace;
   bool compares = false;
+  /// The file of a chart; empty: none.
+  std::string plot;
+  /// Whether `ingot report` times the kernels.
+  bool measures = false;
   /// What `ingot llm` makes: the most tokens, those of a part of the prompt,
   /// and the form of a conversation; 0 and empty: chosen from the model.
   unsigned context = 0, promptChunk = 0;
@@ -114,6 +119,13 @@ std::string commandText(const Arguments &arguments);
 /// --force is given; else reports a diagnostic.
 bool checkReplaceable(const Arguments &arguments, llvm::StringRef path,
                       Diagnostics &diagnostics);
+
+/// Whether the file of --plot, if it is given, can be written; otherwise
+/// reports a diagnostic.
+bool checkPlot(const Arguments &arguments, Diagnostics &diagnostics);
+/// Writes the file of --plot; false with a diagnostic on failure.
+bool writePlot(const Arguments &arguments, const Chart &chart,
+               Diagnostics &diagnostics);
 
 /// Reports an error if there are several targets; `what` supports only one.
 bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,

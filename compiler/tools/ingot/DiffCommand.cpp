@@ -55,6 +55,8 @@ static constexpr Figure totals[] = {
     {"flash_bytes", "flash", "max-flash-growth"},
     {"ram_bytes", "RAM", "max-ram-growth"},
     {"predicted_microseconds", "predicted us", "max-time-growth"},
+    {"measured_microseconds", "measured us"},
+    {"output_decibels", "accuracy, dB"},
 };
 static constexpr Figure figuresOfKernels[] = {
     {"macs", "MACs"},

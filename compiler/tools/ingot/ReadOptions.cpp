@@ -364,6 +364,11 @@ static void readTiming(const Options &options, Arguments &arguments,
   if (options.traceFile.getNumOccurrences() && arguments.trace.empty())
     diagnostics.report(DiagnosticId::BadOption,
                        "--trace: the file name is missing");
+  arguments.measures = options.measure;
+  arguments.plot = options.plot;
+  if (options.plot.getNumOccurrences() && arguments.plot.empty())
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--plot: the file name is missing");
   if (arguments.threads < 1 || arguments.threads > 1024)
     diagnostics.report(DiagnosticId::BadOption,
                        "--threads: " + Twine(arguments.threads) +

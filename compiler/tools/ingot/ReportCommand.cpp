@@ -2,14 +2,18 @@
 //
 // Writes what `ingot inspect` knows, for one or more targets, as one HTML file
 // that needs no network. With --json, prints the data of the page instead; with
-// --md, a summary for a pull request.
+// --md, a summary for a pull request. With --plot, also draws the time of each
+// kernel.
 
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Faults.h"
+#include "compiler/inspect/Chart.h"
 #include "compiler/inspect/ModelReport.h"
 #include "compiler/report/Progress.h"
 #include "compiler/tools/ingot/Commands.h"
+#include "passes/schedule/DeviceTime.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace ingot {
@@ -73,8 +77,12 @@ static std::string markdownOf(llvm::ArrayRef<ModelReport> reports) {
       reports, [](const ModelReport &report) { return report.isPlanned; });
   if (compiled.empty())
     return text;
-  os << "| target | flash | RAM | arena | MACs | parameters | kernel calls |\n"
-        "|---|--:|--:|--:|--:|--:|--:|\n";
+  bool isTimed = llvm::any_of(compiled, [](const ModelReport &report) {
+    return report.measured.has_value();
+  });
+  os << "| target | flash | RAM | arena | MACs | parameters | kernel calls |"
+     << (isTimed ? " measured us |" : "") << "\n|---|--:|--:|--:|--:|--:|--:|"
+     << (isTimed ? "--:|\n" : "\n");
   for (const ModelReport &report : compiled) {
     const Footprint &footprint = report.footprint;
     auto measured = [&](int64_t bytes) {
@@ -83,29 +91,93 @@ static std::string markdownOf(llvm::ArrayRef<ModelReport> reports) {
     os << "| " << report.target->name << " | " << measured(footprint.flash())
        << " | " << measured(footprint.ram()) << " | " << number(footprint.arena)
        << " | " << number(report.macs) << " | " << number(report.parameters)
-       << " | " << report.rows.size() << " |\n";
+       << " | " << report.rows.size() << " |";
+    if (report.measured)
+      os << llvm::format(" %.4g |", report.measured->median * 1000);
+    os << "\n";
   }
   const ModelReport &first = *compiled.begin();
   os << "\n<details><summary>Kernel calls for " << first.target->name
      << "</summary>\n\n| kernel | result | MACs | bytes moved | weights | "
-        "arena "
-        "| nodes |\n|---|---|--:|--:|--:|--:|---|\n";
-  for (const KernelRow &row : first.rows)
+        "arena | "
+     << (isTimed ? "measured us | " : "")
+     << "nodes |\n|---|---|--:|--:|--:|--:|" << (isTimed ? "--:|" : "")
+     << "---|\n";
+  for (const KernelRow &row : first.rows) {
     os << "| " << row.strategy << " | " << cell(row.result) << " | "
        << number(row.macs) << " | " << number(row.bytes) << " | "
        << number(row.launch.weights) << " | " << number(row.launch.arena)
-       << " | " << cell(llvm::join(row.nodes, " ")) << " |\n";
+       << " | ";
+    if (row.microseconds)
+      os << llvm::format("%.4g | ", *row.microseconds);
+    os << cell(llvm::join(row.nodes, " ")) << " |\n";
+  }
   os << "\n</details>\n";
   return text;
 }
 
-int reportCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  arguments.compile.model = arguments.positional[0];
-  if (arguments.json && arguments.markdown) {
+/// Returns the chart of the time of each kernel call: measured, or predicted.
+static Chart chartOf(const ModelReport &report) {
+  const TargetDescription &target = *report.target;
+  Chart chart;
+  chart.title = report.file + " for " + target.name.str() + ": time per kernel";
+  chart.valueTitle = report.measured     ? "microseconds (median)"
+                     : target.isDevice() ? "predicted microseconds"
+                                         : "predicted cycles";
+  if (report.measured)
+    llvm::raw_string_ostream(chart.note)
+        << llvm::format("a run takes %.4g us (median of %zu)",
+                        report.measured->median * 1000, report.measured->runs);
+  for (const KernelRow &row : report.rows) {
+    double time = row.cycles;
+    if (row.microseconds)
+      time = *row.microseconds;
+    else if (target.isDevice())
+      time = schedule::predictTime(target.device, row.launch.device, row.bytes,
+                                   row.macs)
+                 .seconds *
+             1e6;
+    chart.points.push_back(
+        {row.strategy + ": " + llvm::join(row.nodes, " "), 0, time});
+  }
+  return chart;
+}
+
+/// Reports combinations of options without effect; false if there are any.
+static bool checkOptions(const Arguments &arguments, Diagnostics &diagnostics) {
+  if (arguments.json && arguments.markdown)
     diagnostics.report(DiagnosticId::BadOption,
                        "--json and --md exclude each other");
+  if (!arguments.measures)
+    refuseUnused(arguments, {"seconds"}, "without --measure", diagnostics);
+  if (arguments.against.empty())
+    refuseUnused(arguments, {"input", "range", "seed"}, "without --against",
+                 diagnostics);
+  else if (arguments.markdown)
+    refuseUnused(arguments, {"against"}, "with --md", diagnostics);
+  if (arguments.measures || !arguments.against.empty())
+    refuseUnused(arguments, {"entry", "state"},
+                 "if the model is run, which --measure and --against do",
+                 diagnostics);
+  if (arguments.measures)
+    for (const TargetDescription *target : arguments.targets) {
+      CompileOptions compile = arguments.compile;
+      compile.target = target;
+      if (!compile.runsOnThisHost())
+        diagnostics.report(DiagnosticId::BadOption,
+                           "--measure: code for " + target->name +
+                               " does not run on this machine",
+                           "leave --measure out, or name only targets of this "
+                           "machine with --target");
+    }
+  return diagnostics.empty();
+}
+
+int reportCommand(Arguments &arguments, Diagnostics &diagnostics) {
+  arguments.compile.model = arguments.positional[0];
+  if (!checkOptions(arguments, diagnostics) ||
+      !checkPlot(arguments, diagnostics))
     return diagnostics.exitCode();
-  }
   bool isPage = !arguments.json && !arguments.markdown;
   std::string output = arguments.output;
   if (output.empty() && isPage)
@@ -126,6 +198,10 @@ int reportCommand(Arguments &arguments, Diagnostics &diagnostics) {
   std::vector<ModelReport> reports;
   DescribeOptions describe;
   describe.hasDetails = !arguments.markdown;
+  if (arguments.measures)
+    describe.seconds = arguments.seconds;
+  describe.against = arguments.against;
+  describe.inputs = arguments.inputChoices;
   for (const TargetDescription *target : arguments.targets) {
     CompileOptions compile = arguments.compile;
     compile.target = target;
@@ -153,6 +229,8 @@ int reportCommand(Arguments &arguments, Diagnostics &diagnostics) {
     llvm::outs() << "wrote " << output << " (" << number(text.size() / 1000)
                  << " KB)\n";
   }
+  if (!arguments.plot.empty() && reports.front().isPlanned)
+    writePlot(arguments, chartOf(reports.front()), diagnostics);
   arguments.json = false; // the JSON contains the diagnostics
   return diagnostics.exitCode();
 }

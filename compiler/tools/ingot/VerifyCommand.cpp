@@ -79,51 +79,18 @@ private:
 
 /// Finds the other model or target, and how its inputs are ordered.
 bool Verifier::prepareAgainst() {
-  if (arguments.against.empty() && !arguments.againstTarget)
-    return true;
-  against.options = compile;
   if (arguments.againstTarget) {
+    against.options = compile;
     against.options->target = arguments.againstTarget;
     against.options->fallbacks.clear();
-  } else {
-    against.options->model = arguments.against;
-  }
-  against.arrange = [](const InputData &data) { return data; };
-  if (arguments.against.empty())
-    return true;
-  Compilation opened(*against.options, *context, diagnostics);
-  ModelFile *file = opened.open();
-  if (!file)
-    return false;
-  if (outputNames(file->model()).size() != outputs.size()) {
-    diagnostics.reportFile(DiagnosticId::BadOption, arguments.against,
-                           "--against: the model has " +
-                               Twine(outputNames(file->model()).size()) +
-                               " outputs, not " + Twine(outputs.size()));
-    return false;
-  }
-  std::vector<GraphInput> own =
-      fedInputs(reader->open()->model(), context.get());
-  std::vector<size_t> places;
-  for (const GraphInput &input : fedInputs(file->model(), context.get())) {
-    auto same = llvm::find_if(own, [&](const GraphInput &candidate) {
-      return candidate.name == input.name;
-    });
-    if (same == own.end()) {
-      diagnostics.reportFile(DiagnosticId::BadOption, arguments.against,
-                             "--against: only this model has an input `" +
-                                 printable(input.name) + "`",
-                             "inputs are matched by their names");
+    against.arrange = [](const InputData &data) { return data; };
+  } else if (!arguments.against.empty()) {
+    auto other =
+        againstModel(compile, arguments.against, *context, diagnostics);
+    if (!other)
       return false;
-    }
-    places.push_back(same - own.begin());
+    against = std::move(*other);
   }
-  against.arrange = [places](const InputData &data) {
-    InputData arranged;
-    for (size_t place : places)
-      arranged.push_back(data[place]);
-    return arranged;
-  };
   return true;
 }
 

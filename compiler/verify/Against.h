@@ -1,0 +1,27 @@
+// The other side of a comparison of two compiled models.
+
+#ifndef INGOT_COMPILER_VERIFY_AGAINST_H
+#define INGOT_COMPILER_VERIFY_AGAINST_H
+
+#include "compiler/run/DataSets.h"
+
+namespace ingot::verify {
+
+/// The other side of a comparison of two compiled models; null options: none.
+struct Against {
+  std::optional<CompileOptions> options;
+  /// Returns `data` in the order of the other model's inputs.
+  std::function<InputData(const InputData &)> arrange;
+};
+
+/// Compares the model of `compile` with the model in the file `other`, compiled
+/// with the same options. Inputs are matched by name, outputs by order. Nothing,
+/// with diagnostics, if the models do not fit together.
+std::optional<Against> againstModel(const CompileOptions &compile,
+                                    const std::string &other,
+                                    mlir::MLIRContext &context,
+                                    Diagnostics &diagnostics);
+
+} // namespace ingot::verify
+
+#endif // INGOT_COMPILER_VERIFY_AGAINST_H
