@@ -295,6 +295,25 @@ bool Compilation::checkVtcm() {
   return false;
 }
 
+/// Rejects a model whose constants and arena exceed the addresses of a 32-bit
+/// target.
+static bool checkAddresses(ModuleOp module, const TargetDescription &target,
+                           Diagnostics &diagnostics) {
+  int64_t bytes = 0;
+  for (kernel::ProgramOp entry : kernel::entryPrograms(module))
+    bytes = std::max<int64_t>(bytes, entry.getArenaBytes().value_or(0));
+  for (auto global : module.getOps<memref::GlobalOp>())
+    bytes += kernel::spanBytes(global.getType());
+  if (target.pointerBytes != 4 || bytes <= UINT32_MAX)
+    return true;
+  diagnostics.report(DiagnosticId::OverBudget,
+                     "the constants and the arena need " + Twine(bytes) +
+                         " bytes; " + target.name + " addresses 4294967296",
+                     "reduce sizes with --dim, quantize the model, or choose a "
+                     "64-bit target");
+  return false;
+}
+
 bool Compilation::advance(Stage stage) {
   if (!diagnostics.empty())
     return false;
@@ -333,7 +352,9 @@ bool Compilation::advance(Stage stage) {
     diagnostics.report(DiagnosticId::Internal,
                        "a compiler pass failed without a message");
   done = stage;
-  return checkVtcm() && diagnostics.empty();
+  return checkVtcm() &&
+         checkAddresses(*moduleRef, *options.target, diagnostics) &&
+         diagnostics.empty();
 }
 
 CodegenOptions Compilation::codegenOptions(StringRef output) const {

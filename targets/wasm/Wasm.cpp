@@ -65,7 +65,8 @@ static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
 void wasm(std::vector<TargetDescription> &targets) {
   TargetDescription scalar;
   scalar.name = "wasm32";
-  scalar.summary = "WebAssembly without vectors (browsers since 2021)";
+  scalar.summary = "WebAssembly without vectors (browsers since 2021); "
+                   "tested in Node 20";
   scalar.family = moduleFamily;
   // Engines on x86-64 have 16 registers for vectors and for floats.
   scalar.vectorRegisters = 16;
@@ -85,7 +86,7 @@ void wasm(std::vector<TargetDescription> &targets) {
   TargetDescription simd = scalar;
   simd.name = "wasm32+simd128";
   simd.summary = "WebAssembly with 16-byte vectors (Chrome 91, Firefox 89, "
-                 "Safari 16.4, Node 16)";
+                 "Safari 16.4, Node 16); tested in Node 20 and Chromium 156";
   simd.vectorBytes = {16};
   append(simd.intrinsics, vectorIntrinsics);
   simd.products = pairProducts();
@@ -97,7 +98,7 @@ void wasm(std::vector<TargetDescription> &targets) {
   TargetDescription relaxed = simd;
   relaxed.name = "wasm32+relaxed-simd";
   relaxed.summary = "wasm32+simd128 with fused multiply-adds (Chrome 114, "
-                    "Firefox 145, Node 21)";
+                    "Firefox 145, Node 21); tested in Node 20 and Chromium 156";
   relaxed.fma = true;
   append(relaxed.intrinsics, relaxedIntrinsics);
   relaxed.openText = INGOT_OPEN_FEATURES("simd128,relaxed-simd");

@@ -185,6 +185,10 @@ void Batch::prepare(int number) {
   if (!isDynamic && readInputFolder(compilation, caseFolder(unit), data))
     bindData(compilation, data);
   auto refused = [&] {
+    // At its bounds, a model may need more memory than a 32-bit target has.
+    if (isDynamic && diagnostics.list().front().id == DiagnosticId::OverBudget)
+      return listener.end(number, Status::Unsupported,
+                          "emulated: too large at its bounds");
     // Without data, a diagnostic that asks for a size or a value counts as
     // unsupported.
     bool isUnsupported =

@@ -2,7 +2,7 @@
 faults may be reported as Ingot's own."""
 import os
 
-from cases import case, info, model, node
+from cases import case, info, model, node, weights
 
 
 def relu(folder):
@@ -23,6 +23,14 @@ def script(folder, name, text):
         f.write("#!/bin/sh\n" + text + "\n")
     os.chmod(path, 0o755)
     return relu(folder)
+
+
+@case("over-budget", args=["--target", "wasm32"], text="wasm32 addresses 4294967296")
+def more_than_32_bit_addresses(folder):
+    """An intermediate result of 4.8 GB."""
+    nodes = [node("MatMul", ["x", "a"], ["products"]), node("Softmax", ["products"], ["shares"], axis=0),
+             node("MatMul", ["shares", "b"], ["y"])]
+    return model(nodes, [info("x", (40000, 1))], [info("y", (40000, 1))], [weights("a", (1, 30000)), weights("b", (30000, 1))])
 
 
 # ------------------------------------------------------------------ the command line
