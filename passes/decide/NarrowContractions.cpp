@@ -29,7 +29,8 @@
 // algorithm in f32 is faster. On processors, attention with few queries stays
 // in f32 as well: keys and values would have to be repacked for each block of
 // queries. Depthwise convolutions keep their operands, but their input may be
-// stored narrow.
+// stored narrow; where the target multiplies vectors of f16 by lane, depthwise
+// convolutions are computed in f16 as well.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -38,6 +39,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/AttentionAnchor.h"
 #include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/TileWindowModel.h"
 #include "passes/schedule/tiles/WinogradTiles.h"
 #include "passes/simplify/Moves.h"
@@ -117,8 +119,8 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
     return false;
   int64_t steps = ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
   auto form = schedule::dotForm(narrow, narrow, target, steps);
-  std::optional<double> wide =
-      schedule::winogradCycles(conv, weights.getValue(), target);
+  std::optional<double> wide = schedule::winogradCycles(
+      conv, weights.getValue(), target, elementOf(conv.getX()));
   ArrayRef<int64_t> y = shapeOf(conv.getResult());
   int64_t positions = ShapedType::getNumElements(y.drop_back());
   if (!wide && form->stage) {
@@ -130,6 +132,9 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
     return false;
   schedule::DotModel dots(conv, positions, *form, target);
   double asNarrow = dots.cycles(dots.ranked().front());
+  if (std::optional<double> sampled =
+          schedule::winogradCycles(conv, weights.getValue(), target, narrow))
+    asNarrow = std::min(asNarrow, *sampled);
   if (std::optional<double> tiles = schedule::tileCycles(conv, narrow, target))
     asNarrow = std::min(asNarrow, *tiles);
   return *wide < asNarrow;
@@ -171,20 +176,29 @@ public:
   void run() {
     for (Operation *op : contractions) {
       auto conv = dyn_cast<ConvOp>(op);
-      if (conv && schedule::isDepthwise(conv)) {
+      bool isFilter = conv && schedule::isDepthwise(conv);
+      if (isFilter && !sumsInHalves(conv)) {
         store(conv.getX());
         continue;
       }
-      if (conv && !isNarrowed(conv))
+      if (conv && !isFilter && !isNarrowed(conv))
         continue;
       for (OpOperand &operand : op->getOpOperands().take_front(2))
         operand.set(narrowed(operand.get()));
       if (isTf32)
         op->setAttr(kMultipliedAttr, TypeAttr::get(builder.getTF32Type()));
+      else if (isFilter)
+        op->setAttr(kMultipliedAttr, TypeAttr::get(narrow));
     }
   }
 
 private:
+  /// Whether a depthwise convolution is computed in f16: a lane sums only as
+  /// many products as a window has elements.
+  bool sumsInHalves(ConvOp conv) const {
+    return narrow.isF16() && schedule::halvesByLane(target) &&
+           shapeOf(conv.getW()).back() % 4 == 0;
+  }
   /// Whether the operands of a convolution are multiplied in the narrow type.
   bool isNarrowed(ConvOp conv) const {
     int64_t bytes = narrow.getIntOrFloatBitWidth() / 8;

@@ -12,6 +12,7 @@
 // gives infinity, or NaN in formats without infinity, or the largest value in
 // formats without both; saturating casts have been clamped before.
 
+#include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -354,10 +355,26 @@ LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
 }
 
 /// Computes arithmetic, comparisons and conversions of floats narrower than f32
-/// in f32.
+/// in f32, if the target has no instruction.
 struct ComputeWide : RewritePattern {
-  explicit ComputeWide(MLIRContext *context)
-      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  ComputeWide(MLIRContext *context, const TargetDescription &target)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context), target(target) {}
+  const TargetDescription &target;
+
+  /// Whether the target has the operation, or the maximum or minimum that it
+  /// becomes together with a select.
+  bool isInstruction(Operation *op) const {
+    Type type = op->getOperand(0).getType();
+    if (!isa<arith::CmpFOp>(op))
+      return target.intrinsic(op->getName().getStringRef(), type,
+                              op->getResult(0).getType());
+    return target.intrinsic(arith::MaximumFOp::getOperationName(), type,
+                            type) &&
+           llvm::all_of(op->getUsers(), [](Operation *user) {
+             auto select = dyn_cast<arith::SelectOp>(user);
+             return select && kernel::isMaximum(select);
+           });
+  }
 
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
@@ -372,6 +389,8 @@ struct ComputeWide : RewritePattern {
     };
     if (llvm::none_of(op->getOperandTypes(), isSmall) &&
         llvm::none_of(op->getResultTypes(), isSmall))
+      return failure();
+    if (isInstruction(op))
       return failure();
     auto wide = [&](Type type) {
       return isSmall(type) ? withElement(type, rewriter.getF32Type()) : type;
@@ -407,7 +426,7 @@ void populateExpandHalf(RewritePatternSet &patterns,
                         const TargetDescription &target) {
   addForTarget(patterns, target, expandExt);
   addForTarget(patterns, target, expandTrunc);
-  patterns.add<ComputeWide>(patterns.getContext());
+  patterns.add<ComputeWide>(patterns.getContext(), target);
 }
 
 } // namespace ingot::legalize

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/legalize/Expansions.h"
+#include "passes/legalize/FormHalves.h"
 #include "passes/legalize/Passes.h"
 #include "passes/legalize/TargetPatterns.h"
 #include "targets/TargetDescription.h"
@@ -42,13 +43,22 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
       populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
-    FrozenRewritePatternSet frozen(std::move(patterns));
+    // What is computed in f16 does not convert to f32, so it is found before
+    // these conversions are expanded.
+    RewritePatternSet first(&getContext());
+    addForTarget(first, target, formHalves);
+    FrozenRewritePatternSet halves(std::move(first)),
+        frozen(std::move(patterns));
+    bool hasHalves = llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
+      return row.op == "arith.addf" && row.operand == "f16x8";
+    });
 
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     for (Operation &op : getOperation().getOps())
       if (isa<kernel::FuncOp, func::FuncOp>(op) &&
-          failed(applyPatternsGreedily(&op, frozen, config))) {
+          ((hasHalves && failed(applyPatternsGreedily(&op, halves, config))) ||
+           failed(applyPatternsGreedily(&op, frozen, config)))) {
         op.emitError("expansions before printing do not end");
         return signalPassFailure();
       }

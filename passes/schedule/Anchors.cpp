@@ -1,6 +1,7 @@
 #include "passes/schedule/Anchors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "targets/TargetDescription.h"
 
@@ -117,7 +118,8 @@ static bool isOfKnownSize(Value image) {
 bool isDepthwise(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   return !hasDynamicSizes(conv.getW().getType()) &&
-         isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
+         (isa<Float32Type, Float64Type>(elementOf(conv.getX())) ||
+          sumsHalves(conv)) &&
          w[w.size() - 2] == 1 && conv.getGroups() > 1 &&
          w.back() == static_cast<int64_t>(conv.getGroups());
 }

@@ -188,7 +188,7 @@ void aarch64(std::vector<TargetDescription> &targets) {
       "armv8.2-a+dotprod and half floats (Cortex-A55, A76, Neoverse N1)",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
       [] { return hostHas({"dotprod", "fullfp16"}); }, fmlaProducts(),
-      fmlaLanes());
+      halfIntrinsics());
   level(
       "armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",

@@ -112,10 +112,27 @@ std::vector<Product> bfdotProducts() {
        "vfma_laneq_f16(float16x4_t({2}), float16x4_t({0}), "                   \
        "float16x8_t({1}), " LANE ")"}
 
-std::vector<Intrinsic> fmlaLanes() {
-  return {HALVES_BY_LANE("0"), HALVES_BY_LANE("1"), HALVES_BY_LANE("2"),
-          HALVES_BY_LANE("3"), HALVES_BY_LANE("4"), HALVES_BY_LANE("5"),
-          HALVES_BY_LANE("6"), HALVES_BY_LANE("7")};
+/// Entries of arithmetic with two vectors of f16.
+#define HALVES(OP, NAME)                                                       \
+  {OP, "f16x8", "f16x8", NAME "q_f16(float16x8_t({0}), float16x8_t({1}))"},    \
+      {OP, "f16x4", "f16x4", NAME "_f16(float16x4_t({0}), float16x4_t({1}))"}
+
+std::vector<Intrinsic> halfIntrinsics() {
+  return {HALVES_BY_LANE("0"),
+          HALVES_BY_LANE("1"),
+          HALVES_BY_LANE("2"),
+          HALVES_BY_LANE("3"),
+          HALVES_BY_LANE("4"),
+          HALVES_BY_LANE("5"),
+          HALVES_BY_LANE("6"),
+          HALVES_BY_LANE("7"),
+          HALVES("arith.addf", "vadd"),
+          HALVES("arith.subf", "vsub"),
+          HALVES("arith.mulf", "vmul"),
+          HALVES("arith.maximumf", "vmax"),
+          HALVES("arith.minimumf", "vmin"),
+          HALVES("arith.maxnumf", "vmaxnm"),
+          HALVES("arith.minnumf", "vminnm")};
 }
 
 std::vector<Intrinsic> bfdotIntrinsics() {

@@ -25,7 +25,7 @@ std::vector<Product> bfdotProducts();
 /// conversions to bf16.
 std::vector<Intrinsic> dotprodLanes();
 std::vector<Intrinsic> i8mmLanes();
-std::vector<Intrinsic> fmlaLanes();
+std::vector<Intrinsic> halfIntrinsics();
 std::vector<Intrinsic> bfdotIntrinsics();
 
 } // namespace ingot::targets

@@ -132,9 +132,10 @@ public:
   /// of other strategies; that read counts only in comparisons of tile sizes.
   double cost(GroupOnTarget group, const Plan &plan) const override {
     ConvOp conv = convolutionOf(group).conv;
-    int64_t lanes = group.target.maxLanes(elementOf(conv.getX())),
+    int64_t lanes = group.target.maxLanes(elementOf(conv.getResult())),
             columns = plan.number("columns");
-    WinogradTiles tiles(conv, plan.number("size"), group.target, columns);
+    WinogradTiles tiles(conv, plan.number("size"), group.target,
+                        elementOf(conv.getX()), columns);
     WinogradChoice choice{plan.number("size"),
                           {plan.number("rows"), columns / lanes, 1},
                           plan.number("block"),
@@ -148,12 +149,14 @@ public:
     int64_t size = plan.number("size"), points = Winograd(size).points,
             columns = std::min<int64_t>(plan.number("columns"),
                                         shapeOf(conv.getResult()).back());
-    int64_t tiles = plan.number("parts") * points * points *
-                    plan.number("block") * bytesPerElement(elementOf(conv));
+    int64_t tiles =
+        plan.number("parts") * points * points * plan.number("block");
     // The transformed inputs of a block of tiles, and their products with one
     // panel of weights.
-    return {tiles * shapeOf(conv.getX()).back(),
-            tiles * cover(conv, columns, group.target).width()};
+    return {tiles * shapeOf(conv.getX()).back() *
+                bytesPerElement(elementOf(conv.getX())),
+            tiles * cover(conv, columns, group.target).width() *
+                bytesPerElement(elementOf(conv.getResult()))};
   }
 
   int64_t rowsTogether(GroupView group, const Plan &plan) const override {
@@ -182,7 +185,7 @@ public:
                          unpackOf(conv));
         !why.empty())
       return why;
-    int64_t lanes = group.target.maxLanes(elementOf(conv.getX()));
+    int64_t lanes = group.target.maxLanes(elementOf(conv.getResult()));
     return refuseTile({rows, columns / lanes, 1}, 1, group.isStrict());
   }
 
@@ -218,14 +221,14 @@ private:
   static std::vector<WinogradChoice> sampledChoices(GroupOnTarget group,
                                                     ConvOp conv) {
     return WinogradTiles(conv, sampledWeights(conv).getSize(), group.target,
-                         unpackOf(conv).getPanel())
+                         elementOf(conv.getX()), unpackOf(conv).getPanel())
         .ranked(paysToFork(group));
   }
 
   static Plan planOf(ConvOp conv, const WinogradChoice &choice,
                      const TargetDescription &target) {
     UnpackPanelsOp unpack = unpackOf(conv);
-    int64_t lanes = target.maxLanes(elementOf(conv.getX())),
+    int64_t lanes = target.maxLanes(elementOf(conv.getResult())),
             panel = unpack ? unpack.getPanel() : 0;
     return Plan(conv.getContext(),
                 {{"block", choice.block},
@@ -243,8 +246,7 @@ private:
 
   static ColumnVectors cover(ConvOp conv, int64_t columns,
                              const TargetDescription &target) {
-    return ColumnVectors::cover(columns, target, elementOf(conv.getX()),
-                                /*padded=*/true);
+    return winogradVectors(conv, columns, target);
   }
 
   /// Returns the parameters (tile size, register tile, block, parts) that are
@@ -255,18 +257,19 @@ private:
     // requires, and takes scratch memory.
     ConvOp conv = anchor.conv;
     if (group.isStrict() || group.savesMemory ||
-        !suitsWinograd(conv, group.target))
+        !suitsWinograd(conv, group.target, elementOf(conv.getX())))
       return {};
     ElementsAttr weights = valuesOf(conv);
     double direct = cyclesOfDefinition(group, anchor);
     std::vector<WinogradChoice> all;
     for (int64_t size : {4, 2}) {
       std::vector<WinogradChoice> some =
-          WinogradTiles(conv, size, group.target).ranked(paysToFork(group));
+          WinogradTiles(conv, size, group.target, elementOf(conv.getX()))
+              .ranked(paysToFork(group));
       if (!weights || !dividesTiles(anchor.pool, size) || some.empty() ||
           some.front().cycles >= direct ||
           (!all.empty() && some.front().cycles >= all.front().cycles) ||
-          winogradError(weights, size) > mostWinogradError)
+          !isExactEnough(weights, size, elementOf(conv.getX()), group.target))
         continue;
       all.insert(all.begin(), some.begin(), some.end());
     }

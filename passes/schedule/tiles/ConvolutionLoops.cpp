@@ -6,6 +6,7 @@
 #include "passes/schedule/tiles/ConvolutionTiles.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/FlatStore.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
@@ -189,9 +190,20 @@ private:
     return isFirst ? Value() : conv.getBias();
   }
   bool isAcross() const { return form && form->acrossLanes; }
+  /// Whether the sums of a panel are f16 to the end: they have few steps, and
+  /// the epilogue is computed in f16.
+  bool isInHalves(const Panel &panel) {
+    return form && form->stage && form->group == 1 && !pool &&
+           ShapedType::getNumElements(w.drop_back()) <= form->stage &&
+           panel.vectors.width() == panel.vectors.columns &&
+           roundsToHalves(b, conv.getResult());
+  }
   Tile firstSums(int64_t count, const Panel &panel) {
     if (isAcross())
       return tileAcrossLanes(b, count, panel.vectors, *form, sumType);
+    if (isInHalves(panel))
+      return halvesTile(b, count, schedule::inHalves(panel.vectors, b.target),
+                        conv.getBias(), panel.firstColumn);
     return conv.getBias() && !laterBias(panel)
                ? biasTile(b, count, panel.vectors, conv.getBias(),
                           panel.firstColumn)
@@ -199,6 +211,8 @@ private:
   }
   /// Returns the sums of all steps, one lane per column.
   Tile lastSums(Tile tile, const Panel &panel) {
+    if (isInHalves(panel))
+      return widened(b, tile);
     return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }
   Expr withBias(Expr sum, Expr column, const Panel &panel) {

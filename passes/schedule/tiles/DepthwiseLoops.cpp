@@ -2,8 +2,10 @@
 
 #include "dialects/graph/ops/Window.h"
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/NarrowStorage.h"
 
+#include <limits>
 #include <map>
 
 using namespace mlir;
@@ -157,6 +159,10 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
   StoredOperand weights(b, conv.getW(), {rows, ofRow, w.back()});
   Expr start = named(first * double(columns.stride) - double(columns.low),
                      "first_input_column");
+  auto multiplyAdd = [&](Expr x, Expr weight, Expr sum) {
+    return sumsHalves(conv) ? fmaOfHalves(b, x, weight, sum)
+                            : fma(x, weight, sum);
+  };
   // With several inputs per group, names contain their number.
   auto inputName = [&](const Twine &name, int64_t input) {
     return inputs == 1 ? name.str() : (name + "_" + Twine(input)).str();
@@ -172,12 +178,13 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
               named(start + k * double(columns.dilation), "input_column"));
           Expr sum = sums[0];
           for (int64_t input = 0; input < inputs; ++input)
-            sum = fma(inputOfGroups(b, conv, position, channel, input),
-                      weights.load(
-                          {kernelRow,
-                           inputs == 1 ? k : k * double(inputs) + double(input),
-                           channel}),
-                      sum);
+            sum = multiplyAdd(
+                inputOfGroups(b, conv, position, channel, input),
+                weights.load(
+                    {kernelRow,
+                     inputs == 1 ? k : k * double(inputs) + double(input),
+                     channel}),
+                sum);
           return {sum};
         });
   }
@@ -204,7 +211,7 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
         weight = weightAt(k);
       if (!x)
         x = xAt(offset);
-      sums[p] = named(fma(x, weight, sums[p]),
+      sums[p] = named(multiplyAdd(x, weight, sums[p]),
                       count == 1 ? "sum" : "sum_" + Twine(p));
     };
     forEachTap(columns, count, keepsFilter(columns, b.target),
@@ -223,17 +230,26 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   SmallVector<WindowAxis> axes = windowAxes(conv);
   WindowAxis columns = axes.back();
   Type type = elementOf(conv.getX());
+  // Sums of f16 have as many lanes as any vector of 16-bit elements. If the
+  // epilogue needs more digits, it is computed in vectors of f32.
+  bool inHalves = sumsHalves(conv);
+  if (inHalves)
+    type = b.builder.getI16Type();
+  int64_t mostTogether = inHalves && !roundsToHalves(b, conv.getResult())
+                             ? b.target.maxLanes(b.builder.getF32Type())
+                             : std::numeric_limits<int64_t>::max();
   // Unless strict mode prescribes the order of terms, sums start with the bias.
   Value bias = conv.getBias();
-  bool startsWithBias = bias && !b.group.isStrict();
+  bool startsWithBias = bias && (inHalves || !b.group.isStrict());
   int64_t width = b.plan.number("columns");
   forColumnTiles(
       b, columns, width,
       [&](Expr first, TilePlace place, int64_t count) {
         b.forLanes(part, y.back(), type, [&](Expr channel, int64_t lanes) {
           named(channel, "channel");
-          Expr start = startsWithBias ? named(b.load(bias, {channel}), "bias")
-                                      : b.constant(0, type);
+          Expr start = inHalves         ? firstHalves(b, bias, channel, lanes)
+                       : startsWithBias ? named(b.load(bias, {channel}), "bias")
+                                        : b.constant(0, type);
           Exprs sums(count, b.broadcast(start, lanes));
           sums = overKernel(
               b, ArrayRef(axes).drop_back(), row.position, sums,
@@ -249,11 +265,20 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
                            : sums[p];
             if (sum.value != sums[p].value)
               named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
-            b.bindElement(conv.getResult(), sum);
-            Exprs at(row.stored.begin(), row.stored.end());
-            at.push_back(named(first + double(p), "column_" + Twine(p)));
-            at.push_back(channel);
-            b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
+            Expr column = named(first + double(p), "column_" + Twine(p));
+            int64_t together = std::min(lanes, mostTogether);
+            for (int64_t done = 0; done < lanes; done += together)
+              b.withLanes(together, [&] {
+                b.bindElement(conv.getResult(),
+                              inHalves
+                                  ? widened(b, lanesOf(b, sum, done, together))
+                                  : sum);
+                Exprs at(row.stored.begin(), row.stored.end());
+                at.push_back(column);
+                at.push_back(done ? channel + double(done) : channel);
+                b.store(0u, b.broadcast(b.load(b.result(), at), together), at);
+                return sum;
+              });
           }
           b.unbindElement(conv.getResult());
         });

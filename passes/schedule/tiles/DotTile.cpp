@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/HalfTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -47,11 +48,17 @@ double DotModel::cycles(const TileChoice &tile) const {
     // (Emerald Rapids), except on cores that multiply by lane, where a
     // broadcast is a vector operation (LD1R, by Arm's software optimization
     // guides).
-    if (form.stage && form.group == 1)
-      return std::max({rates.multiplyAddLatency, products,
-                       (double(r + 1) * double(v) / 2 +
-                        double(r) / double(form.rowGroups)) /
-                           rates.instructions});
+    // A vector of f16 has the columns of two vectors. Of tiles that multiply as
+    // fast, the one with fewer instructions is better: a tenth of their time.
+    if (form.stage && form.group == 1) {
+      auto halves = double(llvm::divideCeil(v, 2));
+      double issue =
+          (double(r + 1) * halves + double(r) / double(form.rowGroups)) /
+          rates.instructions;
+      return std::max({rates.multiplyAddLatency,
+                       double(r) * halves * 2 * product, issue}) +
+             issue / 10;
+    }
     if (form.stage)
       return std::max({rates.multiplyAddLatency,
                        products + (target.multiplyByLane ? double(r) : 0) /
@@ -70,9 +77,12 @@ double DotModel::cycles(const TileChoice &tile) const {
     total += overColumns(rows % tile.rows);
   // At the end of an f16 stage, each lane of a group is extracted, widened by
   // two instructions and added. If a group is a single step, half registers are
-  // widened by one instruction.
+  // widened by one instruction, and totals of several stages are in memory.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
+  if (form.group == 1 && stages > 1)
+    widening += double(stages * rows * vectorsNeeded) *
+                (1 / rates.loads + 1 / rates.multiplyAdds) / 2;
   // With steps in lanes, the sums of several columns are reduced to one vector
   // at the end, pair by pair.
   double adding =
@@ -95,7 +105,7 @@ std::vector<TileChoice> DotModel::ranked() const {
   int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
   // A form with f16 stages needs a partial sum of the stage and a total for
-  // each sum.
+  // each sum, or keeps the totals in memory during a stage.
   int64_t sumsOfEach = form.stage ? 2 : 1;
   // With steps in lanes, each column has a register of weights, and a register
   // of sums for each row. One more register holds the row's operand.
@@ -108,7 +118,7 @@ std::vector<TileChoice> DotModel::ranked() const {
     // weights.
     if (form.stage && form.group == 1) {
       int64_t halves = (v + 1) / 2;
-      return (registers - halves - 1) / (v + halves + ofRow);
+      return (registers - halves - 1) / (halves + ofRow);
     }
     return (registers - registersOfEach * (v + 1) - ofRow) /
            (sumsOfEach * v + ofRow);
@@ -264,21 +274,6 @@ private:
 
 } // namespace
 
-/// Returns the element in its stored type: bf16 and f16 elements are widened to
-/// f32 for computation.
-static Value asStored(KernelBuilder &b, Expr element) {
-  Value v = element.value;
-  if (!isa<BFloat16Type, Float16Type>(element.type) ||
-      getElementTypeOrSelf(v) == element.type)
-    return v;
-  if (auto load = v.getDefiningOp<arith::ExtFOp>())
-    return load.getIn();
-  Type type = element.type;
-  if (auto vector = dyn_cast<VectorType>(v.getType()))
-    type = vector.clone(type);
-  return arith::TruncFOp::create(b.builder, b.loc, type, v);
-}
-
 /// Loads the first `count` elements of a row's group, padded with zeros.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
@@ -328,9 +323,14 @@ static Value addHalves(KernelBuilder &b, Value sum, Value halves,
   return sum;
 }
 
+/// Whether the sums of a tile are f16 themselves.
+static bool isOfHalves(const Tile &tile) {
+  return getElementTypeOrSelf(tile.sums.front().value).isF16();
+}
+
 /// Emits f16 products by lanes of the rows, accumulated in f16 for a stage: a
 /// register of weights and one of partial sums hold the columns of two vectors
-/// of the tile.
+/// of the tile. A tile of f16 sums (halvesTile) is not widened.
 class HalvesByLane {
 public:
   HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
@@ -340,8 +340,8 @@ public:
     ArrayRef<int64_t> lanes = tile.columns.lanes;
     int64_t column = 0;
     for (size_t v = 0; v < lanes.size();) {
-      bool isPair = v + 1 < lanes.size() && lanes[v] == lanes[v + 1] &&
-                    lanes[v] == form.lanes.front();
+      bool isPair = !isOfHalves(tile) && v + 1 < lanes.size() &&
+                    lanes[v] == lanes[v + 1] && lanes[v] == form.lanes.front();
       parts.push_back({v, isPair ? size_t(2) : 1, column,
                        isPair ? 2 * lanes[v] : lanes[v]});
       column += parts.back().lanes;
@@ -350,6 +350,12 @@ public:
   }
 
   void accumulate(int64_t steps) {
+    if (isOfHalves(tile)) {
+      auto *sums = tile.sums.begin() + firstRow * parts.size();
+      Exprs halves(sums, sums + (endRow - firstRow) * parts.size());
+      llvm::copy(addSteps(b.index(0), steps, halves), sums);
+      return;
+    }
     int64_t stages = steps / form.stage, left = steps % form.stage;
     if (stages)
       tile.sums =
@@ -378,6 +384,11 @@ private:
                 b.builder, b.loc, cast<TypedAttr>(b.builder.getZeroAttr(type))),
             operands.aType));
       }
+    return widened(addSteps(first, steps, halves), given);
+  }
+
+  /// Adds `steps` steps from `first` on to f16 sums.
+  Exprs addSteps(Expr first, int64_t steps, Exprs halves) {
     int64_t several = form.rowGroups, trips = steps / several;
     auto addTrip = [&](Expr trip, ArrayRef<Expr> carried) {
       Expr step = named(first + trip * double(several), "step");
@@ -405,7 +416,7 @@ private:
         return DotBuilder::Parts{vector::BroadcastOp::create(
             b.builder, b.loc, VectorType::get({lanes}, operands.aType), x)};
       });
-    return widened(halves, given);
+    return halves;
   }
 
   /// Adds the products of step `step` to the f16 partial sums, row by row. `x`
@@ -416,7 +427,7 @@ private:
     for (const Part &part : parts)
       weights.push_back(dots.columnParts(
           asStored(b, operands.b(step, 1, part.column, part.lanes)), part.lanes,
-          part.first / 2));
+          isOfHalves(tile) ? part.first : part.first / 2));
     for (int64_t row = 0; row < endRow - firstRow; ++row)
       for (auto [p, part] : llvm::enumerate(parts)) {
         Expr &sum = halves[row * parts.size() + p];

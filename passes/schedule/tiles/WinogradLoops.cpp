@@ -1,8 +1,8 @@
 #include "passes/schedule/tiles/WinogradLoops.h"
 
 #include "dialects/graph/ops/Winograd.h"
-#include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/TileStore.h"
+#include "passes/schedule/tiles/WinogradTiles.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -16,8 +16,9 @@ public:
       : b(b), conv(anchor.conv), pool(anchor.pool),
         form(sampledWeights(conv).getSize()),
         panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
-        type(elementOf(conv.getX())), x(dimsOf(conv.getX())),
-        y(dimsOf(conv.getResult())), channels(x[3].most()),
+        type(elementOf(conv.getX())), sumType(elementOf(conv.getResult())),
+        x(dimsOf(conv.getX())), y(dimsOf(conv.getResult())),
+        channels(x[3].most()),
         down((y[1] + (form.size - 1)).floorDiv(form.size)),
         across((y[2] + (form.size - 1)).floorDiv(form.size)),
         tiles(y[0] * down * across), block(b.plan.number("block")),
@@ -33,7 +34,7 @@ public:
     if (panels.fullPanels == 0)
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
-    products = b.scratch({parts, pointCount(), block, width}, type);
+    products = b.scratch({parts, pointCount(), block, width}, sumType);
     // If there are fewer blocks of tiles than parts, the parts also divide the
     // panels of each block.
     perBlock =
@@ -256,8 +257,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void multiply(const Panel &panel, Expr count) {
-    ColumnVectors vectors =
-        ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
+    ColumnVectors vectors = winogradVectors(conv, panel.columns, b.target);
     SmallVector<int64_t> offsets{0};
     for (int64_t lanes : vectors.lanes)
       offsets.push_back(offsets.back() + lanes);
@@ -279,20 +279,32 @@ private:
     auto tileAt = [&](int64_t row) {
       return named(first + double(row), "tile_" + Twine(row));
     };
-    Tile tile = zeroTile(b, rows, vectors, type);
-    accumulate(
-        b, tile, 0, rows, channels, 1,
-        [&](int64_t row, Expr k) {
-          return b.loadFrom(points, type, {own, point, tileAt(row), k});
-        },
-        [&](Expr k, size_t v) {
-          return panels.load(b, panel.number, named(firstStep + k, "step"),
-                             offsets[v], vectors.lanes[v]);
-        },
-        "input_channel",
-        panels.fetchAhead(b, panel.number,
-                          named(firstStep + double(channels), "next_point"),
-                          channels, first / double(rows), block / rows));
+    Tile tile = zeroTile(b, rows, vectors, sumType);
+    auto x = [&](int64_t row, Expr k) {
+      return b.loadFrom(points, type, {own, point, tileAt(row), k});
+    };
+    auto w = [&](Expr k, int64_t offset, int64_t lanes) {
+      return panels.load(b, panel.number, named(firstStep + k, "step"), offset,
+                         lanes);
+    };
+    if (type.isF16())
+      accumulateDots(b, tile, *dotForm(type, type, b.target, channels),
+                     channels,
+                     {x,
+                      [&](Expr k, int64_t, int64_t column, int64_t lanes) {
+                        return w(k, column, lanes);
+                      },
+                      type,
+                      type,
+                      {}});
+    else
+      accumulate(
+          b, tile, 0, rows, channels, 1, x,
+          [&](Expr k, size_t v) { return w(k, offsets[v], vectors.lanes[v]); },
+          "input_channel",
+          panels.fetchAhead(b, panel.number,
+                            named(firstStep + double(channels), "next_point"),
+                            channels, first / double(rows), block / rows));
     for (int64_t row = 0; row < rows; ++row)
       for (size_t v = 0; v < vectors.lanes.size(); ++v)
         b.store(products, tile.at(row, v),
@@ -306,8 +318,7 @@ private:
   /// Computes the outputs of a tile from its products, for all columns of a
   /// panel.
   void finish(const Place &place, Expr inBlock, const Panel &panel) {
-    ColumnVectors all =
-        ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
+    ColumnVectors all = winogradVectors(conv, panel.columns, b.target);
     bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;
     if (alike && all.lanes.size() > 1) {
       int64_t lanes = all.lanes.front();
@@ -435,7 +446,8 @@ private:
         }
       b.unbindElement(conv.getResult());
       if (!isMax)
-        result = result * b.constant(1.0 / double(window[0] * window[1]), type);
+        result =
+            result * b.constant(1.0 / double(window[0] * window[1]), sumType);
       b.bindElement(pool->getResult(0), result);
       b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
       b.unbindElement(pool->getResult(0));
@@ -450,7 +462,7 @@ private:
         Exprs column;
         for (int64_t i = 0; i < form.points; ++i)
           column.push_back(named(
-              b.loadFrom(products, type,
+              b.loadFrom(products, sumType,
                          {own, b.index(i * form.points + j), inBlock, offset}),
               nameOf("product", i, j)));
         halves.push_back(form.outputsOf(column));
@@ -473,7 +485,8 @@ private:
   Operation *pool;
   Winograd form;
   PackedPanels panels;
-  Type type;
+  /// The types of the transformed inputs and weights, and of their products.
+  Type type, sumType;
   Dims x, y;
   int64_t channels;
   Dim down, across, tiles;

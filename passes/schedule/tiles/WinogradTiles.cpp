@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/WinogradTiles.h"
 
 #include "dialects/graph/ElementsData.h"
+#include "passes/schedule/tiles/HalfTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -13,36 +14,52 @@ bool hasWinogradForm(ConvOp conv) {
   return w.size() == 4 && w[0] == Winograd::window &&
          w[1] == Winograd::window && llvm::all_of(conv.getStrides(), isOne) &&
          llvm::all_of(conv.getDilations(), isOne) &&
-         isa<Float32Type>(elementOf(conv.getX())) && conv.getGroups() == 1 &&
-         tensorType(conv.getX()).getNumElements() != 0;
+         (isa<Float32Type>(elementOf(conv.getX())) || sumsHalves(conv)) &&
+         conv.getGroups() == 1 && tensorType(conv.getX()).getNumElements() != 0;
 }
 
-bool suitsWinograd(ConvOp conv, const TargetDescription &target) {
-  int64_t lanes = target.maxLanes(elementOf(conv.getX())),
-          channels = shapeOf(conv.getX())[3];
+bool suitsWinograd(ConvOp conv, const TargetDescription &target, Type type) {
+  int64_t lanes = target.maxLanes(type), channels = shapeOf(conv.getX())[3];
   return !target.smallCode && !target.isDevice() && target.fma &&
-         target.l2Bytes != 0 && lanes >= 4 && channels % (lanes / 2) == 0;
+         target.l2Bytes != 0 && lanes >= 4 &&
+         (type.isF32()
+              ? channels % (lanes / 2) == 0
+              : type.isF16() && halvesByLane(target) && channels % lanes == 0);
+}
+
+ColumnVectors winogradVectors(ConvOp conv, int64_t columns,
+                              const TargetDescription &target) {
+  Type type = elementOf(conv.getX());
+  if (type.isF16())
+    return coverWithDots(
+        columns, *dotForm(type, type, target, shapeOf(conv.getX())[3]), target,
+        /*padded=*/true);
+  return ColumnVectors::cover(columns, target, type, /*padded=*/true);
 }
 
 std::optional<double> winogradCycles(ConvOp conv, ElementsAttr weights,
-                                     const TargetDescription &target) {
-  if (!hasWinogradForm(conv) || !suitsWinograd(conv, target))
+                                     const TargetDescription &target,
+                                     Type type) {
+  if (!hasWinogradForm(conv) || !suitsWinograd(conv, target, type))
     return std::nullopt;
   std::optional<double> least;
   for (int64_t size : {4, 2}) {
     std::vector<WinogradChoice> choices =
-        WinogradTiles(conv, size, target).ranked(/*divides=*/false);
+        WinogradTiles(conv, size, target, type).ranked(/*divides=*/false);
     if (!choices.empty() && (!least || choices.front().cycles < *least) &&
-        winogradError(weights, size) <= mostWinogradError)
+        isExactEnough(weights, size, type, target))
       least = choices.front().cycles;
   }
   return least;
 }
 
 WinogradTiles::WinogradTiles(ConvOp conv, int64_t size,
-                             const TargetDescription &target, int64_t panel)
-    : form(size), target(target), type(elementOf(conv.getX())), panel(panel),
-      lanes(target.maxLanes(type)) {
+                             const TargetDescription &target, Type type,
+                             int64_t panel)
+    : form(size), target(target), type(type), panel(panel),
+      lanes(target.maxLanes(computeType(type))) {
+  if (type.isF16())
+    halves = dotForm(type, type, target, shapeOf(conv.getX())[3]);
   ArrayRef<int64_t> x = shapeOf(conv.getX()), y = shapeOf(conv.getResult());
   channels = x[3];
   columns = y[3];
@@ -60,6 +77,19 @@ TileModel WinogradTiles::model(int64_t rows) const {
                    channels * type.getIntOrFloatBitWidth() / 8);
 }
 
+DotModel WinogradTiles::dots(int64_t rows) const {
+  return DotModel(rows, columns, channels, *halves, target);
+}
+
+double WinogradTiles::cyclesOfPoint(int64_t rows,
+                                    const TileChoice &tile) const {
+  return halves ? dots(rows).cycles(tile) : model(rows).cycles(tile);
+}
+
+std::vector<TileChoice> WinogradTiles::shapes() const {
+  return halves ? dots(tiles()).ranked() : model(tiles()).ranked();
+}
+
 double WinogradTiles::products(const TileChoice &tile) const {
   // Rows are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
@@ -69,7 +99,7 @@ double WinogradTiles::products(const TileChoice &tile) const {
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
                  double(panels(tile.vectors * lanes));
   return double(form.points * form.points) *
-         (model(rows).cycles(tile) +
+         (cyclesOfPoint(rows, tile) +
           lines * (1 / target.rates.loads + target.rates.missedLoad));
 }
 
@@ -99,8 +129,10 @@ double WinogradTiles::transforms() const {
 
 int64_t WinogradTiles::bytesOfBlock(const WinogradChoice &choice) const {
   return form.points * form.points * choice.block *
-         (channels + std::min(columns, choice.tile.vectors * lanes)) *
-         type.getIntOrFloatBitWidth() / 8;
+         (channels * type.getIntOrFloatBitWidth() +
+          std::min(columns, choice.tile.vectors * lanes) *
+              computeType(type).getIntOrFloatBitWidth()) /
+         8;
 }
 
 double WinogradTiles::weightBytes() const {
@@ -190,7 +222,7 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
 
 std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
   constexpr size_t most = 16;
-  std::vector<TileChoice> shapes = model(tiles()).ranked();
+  std::vector<TileChoice> shapes = this->shapes();
   if (panel)
     shapes = withVectors(llvm::divideCeil(panel, lanes), std::move(shapes));
   else if (shapes.size() > most)
@@ -238,15 +270,35 @@ static SmallVector<double> squaresOf(const Winograd::Matrix &matrix) {
   return sums;
 }
 
-double winogradError(ElementsAttr weights, int64_t size) {
-  constexpr int64_t taps = Winograd::window * Winograd::window;
-  constexpr double unit = 0x1p-24;
-  Winograd form(size);
+/// Returns the weights, of f32 or f16.
+static std::vector<float> numbersOf(ElementsAttr weights) {
   std::vector<char> storage;
   ArrayRef<char> bytes = elementBytes(weights, storage);
-  auto *w = reinterpret_cast<const float *>(bytes.data());
+  std::vector<float> numbers(weights.getNumElements());
+  if (weights.getElementType().isF32()) {
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return numbers;
+  }
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
+    llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
+    number = float(value.convertToDouble());
+  }
+  return numbers;
+}
+
+double winogradError(ElementsAttr weights, int64_t size, Type type,
+                     const TargetDescription &target) {
+  constexpr int64_t taps = Winograd::window * Winograd::window;
+  double unit = type.isF16() ? 0x1p-11 : 0x1p-24;
+  Winograd form(size);
+  std::vector<float> numbers = numbersOf(weights);
+  const float *w = numbers.data();
   ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-  int64_t channels = shape[2], columns = shape[3];
+  int64_t channels = shape[2], columns = shape[3], terms = channels;
+  if (type.isF16())
+    terms = std::min(terms, dotForm(type, type, target, terms)->stage);
   // For each column, the products of all pairs of taps, summed over the
   // channels: the sum of squares at a point is a quadratic form of these.
   std::vector<double> pairs(taps * taps * columns, 0);
@@ -297,7 +349,13 @@ double winogradError(ElementsAttr weights, int64_t size) {
   }
   if (result == 0)
     return 0;
-  return unit * std::sqrt((double(channels) / 6 + 4) * error / result);
+  return unit * std::sqrt((double(terms) / 6 + 4) * error / result);
+}
+
+bool isExactEnough(ElementsAttr weights, int64_t size, Type type,
+                   const TargetDescription &target) {
+  return winogradError(weights, size, type, target) <=
+         (type.isF16() ? mostWinogradErrorOfHalves : mostWinogradError);
 }
 
 } // namespace ingot::schedule

@@ -3,14 +3,14 @@
 
 // Multiplication by a lane, with sums in f16: one load of a row brings eight K
 // steps, and a vector of f16 weights has the columns of two vectors of f32
-// sums. After every 32 K steps the f16 sums are added to the f32 sums. Of 77 K
+// sums. After every 128 K steps the f16 sums are added to the f32 sums. Of 269 K
 // steps, the last 13 are one iteration of eight, and five that are broadcast to
 // all lanes.
 // CHECK-LABEL: @by_lane(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4
-// CHECK: vector.load %{{.*}} : memref<2x77xf16>, vector<8xf16>
-// CHECK: vector.load %{{.*}} : memref<616xf16>, vector<8xf16>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16
+// CHECK: vector.load %{{.*}} : memref<2x269xf16>, vector<8xf16>
+// CHECK: vector.load %{{.*}} : memref<2152xf16>, vector<8xf16>
 // CHECK-COUNT-16: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
 // CHECK-NOT: kernel.dot
 // CHECK: scf.yield
@@ -22,8 +22,48 @@
 // CHECK-COUNT-10: kernel.dot
 // CHECK-NOT: kernel.dot
 // CHECK: return
-kernel.func @by_lane(%x: tensor<2x77xf16>, %w: tensor<616xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
-  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<616xf16>) -> tensor<77x8xf16>
-  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x77xf16>, tensor<77x8xf16>) -> tensor<2x8xf32>
+kernel.func @by_lane(%x: tensor<2x269xf16>, %w: tensor<2152xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<2152xf16>) -> tensor<269x8xf16>
+  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x269xf16>, tensor<269x8xf16>) -> tensor<2x8xf32>
   kernel.return %y : tensor<2x8xf32>
+}
+
+// A convolution of few steps, whose epilogue is a clamp, has f16 sums to the
+// end: they start with the rounded bias, and eight results are stored at once.
+// CHECK-LABEL: @to_the_end(
+// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: vector.store %{{.*}} : memref<{{.*}}xf16>, vector<8xf16>
+// CHECK-NOT: vector<4xf16>
+// CHECK: return
+kernel.func @to_the_end(%x: tensor<1x2x2x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x2x8xf16> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 2, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<128xf16>) -> tensor<1x1x16x8xf16>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x2x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x2x8xf32>
+  %z = graph.relu %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf32>
+  %r = graph.cast %z : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf16>
+  kernel.return %r : tensor<1x2x2x8xf16>
+}
+
+// A depthwise convolution adds the products of a window in f16.
+// CHECK-LABEL: @depthwise(
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK-NOT: vector.fma
+// CHECK: return
+kernel.func @depthwise(%x: tensor<1x4x4x8xf16>, %w: tensor<3x3x1x8xf16>) -> tensor<1x2x2x8xf16> attributes {strategy = "depthwise", plan = {columns = 2}, comment = ""} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 8 : i64, graph.multiplied = f16} : (tensor<1x4x4x8xf16>, tensor<3x3x1x8xf16>) -> tensor<1x2x2x8xf32>
+  %r = graph.cast %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf16>
+  kernel.return %r : tensor<1x2x2x8xf16>
+}
+
+// Winograd's algorithm transforms in f32, and stores and multiplies f16.
+// CHECK-LABEL: @sampled(
+// CHECK-SAME: memref<1x16x4x16xf16>{{.*}}, %{{.*}}: memref<1x16x4x16xf32>
+// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: return
+kernel.func @sampled(%x: tensor<1x4x4x16xf16>, %p: tensor<4096xf16>) -> tensor<1x4x4x16xf32> attributes {strategy = "winograd", plan = {block = 4, columns = 16, parts = 1, rows = 4, size = 2}, comment = ""} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf16>) -> tensor<16x16x16xf16>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x16x16xf16>) -> tensor<3x3x16x16xf16>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x4x4x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x4x4x16xf32>
+  kernel.return %y : tensor<1x4x4x16xf32>
 }

@@ -1,0 +1,168 @@
+#include "passes/schedule/tiles/HalfTile.h"
+
+#include "dialects/kernel/DotLane.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+bool halvesByLane(const TargetDescription &target) {
+  return llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
+    return row.op == kernel::dotByLane("f16", "f16", 0);
+  });
+}
+
+bool sumsHalves(Operation *contraction) {
+  auto multiplied = contraction->getAttrOfType<TypeAttr>(kMultipliedAttr);
+  return multiplied && multiplied.getValue().isF16();
+}
+
+Value asStored(KernelBuilder &b, Expr element) {
+  Value v = element.value;
+  if (!isa<BFloat16Type, Float16Type>(element.type) ||
+      getElementTypeOrSelf(v) == element.type)
+    return v;
+  if (auto load = v.getDefiningOp<arith::ExtFOp>())
+    return load.getIn();
+  Type type = element.type;
+  if (auto vector = dyn_cast<VectorType>(v.getType()))
+    type = vector.clone(type);
+  return arith::TruncFOp::create(b.builder, b.loc, type, v);
+}
+
+/// Returns the operands of an operator that returns one of them.
+static ValueRange chosenFrom(Operation *op) {
+  return isa_and_nonnull<ReluOp, MaximumOp, MinimumOp>(op)
+             ? ValueRange(op->getOperands())
+             : ValueRange();
+}
+
+/// Whether `v` is a number that is the same for all elements.
+static bool isNumber(Value v) {
+  auto constant = v.getDefiningOp<ConstantOp>();
+  auto values = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                         : DenseElementsAttr();
+  return values && values.isSplat();
+}
+
+static bool canRound(Value v, Value anchor);
+
+/// Whether the elements of `v`, an f32 tensor, are f16 numbers.
+static bool isExact(Value v, Value anchor) {
+  if (v == anchor)
+    return true;
+  Operation *op = v.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<CastOp>(op))
+    return elementOf(cast.getX()).isF16() &&
+           (isa<BlockArgument>(cast.getX()) ||
+            (cast.getX().getDefiningOp<CastOp>() &&
+             canRound(cast.getX().getDefiningOp<CastOp>().getX(), anchor)));
+  ValueRange operands = chosenFrom(op);
+  return !operands.empty() && llvm::all_of(operands, [&](Value x) {
+    return isNumber(x) || isExact(x, anchor);
+  });
+}
+
+/// Whether `v` can be rounded to f16 without computing it in f32.
+static bool canRound(Value v, Value anchor) {
+  Operation *op = v.getDefiningOp();
+  if (isExact(v, anchor))
+    return true;
+  if (isa_and_nonnull<AddOp, SubOp, MulOp>(op))
+    return llvm::all_of(op->getOperands(),
+                        [&](Value x) { return isExact(x, anchor); });
+  ValueRange operands = chosenFrom(op);
+  return !operands.empty() && llvm::all_of(operands, [&](Value x) {
+    return isNumber(x) || canRound(x, anchor);
+  });
+}
+
+bool roundsToHalves(KernelBuilder &b, Value anchor) {
+  auto rounding = b.result().getDefiningOp<CastOp>();
+  return rounding && elementOf(b.result()).isF16() &&
+         elementOf(rounding.getX()).isF32() &&
+         canRound(rounding.getX(), anchor);
+}
+
+ColumnVectors inHalves(const ColumnVectors &columns,
+                       const TargetDescription &target) {
+  int64_t most = target.vectorBytes.front() / 2;
+  ColumnVectors result{{}, columns.columns};
+  for (int64_t lanes : columns.lanes) {
+    int64_t *last = result.lanes.empty() ? nullptr : &result.lanes.back();
+    if (last && *last == lanes && 2 * lanes == most)
+      *last = most;
+    else
+      result.lanes.push_back(lanes);
+  }
+  return result;
+}
+
+Expr firstHalves(KernelBuilder &b, Value bias, Expr first, int64_t lanes) {
+  Type half = b.builder.getF16Type();
+  auto type = VectorType::get({lanes}, half);
+  if (!bias)
+    return b.wrap(
+        arith::ConstantOp::create(b.builder, b.loc,
+                                  cast<TypedAttr>(b.builder.getZeroAttr(type))),
+        half);
+  int64_t wide = std::min(lanes, b.target.maxLanes(b.builder.getF32Type()));
+  SmallVector<Value> parts;
+  for (int64_t done = 0; done < lanes; done += wide) {
+    Expr loaded = b.withLanes(wide, [&] {
+      return b.load(bias, {done ? first + double(done) : first});
+    });
+    parts.push_back(arith::TruncFOp::create(b.builder, b.loc,
+                                            VectorType::get({wide}, half),
+                                            b.broadcast(loaded, wide).value));
+  }
+  Value all = parts[0];
+  if (parts.size() == 2)
+    all = vector::ShuffleOp::create(
+        b.builder, b.loc, parts[0], parts[1],
+        llvm::to_vector(llvm::seq<int64_t>(0, lanes)));
+  return named(b.wrap(all, half), "bias");
+}
+
+Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
+                Value bias, Expr firstColumn) {
+  Exprs first;
+  int64_t column = 0;
+  for (int64_t lanes : columns.lanes) {
+    first.push_back(firstHalves(
+        b, bias, column ? firstColumn + double(column) : firstColumn, lanes));
+    column += lanes;
+  }
+  Tile tile{rows, columns, {}};
+  for (int64_t row = 0; row < rows; ++row)
+    llvm::append_range(tile.sums, first);
+  return tile;
+}
+
+Expr widened(KernelBuilder &b, Expr halves) {
+  auto type = cast<VectorType>(halves.value.getType());
+  Type wide = b.builder.getF32Type();
+  return b.wrap(
+      arith::ExtFOp::create(b.builder, b.loc, type.clone(wide), halves.value),
+      wide);
+}
+
+Tile widened(KernelBuilder &b, const Tile &tile) {
+  Tile result{tile.rows, tile.columns, {}};
+  for (Expr sum : tile.sums)
+    result.sums.push_back(widened(b, sum));
+  return result;
+}
+
+Expr fmaOfHalves(KernelBuilder &b, Expr x, Expr y, Expr sum) {
+  return b.wrap(kernel::DotOp::create(b.builder, b.loc, sum.value.getType(),
+                                      asStored(b, x), asStored(b, y), sum.value,
+                                      false, false),
+                sum.type);
+}
+
+} // namespace ingot::schedule
