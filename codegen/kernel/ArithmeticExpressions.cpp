@@ -33,15 +33,18 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
     spelling = " - ";
     b.text.erase(0, 1);
   }
-  // A small negative number is subtracted: as an unsigned number it would be
-  // 4294967295u for -1.
-  APInt added;
-  if (isa<arith::AddIOp>(op) && !isVector(type) && sign == Sign::Unsigned &&
-      bits >= 32 && !element.isIndex() &&
-      matchPattern(right, m_ConstantInt(&added)) && added.isNegative() &&
-      added.getSignificantBits() <= 17) {
-    spelling = " - ";
-    b = {llvm::itostr(-added.getSExtValue()) + "u", Binding::Primary, sign};
+  // A small negative number is subtracted instead of added, or added instead of
+  // subtracted: as an unsigned number, -1 is 4294967295u.
+  constexpr unsigned mostBits = 24;
+  APInt number;
+  if (isa<arith::AddIOp, arith::SubIOp>(op) && sign == Sign::Unsigned &&
+      bits == 32 && matchPattern(right, m_ConstantInt(&number)) &&
+      number.isNegative() && number.getSignificantBits() <= mostBits) {
+    std::string text = llvm::utostr(number.getZExtValue());
+    if (size_t at = b.text.find(text); at != std::string::npos) {
+      b.text.replace(at, text.size(), llvm::itostr(-number.getSExtValue()));
+      spelling = isa<arith::AddIOp>(op) ? " - " : " + ";
+    }
   }
   if (isVector(type) || element.isIndex() || bits >= 32)
     return {within(a, leftLimit) + spelling + within(b, rightLimit), binding,

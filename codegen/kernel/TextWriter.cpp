@@ -67,8 +67,9 @@ static size_t breakPosition(StringRef text, size_t room) {
   return best;
 }
 
-/// Calls `use` for the lines of `text`, each of fewer than `width` columns; a
-/// longer word gets its own line.
+/// Calls `use` for the lines of `text`, each of fewer than `width` columns. A
+/// longer word, such as a path of ONNX names, is divided after a punctuation
+/// mark; without one it gets its own line.
 static void wrapWords(StringRef text, size_t width,
                       function_ref<void(StringRef)> use) {
   SmallVector<StringRef> paragraphs;
@@ -76,8 +77,15 @@ static void wrapWords(StringRef text, size_t width,
   for (StringRef paragraph : paragraphs) {
     while (paragraph.size() > width) {
       size_t at = paragraph.take_front(width).rfind(' ');
-      if (at == StringRef::npos || paragraph.take_front(at).trim().empty())
+      if (at == StringRef::npos || paragraph.take_front(at).trim().empty()) {
+        size_t mark = paragraph.take_front(width).find_last_of(";/,:");
+        if (mark != StringRef::npos && mark > 0) {
+          use(paragraph.take_front(mark + 1));
+          paragraph = paragraph.drop_front(mark + 1);
+          continue;
+        }
         at = paragraph.find(' ', width);
+      }
       if (at == StringRef::npos)
         break;
       use(paragraph.take_front(at).rtrim());

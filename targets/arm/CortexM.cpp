@@ -61,8 +61,9 @@ static constexpr unsigned mostLoaded = 10;
   })
 // Adds the dot product of four 8-bit integers to SUM.
 #define INGOT_DOT(WIDEN_A, A, WIDEN_B, B, SUM) \
-  __builtin_arm_smlad(INGOT_ODD_BYTES(WIDEN_A, A), INGOT_ODD_BYTES(WIDEN_B, B), \
-                      __builtin_arm_smlad(INGOT_EVEN_BYTES(WIDEN_A, A), INGOT_EVEN_BYTES(WIDEN_B, B), SUM))
+  __builtin_arm_smlad( \
+      INGOT_ODD_BYTES(WIDEN_A, A), INGOT_ODD_BYTES(WIDEN_B, B), \
+      __builtin_arm_smlad(INGOT_EVEN_BYTES(WIDEN_A, A), INGOT_EVEN_BYTES(WIDEN_B, B), SUM))
 // Load one word, or two aligned words, at FROM and increment FROM in the same instruction.
 // Compilers use a separate instruction for the increment.
 #define INGOT_NEXT_WORD(FROM) \
