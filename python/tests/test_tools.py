@@ -149,7 +149,7 @@ def test_sizes_of_the_data_are_dimensions():
 
     x = np.zeros((2, 3), np.float32)
     assert _dims_of("x", x) == {"x:0": 2, "x:1": 3} and _dims_of("x", None) == {} == _dims_of("x", 1.5)
-    assert _dims_of("s", [x, x[:1]]) == {"s_count": (0, 2), "s:0": (1, 2), "s:1": 3} and _dims_of("s", []) == {"s_count": (0, 1)}
+    assert _dims_of("s", [x, x[:1]]) == {"s_count": (0, 2), "s:0": (1, 2), "s:1": 3} and _dims_of("s", []) == {"s_count": 0}
     assert _shape_key(None) is None and _shape_key([x, 1]) == ("list", (("float32", (2, 3)), ("int64", ())))
 
 

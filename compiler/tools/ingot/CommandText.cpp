@@ -67,10 +67,13 @@ std::string commandText(const Arguments &arguments) {
   if (arguments.compile.target &&
       (options.target.empty() || options.target == "native"))
     command.add("target", arguments.compile.target->name.split(':').first, "");
+  // Options that do not change the source, and those that Compilation adds.
+  static constexpr StringLiteral others[] = {"o",         "name",  "evidence",
+                                             "emit-test", "force", "json"};
 #define INGOT_OPTION(MEMBER, TYPE, NAME, LETTER, GROUP, VALUE, DEFAULT,        \
                      CHOICES, COMMANDS, TEXT)                                  \
   if (StringRef(#GROUP) != "General" && StringRef(#GROUP) != "Debugging" &&    \
-      StringRef(NAME) != "o" && StringRef(NAME) != "name" &&                   \
+      !is_contained(others, StringRef(NAME)) &&                                \
       (StringRef(NAME) != "target" || options.target != "native"))             \
     command.add(NAME, options.MEMBER, VALUE);
 #include "compiler/tools/ingot/Options.def"
