@@ -199,7 +199,8 @@ bool Workspace::clear(int code) {
     std::string name = entry.path().filename().string();
     bool isInput = name == "net.onnx" || name == "log";
     bool isOutput = name == "net.cpp" || name == "net.h" ||
-                    name == "net.weights" || name == "net.weights.o" || name == "net.constants.inc";
+                    name == "net.weights" || name == "net.weights.o" ||
+                    name == "net.constants.inc";
     unexpected |= !isInput && !(isOutput && code == Success);
     fs::remove_all(entry.path());
   }
