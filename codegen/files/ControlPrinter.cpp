@@ -9,6 +9,7 @@
 #include "codegen/files/ControlPrinter.h"
 
 #include "codegen/files/NodeNames.h"
+#include "codegen/files/ThreadsPrinter.h"
 #include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
@@ -188,13 +189,6 @@ bool ControlPrinter::hasWeightsBase() const {
   return interface.isDevice || interface.weightsMode != WeightsMode::Source;
 }
 
-/// Whether the launch of a kernel takes the caller's threads. In C, the steps of
-/// a kernel are not distributed.
-bool ControlPrinter::usesThreads(kernel::FuncOp kernel) const {
-  return out.language.isC ? kernel::extentOf(kernel).value_or(1).most() > 1
-                          : kernel::usesThreads(kernel);
-}
-
 ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   Needs needs;
   needs.memory = program.getArenaBytes().value_or(0) > 0;
@@ -211,7 +205,7 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
     } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);
-      needs.context |= usesThreads(callee) && !interface.isDevice;
+      needs.context |= usesThreads(callee, out.language) && !interface.isDevice;
       addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
       addSizes(extent, needs);
     } else if (auto copy = dyn_cast<kernel::CopyOp>(op)) {

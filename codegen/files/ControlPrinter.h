@@ -78,8 +78,6 @@ protected:
   /// weights that are not arrays in the source.
   std::string weightsBase;
 
-  bool usesThreads(kernel::FuncOp kernel) const;
-
 private:
   /// The parameters of a program's function besides its buffers.
   struct Needs {

@@ -3,7 +3,7 @@
 #include "codegen/files/MainPrinter.h"
 
 #include "codegen/files/NodeNames.h"
-#include "codegen/files/RuntimeHeader.h"
+#include "codegen/files/ThreadsPrinter.h"
 #include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +21,7 @@ void MainPrinter::numberLaunches() {
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   forEachLaunch([&](kernel::LaunchOp launch) {
-    threads |= usesThreads(calleeOf(launch));
+    threads |= ingot::usesThreads(calleeOf(launch), out.language);
   });
   return threads;
 }

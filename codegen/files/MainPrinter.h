@@ -34,7 +34,6 @@ public:
 
 private:
   void numberLaunches();
-  using ControlPrinter::usesThreads;
   bool usesThreads() const;
   void printChecks();
   void printWeightsBase();

@@ -10,6 +10,11 @@ using namespace mlir;
 
 namespace ingot {
 
+bool usesThreads(kernel::FuncOp kernel, const Language &language) {
+  return language.isC ? kernel::extentOf(kernel).value_or(1).most() > 1
+                      : kernel::usesThreads(kernel);
+}
+
 void reserveThreadNames(NameScope &names) {
   for (const char *name :
        {"pays_to_fork", "parallel", "TeamProgress", "Team", "in_team", "team"})
@@ -69,9 +74,7 @@ void printThreads(ArrayRef<ModuleOp> modules, TextWriter &out) {
       auto kernel = symbols.lookup<kernel::FuncOp>(launch.getCallee());
       bool isInTeam = launch.getTeam() && !out.language.isC;
       hasTeams |= isInTeam;
-      hasLoops |=
-          !isInTeam && (kernel::extentOf(kernel).value_or(1).most() > 1 ||
-                        (kernel::sharesSteps(kernel) && !out.language.isC));
+      hasLoops |= !isInTeam && usesThreads(kernel, out.language);
     });
   }
   if (!hasTeams && !hasLoops)

@@ -4,11 +4,15 @@
 #define INGOT_CODEGEN_FILES_THREADSPRINTER_H
 
 #include "codegen/kernel/TextWriter.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "dialects/kernel/KernelDialect.h"
 
 namespace ingot {
 
 class NameScope;
+
+/// Whether a kernel can run on the caller's threads. In C, the steps of a kernel
+/// are not divided.
+bool usesThreads(kernel::FuncOp kernel, const Language &language);
 
 /// Reserves the names in the text that printThreads() prints.
 void reserveThreadNames(NameScope &names);

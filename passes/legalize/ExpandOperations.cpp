@@ -43,8 +43,8 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
       populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
-    // What is computed in f16 does not convert to f32, so it is found before
-    // these conversions are expanded.
+    // FormHalves matches conversions between f16 and f32, so it runs before they
+    // are expanded.
     RewritePatternSet first(&getContext());
     addForTarget(first, target, formHalves);
     FrozenRewritePatternSet halves(std::move(first)),
