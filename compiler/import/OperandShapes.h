@@ -9,7 +9,7 @@
 // The importer checks the rule before it calls the import function, which can
 // then use ranks and sizes without checking them.
 //
-// An input has its name from ONNX's schema and a list of sizes:
+// An input is written as its name in ONNX's schema and a list of sizes:
 //
 //   N       a size: the same wherever the letter occurs in the rule
 //   3       this size

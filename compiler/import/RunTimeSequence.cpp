@@ -112,8 +112,8 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
 }
 
 Value SequenceBuilder::inRoom(Value flat, int64_t width) {
-  // The part of the row after the element may be undefined, except for booleans
-  // and strings, which must be valid values: their rows are filled.
+  // The rest of the row after the element may be undefined, except for booleans
+  // and strings: these must have valid values, so their rows are padded.
   Type element = elementOf(flat);
   Dim own = dimsOf(flat)[0];
   if (own == width)
@@ -289,7 +289,7 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   auto one = pack({x}, {form->element, form->sizes, 1});
   if (failed(one))
     return failure();
-  // The elements from the insertion position on move to the next row each.
+  // Each element from the insertion position on moves to the next row.
   Value rows = node->countTo(Dim(form->capacity));
   Value from =
       ints.sub(rows, node->cast(ints.less(place, rows), elementOf(rows)));
@@ -362,7 +362,7 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   if (failed(sizes))
     return failure();
   // For each row: the length of its element along the concatenated axis; 0 for
-  // rows after the last element.
+  // the unused rows after the last element.
   Value isElement = ints.less(node->countTo(Dim(capacity)), count);
   Value lengths = ints.numbers({1});
   if (isNewAxis)
