@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Reshapes a scale or zero point with one element to a scalar; returns one
-/// with several elements unchanged.
+/// Reshapes a scale or zero point with one element to a scalar. Returns a
+/// parameter with several elements unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
   if (parameter && tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
@@ -81,8 +81,8 @@ static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
       node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
 }
 
-/// Imports QLinearSoftmax. Its attribute `opset` is the opset of Softmax whose
-/// rule for the normalized axes applies.
+/// Imports QLinearSoftmax. Its attribute `opset` is the opset of the Softmax
+/// operator whose rule determines which axes are normalized.
 static ImportResult importQLinearSoftmax(OnnxNode &node) {
   int64_t opset = node.intAttr("opset", 13);
   return unary(node,
@@ -90,8 +90,8 @@ static ImportResult importQLinearSoftmax(OnnxNode &node) {
 }
 
 static ImportResult importQLinearReduceMean(OnnxNode &node) {
-  // Imports as ReduceMean of opset 17, the last opset in which the axes are an
-  // attribute, as they are here.
+  // Imports the node as ReduceMean of opset 17, the last opset in which the
+  // axes are an attribute, as in QLinearReduceMean.
   return unary(node,
                [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
