@@ -264,9 +264,9 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   return resizeByInput(node, mode, in);
 }
 
-/// Warns about align_corners with scales. ONNX's tests divide by the result
-/// length minus 1 before the length is rounded to an integer; ONNX Runtime and
-/// PyTorch divide by the rounded length minus 1.
+/// Warns about align_corners with scales. ONNX's tests divide positions by size
+/// * scale - 1, ONNX Runtime and PyTorch by the length of the result minus 1,
+/// which is size * scale rounded to an integer.
 static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
                          ArrayRef<int64_t> axes, unsigned scalesInput) {
   if (mode.coordinates != "align_corners" || !node.constantInput(scalesInput))
