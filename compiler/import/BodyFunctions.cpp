@@ -26,7 +26,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns a name for the function of a body that is unique in the module.
+/// Returns a name, unique in the module, for the function of a body.
 static std::string nameOfBody(ModuleOp module, const onnx::NodeProto &node,
                               StringRef body) {
   std::string base = node.name().empty() ? node.op_type() : node.name();

@@ -85,8 +85,8 @@ struct NodePlace {
   llvm::SmallVector<mlir::Value> inputs = {};
   /// The result types that ONNX's type inference returns; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
-  /// Whether the node failed because of a node in its body, which has been
-  /// reported.
+  /// Whether the node failed because a node in its body failed. The failure has
+  /// been reported already.
   bool poisoned = false;
   /// Whether the node was replaced by the function body by which ONNX defines
   /// its operator.
@@ -242,7 +242,7 @@ public:
                                                     llvm::StringRef name);
 
 private:
-  // Inputs and outputs of the main graph.
+  // Import of the inputs and outputs of the main graph.
   bool importInputs(const onnx::GraphProto &graph, Scope &scope);
   mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
   bool inputShape(const onnx::ValueInfoProto &input, graph::Dims &shape);
@@ -521,7 +521,8 @@ private:
                        llvm::ArrayRef<graph::Dim> values);
   mlir::Value boolean(NodePlace &at, bool value);
   mlir::Value constant(mlir::ElementsAttr value, mlir::Location loc);
-  /// Returns the constant that has replaced a value, or the value itself.
+  /// Returns the constant that has replaced a value, or the value itself if no
+  /// constant has.
   mlir::Value resolve(mlir::Value value) const;
 
   ModelFile &file;
@@ -532,7 +533,8 @@ private:
   mlir::func::FuncOp main;
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
-  /// The comments on inputs and outputs, by name.
+  /// The comments that the header of the generated code shows for inputs and
+  /// outputs, by name.
   llvm::StringMap<std::string> notes;
   /// The size of each symbol that options or given data determine.
   std::map<std::string, graph::Dim> symbols;

@@ -74,9 +74,11 @@ bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
 /// matches a rule.
 enum class Assume {
   Nothing,
-  /// Other sizes of the inputs, values of attributes, and multiples of both.
+  /// A dynamic size may be assumed to be equal to other sizes of the inputs,
+  /// values of attributes, and multiples of both.
   Sizes,
-  /// In addition, numbers in the rule itself.
+  /// In addition, a dynamic size may be assumed to be equal to a number in the
+  /// rule.
   Numbers
 };
 

@@ -55,7 +55,8 @@ using SizePairs = std::vector<std::pair<kernel::Dim, kernel::Dim>>;
 using AttributeValue =
     llvm::function_ref<std::optional<int64_t>(llvm::StringRef name)>;
 
-/// Returns the rule of an operator; empty if there is none.
+/// Returns the rule for the operand shapes of an operator; empty if there is
+/// none.
 llvm::StringRef operandRule(llvm::StringRef domain, llvm::StringRef name);
 
 struct OperandMismatch {

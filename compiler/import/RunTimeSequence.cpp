@@ -400,8 +400,10 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
       inner(ArrayRef<Dim>(*sizes).drop_front(axis + 1));
   Dim outerSize = product(ArrayRef<Dim>(outer)),
       innerSize = product(ArrayRef<Dim>(inner));
-  // The index in the flattened rows of the result's element (o, p, i), where p
-  // is the position along the concatenated axis:
+  // The index of the result's element (o, p, i) in the flattened rows. p is the
+  // position along the concatenated axis, which[p] the element of the sequence
+  // that it belongs to, own[p] the length of this element along the axis, and
+  // inside[p] the offset in it:
   //   which[p] * width + (o * own[p] + inside[p]) * inner + i
   auto aligned = [&](Value vector, int64_t place) {
     return node->alignAt(vector, place, 3);
@@ -470,9 +472,9 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   }
   parts.shapes = columns.size() == 1 ? columns[0]
                                      : Value(node->build<ConcatOp>(columns, 1));
-  // For position f in row e of the result: the index of its element in the
-  // flattened `x`. f / inner / (length of part e) is the index along the outer
-  // axes.
+  // The index in the flattened `x` of the tensor element at position f in row e
+  // of the result. It is computed from the coordinates of f: along the axes
+  // before `axis` (out), along `axis` (mid), and along the axes after it (in).
   int64_t width = outer.most() * most * inner.most();
   Value place = node->alignAt(node->countTo(Dim(width)), 1, 2);
   Value own = node->alignAt(lengths, 0, 2), start = node->alignAt(starts, 0, 2);

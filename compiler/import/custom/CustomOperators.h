@@ -44,8 +44,9 @@ public:
   /// The source files that define the C functions, for programs that Ingot
   /// builds itself.
   llvm::ArrayRef<std::string> sources() const { return files; }
-  /// Whether the result of a function that addTo has added has the range of its
-  /// first input, so that both can have the same scale.
+  /// Whether the result of `function`, which addTo has added, has the same
+  /// range of values as its first input, so that both can be quantized with the
+  /// same scale.
   static bool keepsScale(const onnx::FunctionProto &function);
 
 private:

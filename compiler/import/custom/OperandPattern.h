@@ -37,7 +37,7 @@ struct TypeLetter {
 /// Parses definitions of letters, separated by spaces: "T=float|uint8 I=int32".
 llvm::Expected<std::vector<TypeLetter>> parseLetters(llvm::StringRef text);
 
-/// An attribute of the operator: "alpha:float=1", "pads:ints".
+/// The declaration of an attribute, such as "alpha:float=1" or "pads:ints".
 struct AttributePattern {
   std::string name, type, byDefault;
   bool hasDefault = false;

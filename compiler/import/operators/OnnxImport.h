@@ -210,7 +210,8 @@ public:
                       llvm::ArrayRef<mlir::Value> operands,
                       int64_t asOpset = INT64_MAX);
 
-  /// Builds `OpT` with the arguments of one of its builders.
+  /// Builds the operator `OpT` with the arguments of one of its builders, and
+  /// returns its result.
   template <typename OpT, typename... Args> mlir::Value build(Args &&...args) {
     return OpT::create(builder, loc, std::forward<Args>(args)...).getResult();
   }

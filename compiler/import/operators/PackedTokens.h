@@ -34,8 +34,8 @@ public:
   mlir::Value lengths(mlir::Value ends);
 
 private:
-  /// The sizes are read from the type at each use, since assuming that two
-  /// sizes are equal replaces one of them.
+  /// Return B and S. They are read from the type at each use, since assuming
+  /// that two sizes are equal replaces one of them in the type.
   Dim sequences() const { return dimsOf(given)[0]; }
   Dim places() const { return dimsOf(given)[1]; }
 

@@ -164,7 +164,8 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
     return node.invalid("the number of classes is 0");
-  // Reads the sizes only now, since requireAtLeast may have replaced them.
+  // The sizes are read only now, since requireAtLeast may have replaced sizes
+  // in the type.
   Value x = node.input(0);
   Dim batch = dimsOf(x)[0];
   classes = dimsOf(x)[1];

@@ -1,10 +1,11 @@
 // Shapes, axes and counts that are known only at run time.
 //
 // If an operator's shape is known at compile time, import functions compute
-// with numbers and `Dim`. If it is a tensor, they do the same arithmetic with
-// operators on integer vectors and read the resulting data-dependent sizes at
-// run time (OnnxNode::readSizes). Elements are then gathered at computed
-// positions: general, but slow.
+// with numbers and `Dim`. If the shape is a tensor that is computed at run
+// time, they do the same arithmetic with operators on integer vectors, and the
+// generated program reads the resulting data-dependent sizes
+// (OnnxNode::readSizes). Elements are then gathered at computed positions,
+// which works for all shapes, but is slow.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESHAPES_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESHAPES_H

@@ -315,7 +315,8 @@ struct Doubles {
 } // namespace
 
 /// Returns the edges [count + 2] of the `count` mel bands, as bins of the
-/// spectrum: band i begins at edge i, peaks at edge i + 1 and ends at edge i + 2.
+/// spectrum: band i begins at edge i, has its peak at edge i + 1 and ends at
+/// edge i + 2.
 static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
   RunTimeInts ints(node);
   Doubles d{node};

@@ -239,10 +239,10 @@ static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
 /// Returns the probabilities p of more than two classes that best fit the
 /// pairwise ones: p adds up to 1 and minimizes the sum of (r(j, i) p(i) - r(i,
 /// j) p(j))^2 (Wu, Lin and Weng 2004, second approach). With Q the matrix of
-/// this quadratic form and E the matrix of ones, p is parallel to (Q + E)^-1 1.
-/// It is computed by Gaussian elimination, whose pivots are positive because
-/// the matrix is positive definite. ONNX Runtime iterates towards the same
-/// solution and stops early.
+/// this quadratic form, E the matrix of ones and e the vector of ones, p is
+/// parallel to (Q + E)^-1 e. This vector is computed by Gaussian elimination,
+/// whose pivots are positive because the matrix is positive definite. ONNX
+/// Runtime iterates towards the same solution and stops early.
 static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   OnnxNode &node = machine.node;
   auto minus = [&](Value a, Value b) {

@@ -121,8 +121,8 @@ static ImportResult importAveragePool(OnnxNode &node) {
   FailureOr<Value> y = importPool(node, /*fill=*/0, average);
   if (failed(y) || !isPadded || countsAll)
     return one(y);
-  // The fraction of each window that is inside the input is the average of an
-  // input of ones.
+  // The fraction of each window that is inside the input is the average pool of
+  // a tensor of ones.
   Dims sizes = dimsOf(x);
   sizes[0] = sizes[1] = 1;
   Value ones = node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
