@@ -124,7 +124,7 @@ Value GraphImporter::constant(ElementsAttr value, Location loc) {
 }
 
 //===----------------------------------------------------------------------===//
-// Nodes
+// Import of nodes
 //===----------------------------------------------------------------------===//
 
 Location GraphImporter::locationOf(const NodePlace &at) {

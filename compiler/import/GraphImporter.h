@@ -278,7 +278,9 @@ private:
   /// mentions `shown`.
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
-  // SequenceInterface.cpp: inputs and outputs that are sequences or optional.
+  // Defined in SequenceInterface.cpp: import of inputs and outputs that are
+  // sequences or optional.
+
   /// Returns the types of the tensors in which an input is passed; empty with a
   /// diagnostic on failure.
   llvm::SmallVector<mlir::RankedTensorType>
@@ -345,7 +347,8 @@ private:
   /// before opset 8, have equal shapes.
   bool checkEqualShapes(NodePlace &at);
 
-  // ControlNodes.cpp: operators without a counterpart in the graph dialect.
+  // Defined in ControlNodes.cpp: import of operators without a counterpart in
+  // the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
     /// Text, for diagnostics and docs, that says what is unsupported of the
@@ -382,7 +385,8 @@ private:
   /// `name` or, if `name` is empty, the function that it calls.
   static uint64_t placeOf(const NodePlace &at, llvm::StringRef name = "");
 
-  // BodyFunctions.cpp: bodies of If, Loop and Scan that become functions.
+  // Defined in BodyFunctions.cpp: import of bodies of If, Loop and Scan as
+  // functions.
   struct BodyFunction {
     mlir::func::FuncOp function;
     /// The returned values and their ONNX names. Until closeBodies is called, a
@@ -415,8 +419,9 @@ private:
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
-  // CarriedValues.cpp: sequences and optional values that the bodies of If,
-  // Loop and Scan take and return.
+  // Defined in CarriedValues.cpp: conversion of the sequences and optional
+  // values that the bodies of If, Loop and Scan take and return.
+
   /// How a value is represented by tensors when it is passed into or out of a
   /// body. All values of one loop state, or the results of both branches of
   /// `If`, share one form.
@@ -472,7 +477,7 @@ private:
   bool closeResults(NodePlace &at, BodyFunction &body,
                     llvm::ArrayRef<CarriedForm> forms);
 
-  // LoopNodes.cpp: the operator Loop.
+  // Defined in LoopNodes.cpp: import of the operator Loop.
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
@@ -498,12 +503,13 @@ private:
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
                     int64_t axis);
 
-  // ScanNodes.cpp: the operator Scan.
+  // Defined in ScanNodes.cpp: import of the operator Scan.
   NodeResults importScan(NodePlace &at);
   NodeResults unrollScan(NodePlace &at, const ScanForm &form);
   NodeResults importRunTimeScan(NodePlace &at, ScanForm form);
 
-  // SequenceNodes.cpp: operators on sequences and optional values.
+  // Defined in SequenceNodes.cpp: import of operators on sequences and optional
+  // values.
   NodeResults importSequenceConstruct(NodePlace &at);
   NodeResults importSequenceInsert(NodePlace &at);
   NodeResults importSequenceErase(NodePlace &at);

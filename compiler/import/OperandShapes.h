@@ -40,7 +40,7 @@
 
 namespace ingot {
 
-/// The name and shape of an input that the node has.
+/// The name and shape of an input of a node that is not absent.
 struct OperandShape {
   llvm::StringRef name;
   kernel::Dims shape;

@@ -130,7 +130,7 @@ std::vector<OperatorInfo> standardOperators() {
 }
 
 //===----------------------------------------------------------------------===//
-// Arity and attributes
+// Checks of arity and attributes
 //===----------------------------------------------------------------------===//
 
 static const onnx::OpSchema::FormalParameter *
@@ -258,7 +258,7 @@ std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
 }
 
 //===----------------------------------------------------------------------===//
-// Types
+// Checks of types and shapes
 //===----------------------------------------------------------------------===//
 
 onnx::TypeProto typeProto(Value value) {
@@ -498,7 +498,7 @@ std::string describeOperands(const onnx::OpSchema *schema,
 }
 
 //===----------------------------------------------------------------------===//
-// Function bodies
+// Function bodies by which ONNX defines operators
 //===----------------------------------------------------------------------===//
 
 /// Returns `node` with an element type for each output of its subgraphs. ONNX's

@@ -36,8 +36,8 @@ struct AttentionOperands {
 /// operands do not match.
 mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
 
-/// Reports that `size` must be known at compile time so that `what` can be
-/// split into heads; returns failure.
+/// Reports that `size` must be known at compile time to split heads; returns
+/// failure. The diagnostic calls the size `what`, such as "the size of a head".
 mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
                                const llvm::Twine &what);
 

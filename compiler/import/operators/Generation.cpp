@@ -47,7 +47,7 @@ static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
 }
 
 //===----------------------------------------------------------------------===//
-// From shapes
+// Tensors generated from shapes
 //===----------------------------------------------------------------------===//
 
 static ImportResult importSize(OnnxNode &node) {
@@ -121,7 +121,7 @@ static ImportResult importEyeLike(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// From numbers
+// Tensors generated from a few numbers
 //===----------------------------------------------------------------------===//
 
 /// Imports Range if its operands are computed from sizes, so that its length is
@@ -315,7 +315,7 @@ static ImportResult importTrilu(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Data-dependent shapes
+// Operators with data-dependent result shapes
 //===----------------------------------------------------------------------===//
 
 /// Imports NonZero for run-time data: collects the row-major indices of the

@@ -262,7 +262,7 @@ static ImportResult importTensorScatter(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scatter
+// Scatter operators
 //===----------------------------------------------------------------------===//
 
 static FailureOr<std::string> reductionOf(OnnxNode &node) {

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 //===----------------------------------------------------------------------===//
-// Features
+// Preprocessing of features
 //===----------------------------------------------------------------------===//
 
 /// Returns the number of features per row: the size of the last axis.
@@ -144,7 +144,7 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Models
+// Linear models
 //===----------------------------------------------------------------------===//
 
 /// Returns the matmul of `x` [rows, features] and the coefficients [targets,

@@ -27,7 +27,7 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 }
 
 //===----------------------------------------------------------------------===//
-// Shapes
+// Operators that change the shape
 //===----------------------------------------------------------------------===//
 
 /// Returns the size count / divisor, rounded down if the divisor is a number.

@@ -57,7 +57,8 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
 }
 
 //===----------------------------------------------------------------------===//
-// One operand. Inputs: x, its scale and zero point, and those of the result
+// Operators with one operand. Inputs: x, its scale and zero point, and the
+// scale and zero point of the result
 //===----------------------------------------------------------------------===//
 
 /// Imports an operator with one operand: dequantizes input 0, applies `compute`
@@ -115,7 +116,7 @@ static ImportResult importQLinearGlobalAveragePool(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Several operands
+// Operators with several operands
 //===----------------------------------------------------------------------===//
 
 /// Imports a quantized elementwise operator. Inputs: A and B, each followed by

@@ -198,8 +198,9 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
     x = node.cast(x, node.builder.getF32Type());
-  // If each result element has few taps, all axes are resampled in one pass;
-  // else one axis after the other, starting with the axis that shrinks most.
+  // If each result element is computed from few input elements (taps), all axes
+  // are resampled in one pass; else one axis after the other, starting with the
+  // axis that shrinks most.
   int64_t taps = 1;
   for (ResizedAxis *axis : changed)
     taps *= axis->taps();
@@ -444,7 +445,7 @@ static ImportResult importUpsample(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Data-dependent positions
+// Operators that sample at data-dependent positions
 //===----------------------------------------------------------------------===//
 
 static ImportResult importGridSample(OnnxNode &node) {

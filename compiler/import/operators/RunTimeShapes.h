@@ -34,7 +34,8 @@ public:
   /// Returns elements [first, first + count) of a vector.
   mlir::Value part(mlir::Value vector, int64_t first, int64_t count = 1);
   mlir::Value joined(llvm::ArrayRef<mlir::Value> vectors);
-  /// Returns the last of `size` non-decreasing counts; 0 if `size` is 0.
+  /// Returns the last of `size` non-decreasing counts; 0 if `size` is dynamic
+  /// and 0. A static `size` must not be 0.
   mlir::Value last(mlir::Value counts, const Dim &size);
 
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -88,7 +89,8 @@ mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
 /// that are inferred or that the user has given.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
 
-// RunTimeReduction.cpp: reductions along axes that are known only at run time.
+// Defined in RunTimeReduction.cpp: reductions along axes that are known only at
+// run time.
 
 /// An operation that combines elements. `name` is the value of the attribute
 /// `reduction` of ScatterElements, `none` the result for no elements.
@@ -124,8 +126,8 @@ private:
   int64_t most = 1;
 };
 
-// RunTimeMovement.cpp: operators whose shapes or positions are known only at
-// run time.
+// Defined in RunTimeMovement.cpp: import of operators that move elements, with
+// shapes or positions that are known only at run time.
 ImportResult reshapeByInput(OnnxNode &node);
 /// Imports Reshape to the sizes `to`; the generated program checks the number
 /// of elements. If `inferred` is given, the size of this axis is computed from
@@ -151,8 +153,8 @@ ImportResult padByInput(OnnxNode &node, llvm::StringRef mode,
                         mlir::Value value);
 ImportResult centerCropPadByInput(OnnxNode &node, llvm::ArrayRef<int64_t> axes);
 
-// RunTimeIndexing.cpp: Col2Im and Unique with shapes or positions that are
-// known only at run time.
+// Defined in RunTimeIndexing.cpp: import of Col2Im and Unique with shapes or
+// positions that are known only at run time.
 ImportResult col2ImByInput(OnnxNode &node);
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
 
