@@ -40,7 +40,7 @@
 
 namespace ingot {
 
-/// The name and shape of an input of a node that is not absent.
+/// The name and shape of one input of a node. Absent inputs have no entry.
 struct OperandShape {
   llvm::StringRef name;
   kernel::Dims shape;

@@ -102,8 +102,8 @@ class RunTimeReduction {
 public:
   /// Builds the reduction of input 0 along the axes in input 1.
   explicit RunTimeReduction(OnnxNode &node) : node(node) {}
-  /// Computes the sizes of the result; must be called before the functions
-  /// below.
+  /// Computes the sizes of the result; must be called before combine, spread
+  /// and count.
   mlir::LogicalResult prepare();
   /// Combines the elements of `x` along the reduced axes; returns the result in
   /// the shape of the node's result.
