@@ -9,14 +9,14 @@
 
 namespace ingot {
 
-/// Rewrites a model, as parsed, to the form that the specification requires,
-/// and warns about each assumption:
+/// Rewrites a parsed model so that it conforms to the ONNX specification, and
+/// warns about each assumption:
 ///
 ///   - nodes of com.microsoft without an opset import: version 1 is imported,
 ///     the only one that exists
-///   - LayerNormalization of the default domain before opset 17, as ONNX
-///     Runtime's optimizer writes it: the node stays; its schema is in
-///     FurtherOperators.def
+///   - LayerNormalization of the default domain before opset 17, which ONNX
+///     Runtime's optimizer writes: the node is not changed, since
+///     FurtherOperators.def defines the operator for these opsets
 ///   - names with control characters, which PyTorch derives from source lines:
 ///     the characters are escaped, so that the names can be printed anywhere
 void acceptForms(onnx::ModelProto &model, Diagnostics &diagnostics);

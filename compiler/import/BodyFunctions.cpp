@@ -26,7 +26,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns a name for the function of a body that is unique in the module.
+/// Returns a name, unique in the module, for the function of a body.
 static std::string nameOfBody(ModuleOp module, const onnx::NodeProto &node,
                               StringRef body) {
   std::string base = node.name().empty() ? node.op_type() : node.name();
@@ -83,8 +83,8 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
 }
 
 /// Returns the operations that compute `value` from constants alone, operands
-/// first. Empty if `value` depends on anything else, on more than 200
-/// operations, or on random numbers, which are never folded.
+/// first. Returns an empty list if `value` depends on anything else, on more
+/// than 200 operations, or on random numbers, which are never folded.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
   llvm::SetVector<Operation *> cone;
@@ -95,7 +95,8 @@ static SmallVector<Operation *> constantCone(Value value) {
         cone.size() > mostOperations)
       return {};
     // `cone` lists users before their operands and is reversed at the end. An
-    // operation that another user reaches again moves behind this user.
+    // operation that is reached again from another user is moved after this
+    // user.
     cone.remove(op);
     cone.insert(op);
     llvm::append_range(pending, op->getOperands());
@@ -104,16 +105,16 @@ static SmallVector<Operation *> constantCone(Value value) {
 }
 
 namespace {
-/// Replaces the values that a function uses but that are defined outside of it:
-/// by clones of constants, or by new arguments of the function.
+/// Removes a function's uses of values that are defined outside of it: replaces
+/// constants by clones, and other values by new arguments of the function.
 class Isolation {
 public:
   explicit Isolation(func::FuncOp function)
       : function(function),
         copies(OpBuilder::atBlockBegin(&function.getBody().front())) {}
 
-  /// Clones constants, and operations on constants alone, that the function
-  /// uses into the function. Returns the other values defined outside of it.
+  /// Clones into the function the constants that it uses, and the operations on
+  /// constants alone. Returns the other outer values that it uses.
   llvm::SetVector<Value> copyConstants() {
     llvm::SetVector<Value> others;
     forEachOutside([&](OpOperand &operand) {
@@ -253,8 +254,9 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
       forget([&](Value value) { return value.getDefiningOp() == op; });
       op->erase();
     }
-  // Forgets broadcast sizes that the failed attempt created, except those that
-  // are computed at the start of a run: the operations there are not erased.
+  // Forgets the broadcast sizes (`wholes`) that the failed attempt created,
+  // except those computed at the start of main: these operations are not
+  // erased.
   size_t number = 0;
   llvm::erase_if(wholes, [&](const Whole &whole) {
     return number++ >= wholesBefore && !whole.isFirst;

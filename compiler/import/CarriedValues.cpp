@@ -4,9 +4,9 @@
 // Functions take and return only tensors, so such a value is split into
 // tensors: the rows, shapes and count of a sequence (RunTimeSequence.h), and a
 // boolean that says whether an optional value is present. All values of one
-// loop state, or the results of both branches of an If, share one form, which
-// has room for each of these values. A tensor of varying shape is passed as a
-// sequence with one element.
+// loop state, or the results of both branches of an If, share one form
+// (CarriedForm), which is large enough for all of them. A tensor of varying
+// shape is passed as a sequence with one element.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

@@ -32,10 +32,11 @@ staticShape(const onnx::TypeProto &type) {
 /// - ConvTranspose: inference stops half-way if output_shape is smaller than
 ///   the input; with auto_pad, it adds output_padding to the size that auto_pad
 ///   determines.
-/// - Einsum: inference uses the first size of a letter; NumPy and ONNX Runtime
-///   broadcast a size of 1.
-/// - Resize by scales: inference multiplies size and scale in another type than
-///   float32, in which ONNX Runtime multiplies: 7 times float32(15 / 7) is 15.
+/// - Einsum: if operands give different sizes to one letter of the equation,
+///   inference uses the first size; NumPy and ONNX Runtime broadcast a size of
+///   1.
+/// - Resize by scales: inference does not multiply size and scale in float32,
+///   as ONNX Runtime does: 7 times float32(15 / 7) is 15.
 static bool isInferredWrong(const NodePlace &at) {
   auto attribute = [&](StringRef name) {
     return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {

@@ -1,9 +1,9 @@
 // Operators that are resolved during import.
 //
-// Identity, Constant, Shape, Size, and If with a known condition become
-// existing values or constants. Any other If becomes functions
-// (BodyFunctions.cpp). Loop and Scan are unrolled, or their body becomes a
-// function.
+// Identity, Constant, Shape, Size, and If with a known condition build no
+// operation of their own: their results are existing values or constants. The
+// branches of any other If become functions (BodyFunctions.cpp). Loop and Scan
+// are unrolled, or their body becomes a function.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

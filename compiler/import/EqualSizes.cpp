@@ -1,9 +1,9 @@
 // Assumes that dynamic sizes are equal where the model requires it.
 //
 // An exporter may name the batch size of one input `batch` and that of another
-// `N`, and concatenate both. The program is built as if there were one size.
-// The interface keeps both, and a call in which they differ is rejected before
-// anything is written.
+// `N`, although the model concatenates both inputs. The program is built as if
+// there were one size. The generated function still takes both sizes, and
+// rejects a call in which they differ before it writes any result.
 //
 // A size may also have to be a number (the channels of a convolution), a
 // multiple of a number, or a multiple of another size (a hidden size must be a
@@ -28,8 +28,8 @@ using namespace ingot::graph;
 
 namespace ingot {
 
-/// Returns the symbol that a size consists of; null if the size is a number or
-/// an expression.
+/// Returns the symbol if a size is just a symbol; null if the size is a number
+/// or an expression.
 static kernel::SymbolAttr symbolOf(const Dim &size) {
   bool isOne = size.symbols().size() == 1 && size.symbols().front().isGiven() &&
                size == Dim(size.symbols().front());
@@ -88,9 +88,10 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   // assumed: a run that takes the other branch need not satisfy it.
   if (!a || !b || branchDepth > 0)
     return false;
-  // Replaces both symbols by the one whose name is first in alphabetical order,
-  // with the intersection of their bounds. A size given by the caller, which is
-  // known from the start of a run, is preferred to a data-dependent size.
+  // Replaces both symbols by one of them, with the intersection of their
+  // bounds. A size given by the caller, which is known from the start of a run,
+  // is preferred to a data-dependent size; otherwise the name that is first in
+  // alphabetical order is preferred.
   auto rank = [&](kernel::SymbolAttr symbol) {
     return isMade(symbol) + madeInBodies.contains(symbol.getName());
   };
@@ -105,8 +106,8 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   return true;
 }
 
-/// If `x` and `y` differ only in one symbol each, returns these two symbols: n
-/// and m for x = k + n and y = k + m.
+/// If `x` and `y` differ in exactly one symbol, returns the two symbols: n and
+/// m for x = k + n and y = k + m.
 static std::optional<std::pair<Dim, Dim>> apartBy(const Dim &x, const Dim &y) {
   Dim difference = x - y;
   if (difference.symbols().size() != 2 || difference.given().size() != 2)
@@ -136,8 +137,8 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
     takeAs({{a, y}});
     return true;
   }
-  // `x` can be replaced by `y` only if the checks at the start of a run know
-  // `y`, so `y` must not contain a data-dependent size.
+  // `x` can be replaced by `y` only if `y` can be evaluated at the start of a
+  // run, so `y` must not contain a data-dependent size.
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   SmallVector<kernel::SymbolAttr> given = y.given();
   if (llvm::any_of(given, isOfRun))
@@ -163,7 +164,7 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
 }
 
 bool GraphImporter::solve(const Dim &size, int64_t number) {
-  // The largest number of values of the symbol; they are tried one by one.
+  // The largest number of possible values of the symbol; all of them are tried.
   constexpr int64_t mostValues = int64_t(1) << 20;
   SmallVector<kernel::SymbolAttr> given = size.given();
   if (given.size() != 1 ||
@@ -205,8 +206,8 @@ bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
 bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   if (x.least() >= least)
     return true;
-  // The bound is applied to a symbol, so the size must depend on a single
-  // symbol.
+  // The bound is assumed by narrowing the bounds of a symbol, so the size must
+  // depend on a single symbol.
   SmallVector<kernel::SymbolAttr> given = x.given();
   if (given.size() != 1 || branchDepth > 0)
     return false;
@@ -288,7 +289,7 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
   // If one of two broadcast sizes has become a number, the size of the
-  // broadcast is known, and replaces the symbol that was created for it.
+  // broadcast is known, and replaces the symbol that wholeOf created for it.
   for (const Whole &whole : wholes)
     if (kernel::SymbolAttr symbol = symbolOf(whole.size))
       for (auto [part, other] :
@@ -300,7 +301,7 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
 }
 
 /// Assumes that dynamic sizes of the operands are equal where the operator's
-/// rule in OperandShapes.def requires it.
+/// rule for operand shapes in OperandShapes.def requires it.
 void GraphImporter::assumeFitting(NodePlace &at) {
   for (const auto &[x, y] : neededSizes(at.node, *at.schema, at.inputs))
     if (!requireEqual(inProgram(x), inProgram(y)) &&
@@ -370,8 +371,8 @@ Dim GraphImporter::inProgram(const Dim &size) const {
 }
 
 void GraphImporter::describeInputSizes() {
-  // For each symbol that the program replaces by another size: the symbol, with
-  // the bounds of that size, and the size.
+  // Maps the name of each symbol that the program replaces by another size to a
+  // pair: the symbol, with the bounds of that size, and the size.
   std::map<std::string, std::pair<Dim, Dim>> equal;
   auto own = [&](kernel::SymbolAttr symbol) -> Dim {
     Dim size = sizeInProgram(symbol);

@@ -31,8 +31,9 @@ std::string tensorOf(StringRef element) {
   return ("tensor(" + element + ")").str();
 }
 
-/// Returns a type as ONNX's schemas write it: a letter, which stands for a list
-/// of types, or the tensor type of an element type, such as "tensor(float)".
+/// Returns a type as ONNX's schemas write it: either a letter, which stands for
+/// a list of types, or the tensor type for an element type, such as
+/// "tensor(float)" for "float".
 std::string typeText(StringRef type) {
   return type.size() == 1 ? type.str() : tensorOf(type);
 }
@@ -67,8 +68,8 @@ void addOperands(onnx::OpSchema &schema, StringRef text) {
   });
 }
 
-/// Returns the attribute `name` with the value that `text` denotes; without a
-/// value if `text` is empty.
+/// Returns the attribute `name` of type `type`, with the value that `text`
+/// denotes; without a value if `text` is empty.
 onnx::AttributeProto attributeOf(StringRef name, StringRef type,
                                  StringRef text) {
   using Proto = onnx::AttributeProto;

@@ -13,8 +13,9 @@
 // An operand is written as `name:type`, or `name?:type` if it is optional.
 // `name...:type` as the last input stands for any number of inputs, each with
 // its own type. A type is either a letter that stands for a list of element
-// types, or one element type. An attribute has a default, is required (`!`), or
-// is optional.
+// types, or one element type. An attribute is written as `name:type=default`,
+// `name:type!` if it is required, or `name:type` if it is optional and has no
+// default.
 
 #ifndef INGOT_COMPILER_IMPORT_FURTHERSCHEMAS_H
 #define INGOT_COMPILER_IMPORT_FURTHERSCHEMAS_H

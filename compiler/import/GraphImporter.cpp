@@ -124,7 +124,7 @@ Value GraphImporter::constant(ElementsAttr value, Location loc) {
 }
 
 //===----------------------------------------------------------------------===//
-// Nodes
+// Import of nodes
 //===----------------------------------------------------------------------===//
 
 Location GraphImporter::locationOf(const NodePlace &at) {
@@ -191,8 +191,8 @@ void GraphImporter::report(DiagnosticId id, const Twine &message,
                            const NodePlace &at, std::string supported,
                            std::string hint) {
   // Dynamic sizes were checked at their upper bounds only. A shape that is
-  // invalid there may be valid at other sizes, so the node is not reported as
-  // invalid, but as unsupported for dynamic sizes.
+  // invalid at the upper bounds may be valid at other sizes, so the node is not
+  // reported as invalid, but as unsupported for dynamic sizes.
   if (infoOf(id).kind == DiagnosticClass::Invalid && !dynamicSizes(at).empty())
     return (void)reportDynamicSize(at, message);
   Diagnostic diagnostic = diagnosticAt(at);
@@ -288,8 +288,9 @@ bool GraphImporter::checkDynamicSizes(const NodePlace &at,
   if (dynamicSizes(at).empty())
     return true;
   // These operators may return constants although operands have dynamic sizes.
-  // Slice and Split are among them because a constant with the numbers 0, 1,
-  // ... below the upper bound of a size may replace the numbers below the size.
+  // Slice and Split are among them for slices of [0, 1, ..., n - 1], where n is
+  // a dynamic size with upper bound m: they equal slices of the constant [0, 1,
+  // ..., m - 1].
   bool knows = at.isExpanded ||
                llvm::is_contained({"Shape", "Size", "CastLike",
                                    "SequenceLength", "OptionalHasElement", "If",
@@ -374,12 +375,12 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
       (ofSequence || isNothing || special->sequences == Special::Only))
     return (this->*special->import)(at);
   if (at.schema) {
-    // Nodes in the bodies of ONNX's own operators were not validated with the
-    // model. They are written for one opset, while the model may import an
-    // older one.
+    // Nodes in the bodies of functions by which ONNX defines operators were not
+    // validated with the model. They are written for one opset, while the model
+    // may import an older one.
     auto error = at.scope.call ? checkForm(node, *at.schema) : std::nullopt;
-    // An operand that the node lists may be an optional value that turns out to
-    // be absent.
+    // The node lists all required operands, but one of them may be an optional
+    // value that turns out to be absent.
     if (!error && !special)
       error = checkGiven(*at.schema,
                          llvm::map_to_vector(at.inputs, [](Value value) {
@@ -433,8 +434,8 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
 /// Returns a hint with a workaround for a node whose operator is not
 /// implemented; empty if none is known.
 static StringRef wayOutOf(const onnx::NodeProto &node) {
-  // The weights of the operators of com.microsoft.nchwc are stored in blocks of
-  // channels, and the file does not contain the block size.
+  // The operators of com.microsoft.nchwc store weights in blocks of channels,
+  // and the model file does not contain the block size.
   if (node.domain() == "com.microsoft.nchwc")
     return "ONNX Runtime optimized the model for one processor family: "
            "optimize it with at most ORT_ENABLE_EXTENDED, or disable "

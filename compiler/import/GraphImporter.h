@@ -24,16 +24,16 @@ namespace ingot {
 
 /// The value that an ONNX name is bound to. A sequence is bound to the list of
 /// its elements or, if its length is known only at run time, to a
-/// RunTimeSequence. An optional value is bound to its content or is Absent; if
-/// only the generated program decides whether it has an element, `present` is
-/// set.
+/// RunTimeSequence. An optional value is bound to its content or is Absent. If
+/// the generated program decides at run time whether an optional value has an
+/// element, `present` is set.
 struct Binding {
   enum Kind { Undefined, Poisoned, Absent, Known, Sequence } kind = Undefined;
   mlir::Value value = {};
   std::vector<mlir::Value> elements = {};
   std::optional<RunTimeSequence> list = {};
-  /// Whether an optional value has an element (i1), if only the generated
-  /// program decides it; otherwise null.
+  /// A boolean (i1) that tells whether an optional value has an element, if the
+  /// generated program decides it at run time; otherwise null.
   mlir::Value present = {};
 
   /// Whether this is a sequence whose length is known at compile time.
@@ -60,8 +60,8 @@ struct Scope {
   const Scope *outer = nullptr;
   const OpsetImports *opsets = nullptr;
   llvm::StringMap<Binding> bindings = {};
-  /// In a function body: the node that calls the function, for diagnostics and
-  /// locations. Otherwise null.
+  /// The node that calls the function, if this is the scope of a function body;
+  /// used for diagnostics and locations. Otherwise null.
   const onnx::NodeProto *call = nullptr;
   int64_t callIndex = -1, callOpset = 0;
   std::string inside = {};
@@ -85,10 +85,10 @@ struct NodePlace {
   llvm::SmallVector<mlir::Value> inputs = {};
   /// The result types that ONNX's type inference returns; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
-  /// Whether the node failed because of a node in its body, which has been
-  /// reported.
+  /// Whether the node failed because a node in its body failed. The failure has
+  /// been reported already.
   bool poisoned = false;
-  /// Whether the node was built from the function body by which ONNX defines
+  /// Whether the node was replaced by the function body by which ONNX defines
   /// its operator.
   bool isExpanded = false;
 };
@@ -126,7 +126,8 @@ public:
   /// Returns a diagnostic with the node's location and operand types.
   Diagnostic diagnosticAt(const NodePlace &at);
 
-  // Functions that ProtoNode calls.
+  // The following functions are public for ProtoNode, the interface by which
+  // import functions read a node.
   mlir::DenseElementsAttr constantOf(mlir::Value value);
   /// Returns the elements of an integer tensor as numbers or expressions of
   /// dynamic sizes; nullopt if any element is neither.
@@ -134,13 +135,13 @@ public:
   /// Returns the elements of an integer vector, each a number, an expression of
   /// dynamic sizes, or nullopt.
   llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
-  /// Replaces `result` by a constant if it is read or computed from the shape
-  /// of a tensor, and is the same in each run.
+  /// Replaces `result` by a constant if it is an element or slice of a tensor's
+  /// shape, or an integer computed from a float, and is the same in each run.
   void foldPartOfShape(Binding &result);
   /// Returns a size for each element of the integer vector `counts`: an
   /// expression of known sizes, or a data-dependent size that the generated
-  /// program reads. `most` has an upper bound for each element, or nullopt. See
-  /// MadeSizes.cpp.
+  /// program reads. `most` lists an upper bound, or nullopt, for each element.
+  /// See MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
@@ -156,25 +157,25 @@ public:
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
-  /// Emits a check that `size` is 1 or equals `other`, else the generated
-  /// program fails. If both sizes are known at the start of a run, they are
-  /// checked at the start.
+  /// Emits a check that `size` is 1 or equals `other`; the generated program
+  /// fails if it does not hold. If both sizes are known at the start of a run,
+  /// the check is emitted at the start of main.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
-  /// Whether a size may be equal to `number`: it is that number, or a dynamic
-  /// size whose range contains the number.
+  /// Whether `size` may be equal to `number`: `size` is that number, or a
+  /// dynamic size whose range contains it.
   static bool mayBe(const graph::Dim &size, int64_t number);
   /// Returns false, with a diagnostic, if a result of `body` has a
   /// data-dependent size that is computed inside the body, so that each
   /// execution of the body may compute a different size.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
-  /// Returns the broadcast of two sizes either of which may be 1. A run fails
-  /// if neither is 1 and they differ.
+  /// Returns the broadcast of two sizes, each of which may be 1. The generated
+  /// program fails if neither size is 1 and they differ.
   graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
-  /// Moves the builder out of the enclosing bodies if `size` is known outside
-  /// of them. It does not leave branches of `If`: a run that takes the other
-  /// branch must not check the sizes of this one.
+  /// Moves the builder out of the enclosing bodies of Loop and Scan if `size`
+  /// is known outside of them. The builder stays in a branch of `If`, since a
+  /// run that takes the other branch must not check the sizes of this branch.
   void leaveBodies(const graph::Dim &size);
   /// Moves the builder to the first position in main at which a size is known.
   void moveToSize(const graph::Dim &size);
@@ -187,23 +188,25 @@ public:
   /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
   /// the upper bounds of its sizes; reports a diagnostic if not.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
-  /// Reports --dim options with a name that no dimension of an input and no
-  /// data-dependent size has.
+  /// Reports each --dim option whose name is neither a dimension of an input
+  /// nor a data-dependent size.
   void checkMadeOptions();
   /// Assumes that two sizes, each of which is a symbol, are equal: both become
   /// one symbol (EqualSizes.cpp). Returns false if that is impossible.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
-  /// Assumes that two sizes are equal which the model requires to be equal.
-  /// Unlike with assumeEqual, one of the two may be a number or an expression.
+  /// Assumes that two sizes are equal, because the model requires it. Unlike
+  /// assumeEqual, this function accepts a number or an expression as one of the
+  /// two.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
-  /// Changes the type of operands of a node: an axis of size x gets the size y,
-  /// and the generated program checks that both are equal. Returns whether an
-  /// operand has such an axis and the sizes can be equal.
+  /// Changes the types of a node's operands: each axis of size `x` gets the
+  /// size `y`, and the generated program checks that both sizes are equal.
+  /// Returns false if no operand has such an axis or the sizes cannot be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
-  /// Assumes that a size is a multiple of `divisor`; false if it cannot be one.
+  /// Assumes that a size is a multiple of `divisor`; returns false if it cannot
+  /// be one.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
-  /// Assume that a size is at least `least`, or at most `most`; false if it
-  /// cannot be.
+  /// Assume that a size is at least `least`, or at most `most`; return false if
+  /// it cannot be.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Assumes that the sizes of the tensors are equal along each axis except
@@ -233,13 +236,13 @@ public:
   /// RandomKeys.cpp.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// Returns the unsupported forms of an operator that the importer resolves
+  /// Returns what is unsupported of an operator that the importer resolves
   /// without an import function, such as Identity; nullopt for other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
 private:
-  // Inputs and outputs of the main graph.
+  // Import of the inputs and outputs of the main graph.
   bool importInputs(const onnx::GraphProto &graph, Scope &scope);
   mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
   bool inputShape(const onnx::ValueInfoProto &input, graph::Dims &shape);
@@ -275,7 +278,9 @@ private:
   /// mentions `shown`.
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
-  // SequenceInterface.cpp: inputs and outputs that are sequences or optional.
+  // Defined in SequenceInterface.cpp: import of inputs and outputs that are
+  // sequences or optional.
+
   /// Returns the types of the tensors in which an input is passed; empty with a
   /// diagnostic on failure.
   llvm::SmallVector<mlir::RankedTensorType>
@@ -289,7 +294,8 @@ private:
   std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
   Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
                      mlir::Value shapes);
-  /// Returns the value of an input, given the tensors in which it is passed.
+  /// Returns the value of an input, given the tensors in which the caller
+  /// passes it.
   Binding valueOfParts(const onnx::ValueInfoProto &input,
                        llvm::ArrayRef<mlir::Value> parts);
   /// One of the tensors in which an output is returned. For a sequence,
@@ -313,8 +319,8 @@ private:
   void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
   NodeResults buildNode(NodePlace &at);
   void reportUnimplemented(const NodePlace &at);
-  /// For a node that is skipped because an operand failed: reports it if its
-  /// operator is unsupported whatever its operands are.
+  /// Reports a node that is skipped because an operand failed, if its operator
+  /// is unsupported whatever its operands are.
   void reportIfUnimplemented(const NodePlace &at);
   NodeResults call(const onnx::FunctionProto &function, NodePlace &at,
                    bool isLocal);
@@ -323,8 +329,8 @@ private:
   /// Reports that `what` is unsupported because operands have dynamic sizes;
   /// returns failure.
   NodeResults reportDynamicSize(const NodePlace &at, const llvm::Twine &what);
-  /// Whether all operations built for a node, those after `before`, support
-  /// dynamic sizes; reports a diagnostic if not.
+  /// Whether all operations built for a node, which follow the operation
+  /// `before`, support dynamic sizes; reports a diagnostic if not.
   bool checkDynamicSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
   void assumeFitting(NodePlace &at);
@@ -333,18 +339,20 @@ private:
   /// (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);
   void importStrings(const onnx::TensorProto &initializer, Scope &scope);
-  /// Rewrites a node of opset 6 or older as a node of opset 7; false, with a
-  /// diagnostic, if that is impossible.
+  /// Rewrites a node of opset 6 or older as a node of opset 7; returns false,
+  /// with a diagnostic, if that is impossible.
   bool raiseLegacy(NodePlace &at);
   bool alignSecond(NodePlace &at);
   /// Checks that the inputs of Sum, Min, Max and Mean, which did not broadcast
   /// before opset 8, have equal shapes.
   bool checkEqualShapes(NodePlace &at);
 
-  // ControlNodes.cpp: operators without a counterpart in the graph dialect.
+  // Defined in ControlNodes.cpp: import of operators without a counterpart in
+  // the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
-    /// The unsupported forms of the operator, as text for diagnostics and docs.
+    /// Text, for diagnostics and docs, that says what is unsupported of the
+    /// operator.
     llvm::StringRef limits = "";
     /// Whether operands may be sequences. With Only, operands are sequences,
     /// and ONNX's type inference, which would need their types, is skipped.
@@ -377,7 +385,8 @@ private:
   /// `name` or, if `name` is empty, the function that it calls.
   static uint64_t placeOf(const NodePlace &at, llvm::StringRef name = "");
 
-  // BodyFunctions.cpp: bodies of If, Loop and Scan that become functions.
+  // Defined in BodyFunctions.cpp: import of bodies of If, Loop and Scan as
+  // functions.
   struct BodyFunction {
     mlir::func::FuncOp function;
     /// The returned values and their ONNX names. Until closeBodies is called, a
@@ -396,12 +405,12 @@ private:
            llvm::ArrayRef<mlir::Type> types,
            llvm::function_ref<llvm::SmallVector<Binding>(mlir::Block &)> bind);
   /// Emits the return of each body, and gives all bodies one argument for every
-  /// outer value that at least one of them reads. Returns these values.
+  /// outer value that at least one of them reads. Returns these outer values.
   llvm::SmallVector<mlir::Value>
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
   /// Erases the function of a body that no operation calls.
   void dropBody(mlir::func::FuncOp function);
-  /// Drops what is cached about values that are about to be erased.
+  /// Removes the cache entries of values that are about to be erased.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
   /// Runs `build`. If it fails, erases the functions and operations that it
   /// created and moves its diagnostics to `why` instead of reporting them.
@@ -410,11 +419,12 @@ private:
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
-  // CarriedValues.cpp: sequences and optional values that the bodies of If,
-  // Loop and Scan take and return.
-  /// The tensors in which a value is passed into or out of a body. All values
-  /// of one loop state, or the results of both branches of `If`, share one
-  /// form.
+  // Defined in CarriedValues.cpp: conversion of the sequences and optional
+  // values that the bodies of If, Loop and Scan take and return.
+
+  /// How a value is represented by tensors when it is passed into or out of a
+  /// body. All values of one loop state, or the results of both branches of
+  /// `If`, share one form.
   struct CarriedForm {
     /// The form of a sequence; nullopt for a tensor, whose type is `tensor`.
     std::optional<SequenceForm> sequence = {};
@@ -429,14 +439,14 @@ private:
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
   /// Returns the form that passes a tensor of varying shape as a sequence with
-  /// one element. The bounds of its sizes are those in `type`.
+  /// one element. `type` has the upper bounds of its sizes.
   static CarriedForm boxOf(mlir::Type type);
-  /// Returns a data-dependent size in `type` that is computed only inside
-  /// `body`, by each of its executions; null if there is none.
+  /// Returns a data-dependent size in `type` that each execution of `body`
+  /// computes anew; null if there is none.
   kernel::SymbolAttr madeIn(mlir::func::FuncOp body, mlir::Type type) const;
-  /// Gives a result of a body the sizes that the body declares for it, in place
-  /// of data-dependent sizes computed in the body. A run whose sizes differ
-  /// from the declaration fails.
+  /// Replaces data-dependent sizes of a result, which are computed in the body,
+  /// by the sizes that the body declares for the result. The generated program
+  /// fails if the computed sizes differ from the declared ones.
   void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
                       const onnx::ValueInfoProto &declared);
   /// Returns the form of a tensor or a sequence; nullopt for an absent value,
@@ -451,8 +461,8 @@ private:
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by
-  /// `more` in each of `count` iterations. Without a bound of `count`, the
-  /// bound is given by --dim for `name`; nullopt with a diagnostic if there is
+  /// `more` in each of `count` iterations. If `count` has no bound, returns the
+  /// bound that --dim gives for `name`; nullopt with a diagnostic if there is
   /// none.
   std::optional<int64_t> mostAfter(const NodePlace &at,
                                    const std::optional<graph::Dim> &count,
@@ -467,15 +477,15 @@ private:
   bool closeResults(NodePlace &at, BodyFunction &body,
                     llvm::ArrayRef<CarriedForm> forms);
 
-  // LoopNodes.cpp: the operator Loop.
+  // Defined in LoopNodes.cpp: import of the operator Loop.
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
   NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
   /// Builds a `graph.loop` whose states have the given forms. If a state needs
-  /// a larger form, stores it in `forms`, sets `grown` and fails, so that the
-  /// caller tries again.
+  /// a larger form, stores the larger form in `forms`, sets `grown` and fails;
+  /// the caller then tries again.
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
   /// Enlarges the forms of loop states so that they can represent the values
   /// after an iteration. Sets `grown` and returns false if a form has changed.
@@ -493,12 +503,13 @@ private:
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
                     int64_t axis);
 
-  // ScanNodes.cpp: the operator Scan.
+  // Defined in ScanNodes.cpp: import of the operator Scan.
   NodeResults importScan(NodePlace &at);
   NodeResults unrollScan(NodePlace &at, const ScanForm &form);
   NodeResults importRunTimeScan(NodePlace &at, ScanForm form);
 
-  // SequenceNodes.cpp: operators on sequences and optional values.
+  // Defined in SequenceNodes.cpp: import of operators on sequences and optional
+  // values.
   NodeResults importSequenceConstruct(NodePlace &at);
   NodeResults importSequenceInsert(NodePlace &at);
   NodeResults importSequenceErase(NodePlace &at);
@@ -516,7 +527,8 @@ private:
                        llvm::ArrayRef<graph::Dim> values);
   mlir::Value boolean(NodePlace &at, bool value);
   mlir::Value constant(mlir::ElementsAttr value, mlir::Location loc);
-  /// Returns the constant that has replaced a value, or the value itself.
+  /// Returns the constant that has replaced a value, or the value itself if no
+  /// constant has.
   mlir::Value resolve(mlir::Value value) const;
 
   ModelFile &file;
@@ -527,7 +539,8 @@ private:
   mlir::func::FuncOp main;
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
-  /// The comments on inputs and outputs, by name.
+  /// The comments that the header of the generated code shows for inputs and
+  /// outputs, by name.
   llvm::StringMap<std::string> notes;
   /// The size of each symbol that options or given data determine.
   std::map<std::string, graph::Dim> symbols;
@@ -545,12 +558,12 @@ private:
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
   graph::Dim inProgram(const graph::Dim &size) const;
-  /// Stores as attributes of main: the sizes that the caller passes for an
-  /// input, where the type in the program has other sizes, and the sizes that
+  /// Stores two things as attributes of main: the sizes that the caller passes
+  /// for an input, if the program uses other sizes for it, and the sizes that
   /// must be equal in a call.
   void describeInputSizes();
-  /// For each argument of main: its sizes before any sizes were assumed to be
-  /// equal.
+  /// For each argument of main: its sizes as the caller passes them, before any
+  /// sizes were assumed to be equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
@@ -598,11 +611,12 @@ private:
   /// The names of main's arguments, in order.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
-  /// Values known to depend on inputs of the graph.
+  /// Values known to depend on inputs of the graph, which are therefore not
+  /// constants.
   llvm::DenseSet<mlir::Value> notConstant;
   static constexpr int64_t maxEvaluatedElements = int64_t(1) << 24;
-  /// The function calls in progress, and the total number of imported nodes:
-  /// nested calls can multiply nodes.
+  /// The calls of model functions in progress, and the depth of all calls,
+  /// which includes calls of functions by which ONNX defines operators.
   llvm::SmallVector<const onnx::FunctionProto *> callStack;
   unsigned callDepth = 0;
   /// The iteration numbers of the loops that the builder is in, outermost
@@ -610,6 +624,8 @@ private:
   llvm::SmallVector<mlir::Value> iterations;
   /// The number of branches of `If` that the builder is in.
   unsigned branchDepth = 0;
+  /// The total number of imported nodes, which is limited: nested calls of
+  /// functions can multiply nodes.
   size_t importedNodes = 0;
   bool exhausted = false;
 };

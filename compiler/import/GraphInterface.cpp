@@ -72,7 +72,7 @@ fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
   return std::nullopt;
 }
 
-/// Reports that an option names an unknown input or dimension; `known` are the
+/// Reports that `option` names an unknown input or dimension; `known` are the
 /// valid names.
 void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
                                        StringRef name,
@@ -202,10 +202,10 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   }
 }
 
-/// Returns the value of a symbol's name if the name is a formula: exporters
-/// call the length of a mask `past_sequence_length + sequence_length`. A
-/// formula is a sum of products of numbers and of symbols in `sizes`; nullopt
-/// for other names.
+/// Returns the value of a symbol's name if the name is a formula, such as
+/// `past_sequence_length + sequence_length`, which exporters write for the
+/// length of a mask. A formula is a sum of products of numbers and of symbols
+/// in `sizes`; nullopt for other names.
 static std::optional<Dim>
 sizeOfFormula(StringRef name, const std::map<std::string, Dim> &sizes) {
   if (!name.contains('+') && !name.contains('*'))
@@ -246,8 +246,8 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // The model may still determine the size, which has this upper bound until
-  // then. A symbol that occurs at several axes is reported once.
+  // The model may still determine the size. Until then, the size has this upper
+  // bound. A symbol that occurs at several axes is reported once.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
   if (formula && formula->known())
@@ -470,7 +470,8 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
-    // Without a table of shapes, the declared type fixes them.
+    // If no table of shapes is passed, the declared type fixes the shape of all
+    // elements of the sequence.
     if (!parts.empty() && parts.back() == Part::Elements) {
       Dims element;
       for (const auto &dim : tensorIn(input->type())->shape().dim())
@@ -546,9 +547,10 @@ void GraphImporter::bindOption(const std::string &name,
 }
 
 /// Compares the type of an output with its declaration in the model. A
-/// different shape is only a warning: converters of tree models declare the
-/// shape for one row. A declared sequence of maps from labels to scores is a
-/// warning as well: the output is a tensor with a column per label.
+/// different shape is only a warning, because converters of tree models declare
+/// the shape for a batch of one. A declared sequence of maps from labels to
+/// scores is also only a warning: the output is a tensor with a column per
+/// label.
 void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
                                   RankedTensorType type) {
   const onnx::TypeProto &declared = output.type();

@@ -41,8 +41,8 @@ struct ImportOptions {
   /// Sizes of dimensions from the command line. The key is a symbol ("batch"),
   /// an input with an axis ("input:0"), or "*" for all other dimensions.
   std::map<std::string, SizeRange> dims;
-  /// For dimensions that another option than --dim has set, such as "--entry
-  /// decode": this option, by the key in `dims`.
+  /// Maps each key of `dims` that another option than --dim has set to this
+  /// option, such as "--entry decode".
   std::map<std::string, std::string> dimOptions;
   /// Returns the option that set a dimension, for diagnostics.
   std::string optionOf(const std::string &dim) const {
@@ -58,7 +58,7 @@ struct ImportOptions {
   /// Data of inputs. An input is bound to its data, as by `bind`, only if its
   /// values determine a shape.
   std::map<std::string, mlir::DenseElementsAttr> data;
-  /// Operators that the model uses but does not define; null: none.
+  /// Operators that the model uses but does not define; null if there are none.
   std::shared_ptr<const CustomOperators> custom;
   /// Evaluates values that depend only on constants; if null, none are
   /// evaluated.
@@ -69,7 +69,7 @@ struct ImportOptions {
 
 /// An operator that the importer resolves itself, without an import function.
 struct ResolvedOperator {
-  /// The unsupported forms of the operator, as text; empty if there are none.
+  /// Text that says what is unsupported of the operator; empty if nothing is.
   llvm::StringRef limits;
   /// The operator of the graph dialect that a node becomes if it must be
   /// evaluated at run time; empty if there is none.

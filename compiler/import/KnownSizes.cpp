@@ -1,9 +1,10 @@
 // Evaluates integer tensors that are computed from sizes.
 //
 // Exporters compute shapes with operators such as Shape, Gather, Concat and
-// Reshape. If sizes are dynamic, such integers are expressions of sizes. They
-// are computed here element by element, including comparisons and selections.
-// An element that depends on other run-time values is unknown.
+// Reshape. If sizes are dynamic, the elements of such integer tensors are
+// expressions of sizes. This file computes these expressions element by
+// element, also for comparisons and selections. An element that depends on
+// other run-time values is unknown.
 
 #include "compiler/import/KnownSizes.h"
 
@@ -29,7 +30,7 @@ bool isFloat(Type type) { return type.isF32() || type.isF64(); }
 bool isFloat(Operation *op) { return isFloat(elementOf(op->getResult(0))); }
 
 /// Return the product and the quotient of two floats, all in units of 1 /
-/// floatUnit; nullopt if the result may not be a multiple of the unit.
+/// floatUnit; nullopt if the result might not be a multiple of 1 / floatUnit.
 Known floatProduct(const Dim &x, const Dim &y) {
   return (x * y).dividedBy(Dim(floatUnit));
 }
@@ -41,8 +42,9 @@ Known floatQuotient(const Dim &x, const Dim &y) {
 
 Dim floorOf(const Dim &x) { return x.floorDiv(floatUnit) * floatUnit; }
 Dim ceilOf(const Dim &x) { return Dim(0) - floorOf(Dim(0) - x); }
-/// Rounds a float, in units of 1 / floatUnit, to an integer. Nullopt unless the
-/// float is always an integer, since ties round to even.
+/// Rounds a float, in units of 1 / floatUnit, to an integer. Returns nullopt
+/// unless the float is always an integer, because size expressions cannot round
+/// ties to even.
 Known roundOf(const Dim &x) {
   if (x.divisor() % floatUnit == 0)
     return x;
@@ -59,7 +61,8 @@ Known quotientOf(const Dim &x, const Dim &y) {
     return quotientOf(none - x, none - y);
   if (y.least() < 0 || y == 0)
     return std::nullopt;
-  // A run that executes this division has no y = 0, so that y is at least 1.
+  // A run that reaches this division does not divide by 0, so y >= 1 is
+  // assumed.
   Dim by = largerOf(y, 1);
   Dim down = floorDiv(x, by);
   return x.least() >= 0 ? down
@@ -73,8 +76,8 @@ Known moduloOf(const Dim &x, const Dim &y) {
   return x - floorDiv(x, y) * y;
 }
 
-/// Returns `x` converted from type `from` to type `to`; a float is rounded
-/// towards zero to an integer.
+/// Returns `x` converted from type `from` to type `to`. A float is rounded
+/// towards zero when it becomes an integer.
 Known castOf(const Dim &x, Type from, Type to) {
   if (to.isInteger(1))
     return ifEqual(x, 0, 0, 1);
@@ -139,8 +142,9 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Maps each tensor to its elements in row-major order; to an empty list if its
-/// element type cannot represent sizes or it is too large to be a shape.
+/// Maps each tensor to its elements in row-major order. The list is empty if
+/// the tensor is too large to be a shape or its element type cannot represent
+/// sizes.
 class SizeValues {
 public:
   const KnownElements &of(Value value) {
@@ -206,7 +210,7 @@ private:
   }
 
   /// Whether a size fits into the type and the range of exact arithmetic, and
-  /// its expression is short enough to be recomputed at each use.
+  /// its expression is short enough to be computed again at each use.
   static bool isCounted(const Dim &x, Type type) {
     if (isFloat(type) && !isExactFloat(x))
       return false;
@@ -229,9 +233,9 @@ private:
     return x.least() >= -most && x.most() <= most;
   }
 
-  /// Numbers with a larger magnitude, such as the INT64_MAX that stands for the
-  /// end of an axis in Slice, are compared and moved, but not used in
-  /// arithmetic.
+  /// The largest magnitude of numbers that are used in arithmetic. Larger
+  /// numbers, such as INT64_MAX, which stands for the end of an axis in Slice,
+  /// are only compared and moved.
   static constexpr int64_t mostCounted = int64_t(1) << 40;
   static bool isSmall(const Dim &x) {
     return x.least() >= -mostCounted && x.most() <= mostCounted;
@@ -309,7 +313,8 @@ private:
     return tensorType(value).getNumElements();
   }
 
-  /// Returns the coordinates of element `number` of a tensor of `shape`.
+  /// Returns the coordinates of element `number`, in row-major order, of a
+  /// tensor of shape `shape`.
   static SmallVector<int64_t> placeOf(int64_t number, ArrayRef<int64_t> shape) {
     SmallVector<int64_t> at(shape.size());
     for (size_t axis = shape.size(); axis-- > 0; number /= shape[axis])

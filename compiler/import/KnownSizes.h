@@ -1,4 +1,5 @@
-// Evaluates integer tensors that are computed from sizes: see KnownSizes.cpp.
+// Evaluates integer tensors that are computed from dynamic sizes of tensors:
+// see KnownSizes.cpp.
 
 #ifndef INGOT_COMPILER_IMPORT_KNOWNSIZES_H
 #define INGOT_COMPILER_IMPORT_KNOWNSIZES_H
@@ -8,8 +9,8 @@
 
 namespace ingot {
 
-/// The elements of a tensor in row-major order, each a number, an expression of
-/// sizes, or nullopt if it is neither.
+/// The elements of a tensor in row-major order: each is a number, an expression
+/// of sizes, or nullopt if it is neither.
 using KnownElements = llvm::SmallVector<std::optional<graph::Dim>>;
 
 /// Returns the elements of an integer tensor as numbers and expressions of

@@ -34,8 +34,8 @@ static bool collectArguments(Value value, func::FuncOp main,
       arguments.push_back(argument);
       continue;
     }
-    // The evaluator handles only numbers; strings are addresses that are valid
-    // in one run only.
+    // The evaluator handles only numbers. A string is represented by an
+    // address, which differs from run to run.
     if (graph::hasDynamicSizes(next.getDefiningOp()) ||
         isa<graph::IfOp, graph::LoopOp, graph::StringsOp>(next.getDefiningOp()))
       return false;
@@ -97,8 +97,8 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
   return known;
 }
 
-/// The largest number of elements of data that determine a shape. Longer
-/// tensors contain data that the network processes.
+/// The largest number of elements of a tensor whose values may determine a
+/// shape. Longer tensors contain data that the network processes.
 static constexpr int64_t maxBoundElements = 256;
 
 void GraphImporter::foldPartOfShape(Binding &result) {

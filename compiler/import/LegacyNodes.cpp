@@ -1,8 +1,9 @@
 // Supports nodes of opset 6 and older.
 //
-// Import functions support the attributes of opset 6, and those of older opsets
-// for the operators that isOldFormKnown lists. Deviations of the exporters of
-// that time are corrected here; training forms are diagnosed as unsupported.
+// Nodes are read with the attributes of opset 6; older definitions are
+// supported for the operators that isOldFormKnown lists. Deviations of the
+// exporters of that time are corrected here. Training modes are diagnosed as
+// unsupported.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -11,9 +12,10 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Whether the form that an operator had before opset 6 is supported: it
-/// differs only by the attribute `consumed_inputs`, which named inputs that
-/// could be overwritten, or its import function handles it.
+/// Whether the definition that the operator `name` had before opset 6 is
+/// supported: it differs from the later one only by the attribute
+/// `consumed_inputs`, which named inputs that could be overwritten, or the
+/// operator's import function handles it.
 static bool isOldFormKnown(StringRef name) {
   static const llvm::StringSet<> names{"Abs",
                                        "Add",
@@ -69,8 +71,8 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
     return false;
   }
   ProtoNode view(*this, at);
-  // Dropout and BatchNormalization have training forms in these opsets; nodes
-  // for inference are marked by is_test.
+  // Dropout and BatchNormalization have a training mode in these opsets, which
+  // is the default; is_test=1 marks nodes for inference.
   bool trains =
       node.op_type() == "Dropout" || node.op_type() == "BatchNormalization";
   if (trains && !view.intAttr("is_test", 0)) {
@@ -114,8 +116,9 @@ bool GraphImporter::alignSecond(NodePlace &at) {
         view.requireAlike(at.inputs[0], at.inputs[1],
                           "the shapes of the inputs (which broadcast before "
                           "opset 7 only with `broadcast=1`)"));
-  // Exporters of opset 6 and older also wrote second operands with leading axes
-  // of size 1 beyond the rank of the first operand; these axes are dropped.
+  // Exporters of opset 6 and older also wrote second operands of a larger rank
+  // than the first operand, with leading axes of size 1; these axes are
+  // dropped.
   graph::Dims first = graph::dimsOf(at.inputs[0]);
   int64_t rank = first.size(), axis = view.intAttr("axis", 0);
   if (axis < 0)

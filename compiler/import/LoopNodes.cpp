@@ -104,8 +104,10 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
         succeeded(results))
       return results;
   bool hasCount = known && !at.inputs.empty() && at.inputs[0];
-  // Unrolling takes the trip count from the data, if it is not known otherwise.
-  // For a loop without an iteration, the sizes of the parts are not known yet.
+  // If the trip count and the condition are not known otherwise, they are bound
+  // to the given data. A loop that then has no iteration cannot be unrolled,
+  // since the shapes of its scan outputs are unknown, so `graph.loop` is tried
+  // again.
   Diagnostics whyKnown;
   auto isTaken = [&](size_t i) {
     return i >= at.inputs.size() || !at.inputs[i] ||
@@ -166,8 +168,8 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   CarriedForms forms;
   for (const Binding &state : states)
     forms.push_back(formOf(state));
-  // The element form of a sequence, and whether a tensor changes its shape, are
-  // known only after importing one iteration; by how much it grows, only after
+  // The sizes of a sequence's elements, and whether a tensor changes its shape,
+  // are known only after importing one iteration; how much it grows, only after
   // importing another one. So the loop is built several times.
   for (int tries = 0; tries < 4; ++tries) {
     bool grown = false;
@@ -230,8 +232,8 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
                              "between iterations is not supported");
       return false;
     }
-    // Compares the state before and after one iteration: if it has grown, its
-    // bounds must hold for all iterations.
+    // Compares the state before and after one iteration: if a size or the
+    // number of elements has grown, the new bound must hold for all iterations.
     CarriedForm before = forms[k] ? *forms[k] : *wanted,
                 first = initial ? *initial : before;
     if (first.tensor)
@@ -269,10 +271,11 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
 }
 
 namespace {
-/// Collects scan outputs of a loop that ends by its condition. The results are
-/// allocated for the maximal number of iterations. The loop carries the number
-/// of iterations done and whether another one follows, from which the generated
-/// program detects that the maximum was too small, and fails.
+/// Collects the scan outputs of a loop that ends by its condition. They are
+/// allocated for the maximal number of iterations. The loop carries two more
+/// states: the number of iterations done, and whether another one follows. From
+/// these, the generated program detects that the maximum was too small, and
+/// fails.
 struct OpenParts {
   graph::Dim made;
   /// The trip count of the loop; null if only the condition ends the loop.
@@ -285,7 +288,8 @@ struct OpenParts {
   }
   /// Returns, at the end of the body, the number of iterations done and whether
   /// another one follows. If `goesOn` is null, the condition does not end the
-  /// loop, and both are the body's last two arguments, unchanged.
+  /// loop, and both values are returned unchanged: they are the body's last two
+  /// arguments.
   static SmallVector<Value> carried(ProtoNode &node, func::FuncOp body,
                                     Value goesOn) {
     OpBuilder::InsertionGuard guard(node.builder);
@@ -298,9 +302,9 @@ struct OpenParts {
             node.reshape(goesOn, ArrayRef<int64_t>())};
   }
 
-  /// Returns the number of iterations whose scan outputs were collected; the
-  /// capacity plus 1, which makes the generated program fail, if another
-  /// iteration had followed.
+  /// Returns the number of iterations whose scan outputs were collected. If
+  /// another iteration would have followed, returns the capacity plus 1, which
+  /// makes the generated program fail.
   Value count(ProtoNode &node, Value done, Value goesOn) const {
     graph::RunTimeInts ints(node);
     done = ints.vector(done);
@@ -322,8 +326,9 @@ struct OpenParts {
 };
 } // namespace
 
-/// Returns the iteration number or the condition, input `i` of the body, in the
-/// rank that the body declares: old exporters declare an axis of size 1.
+/// Returns `scalar`, the iteration number or the condition, reshaped to the
+/// rank that the body declares for its input `i`: old exporters declare an axis
+/// of size 1.
 static Binding inDeclaredRank(ProtoNode &node, Value scalar,
                               const onnx::GraphProto &body, int i) {
   if (i >= body.input_size() || !body.input(i).type().has_tensor_type())
@@ -345,7 +350,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     if (value && graph::tensorType(value).getNumElements() != 1)
       return node.invalid(
           "the trip count and the condition must have one element each");
-  // The trip count, if it can be computed from sizes.
+  // The trip count, if it is a constant or can be computed from sizes.
   std::optional<graph::Dim> count;
   if (limit) {
     if (DenseElementsAttr known = constantOf(limit))
@@ -396,7 +401,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
                  count, forms, grown))
     return failure();
   // Collects the results of the body (the condition, the states and the scan
-  // outputs) and the forms in which they are returned as tensors.
+  // outputs) and the forms by which tensors represent them.
   SmallVector<CarriedForm> resultForms;
   SmallVector<Binding> tensors;
   SmallVector<std::string> tensorNames;
@@ -512,12 +517,13 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     return node.unsupported(
         "a loop without a trip count and without a condition never ends");
   if (count == graph::Dim(0)) {
-    // Without an iteration, the states are unchanged, and the scan outputs are
-    // empty.
+    // In a loop without iterations, the states are unchanged, and the scan
+    // outputs are empty.
     SmallVector<Binding> bindings(states);
     for (Type type : ArrayRef(results).drop_front(carried.size())) {
       auto empty = cast<RankedTensorType>(type);
-      // A constant has no size that is known only at run time.
+      // A constant cannot have a dynamic size, so a tensor with dynamic sizes
+      // is built by Expand.
       bindings.push_back(Binding::known(
           graph::hasDynamicSizes(empty)
               ? node.build<graph::ExpandOp>(
@@ -630,8 +636,8 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     iteration.leave();
     if (failed(results))
       return failure();
-    // After the first iteration, the condition is the one that the body
-    // returns, also if the loop has no initial condition.
+    // After the first iteration, the body's condition decides whether another
+    // one follows, even if the loop has no initial condition.
     condition = (*results)[0].value;
     for (size_t k = 0; k < stateCount; ++k)
       states[k] = (*results)[1 + k];

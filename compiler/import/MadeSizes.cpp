@@ -2,9 +2,9 @@
 //
 // If a size is an element of a tensor computed at run time (the count of
 // NonZero, or a shape operand), it becomes a symbol. The bounds of the symbol
-// are inferred from the operands or given by the user. From then on the size is
-// treated like a dynamic size of an input. The broadcast of two sizes, each of
-// which may be 1, also becomes a data-dependent size.
+// are inferred from the operands or given by the user. From then on, the size
+// is treated like a dynamic size of an input. The broadcast of two sizes, each
+// of which may be 1, becomes a data-dependent size as well.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/KnownSizes.h"
@@ -161,9 +161,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };
-  // The upper bound of a quotient, or one that is computed from intervals, may
-  // combine extremes that never occur together. If --dim gives a smaller bound
-  // for all sizes (`*`), that bound is used instead.
+  // The upper bound of a quotient, or a bound that ValueBounds.cpp computes
+  // from intervals, may combine extremes that never occur together. If --dim
+  // gives a smaller bound for all sizes (`*`), that bound is used instead.
   auto all = options.dims.find("*");
   auto isLoose = [&](int64_t bound) {
     return all != options.dims.end() && bound > all->second.most;
@@ -184,8 +184,8 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     if (!given && computed[i] && !isLoose(*computed[i]))
       bound = computed[i];
     // An element that is an expression of symbols is not read from the tensor.
-    // An expression with a choice such as min(x, y) (SizeChoice) is read, so
-    // that the caller sees it as a plain symbol.
+    // An expression with a choice such as min(x, y) (SizeChoice) is read from
+    // the tensor, so that the caller sees it as a single symbol.
     if (isKnown(known[i]) &&
         llvm::all_of(known[i]->symbols(), [](kernel::SymbolAttr symbol) {
           return symbol.isGiven();
@@ -232,8 +232,8 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
   // need not pass it.
   if (branchDepth == 0 && !llvm::any_of(distance.given(), isOfRun))
     builder.setInsertionPointToStart(&main.getBody().front());
-  // Only a check in main is recorded as done, since a check inside a body does
-  // not cover runs that skip the body.
+  // Only a check in main is added to `checked`, since runs that skip the body
+  // do not execute a check inside it.
   if (builder.getInsertionBlock() == &main.getBody().front())
     checked.push_back(distance);
   buildCheck(at, distance, 0);

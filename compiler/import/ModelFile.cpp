@@ -28,7 +28,7 @@ static constexpr uint64_t maxModelBytes = INT32_MAX;
 static constexpr int readBytes = 1 << 18;
 
 /// The limit for the nesting of subgraphs, types and functions; real models
-/// stay below ten.
+/// have less than ten levels.
 static constexpr int maxNesting = 100;
 
 /// Returns a guess, for diagnostics, of the kind of a file that is not an ONNX
@@ -131,7 +131,7 @@ const onnx::FunctionProto &ModelFile::keep(onnx::FunctionProto &&function) {
       std::make_unique<onnx::FunctionProto>(std::move(function)));
 }
 
-/// The entries of a tensor's external_data: the file, and the bytes in it.
+/// The external_data entries of a tensor: a file, and a range of bytes in it.
 namespace {
 struct ExternalEntries {
   StringRef location;
@@ -164,9 +164,9 @@ static bool readEntries(const onnx::TensorProto &tensor,
 }
 
 /// Returns the folder of `model` and, if `model` is a symbolic link, the folder
-/// of its target, both as real paths. Caches of downloaded models use links for
-/// both files: `name/model.onnx` to `blobs/a`, `name/model.onnx_data` to
-/// `blobs/b`.
+/// of the link's target, both as real paths. In a cache of downloaded models,
+/// the model file and its external data may both be links: `name/model.onnx` to
+/// `blobs/a`, `name/model.onnx_data` to `blobs/b`.
 static SmallVector<SmallString<256>, 2> foldersOf(StringRef model) {
   SmallVector<SmallString<256>, 2> folders;
   auto add = [&](StringRef folder) {

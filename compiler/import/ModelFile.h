@@ -37,11 +37,12 @@ public:
   onnx::ModelProto &model() { return *proto; }
   const onnx::ModelProto &model() const { return *proto; }
   llvm::StringRef path() const { return filePath; }
-  /// Returns the model's description of itself (doc_string), or of its graph.
+  /// Returns the description (doc_string) of the model or, if it has none, of
+  /// its main graph.
   llvm::StringRef description() const;
   /// Allows external data in the file at `path`, which Ingot has written
-  /// itself, even if it is outside of the model's folder. Applies to constants
-  /// whose location is exactly `path`.
+  /// itself, even if the file is outside of the model's folder. Applies to
+  /// constants whose location is exactly `path`.
   void setScratch(llvm::StringRef path) { scratchPath = path.str(); }
 
   /// Maps the data of a tensor with external data. Each tensor has its own

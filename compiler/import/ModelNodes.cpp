@@ -13,12 +13,14 @@ namespace {
 
 using Names = llvm::StringSet<>;
 
-/// What is known of the values that a graph can read.
+/// The names of the values that a graph can read and that are constant, or that
+/// depend only on the sizes of tensors.
 struct Values {
   Names constant, ofSizes;
 };
 
-/// Operators whose results change from run to run without inputs.
+/// Whether the results of an operator change from run to run even if its inputs
+/// do not.
 bool isRandom(StringRef op) {
   return op.starts_with("Random") || op == "Multinomial" || op == "Bernoulli";
 }

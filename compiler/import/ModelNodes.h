@@ -1,4 +1,4 @@
-// Lists all nodes of an ONNX model, for tables that account for each of them.
+// Lists all nodes of an ONNX model, for reports that have an entry per node.
 
 #ifndef INGOT_COMPILER_IMPORT_MODELNODES_H
 #define INGOT_COMPILER_IMPORT_MODELNODES_H
@@ -18,7 +18,7 @@ struct ModelNode {
   /// for the attribute `body` of the node `loop`.
   std::string graph;
   int64_t index = 0; ///< position in its graph
-  /// The name by which locations in the IR refer to the node.
+  /// The name of the node in the locations of the IR.
   std::string name;
   std::string op; ///< operator, with its domain unless that is ONNX's own
   std::vector<std::string> inputs, outputs;

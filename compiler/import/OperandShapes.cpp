@@ -25,12 +25,12 @@ StringRef operandRule(StringRef domain, StringRef name) {
 namespace {
 
 /// One input in a rule of OperandShapes.def: its name and its alternative
-/// shapes as text, such as "[N,C]|[]".
+/// shapes, as text such as "[N,C]|[]".
 struct RuleInput {
   StringRef name, shapes;
 };
 
-/// One of the alternatives of a rule in OperandShapes.def, separated by `;`.
+/// One of the alternatives that `;` separates in a rule of OperandShapes.def.
 struct Clause {
   /// The required value of an attribute, such as "layout=1"; empty if there is
   /// none.
@@ -70,17 +70,20 @@ SmallVector<StringRef> sizesOf(StringRef shape) {
 
 bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
 
-/// What a dynamic size may be assumed to equal so that a shape matches a rule.
+/// What a dynamic size may be assumed to be equal to so that an input's shape
+/// matches a rule.
 enum class Assume {
   Nothing,
-  /// Other sizes of the inputs, values of attributes, and multiples of both.
+  /// A dynamic size may be assumed to be equal to other sizes of the inputs,
+  /// values of attributes, and multiples of both.
   Sizes,
-  /// In addition, numbers in the rule itself.
+  /// In addition, a dynamic size may be assumed to be equal to a number in the
+  /// rule.
   Numbers
 };
 
-/// The values of the letters in a rule of OperandShapes.def, as far as the
-/// inputs matched so far have determined them.
+/// The values of the letters in a rule of OperandShapes.def that the inputs
+/// matched so far have determined.
 class Bindings {
 public:
   explicit Bindings(AttributeValue attribute) : attribute(attribute) {}
@@ -120,7 +123,7 @@ public:
     return known;
   }
 
-  /// The pairs of sizes that have been assumed to be equal so far.
+  /// The pairs of sizes that had to be assumed to be equal so far.
   SizePairs needed;
 
 private:
@@ -130,9 +133,9 @@ private:
     });
   }
 
-  /// Matches a size with a product such as "4*H". A factor may be a letter
-  /// without a value, which is then determined; with two such factors, the
-  /// product is not checked.
+  /// Matches a size with a product such as "4*H". If one factor is a letter
+  /// without a value, the letter gets the value for which the product equals
+  /// the size. If two factors have no value, the product is not checked.
   bool matchSize(StringRef text, const Dim &size) {
     constexpr int64_t most = int64_t(1) << 31;
     Dim known = 1;
@@ -222,8 +225,9 @@ struct ClauseResult {
   SizePairs needed = {};
 };
 
-/// Whether an input has one of the shapes of a rule. Of these, the first one
-/// that needs the fewest assumptions determines the letters.
+/// Whether `input` matches one of the alternatives `shapes`. If several match,
+/// the first of those that need the fewest assumptions determines the values of
+/// the letters in `bindings`.
 bool fitsOne(ArrayRef<StringRef> shapes, const OperandShape &input,
              Bindings &bindings, bool mayAssume) {
   for (Assume mode : {Assume::Nothing, Assume::Sizes, Assume::Numbers}) {

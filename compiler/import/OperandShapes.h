@@ -9,7 +9,7 @@
 // The importer checks the rule before it calls the import function, which can
 // then use ranks and sizes without checking them.
 //
-// An input has its name from ONNX's schema and a list of sizes:
+// An input is written as its name in ONNX's schema and a list of sizes:
 //
 //   N       a size: the same wherever the letter occurs in the rule
 //   3       this size
@@ -40,7 +40,7 @@
 
 namespace ingot {
 
-/// The name and shape of an input that the node has.
+/// The name and shape of one input of a node. Absent inputs have no entry.
 struct OperandShape {
   llvm::StringRef name;
   kernel::Dims shape;
@@ -55,7 +55,8 @@ using SizePairs = std::vector<std::pair<kernel::Dim, kernel::Dim>>;
 using AttributeValue =
     llvm::function_ref<std::optional<int64_t>(llvm::StringRef name)>;
 
-/// Returns the rule of an operator; empty if there is none.
+/// Returns the rule for the operand shapes of an operator; empty if there is
+/// none.
 llvm::StringRef operandRule(llvm::StringRef domain, llvm::StringRef name);
 
 struct OperandMismatch {

@@ -29,8 +29,9 @@ const onnx::AttributeProto *ProtoNode::find(StringRef name) const {
 
 bool ProtoNode::hasAttr(StringRef name) const { return find(name); }
 
-/// Whether an attribute has a value of its type. Some writers omit a value of 0
-/// or "": an attribute that has only a type has protobuf's default value.
+/// Whether an attribute has a value of the type that `isWritten` tests. Some
+/// writers omit a value of 0 or "", so an attribute that has only a type has
+/// the default value of protobuf.
 static bool hasValue(const onnx::AttributeProto *attr,
                      bool (onnx::AttributeProto::*isWritten)() const) {
   return attr && ((attr->*isWritten)() ||

@@ -36,8 +36,8 @@ public:
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y) override {
-    // Two sizes that cannot be 1 do not broadcast, so the model requires them
-    // to be equal.
+    // Two sizes that cannot be 1 cannot be broadcast, so the model requires
+    // them to be equal.
     return importer.assumeEqual(x, y) ||
            (x.least() > 1 && y.least() > 1 && importer.requireEqual(x, y));
   }

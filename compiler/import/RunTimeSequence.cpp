@@ -112,8 +112,8 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
 }
 
 Value SequenceBuilder::inRoom(Value flat, int64_t width) {
-  // The part of the row after the element may be undefined, except for booleans
-  // and strings, which must be valid values: their rows are filled.
+  // The rest of the row after the element may be undefined, except for booleans
+  // and strings: these must have valid values, so their rows are padded.
   Type element = elementOf(flat);
   Dim own = dimsOf(flat)[0];
   if (own == width)
@@ -289,7 +289,7 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   auto one = pack({x}, {form->element, form->sizes, 1});
   if (failed(one))
     return failure();
-  // The elements from the insertion position on move to the next row each.
+  // Each element from the insertion position on moves to the next row.
   Value rows = node->countTo(Dim(form->capacity));
   Value from =
       ints.sub(rows, node->cast(ints.less(place, rows), elementOf(rows)));
@@ -362,7 +362,7 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   if (failed(sizes))
     return failure();
   // For each row: the length of its element along the concatenated axis; 0 for
-  // rows after the last element.
+  // the unused rows after the last element.
   Value isElement = ints.less(node->countTo(Dim(capacity)), count);
   Value lengths = ints.numbers({1});
   if (isNewAxis)
@@ -400,8 +400,10 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
       inner(ArrayRef<Dim>(*sizes).drop_front(axis + 1));
   Dim outerSize = product(ArrayRef<Dim>(outer)),
       innerSize = product(ArrayRef<Dim>(inner));
-  // The index in the flattened rows of the result's element (o, p, i), where p
-  // is the position along the concatenated axis:
+  // The index of the result's element (o, p, i) in the flattened rows. p is the
+  // position along the concatenated axis, which[p] the element of the sequence
+  // that it belongs to, own[p] the length of this element along the axis, and
+  // inside[p] the offset in it:
   //   which[p] * width + (o * own[p] + inside[p]) * inner + i
   auto aligned = [&](Value vector, int64_t place) {
     return node->alignAt(vector, place, 3);
@@ -470,9 +472,9 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   }
   parts.shapes = columns.size() == 1 ? columns[0]
                                      : Value(node->build<ConcatOp>(columns, 1));
-  // For position f in row e of the result: the index of its element in the
-  // flattened `x`. f / inner / (length of part e) is the index along the outer
-  // axes.
+  // The index in the flattened `x` of the tensor element at position f in row e
+  // of the result. It is computed from the coordinates of f: along the axes
+  // before `axis` (out), along `axis` (mid), and along the axes after it (in).
   int64_t width = outer.most() * most * inner.most();
   Value place = node->alignAt(node->countTo(Dim(width)), 1, 2);
   Value own = node->alignAt(lengths, 0, 2), start = node->alignAt(starts, 0, 2);

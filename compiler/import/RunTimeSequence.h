@@ -101,8 +101,8 @@ public:
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
 
 private:
-  /// Returns a position counted from the front, adding `count` if it is
-  /// negative. The generated program fails if the result is not in [0, end).
+  /// Returns `position`, plus `count` if it is negative. The generated program
+  /// fails if the result is not in [0, end).
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);

@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The attributes of a Scan node, per scan input and output.
+/// The operands and attributes of a Scan node. The lists of axes and directions
+/// have an entry for each scan input or scan output.
 struct ScanForm {
   size_t states, inputs, outputs;
   SmallVector<int64_t> inputAxes, outputAxes, inputReversed, outputReversed;

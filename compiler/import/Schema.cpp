@@ -130,7 +130,7 @@ std::vector<OperatorInfo> standardOperators() {
 }
 
 //===----------------------------------------------------------------------===//
-// Arity and attributes
+// Checks of arity and attributes
 //===----------------------------------------------------------------------===//
 
 static const onnx::OpSchema::FormalParameter *
@@ -258,7 +258,7 @@ std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
 }
 
 //===----------------------------------------------------------------------===//
-// Types
+// Checks of types and shapes
 //===----------------------------------------------------------------------===//
 
 onnx::TypeProto typeProto(Value value) {
@@ -403,8 +403,8 @@ checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
 }
 
 /// Checks the shapes of a node's inputs against the operator's rule in
-/// OperandShapes.def. With `needed`, sizes that may be equal are accepted and
-/// collected there.
+/// OperandShapes.def. If `needed` is given, dynamic sizes that may be equal are
+/// accepted as equal, and stored in `needed` as pairs.
 static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
                                               const onnx::OpSchema &schema,
                                               ArrayRef<Value> inputs,
@@ -450,8 +450,8 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
       return error;
     if (auto error = checkShapes(node, schema, inputs))
       return error;
-    // ONNX's shape rules of operators with subgraphs assume that all types in
-    // the subgraphs are known, so they are not called.
+    // If an operator has subgraphs, ONNX's shape rule is not called, because it
+    // assumes that all types in the subgraphs are known.
     bool hasGraph = llvm::any_of(schema.attributes(), [](const auto &formal) {
       return formal.second.type == onnx::AttributeProto::GRAPH ||
              formal.second.type == onnx::AttributeProto::GRAPHS;
@@ -498,7 +498,7 @@ std::string describeOperands(const onnx::OpSchema *schema,
 }
 
 //===----------------------------------------------------------------------===//
-// Function bodies
+// Function bodies by which ONNX defines operators
 //===----------------------------------------------------------------------===//
 
 /// Returns `node` with an element type for each output of its subgraphs. ONNX's

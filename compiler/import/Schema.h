@@ -17,7 +17,8 @@ namespace ingot {
 /// Returns a domain by its canonical name: "" for both names of ONNX's own
 /// domain, "" and "ai.onnx".
 llvm::StringRef canonicalDomain(llvm::StringRef domain);
-/// Returns the newest known opset of a domain; 0 if the domain is unknown.
+/// Returns the newest opset of a domain that Ingot knows; 0 if the domain is
+/// unknown.
 int64_t newestOpset(llvm::StringRef domain);
 /// Whether a domain is a well-known vendor domain: a model that uses its
 /// operators is valid.
@@ -63,7 +64,8 @@ struct SchemaError {
 /// needs no types.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
-/// Rejects a node that lacks an operand required by its operator.
+/// Returns an error if an input that the operator requires is not given.
+/// `isGiven` has an entry per input.
 std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
                                       llvm::ArrayRef<bool> isGiven);
 /// Returns pairs of sizes that must be equal for the inputs of a node to match
@@ -87,8 +89,9 @@ std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Value> inputs,
                              llvm::ArrayRef<mlir::Type> outputs);
 
-/// Returns the body of a function operator for these inputs; nullopt if it has
-/// none. `elements` has the element type of each input that is a sequence.
+/// Returns the function body by which ONNX defines the operator of `node`, for
+/// inputs of these types; nullopt if ONNX does not define it as a function.
+/// `elements` has the element type of each input that is a sequence.
 std::optional<onnx::FunctionProto>
 functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
              int64_t opset, llvm::ArrayRef<mlir::Value> inputs,

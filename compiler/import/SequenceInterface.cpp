@@ -1,8 +1,9 @@
 // Imports inputs and outputs that are sequences or optional values.
 //
 // The tensors that such a value consists of (ValueFile.h) are arguments or
-// results of main. If data are given for an input, its shapes and presence are
-// fixed to those of the data, and a sequence becomes a list of slices.
+// results of main. If the user gives data for an input, its shapes and presence
+// are fixed to those of the data, and a sequence becomes a list of tensors,
+// each sliced from the argument.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -113,7 +114,7 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
   return sizes;
 }
 
-/// Returns the rows of a matrix as a list of tensors, with the given shapes.
+/// Returns the rows of a matrix as a list of tensors with the given shapes.
 static std::vector<Value> listOf(OpBuilder &builder, Value rows,
                                  ArrayRef<SmallVector<int64_t>> shapes) {
   std::vector<Value> list;

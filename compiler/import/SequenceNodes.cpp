@@ -227,8 +227,8 @@ NodeResults GraphImporter::importSequenceLength(NodePlace &at) {
   return SmallVector<Binding>{Binding::known(integers(at, {}, length))};
 }
 
-/// Splits `x` along an axis into parts of the given lengths. Without
-/// `keepsAxis`, all lengths are 1, and the axis is removed from each part.
+/// Splits `x` along an axis into parts of the given lengths. If `keepsAxis` is
+/// false, all lengths are 1, and the axis is removed from each part.
 static NodeResults listOfParts(ProtoNode &node, OpBuilder &builder, Value x,
                                int64_t axis, ArrayRef<int64_t> lengths,
                                bool keepsAxis) {

@@ -50,7 +50,8 @@ static bool isOfStrings(Value value) {
 }
 
 bool GraphImporter::checkStrings(const NodePlace &at) {
-  // The body of a function of the model is checked node by node.
+  // A call of a model-local function is not checked here: the nodes of its body
+  // are checked when they are imported.
   if (llvm::none_of(at.inputs, isOfStrings) ||
       llvm::is_contained(takingStrings, StringRef(at.node.op_type())) ||
       functions.count(

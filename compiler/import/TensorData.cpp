@@ -196,7 +196,8 @@ DenseElementsAttr toDense(ElementsAttr attr) {
 namespace {
 struct Elements {
   ArrayRef<char> bytes;
-  /// Keeps the storage alive; null if it outlives the attribute.
+  /// Keeps the storage alive; null if the storage outlives the attribute
+  /// anyway.
   std::shared_ptr<void> owner;
   std::vector<char> own;
   bool isOwn = false;

@@ -19,8 +19,8 @@ namespace ingot {
 
 class ModelFile;
 
-/// Returns the MLIR type of an ONNX TensorProto.DataType; null if Ingot does
-/// not support it.
+/// Returns the MLIR type for a value of ONNX's enum TensorProto.DataType; null
+/// if Ingot does not support it.
 mlir::Type elementType(int64_t dataType, mlir::MLIRContext *context);
 /// Returns the ONNX data type of an element type; 0 (UNDEFINED) if there is
 /// none.

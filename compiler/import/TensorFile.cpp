@@ -239,8 +239,8 @@ bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
 // NumPy
 //===----------------------------------------------------------------------===//
 
-/// Returns NumPy's name of an element type, kind and size in bytes: "f4" for
-/// float32.
+/// Returns NumPy's name of an element type, which consists of a letter and the
+/// size in bytes: "f4" for float32.
 static std::string npyType(Type element) {
   char kind = isa<FloatType>(element)     ? 'f'
               : element.isInteger(1)      ? 'b'
@@ -252,8 +252,8 @@ static std::string npyType(Type element) {
   return kind + std::to_string(elementBytes(element));
 }
 
-/// Returns NumPy's name of an element type in words, such as "float64" for
-/// "f8", which could be mistaken for an 8-bit type of ONNX.
+/// Returns the name of a NumPy type in words: "float64" for "f8", which could
+/// be mistaken for an 8-bit type of ONNX.
 static std::string npyTypeName(StringRef descr) {
   static constexpr std::pair<char, StringLiteral> kinds[] = {
       {'f', "float"}, {'i', "int"}, {'u', "uint"}, {'c', "complex"}};

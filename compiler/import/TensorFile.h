@@ -22,7 +22,8 @@ class TypeProto;
 
 namespace ingot {
 
-/// A tensor with elements in whole bytes, as generated code reads them.
+/// A tensor whose elements are stored in whole bytes, as generated code reads
+/// them.
 struct Tensor {
   mlir::RankedTensorType type;
   std::vector<char> bytes;
@@ -44,7 +45,8 @@ struct Tensor {
 /// addresses.
 const char *intern(llvm::StringRef string);
 
-/// A tensor that the caller passes: an input, or a part of one (ValueFile.h).
+/// A tensor that the caller passes: an input, or one of the tensors by which an
+/// input that is a sequence or optional is passed (ValueFile.h).
 struct GraphInput {
   std::string name;
   /// Null if the input is not a tensor or its element type is unsupported.
@@ -85,12 +87,13 @@ bool parseFile(llvm::StringRef path, google::protobuf::MessageLite &proto,
 bool writeProto(llvm::StringRef path,
                 const google::protobuf::MessageLite &proto, std::string &error);
 
-/// Reads a .npy file. `elementType` selects among types that NumPy lacks
-/// (bfloat16, float8), whose bits are stored as unsigned integers or raw bytes.
+/// Reads a .npy file. `elementType` is the expected element type: elements of
+/// types that NumPy lacks (bfloat16, float8) are stored as unsigned integers or
+/// raw bytes.
 std::optional<Tensor> readNpy(llvm::StringRef path, mlir::Type elementType,
                               std::string &error);
-/// Parses the contents of a .npy file, as readNpy does; `what` names the file
-/// in errors.
+/// Parses the contents of a .npy file, as readNpy does; error messages call the
+/// file `what`.
 std::optional<Tensor> parseNpy(llvm::StringRef bytes, llvm::StringRef what,
                                mlir::Type elementType, std::string &error);
 bool writeNpy(llvm::StringRef path, const Tensor &tensor, std::string &error);

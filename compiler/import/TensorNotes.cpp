@@ -75,7 +75,8 @@ private:
                                                   ", zero point " + zero);
   }
 
-  /// Returns the only element of a constant; empty if there is none.
+  /// Returns the element of the constant `name` as text; empty if there is no
+  /// such constant or it does not have exactly one element.
   std::string number(StringRef name) const {
     const onnx::TensorProto *tensor = constants.lookup(name);
     std::string error, text;

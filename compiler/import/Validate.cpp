@@ -300,8 +300,8 @@ void Validator::checkOperator(const onnx::NodeProto &node, int index,
       unknownOperator(node, index, opset->second, place);
     return;
   }
-  // The first form of GroupNormalization is deprecated, but a later form of the
-  // same name exists.
+  // The GroupNormalization of opset 18 is deprecated, but opset 21 defines an
+  // operator of the same name.
   bool isKept = node.op_type() == "GroupNormalization";
   if (schema->Deprecated() && !isKept)
     return reportNode(DiagnosticId::UnknownOperator,

@@ -1,9 +1,9 @@
-// Computes upper bounds of integers that a run computes.
+// Computes upper bounds of integers that the generated program computes.
 //
-// A size may be computed by functions for which there are no expressions of
-// sizes, such as int(sqrt(float(n))) or floor(n * 0.7), or depend on a choice
-// made by data. The generated program computes such a size, and its upper bound
-// is computed here with interval arithmetic:
+// A size may depend on functions that size expressions lack, such as
+// int(sqrt(float(n))) or floor(n * 0.7), or on a choice made by data. The
+// generated program computes such a size. This file computes its upper bound
+// with interval arithmetic:
 //
 //   n in [1, 400]  ->  sqrt(n) in [1, 20]  ->  at most 20
 //
@@ -45,9 +45,9 @@ Interval ofType(Type type) {
   return {-most, most - 1};
 }
 
-/// Whether an integer type can represent the finite ends of an interval. A
-/// value that overflows although an end is infinite is detected by the
-/// generated program, which checks the sizes that it reads.
+/// Whether an integer type can represent the finite ends of an interval.
+/// Infinite ends are ignored: the generated program checks the sizes that it
+/// reads, and so detects a value that overflows.
 bool isHeld(Interval x, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
@@ -94,8 +94,9 @@ Interval quotientOf(Interval x, Interval y) {
       {x.least / y.least, x.least / y.most, x.most / y.least, x.most / y.most});
 }
 
-/// Returns the interval of the integer quotient x / y. A run that divides has
-/// no y = 0, so that the magnitude of the quotient is at most that of x.
+/// Returns the interval of the integer quotient x / y. A run that reaches the
+/// division does not divide by 0, so the magnitude of the quotient is at most
+/// that of x.
 Interval integerQuotientOf(Interval x, Interval y) {
   if (y.least < 0)
     return {-infinity, infinity};
@@ -104,8 +105,8 @@ Interval integerQuotientOf(Interval x, Interval y) {
   return growing(quotientOf(x, y), std::trunc);
 }
 
-/// Returns the result of a comparison: 1 or 0 if the intervals decide it, else
-/// both.
+/// Returns the interval of a comparison's result: [1, 1] or [0, 0] if the
+/// intervals of the operands decide it, else [0, 1].
 Interval truth(bool isTrue, bool isFalse) {
   return {isTrue ? 1.0 : 0.0, isFalse ? 0.0 : 1.0};
 }
@@ -191,8 +192,9 @@ std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The intervals of the elements of each tensor, in row-major order. A tensor
-/// with dynamic sizes or many elements has one interval for all its elements.
+/// Maps each tensor to the intervals of its elements, in row-major order. A
+/// tensor with dynamic sizes or many elements has one interval for all its
+/// elements.
 class Bounds {
 public:
   const Intervals &of(Value value, int depth = 0) {
@@ -205,7 +207,7 @@ public:
       found = {type};
     bool isFloat = isa<FloatType>(elementOf(value));
     for (Interval &x : found) {
-      // A relative error that is larger than that of a few roundings to
+      // A relative error that is larger than the error of a few roundings to
       // float32.
       constexpr double slack = 1e-6;
       if (isFloat)
@@ -226,8 +228,8 @@ public:
     return whole;
   }
 
-  /// Returns the interval of element `i` of `count`. `x` may have one interval
-  /// for all elements.
+  /// Returns the interval of element `i` of a tensor with `count` elements. `x`
+  /// may have one interval for all elements.
   static Interval at(const Intervals &x, size_t i, size_t count) {
     return x.size() == count ? x[i] : wholeOf(x);
   }

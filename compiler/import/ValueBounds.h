@@ -1,4 +1,5 @@
-// Upper bounds of integers that a run computes: see ValueBounds.cpp.
+// Upper bounds of integers that the generated program computes: see
+// ValueBounds.cpp.
 
 #ifndef INGOT_COMPILER_IMPORT_VALUEBOUNDS_H
 #define INGOT_COMPILER_IMPORT_VALUEBOUNDS_H

@@ -2,9 +2,9 @@
 //
 // The interface of generated code has only tensors. A sequence is passed as a
 // matrix with one row per element, which is stored in row-major order from the
-// start of its row, and, unless the type fixes the shape of all elements, a
-// table with the shape of each element. An optional value is passed as a
-// boolean, whether it is present, and its content:
+// start of its row. If the type does not fix the shape of all elements, a table
+// with the shape of each element is passed as well. An optional value is passed
+// as its content and a boolean that says whether it is present:
 //
 //   x: sequence of float32[?]      x [count, most], x_shapes [count, 1]
 //   x: optional float32[3]         x_present [], x [3]
@@ -33,7 +33,7 @@ std::string partName(llvm::StringRef name, Part part);
 /// Returns the roles of the tensors in which a value of this type is passed, in
 /// order; empty if the interface does not support the type.
 llvm::SmallVector<Part> partsOf(const onnx::TypeProto &type);
-/// Returns the type of the tensors in a value of type `type`: of a tensor
+/// Returns the type of the tensors in a value of type `type`: of the tensor
 /// itself, or of the elements of a sequence; null if there are none.
 const onnx::TypeProto_Tensor *tensorIn(const onnx::TypeProto &type);
 
@@ -51,9 +51,10 @@ struct ModelValue {
   }
 };
 
-/// Reads a value of the same kind as `like` from a file. For an optional value,
-/// the file determines whether it is present and whether it is a sequence.
-/// Returns nullopt with the reason in `error` on failure.
+/// Reads a value from a file. `like` determines whether the file must contain a
+/// tensor, a sequence or an optional value. For an optional value, the file
+/// determines whether it is present and whether it is a sequence. Returns
+/// nullopt with the reason in `error` on failure.
 std::optional<ModelValue> readValue(llvm::StringRef path,
                                     const ModelValue &like,
                                     mlir::MLIRContext *context,
@@ -61,8 +62,8 @@ std::optional<ModelValue> readValue(llvm::StringRef path,
 bool writeValue(llvm::StringRef path, llvm::StringRef name,
                 const ModelValue &value, std::string &error);
 
-/// Returns a value without tensors, of the kind of `type` (tensor, sequence or
-/// optional).
+/// Returns a value without tensors that is a tensor, a sequence or optional, as
+/// `type` is.
 ModelValue emptyValue(const onnx::TypeProto &type);
 /// Splits `value` into the tensors in which the interface passes it; nullopt
 /// with the reason in `error` if it does not have the type `type`. An absent
@@ -84,7 +85,7 @@ ModelValue joinSequence(const Tensor &rows,
                         std::optional<llvm::ArrayRef<int64_t>> shape,
                         const Tensor *shapes);
 /// Returns the matrix `rows` with each row padded with zeros (or empty strings)
-/// to `width` elements, which is at least the present width.
+/// to `width` elements, which must be at least the current width.
 Tensor withRowsOf(const Tensor &rows, int64_t width);
 
 } // namespace ingot

@@ -17,7 +17,8 @@ using namespace llvm;
 namespace ingot {
 
 namespace {
-/// One entry of a file, as written.
+/// One entry of a file of custom operators; its fields are the text in the
+/// file.
 struct Declaration {
   std::string name, types, element, definition, function, scratch, parallel,
       scale;
@@ -55,14 +56,15 @@ static Error fault(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
-/// The property of a function whose result has the range of its first input.
+/// The metadata key of an ONNX function; the value "keep" says that the
+/// function's result has the same range as its first input.
 static constexpr const char *scaleKey = "ingot.scale";
 
 static StringRef canonical(StringRef domain) {
   return domain == "ai.onnx" ? "" : domain;
 }
 
-/// Turns declarations into functions.
+/// Converts declarations of custom operators to ONNX functions.
 class DeclarationReader {
 public:
   DeclarationReader(CustomOperators &result, StringRef path)
@@ -122,7 +124,8 @@ private:
     result.operators.push_back({std::move(function), entry.version});
   }
 
-  /// Adds an attribute with its default, or as a required one.
+  /// Adds an attribute with its default; an attribute without a default is
+  /// required.
   static void addAttribute(const AttributePattern &attribute,
                            onnx::FunctionProto &function) {
     using Proto = onnx::AttributeProto;
@@ -157,7 +160,8 @@ private:
                    "`function`");
     if (entry.outputs.size() != 1)
       return fault("an element expression has exactly one output");
-    // Sizes and types follow from the operators.
+    // Declared types of the operands are dropped: the operators in the
+    // expression determine the types and sizes.
     for (StringRef input : entry.inputs)
       function.add_input(input.split(':').first.trim().str());
     function.add_output(
@@ -168,7 +172,7 @@ private:
     return appendNodes(*formula, function);
   }
 
-  /// The names that sizes of an operator may use.
+  /// The names that the size formulas of a custom operator may use.
   struct Names {
     std::set<std::string, std::less<>> sizes, attributes;
 
@@ -189,7 +193,8 @@ private:
     }
   };
 
-  /// Checks the operands, and adds their names.
+  /// Checks the operands in `list`, and adds their names to `names` and
+  /// `function`.
   static Error addOperands(const std::vector<std::string> &list, bool areInputs,
                            Names &names, ArrayRef<TypeLetter> letters,
                            onnx::FunctionProto &function) {
@@ -219,7 +224,8 @@ private:
     return Error::success();
   }
 
-  /// `names` has the attributes.
+  /// Fills in `function` for an operator that is a C function: its body is one
+  /// CallExternal node. `names` contains the names of the attributes.
   Error fillCall(const Declaration &entry, Names names,
                  onnx::FunctionProto &function) {
     Expected<std::vector<TypeLetter>> letters = parseLetters(entry.types);
@@ -250,7 +256,8 @@ private:
           return isAlnum(c) || c == '_' || c == '{' || c == '}';
         }))
       return fault("`" + symbol + "` is not the name of a C function");
-    // {T} stands for the type of a letter.
+    // In the name of the C function, {T} stands for the element type that the
+    // letter T has in a call.
     for (StringRef rest = symbol.split('{').second; !rest.empty();
          rest = rest.split('{').second)
       if (rest.size() < 2 || rest[1] != '}' ||
@@ -384,7 +391,7 @@ void CustomOperators::addTo(onnx::ModelProto &model) const {
     for (const auto &import : model.opset_import())
       if (canonical(import.domain()) == domain)
         opset = import.version();
-    // Models may omit the import of a domain that only they know.
+    // A model may omit the opset import of the domain of its custom operators.
     if (!opset) {
       auto *import = model.add_opset_import();
       import->set_domain(entry.function.domain());

@@ -1,10 +1,10 @@
-// Custom operators, as declared in a file (--custom).
+// Custom operators, which the user declares in a file (--custom).
 //
-// A declaration becomes a function of ONNX operators that the model lacked, so
-// everything after the import of functions is the same as for functions in the
-// model. An operator that is a C function becomes a function whose one node,
-// CallExternal of the domain `ingot`, has the declaration in its attributes
-// (operators/External.cpp imports it).
+// Each declared operator is added to the model as a model-local ONNX function,
+// so that the importer handles both in the same way. The body of the function
+// consists of ONNX operators. If the operator is a C function, the body is one
+// node, CallExternal of the domain `ingot`, whose attributes contain the
+// declaration (operators/External.cpp imports it).
 //
 // The format, in YAML (docs/custom-operators.md describes it):
 //
@@ -44,8 +44,9 @@ public:
   /// The source files that define the C functions, for programs that Ingot
   /// builds itself.
   llvm::ArrayRef<std::string> sources() const { return files; }
-  /// Whether the result of a function that addTo has added has the range of its
-  /// first input, so that both can have the same scale.
+  /// Whether the result of `function`, which addTo has added, has the same
+  /// range of values as its first input, so that both can be quantized with the
+  /// same scale.
   static bool keepsScale(const onnx::FunctionProto &function);
 
 private:

@@ -10,7 +10,7 @@ namespace ingot {
 
 namespace {
 
-/// The opset of ONNX in which the functions are written.
+/// The ONNX opset of the operators in the generated functions.
 constexpr int64_t opset = 18;
 
 template <typename... Args> Error fault(const char *format, Args... args) {
@@ -56,7 +56,8 @@ public:
   }
 
 private:
-  /// Adds a constant that `set` defines, in the type of the first input.
+  /// Adds a constant whose value `set` defines, cast to the type of the first
+  /// input.
   std::string constant(function_ref<void(onnx::AttributeProto &)> set) {
     std::string value = node("Constant", {});
     onnx::NodeProto &last = *function.mutable_node(function.node_size() - 1);
@@ -84,8 +85,8 @@ private:
     });
   }
 
-  /// Returns the ONNX operator of this name in any case; null if there is none
-  /// or if it does not take that many inputs.
+  /// Returns the ONNX operator whose name equals `name` except for case; null
+  /// if there is none or if it does not accept `operands` inputs.
   static const onnx::OpSchema *operatorOf(StringRef name, int operands) {
     for (const onnx::OpSchema &schema :
          onnx::OpSchemaRegistry::get_all_schemas()) {

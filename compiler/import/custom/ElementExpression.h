@@ -1,4 +1,5 @@
-// Functions of ONNX operators from element expressions.
+// Builds functions of ONNX operators from the element expressions of custom
+// operators.
 
 #ifndef INGOT_COMPILER_IMPORT_CUSTOM_ELEMENTEXPRESSION_H
 #define INGOT_COMPILER_IMPORT_CUSTOM_ELEMENTEXPRESSION_H
@@ -8,11 +9,11 @@
 
 namespace ingot {
 
-/// Appends the nodes that compute `formula`, in tensors broadcast by NumPy's
-/// rule, to a function that has its inputs, attributes and one output. Names are
-/// those of inputs and of attributes (numbers), operators those of C; functions
-/// are the operators of ONNX, in lower case: exp, max, where. Constants have
-/// the type of the first input. Fails for unknown names.
+/// Appends nodes that compute `formula` elementwise, with NumPy's broadcasting,
+/// to `function`, which already has inputs, attributes and one output. Names in
+/// the formula are inputs or attributes (numbers). Operators are those of C;
+/// functions are operators of ONNX in lower case: exp, max, where. Constants
+/// have the type of the first input. Fails for unknown names.
 llvm::Error appendNodes(const Formula &formula, onnx::FunctionProto &function);
 
 } // namespace ingot

@@ -17,8 +17,8 @@ void Formula::forEachName(function_ref<void(StringRef)> use) const {
 
 namespace {
 
-/// The binary operators by how tightly they bind, loosest first. A longer
-/// spelling precedes the shorter one that it begins with.
+/// The binary operators by precedence, lowest first. Within an entry, an
+/// operator that begins with another one (`<=`) precedes it (`<`).
 constexpr const char *levels[][4] = {{"||"},       {"&&"},
                                      {"==", "!="}, {"<=", ">=", "<", ">"},
                                      {"+", "-"},   {"*", "/", "%"}};
@@ -38,7 +38,8 @@ public:
   }
 
 private:
-  /// Limits against formulas that would exhaust the stack.
+  /// The limit for the nesting of formulas, which would otherwise exhaust the
+  /// stack.
   static constexpr unsigned deepest = 100;
 
   void skip() { rest = rest.ltrim(); }
@@ -145,7 +146,8 @@ private:
     return {Formula::Number, value, digits.str(), {}};
   }
 
-  /// name[number]: an element of a list.
+  /// Parses the rest of `name[number]`, an element of a list, after the
+  /// bracket.
   Formula element(StringRef name) {
     skip();
     Formula index = number();
@@ -170,7 +172,8 @@ private:
 } // namespace
 
 Expected<Formula> parseFormula(StringRef text) {
-  // Formulas are visited recursively, and a + b + c + ... nests as well.
+  // Formulas are visited recursively, and a + b + c + ... is nested as well, so
+  // the length of the text is limited.
   constexpr size_t longest = 8000;
   if (text.size() > longest)
     return createStringError(inconvertibleErrorCode(),

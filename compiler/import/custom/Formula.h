@@ -1,4 +1,4 @@
-// Formulas: the sizes and the element expressions of custom operators.
+// Formulas of custom operators: sizes of operands, and element expressions.
 //
 // The grammar is that of C expressions without assignments: numbers, names,
 // name[number], calls, parentheses, - and !, * / %, + -, comparisons, && and
@@ -19,8 +19,9 @@ namespace ingot {
 struct Formula {
   enum Kind { Number, Name, Apply } kind = Number;
   double number = 0;
-  /// The name of a value or, for Apply, of the operator: a spelling such as "+",
-  /// "?:", "[]" (of a name and a number), or the name of a function.
+  /// The name of a value or, for Apply, of the operator: a spelling such as
+  /// "+", "?:" or "[]" (applied to a name and a number), or the name of a
+  /// function.
   std::string text = {};
   std::vector<Formula> operands = {};
 
@@ -28,7 +29,7 @@ struct Formula {
   bool applies(llvm::StringRef name) const {
     return kind == Apply && text == name;
   }
-  /// Calls `use` for each name of a value, not of a function.
+  /// Calls `use` for each name of a value, but not for names of functions.
   void forEachName(llvm::function_ref<void(llvm::StringRef)> use) const;
 };
 

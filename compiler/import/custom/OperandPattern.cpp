@@ -17,7 +17,7 @@ static bool isIdentifier(StringRef name) {
          all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
-/// Splits at commas outside of parentheses and brackets.
+/// Splits `text` at the commas that are outside of parentheses and brackets.
 static SmallVector<StringRef> splitSizes(StringRef text) {
   SmallVector<StringRef> parts;
   size_t begin = 0;

@@ -1,10 +1,10 @@
-// The shape and type of an operand of a C function, as declared.
+// The shape and type of an operand of a custom operator that is a C function.
 //
-//   x: T[n, c, h + 2]    a type or a letter for several; the size of each axis
-//   x: float[s..., c]    any number of axes, then one
+//   x: T[n, c, h + 2]    a type, or a letter for several; the size of each axis
+//   x: float[s..., c]    any number of axes `s`, then one axis
 //
-// In an input, a name that stands alone and is new gets the size of its axis.
-// Every other formula must equal it.
+// In an input, a size that is just a new name defines the name as the size of
+// the axis. Every other formula must equal the size of its axis.
 
 #ifndef INGOT_COMPILER_IMPORT_CUSTOM_OPERANDPATTERN_H
 #define INGOT_COMPILER_IMPORT_CUSTOM_OPERANDPATTERN_H
@@ -25,19 +25,19 @@ struct OperandPattern {
 
 llvm::Expected<OperandPattern> parseOperand(llvm::StringRef text);
 
-/// Returns the ONNX element type of this name ("float", "uint8"); 0 if there is
-/// none.
+/// Returns the number of an element type in TensorProto.DataType, given its
+/// name in ONNX ("float", "uint8"); 0 if there is none.
 int elementTypeOf(llvm::StringRef name);
 
-/// A letter for several element types: "T=float|uint8".
+/// A letter that stands for several element types, as in "T=float|uint8".
 struct TypeLetter {
   std::string letter;
   std::vector<std::string> types;
 };
-/// Reads letters that are separated by spaces.
+/// Parses definitions of letters, separated by spaces: "T=float|uint8 I=int32".
 llvm::Expected<std::vector<TypeLetter>> parseLetters(llvm::StringRef text);
 
-/// An attribute of the operator: "alpha:float=1", "pads:ints".
+/// The declaration of an attribute, such as "alpha:float=1" or "pads:ints".
 struct AttributePattern {
   std::string name, type, byDefault;
   bool hasDefault = false;

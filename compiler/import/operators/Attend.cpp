@@ -155,8 +155,8 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
 }
 
 /// Returns the matmul per head of `a` [B, N, S, any] and `b` [B, key heads,
-/// any, any]: of queries and transposed keys, or of weights and values. Several
-/// heads of `a` may share one head of `b`.
+/// any, any], which are queries and transposed keys, or softmax weights and
+/// values. Several heads of `a` may share one head of `b`.
 static Value headProduct(OnnxNode &node, Value a, Value b) {
   Dims as = dimsOf(a), bs = dimsOf(b);
   if (as[1] == bs[1]) {
@@ -191,9 +191,9 @@ static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
       ArrayRef<int64_t>{1, 1, 1, 1}, ArrayRef(sizes));
 }
 
-/// Expands `bias` to the shape of the scores `products` if it has a dynamic
-/// size that may be 1 or the size of the scores; otherwise returns `bias`,
-/// which broadcasts. Returns null if the shapes do not match.
+/// If `bias` has a dynamic size that may be 1 or the size of the scores
+/// `products`, expands `bias` to the shape of the scores. Otherwise returns
+/// `bias`, which broadcasts. Returns null if the shapes do not match.
 static Value fitBias(OnnxNode &node, Value bias, Value products) {
   if (dimsOf(bias).empty() || dimsOf(bias).size() > dimsOf(products).size())
     return {};
@@ -210,9 +210,9 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
   return isOpen ? node.broadcastTo(bias, sizes) : bias;
 }
 
-/// Returns the attention if each head has one query, and each group of `times`
-/// query heads shares a key and value head. The query heads of a group become
-/// `times` queries of one head, so that the key head is read once.
+/// Returns the attention for one query per head if each group of `times` query
+/// heads shares a key and value head. The query heads of a group become `times`
+/// queries of one head, so that the key head is read once.
 static Value attendByShared(OnnxNode &node, AttentionOperands o,
                             int64_t times) {
   int64_t heads = shapeOf(o.query)[1], shared = heads / times;
@@ -239,8 +239,8 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
   Value y = attend(node, o);
   if (!y)
     return {};
-  // `attend` has returned [B, times, key heads * any]; converts this to [B, 1,
-  // N * any], where N = key heads * times.
+  // `attend` has returned y of shape [B, times, key heads * any]. Rearranges it
+  // to [B, 1, N * any], where N = key heads * times.
   Dims sizes = dimsOf(y);
   int64_t width = shapeOf(y)[2] / shared;
   Value apart = node.reshape(y, ArrayRef<Dim>{sizes[0], times, shared, width});
@@ -280,8 +280,8 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
       products = bias ? node.elementwise<AddOp>({products, bias}) : Value();
     }
   if (products && o.visible) {
-    // Hidden keys get the smallest finite score instead of -infinity, so that a
-    // row without visible keys does not become NaN.
+    // Hidden keys get the smallest finite score instead of -infinity, so that
+    // the softmax of a query without visible keys does not become NaN.
     APFloat least = APFloat::getLargest(
         cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true);
     Value hidden = node.constant(

@@ -11,8 +11,8 @@
 namespace ingot::graph {
 
 /// The operands of an attention. Keys and values may have fewer heads than
-/// queries: each serves an equal number of query heads. Operands that are null
-/// are omitted.
+/// queries: each of their heads serves an equal number of query heads. Operands
+/// that are null are absent.
 struct AttentionOperands {
   /// Queries [B, N, S, H], keys [B, key heads, T, H] and values [B, key heads,
   /// T, any].
@@ -21,7 +21,8 @@ struct AttentionOperands {
   double scale = 1;
   /// Tensors that are added to the scores; each broadcasts to [B, N, S, T].
   llvm::SmallVector<mlir::Value> biases;
-  /// Booleans that broadcast to [B, N, S, T]: which keys a query attends to.
+  /// Booleans that tell which keys a query attends to; they broadcast to [B, N,
+  /// S, T].
   mlir::Value visible;
   /// Soft cap: a score p becomes cap * tanh(p / cap); 0 disables it.
   double cap = 0;
@@ -30,12 +31,13 @@ struct AttentionOperands {
   mlir::Value sink;
 };
 
-/// Returns the result of the attention [B, S, N * any]; null with a diagnostic
-/// if the shapes of the operands do not match.
+/// Returns the result of the attention, of shape [B, S, N * any], where `any`
+/// is the last size of the values; null with a diagnostic if the shapes of the
+/// operands do not match.
 mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
 
 /// Reports that `size` must be known at compile time to split heads; returns
-/// failure.
+/// failure. The diagnostic calls the size `what`, such as "the size of a head".
 mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
                                const llvm::Twine &what);
 
@@ -49,7 +51,8 @@ mlir::LogicalResult checkHeads(OnnxNode &node,
 mlir::Value splitHeads(OnnxNode &node, mlir::Value x, int64_t heads);
 
 /// Concatenates past keys or values `x` and new ones `y` along `axis`; returns
-/// `y` if `x` is null. Null with a diagnostic if the shapes do not match.
+/// `y` if `x` is null. Returns null with a diagnostic if the shapes do not
+/// match.
 mlir::Value joined(OnnxNode &node, mlir::Value x, mlir::Value y, int64_t axis);
 
 /// Returns the vector 0, 1, ..., count - 1 with elements of the integer type
@@ -59,14 +62,16 @@ mlir::Value positions(OnnxNode &node, const Dim &count, mlir::Type type);
 /// Returns a size as a scalar of the integer type `type`.
 mlir::Value sizeValue(OnnxNode &node, const Dim &size, mlir::Type type);
 
-/// Returns a boolean causal mask [1, 1, S, T]: true where the key is not after
-/// the query. The last query is at the position of the last key.
+/// Returns a boolean causal mask [1, 1, S, T], which is true for each key that
+/// is not after the query. The last query has the position of the last key.
 mlir::Value causal(OnnxNode &node, const Dim &queries, const Dim &keys);
 
-/// Converts a mask of ONNX Runtime's operators to a bias for the scores: the
-/// attribute `mask_filter_value` for hidden keys. A mask has lengths [B],
-/// lengths and start positions [2 * B], or numbers [B, T] or [B, S, T] that are
-/// 0 for hidden keys. `query` and `key` are [B, N, S, H].
+/// Converts a mask of ONNX Runtime's attention operators to a bias for the
+/// scores: 0 for visible keys, and the attribute `mask_filter_value` for hidden
+/// keys. The mask contains the lengths of the sequences [B], lengths followed
+/// by start positions [2 * B], or numbers [B, T] or [B, S, T] that are 0 for
+/// hidden keys. `query` and `key` have the shapes [B, N, S, H] and [B, N, T,
+/// H].
 mlir::FailureOr<mlir::Value> biasOfMask(OnnxNode &node, mlir::Value mask,
                                         mlir::Value query, mlir::Value key);
 

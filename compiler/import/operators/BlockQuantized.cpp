@@ -54,13 +54,15 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
-/// Returns the first `size` elements of `x` along its last axis.
+/// Returns the first `size` elements of `x` along its last axis: [..., n] ->
+/// [..., size].
 static Value cut(OnnxNode &node, Value x, int64_t size) {
   return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
 }
 
-/// Dequantizes blocks [.., count / block, block] with a scale and a zero point
-/// (or null) per block, and returns the first `count` floats [.., count].
+/// Dequantizes blocks [.., count / block, block] with a scale per block and,
+/// unless `zeros` is null, a zero point per block. Returns the first `count`
+/// floats as a tensor [.., count].
 static Value dequantizeBlocks(OnnxNode &node, Value blocks, Value scales,
                               Value zeros, int64_t count) {
   Dims one = dimsOf(scales);
@@ -129,8 +131,9 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
   return w;
 }
 
-/// Returns the zero points of MatMulNBits [columns, blocks], unpacked if they
-/// are packed like the weights; a scalar if the node has none.
+/// Returns the zero points of a MatMulNBits node [columns, blocks], unpacked if
+/// they are packed like the weights; the default zero point, a scalar, if the
+/// node has none.
 static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   Value given = node.input(3);
   Type byte = elementOf(node.input(1));
@@ -164,9 +167,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
                          node.reshape(node.input(1), {w->columns, w->blocks,
                                                       w->block * w->bits / 8}),
                          w->bits);
-  // `dequantizeBlocks` requires zero points of the type of the weights.
-  // Floating-point zero points are subtracted, and the difference scaled, by
-  // separate operators.
+  // `dequantizeBlocks` requires zero points of the same type as the weights.
+  // For floating-point zero points, separate operators subtract them and
+  // multiply the difference by the scales.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
     Value difference = node.elementwise<SubOp>(
@@ -179,9 +182,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
   } else {
-    // A default zero point becomes a constant with an element for each block: a
-    // broadcast computed from a scalar would be too large to fold, and then the
-    // weights would not be folded either.
+    // A default zero point becomes a constant with an element for each block. A
+    // broadcast of a scalar would be too large to fold, so that the weights,
+    // which are computed from it, would not be folded either.
     if (shapeOf(*zeros).empty())
       zeros = Value(node.build<ConstantOp>(DenseElementsAttr::get(
           RankedTensorType::get({w->columns, w->blocks}, elementOf(*zeros)),

@@ -50,8 +50,8 @@ Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
                               0, /*inRange=*/true);
 }
 
-/// Returns SOFTMAX_ZERO of scores [rows, classes], as ONNX Runtime defines it:
-/// a softmax in which scores of 0 remain 0.
+/// Returns the transform SOFTMAX_ZERO, as ONNX Runtime defines it, of scores
+/// [rows, classes]: a softmax in which scores of 0 remain 0.
 static Value softmaxZero(OnnxNode &node, Value scores) {
   Type type = elementOf(scores);
   auto number = [&](double value) { return node.scalarConstant(value, type); };

@@ -1,5 +1,5 @@
-// Shared by the classifiers and regressors of ai.onnx.ml: transforms of scores,
-// and labels.
+// Functions that the classifiers and regressors of ai.onnx.ml share: transforms
+// of scores, and labels.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_CLASSSCORES_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_CLASSSCORES_H
@@ -19,9 +19,10 @@ mlir::Value transformScores(OnnxNode &node, mlir::Value scores,
 mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
                              llvm::StringRef transform);
 
-/// Returns the transformed scores of two classes, given the score `second`
-/// [rows, 1] of the second one. The score of the first class is 1 - second, or
-/// -second if `negates`.
+/// Returns the transformed scores of both classes [rows, 2], given the score
+/// `second` [rows, 1] of the second class. The score of the first class, before
+/// the transform, is -second if `negates` is set or the transform is LOGISTIC,
+/// otherwise 1 - second.
 mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 
@@ -31,12 +32,13 @@ mlir::Value bothScores(OnnxNode &node, mlir::Value second,
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 classLabels(OnnxNode &node, llvm::StringRef integers, llvm::StringRef strings);
 
-/// Returns the labels at `indices`, one per row: int64 [rows], or strings.
+/// Returns the labels at `indices` (one index per row) as a tensor [rows] of
+/// int64 or strings.
 mlir::Value labelsAt(OnnxNode &node, llvm::ArrayRef<int64_t> labels,
                      mlir::Value indices);
 
-/// Returns input 0 as floats [rows, features]; a vector is one row. Null with a
-/// diagnostic if the input has more than two axes.
+/// Returns input 0 as floats [rows, features]; a vector [features] becomes one
+/// row. Returns null with a diagnostic if the input has more than two axes.
 mlir::Value featureRows(OnnxNode &node);
 
 } // namespace ingot::graph

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Requires the inner sizes of a matmul to be equal, also if they are dynamic.
+/// Requires the inner sizes of a matmul, which may be dynamic, to be equal.
 static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
   int64_t last = int64_t(shapeOf(a).size()) - 1,
           rank = int64_t(shapeOf(b).size()),
@@ -18,16 +18,16 @@ static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
   if (x.known() && y.known() && !(x == y))
     return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
                         " and " + kernel::sizeText(y));
-  // If one of the two inner sizes is a number, the operand with the other size
-  // gets this number.
+  // If one of the two inner sizes is a number, the operand whose inner size is
+  // dynamic gets this number as its size.
   return x.known() ? node.fitAxis(b, other, a, last,
                                   "the inner sizes of the matrix product")
                    : node.fitAxis(a, last, b, other,
                                   "the inner sizes of the matrix product");
 }
 
-/// Returns the matmul of `a` and `b` with elements of `type`. `zeros` has the
-/// zero points of integer operands, or is empty.
+/// Returns the matmul of `a` and `b`, with elements of type `type`. `zeros`
+/// contains the zero points of integer operands, or is empty.
 static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
   if (shapeOf(a).empty() || shapeOf(b).empty())
@@ -105,7 +105,8 @@ static ImportResult importGemm(OnnxNode &node) {
 }
 
 /// Transposes convolution weights [O, C / groups, kernel...] to [kernel..., C /
-/// groups, O], where C are input and O are output channels.
+/// groups, O], where C is the number of input channels and O that of output
+/// channels.
 static Value kernelLast(OnnxNode &node, Value w) {
   int64_t rank = shapeOf(w).size();
   SmallVector<int64_t> perm;
@@ -164,8 +165,9 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   return toChannelsFirst(node, y);
 }
 
-/// Crops axes to sizes that are known only at run time, half of the excess at
-/// the start. Axes that are too short get zeros at the end.
+/// Crops axes of `y` to sizes that are known only at run time: half of the
+/// excess is removed at the start of the axis, the rest at the end. Axes that
+/// are too short get zeros at the end.
 static Value cropAtRunTime(OnnxNode &node, Value y,
                            ArrayRef<WindowGeometry::Padded> axes) {
   RunTimeInts ints(node);
@@ -240,8 +242,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
         return node.invalid("the output would be empty on spatial axis " +
                             Twine(i));
       std::optional<int64_t> missing = (full - size).known();
-      // If the kernel is shorter than the stride, the output of auto_pad ends
-      // with the last window, and is not extended to input size times stride.
+      // If the kernel is shorter than the stride, the output with auto_pad ends
+      // with the last window, and is not extended to input size * stride.
       if (wanted.empty() && missing && *missing < 0) {
         size = full;
         missing = 0;
@@ -256,8 +258,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       shape.push_back(*autoPad == AutoPad::Valid ? full : given);
     }
     // If a node has both pads and auto_pad, ONNX's shape rule uses pads, but
-    // ONNX's specification auto_pad. The node is accepted if both give the same
-    // size.
+    // ONNX's specification uses auto_pad. The node is accepted if both give the
+    // same size.
     if (wanted.empty() && node.hasAttr("pads") &&
         surelyDiffer(shape.back(), given))
       return node.invalid("pads contradicts auto_pad");
@@ -283,8 +285,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       buildTranspose(node.builder, node.loc, w, perm),
       cropped.empty() ? bias : Value(), strides, dilations, low, groups);
   y = cropAtRunTime(node, toChannelsFirst(node, y), cropped);
-  // If zeros may have been appended, the bias is added last, because the
-  // appended elements get the bias as well.
+  // If zeros may have been appended, the bias is added here instead of in the
+  // convolution, so that it is also added to the appended elements.
   if (bias && !cropped.empty())
     y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
   return one(y);

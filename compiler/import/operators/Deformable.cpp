@@ -1,7 +1,8 @@
 // Imports DeformConv.
 //
-// A deformable convolution samples its input at positions given by offsets and
-// multiplies the samples by the weights. It becomes a grid_sample and a matmul:
+// A deformable convolution samples its input at positions that offsets shift,
+// and multiplies the samples by the weights. It becomes a GridSample and a
+// matmul:
 //
 //   samples [N, offset group, kernel position, output position, channel]
 //       times the mask, if there is one
@@ -17,7 +18,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// The sizes of a DeformConv node: `kernel` is the number of kernel positions,
+/// The sizes of a DeformConv node. `kernel` is the number of kernel positions,
 /// `places` the number of output positions per image.
 struct Sizes {
   Dim batch, channels, outputs;
@@ -26,9 +27,10 @@ struct Sizes {
 };
 } // namespace
 
-/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions before
-/// offsets are added, scaled so that the input, which has `size` elements along
-/// the axis, extends from -1 to 1: [kernel positions, output positions, 1].
+/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, without
+/// their offsets: [kernel positions, output positions, 1]. Coordinates are
+/// scaled so that the input, which has `size` elements along the axis, extends
+/// from -1 to 1.
 static Value startsOf(OnnxNode &node, const Sizes &sizes,
                       const WindowGeometry &geometry, int64_t size,
                       int64_t axis) {
@@ -80,7 +82,7 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
       Dims{sizes.kernel, sizes.places, 1});
 }
 
-/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions with
+/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, with
 /// their offsets: [N * offset groups, kernel positions, output positions, 1].
 static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
@@ -131,8 +133,8 @@ static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
   return std::nullopt;
 }
 
-/// Requires a tensor to have the sizes `perPlace`; fails with the diagnostic
-/// `what`.
+/// Requires a tensor to have the sizes `perPlace`; otherwise fails with the
+/// diagnostic `what`.
 static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
                                    const Dims &perPlace, const Twine &what) {
   if (shapeOf(tensor).size() != perPlace.size())
@@ -165,8 +167,8 @@ static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
       !node.requireAtLeast(dimsOf(x)[3], 1))
     return node.invalid(
         "the input has a spatial axis of size 0, which cannot be sampled");
-  // The sizes are read again for each tensor, since requiring that two sizes
-  // are equal may replace one of them.
+  // The sizes are read again for each tensor, since requiring two sizes to be
+  // equal may replace one of them in the types.
   auto perPlace = [&](int64_t each) -> FailureOr<Dims> {
     auto read = WindowGeometry::read(node, x, *kernel);
     if (failed(read))
@@ -224,8 +226,8 @@ static ImportResult importDeformConv(OnnxNode &node) {
     samples = node.elementwise<MulOp>(
         {samples,
          node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
-  // Moves the samples of all channels of each kernel position next to each
-  // other, then splits the channels into groups.
+  // Makes the samples of all channels of a kernel position adjacent, then
+  // splits the channels into groups.
   Dim inGroup = sizes.channels.floorDiv(sizes.groups),
       outGroup = sizes.outputs.floorDiv(sizes.groups);
   samples = node.reshape(

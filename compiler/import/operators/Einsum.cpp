@@ -1,8 +1,8 @@
 // Imports Einsum as matrix multiplications.
 //
-// Repeated labels of one operand become diagonals, labels that occur in only
-// one operand and not in the result are summed early, and operands are combined
-// from left to right:
+// If a label occurs twice in one operand, the diagonal of these axes is taken.
+// Axes whose label occurs in only one operand and not in the result are summed
+// first. Then the operands are combined from left to right:
 //
 //   bij, bjk -> bik    [b, i, j] x [b, j, k], a matmul
 //   bi, bj -> bij      [b, i, 1] * [b, 1, j], nothing is summed
@@ -122,9 +122,9 @@ LogicalResult Einsum::parse(StringRef equation) {
   return success();
 }
 
-/// Whether two sizes may broadcast at run time, because one of them may be 1.
-/// Only axes under the ellipsis do: axes of one letter must have equal sizes
-/// unless a size is known to be 1.
+/// Whether two sizes may broadcast at run time because one of them may be 1.
+/// This holds only for axes under the ellipsis: axes with a letter must have
+/// equal sizes unless a size is known to be 1.
 static bool mayBroadcast(Label label, const Dim &x, const Dim &y) {
   return label >= ellipsis && (x.mayBe(1) || y.mayBe(1));
 }
@@ -177,8 +177,8 @@ LogicalResult Einsum::growEllipses() {
   return success();
 }
 
-/// Replaces axes `first` and `second`, both of size n, by their diagonal: every
-/// (n + 1)-th element after flattening both to one axis.
+/// Replaces axes `first` and `second` of `term`, both of size n, by their
+/// diagonal: every (n + 1)-th element after flattening both axes to one.
 void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
   Labels order;
   SmallVector<int64_t> perm = {static_cast<int64_t>(first),
@@ -208,8 +208,8 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
           order};
 }
 
-/// Removes axes of size 1 from a term whose label has a larger size in another
-/// operand.
+/// Removes from `term` each axis of size 1 whose label has a larger size in
+/// another operand.
 void Einsum::dropBroadcastAxes(Term &term) {
   Labels labels;
   Dims sizes;

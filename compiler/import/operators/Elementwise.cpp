@@ -104,9 +104,10 @@ static ImportResult importBinarizer(OnnxNode &node) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Writes integers as decimal text, booleans as 0 and 1: each in 20 columns,
-/// at whose end the digits are, and a terminating zero. The string begins at
-/// the sign or at the first digit.
+/// Converts integers to decimal strings, and booleans to "0" and "1". The text
+/// of each element occupies 21 bytes: 20 columns, in which the digits are
+/// right-aligned, and a terminating zero. The string begins at the sign or at
+/// the first digit.
 static Value textOfIntegers(OnnxNode &node, Value x) {
   constexpr int64_t digits = 20, width = digits + 1;
   OpBuilder &builder = node.builder;
@@ -156,7 +157,7 @@ static Value textOfIntegers(OnnxNode &node, Value x) {
       node.build<ReduceSumOp>(shown, ArrayRef<int64_t>{1}), ArrayRef(flat));
   if (sign)
     length = node.elementwise<AddOp>({length, node.cast(sign, s64)});
-  // The end of each string, less its length.
+  // Computes where each string begins: its end minus its length.
   Value begins = node.elementwise<SubOp>(
       {node.elementwise<AddOp>({node.elementwise<MulOp>({node.countTo(flat[0]),
                                                          number(width, s64)}),
@@ -189,8 +190,8 @@ static ImportResult castTo(OnnxNode &node, Type type) {
                                 node.intAttr("saturate", 1), roundMode));
 }
 
-/// Returns the attribute `to` of Cast as a TensorProto.DataType. Until opset 5,
-/// the attribute is the name of the type.
+/// Returns the attribute `to` of Cast as a value of TensorProto.DataType. Until
+/// opset 5, the attribute is the name of the type.
 static int64_t typeToCastTo(OnnxNode &node) {
   if (node.opset >= 6)
     return node.intAttr("to", 0);
@@ -237,7 +238,7 @@ static ImportResult importBitCast(OnnxNode &node) {
 }
 
 /// Repeats each element of a scale or zero point `block` times along `axis`,
-/// and cuts the axis to `size` elements.
+/// and cuts the axis of the result to `size` elements.
 static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
                            int64_t block, int64_t size) {
   SmallVector<int64_t> shape(shapeOf(parameter)), wide(shape);
@@ -287,9 +288,9 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                      ints.div(node.countTo(size(axis)), ints.number(block)));
 }
 
-/// Reshapes `parameter`, a scale or zero point, so that it broadcasts to `x`.
-/// If one value applies to a block of elements, splits this axis of `x` into
-/// blocks, too.
+/// Returns `parameter`, a scale or zero point, reshaped so that it broadcasts
+/// to `x`. If `parameter` has one element per block of elements, splits the
+/// axis of `x` into blocks, too.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -298,8 +299,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
     return node.reshape(parameter, {});
   bool atRunTime = hasDynamicSizes(parameter.getType()) ||
                    hasDynamicSizes(node.input(0).getType());
-  // If the input does not have the axis of the attribute `axis`, a parameter
-  // that is a vector must have one element.
+  // If the attribute `axis` exceeds the rank of the input, a parameter that is
+  // a vector must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
       !dimsOf(parameter)[0].known()) {
     if (failed(node.requireEqual(dimsOf(parameter)[0], 1,
@@ -311,8 +312,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
-    // A vector with several elements has one for each position of the axis, so
-    // it must have the length of the axis.
+    // A vector with several elements has one element for each position along
+    // the axis, so its length must equal the size of the axis.
     if (dimsOf(parameter)[0].least() > 1)
       (void)node.takeEqual(dimsOf(node.input(0))[*axis], dimsOf(parameter)[0]);
     Dims sizes(rank, 1);

@@ -1,8 +1,8 @@
 // Imports CallExternal, the body of a custom operator that is a C function.
 //
-// The attributes of the node hold the declaration: see
-// custom/CustomOperators.h. A tensor with gaps in memory is passed as one flat
-// axis.
+// The attributes of the node contain the declaration of the operator: see
+// custom/CustomOperators.h. A tensor with gaps in memory is passed to the
+// function as a tensor with one axis.
 
 #include "compiler/import/custom/OperandPattern.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -71,8 +71,8 @@ private:
     return success();
   }
 
-  /// Returns the ONNX name of an element type of this declaration that is
-  /// `type`; empty if there is none.
+  /// Returns that name of an ONNX element type in `types` which denotes `type`;
+  /// empty if there is none.
   std::string nameAmong(ArrayRef<std::string> types, Type type) {
     for (const std::string &candidate : types)
       if (node.elementType(elementTypeOf(candidate)) == type)
@@ -111,7 +111,8 @@ private:
         return failure();
       inputNames.push_back(operand->name);
     }
-    // Formulas may use sizes of any input.
+    // The formulas are checked after all inputs, because they may use sizes of
+    // any input.
     for (const auto &[size, stated, what] : claims) {
       FailureOr<Dim> expected = sizeOf(stated);
       if (failed(expected))
@@ -120,7 +121,8 @@ private:
         return invalid("a size of the input `" + what + "` is " +
                        kernel::sizeText(size) + ", but should be " +
                        kernel::sizeText(*expected));
-      // Where the equation determines no symbol, the call checks it.
+      // If no symbol can be replaced so that the sizes become equal, the
+      // generated program checks that they are equal.
       if (!node.takeEqual(size, *expected))
         node.checkEqual(size, *expected);
     }
@@ -129,8 +131,8 @@ private:
     return success();
   }
 
-  /// Gives the names in the pattern of an input the sizes of its axes, and
-  /// collects the formulas that its other axes must equal.
+  /// Defines the names in the pattern of an input as the sizes of its axes, and
+  /// adds the formulas that its other axes must equal to `claims`.
   LogicalResult bindNames(const OperandPattern &operand, ArrayRef<Dim> dims) {
     size_t axes = operand.axes.size();
     bool hasList = llvm::any_of(operand.axes,
@@ -175,7 +177,7 @@ private:
     return success();
   }
 
-  /// Evaluates a formula of sizes and attributes.
+  /// Evaluates a formula of sizes and attributes as a size.
   FailureOr<Dim> sizeOf(const Formula &formula) {
     if (formula.kind == Formula::Number) {
       auto number = static_cast<int64_t>(formula.number);
@@ -246,7 +248,8 @@ private:
     return succeeded(formula) ? sizeOf(*formula) : FailureOr<Dim>(failure());
   }
 
-  /// Returns a tensor without gaps.
+  /// Returns `x` without gaps in memory: reshapes it to one axis if its strides
+  /// leave gaps.
   Value flat(Value x) {
     return kernel::isCompact(dimsOf(x)) ? x
                                         : node.reshape(x, {product(dimsOf(x))});
@@ -338,7 +341,7 @@ private:
       names.push_back("index");
     }
     llvm::append_range(names, constantNames);
-    // The declaration in C needs different names.
+    // The C declaration of the function needs parameters with different names.
     llvm::StringMap<unsigned> used;
     for (std::string &name : names)
       if (unsigned times = used[name]++)
@@ -353,7 +356,7 @@ private:
     return valuesOf(call);
   }
 
-  /// Returns the results with their own shapes.
+  /// Returns the results of the call, reshaped to the sizes of the outputs.
   ImportResult valuesOf(CallExternalOp call) {
     Dims counts;
     for (size_t i = 0; i < countNames.size(); ++i) {
@@ -378,8 +381,8 @@ private:
     return values;
   }
 
-  /// Returns the name of the C function, with the type of a letter in place of
-  /// {LETTER}.
+  /// Returns the name of the C function, in which {LETTER} is replaced by the
+  /// name of the element type that the letter stands for.
   std::string functionName() {
     std::string function = node.stringAttr("external_function", "");
     for (const auto &[letter, type] : typeNames) {
@@ -393,11 +396,12 @@ private:
   struct Output {
     Dims sizes;
     Type element;
-    /// The number of the count that is the size of the first axis.
+    /// The index, in `countNames`, of the count that is the size of the first
+    /// axis.
     std::optional<size_t> count;
   };
 
-  /// A size of an input that must equal a formula.
+  /// A size of an input that must be equal to a formula.
   struct Claim {
     Dim size;
     Formula stated;
@@ -411,8 +415,9 @@ private:
   std::map<std::string, Type> types;
   std::map<std::string, std::string> typeNames;
   llvm::StringMap<SmallVector<int64_t>> integers;
-  /// The sizes of inputs by name, in the order in which they are passed; for
-  /// several axes (name...) their product.
+  /// Maps each name to a size of an input, in the order in which sizes are
+  /// passed to the function. The entry of a name for several axes (name...) is
+  /// the product of their sizes.
   llvm::MapVector<std::string, Dim, std::map<std::string, unsigned>> sizes;
   std::map<std::string, Dims> lists;
   SmallVector<Value> inputs;

@@ -1,9 +1,9 @@
 // Imports the decision trees of ai.onnx.ml.
 //
-// The three tree ensemble operators become one form: tables of nodes that all
-// test whether a feature is <= a threshold. Other comparisons are converted by
-// using the adjacent threshold, by swapping the branches, or by two nodes
-// (before(v) is the largest number below v):
+// The three tree ensemble operators become one graph operator with tables of
+// nodes. Each node tests whether a feature is <= a threshold. Other comparisons
+// are converted by using the adjacent threshold, by swapping the branches, or
+// by two nodes (before(v) is the largest number below v):
 //
 //   x < v   ->  x <= before(v)
 //   x >= v  ->  x <= before(v), branches swapped
@@ -45,7 +45,8 @@ public:
               ArrayRef<double> base, Type type);
 
   /// Returns the input `x` [rows, features]. If the number of features is known
-  /// only at run time, cuts the rows after the last feature that a node tests.
+  /// only at run time, cuts off the features after the last one that a node
+  /// tests.
   Value withFeatures(Value x);
 
   std::vector<TreeNode> nodes;
@@ -99,7 +100,7 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
 }
 
 LogicalResult Forest::check(int64_t features, int64_t targets) {
-  // Computes for each node its distance to the farthest leaf, in depth-first
+  // Computes the distance of each node to its farthest leaf, in depth-first
   // order. A node that is its own descendant is an error.
   constexpr int64_t unknown = -1, onTheWay = -2;
   std::vector<int64_t> steps(nodes.size(), unknown);
@@ -226,7 +227,7 @@ static SmallVector<double> floatsOrTensor(OnnxNode &node,
 }
 
 /// Reads the nodes from the attributes nodes_*, and the contributions of leaves
-/// from the attributes class_* or target_*, as `kind` says.
+/// from the attributes class_* or target_*: `kind` is "class" or "target".
 static LogicalResult readForest(OnnxNode &node, Forest &forest,
                                 const std::string &kind) {
   SmallVector<int64_t> trees = node.intsAttr("nodes_treeids"),
@@ -333,14 +334,15 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
   std::string transform = node.stringAttr("post_transform", "NONE");
   auto labelAt = [&](Value index) { return labelsAt(node, *labels, index); };
 
-  // If there are two classes and all leaves contribute to only one of them, the
+  // If there are two classes and all leaves contribute to the same class, the
   // score of this class decides.
   bool oneScore = classes == 2 && llvm::all_equal(ids);
   if (oneScore) {
     for (TreeNode &n : forest.nodes)
       for (auto &[target, weight] : n.contributions)
         target = 0;
-    // Of two base values, only the one of the class with contributions is used.
+    // If there are two base values, the one of the class to which the leaves
+    // contribute is used.
     if (base.size() == 2 && !ids.empty())
       base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);
@@ -408,8 +410,8 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   if (static_cast<int64_t>(weights.size()) != leaves || leaves == 0 ||
       (!missing.empty() && static_cast<int64_t>(missing.size()) != count))
     return node.invalid("the leaf_ attributes must all have the same length");
-  // The nodes are ordered: first decisions, then leaves, then additional nodes
-  // for comparisons that need two nodes.
+  // The order of nodes is: decisions, then leaves, then additional nodes for
+  // comparisons that need two nodes.
   forest.nodes.resize(count + leaves);
   for (int64_t i = 0; i < leaves; ++i)
     forest.nodes[count + i].contributions.push_back({targets[i], weights[i]});
@@ -435,7 +437,7 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
       continue;
     }
     // BRANCH_MEMBER tests whether a feature is in a set: it becomes one
-    // comparison per member. NaN terminates the members of a set.
+    // comparison per member. In the list of members, NaN terminates each set.
     SmallVector<double> set;
     while (nextMember < members.size() && !std::isnan(members[nextMember]))
       set.push_back(members[nextMember++]);

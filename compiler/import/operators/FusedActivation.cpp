@@ -1,5 +1,5 @@
-// Imports additions that are fused with an activation, as written by ONNX
-// Runtime's optimizer.
+// Imports operators that ONNX Runtime's optimizer creates by fusing additions
+// with an activation.
 
 #include "compiler/import/operators/FusedActivation.h"
 
@@ -106,8 +106,8 @@ static ImportResult importQuickGelu(OnnxNode &node) {
   return one(node.elementwise<SwishOp>({node.input(0)}, alpha));
 }
 
-/// Imports BiasSplitGelu: the left half of each row times the Gelu of the right
-/// half.
+/// Imports BiasSplitGelu: the left half of each row (the last axis) times the
+/// Gelu of the right half.
 static ImportResult importBiasSplitGelu(OnnxNode &node) {
   Value x = sumOf(node, {node.input(0), node.input(1)});
   if (!x)

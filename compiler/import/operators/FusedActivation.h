@@ -7,15 +7,14 @@
 
 namespace ingot::graph {
 
-/// The parameters of an activation; those that are nullopt have ONNX's
-/// defaults.
+/// The parameters of an activation; nullopt stands for ONNX's default.
 struct ActivationNumbers {
   std::optional<double> alpha, beta, gamma;
 };
 
-/// Applies the activation named by the attribute `activation` to `x`; returns
-/// `x` if there is no such attribute. Returns null, with a diagnostic, if the
-/// activation is unknown; also if `x` is null.
+/// Applies the activation that the attribute `activation` names to `x`; returns
+/// `x` if the node does not have the attribute. Returns null if `x` is null, or
+/// with a diagnostic if the activation is unknown.
 mlir::Value activate(OnnxNode &node, mlir::Value x,
                      const ActivationNumbers &numbers);
 

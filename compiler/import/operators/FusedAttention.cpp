@@ -1,5 +1,6 @@
-// Imports attention that is fused with projections, masks and key/value caches,
-// as written by ONNX Runtime's optimizer and its exporters for language models.
+// Imports attention operators with fused projections, masks and key/value
+// caches, which ONNX Runtime's optimizer and its exporters for language models
+// write.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -15,8 +16,8 @@ namespace ingot::graph {
 // Attention and QAttention: fused with the projections
 //===----------------------------------------------------------------------===//
 
-/// Returns the widths of queries, keys and values, each over all heads, in
-/// projections with `all` columns.
+/// Returns the numbers of columns of the queries, keys and values, each over
+/// all heads, in projections with `all` columns.
 static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
                                               int64_t heads) {
   SmallVector<int64_t> each = node.intsAttr("qkv_hidden_sizes");
@@ -42,8 +43,9 @@ static LogicalResult refuse(OnnxNode &node, StringRef flag, StringRef hint) {
   return node.unsupported("`" + Twine(flag) + "` is not supported", hint);
 }
 
-/// Returns the attention for projections [B, S, widths of queries, keys and
-/// values]. `mask`, `past` (cached keys and values) and `bias` may be null.
+/// Returns the attention for `projected`, which contains queries, keys and
+/// values along its last axis: [B, S, columns of queries + keys + values].
+/// `mask`, `past` (cached keys and values) and `bias` may be null.
 static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
                                     Value past, Value bias) {
   int64_t heads = node.intAttr("num_heads", 0);
@@ -117,8 +119,8 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   return results;
 }
 
-/// Adds the bias of the projections, input 2, to `product` (input times
-/// weights) and returns the attention for the sum.
+/// Adds the bias of the projections, input 2, to `product`, the matmul of input
+/// and weights, and returns the attention for the sum.
 static ImportResult attendProduct(OnnxNode &node, FailureOr<Value> product,
                                   Value mask, Value past, Value bias) {
   if (failed(product))
@@ -145,8 +147,8 @@ static ImportResult importQAttention(OnnxNode &node) {
       node.input(5), node.input(8), Value());
 }
 
-/// Imports PackedAttention: restores the padding between packed sequences, and
-/// hides the padding by a mask.
+/// Imports PackedAttention: pads the packed sequences to equal lengths, and
+/// masks the padding.
 static ImportResult importPackedAttention(OnnxNode &node) {
   FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
   if (failed(product))
@@ -168,8 +170,9 @@ static ImportResult importPackedAttention(OnnxNode &node) {
 // MultiHeadAttention: projections are separate nodes
 //===----------------------------------------------------------------------===//
 
-/// Returns part `i` (queries, keys or values) of a packed tensor [B, S, N,
-/// parts, H] as [B, N, S, H].
+/// Returns slice `i` along axis 3 of a packed tensor [B, S, N, p, H] as [B, N,
+/// S, H]. The slices are queries, keys and values (p = 3), or keys and values
+/// (p = 2).
 static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
   Dims sizes = dimsOf(packed);
   sizes[3] = 1;
@@ -183,15 +186,16 @@ static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
 
 namespace {
 /// The inputs of MultiHeadAttention and DecoderMaskedMultiHeadAttention. If
-/// `pastLength` is set, the cache has room for more steps than it contains, and
-/// new keys and values are written at position `pastLength`.
+/// `pastLength` is set, the cache is longer than the steps that it contains,
+/// and new keys and values are written at position `pastLength`.
 struct HeadInputs {
   Value query, key, value, bias, mask, attentionBias, pastKey, pastValue,
       pastLength;
 };
 } // namespace
 
-/// Returns the heads of queries, keys and values, each [B, N, length, H].
+/// Returns the queries, keys and values split into heads: each [B, N, length,
+/// H].
 static FailureOr<SmallVector<Value>>
 headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
   if (in.query && shapeOf(in.query).size() == 5)
@@ -212,8 +216,8 @@ headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
   return SmallVector<Value>{query, split(in.key), split(in.value)};
 }
 
-/// Adds the bias of the projections to queries, keys and values. Keys and
-/// values from a cache already contain the bias.
+/// Adds the bias of the projections to the queries, keys and values in `parts`.
+/// Keys and values from a cache already contain the bias.
 static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
                                SmallVectorImpl<Value> &parts) {
   if (!in.bias)
@@ -240,8 +244,8 @@ static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
   return success();
 }
 
-/// Writes the new keys and values into the cache, and masks the unused
-/// positions after them.
+/// Writes the new keys and values of `o` into the cache, and masks the unused
+/// positions of the cache after them.
 static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
                                     AttentionOperands &o) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
@@ -350,8 +354,8 @@ static ImportResult importPackedMultiHeadAttention(OnnxNode &node) {
       tokens.packed(y->front(), dimsOf(node.input(0))[0])};
 }
 
-/// Imports DecoderMaskedMultiHeadAttention, one decoding step: one query per
-/// sequence.
+/// Imports DecoderMaskedMultiHeadAttention, the attention of one decoding step,
+/// with one query per sequence.
 static ImportResult importDecoderMaskedMultiHeadAttention(OnnxNode &node) {
   if (failed(refuse(node, "output_qk", "export the model without it")))
     return failure();

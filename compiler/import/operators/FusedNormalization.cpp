@@ -1,5 +1,5 @@
-// Normalizations fused with additions, embedding lookups and activations, as
-// written by ONNX Runtime's optimizer.
+// Imports normalizations that ONNX Runtime's optimizer fuses with additions,
+// embedding lookups and activations.
 
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/RowNorm.h"
@@ -14,9 +14,9 @@ namespace ingot::graph {
 // Layer normalization
 //===----------------------------------------------------------------------===//
 
-/// Imports a layer normalization of the sum of inputs 0 and 1 and `addend`.
-/// Returns the normalized rows, the mean and the scale factor of each row, and
-/// the sum.
+/// Imports a layer normalization of the sum of input 0, input 1 and `addend`.
+/// Returns the normalized rows, the mean of each row, the factor that scales
+/// each row, and the sum.
 static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
                              Value addend, bool center) {
   Value sum = sumOf(node, {node.input(0), node.input(1), addend});
@@ -49,14 +49,14 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
                   /*center=*/false);
 }
 
-/// Looks up rows of an embedding table; the caller of the model must pass valid
-/// indices.
+/// Returns the rows of the embedding table `table` at `indices`. Indices are
+/// not checked: the caller of the model must pass valid ones.
 static Value lookUp(OnnxNode &node, Value table, Value indices) {
   return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
 }
 
-/// Returns the number of elements equal to 1 in each row of a mask [rows,
-/// columns], as int32 [rows].
+/// Returns the number of elements equal to 1 in each row of `mask` [rows,
+/// columns], as an int32 vector [rows].
 static Value countOnes(OnnxNode &node, Value mask) {
   Type i32 = elementOf(mask);
   Value isOne = node.elementwise<EqualOp>({mask, node.scalarConstant(1, i32)});
@@ -112,8 +112,8 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
 // Group normalization
 //===----------------------------------------------------------------------===//
 
-/// Applies group normalization to `x`, with channels last if the attribute
-/// `channels_last` is set.
+/// Applies group normalization to `x`. If the attribute `channels_last` is set,
+/// the channels are the last axis of `x`, otherwise axis 1.
 static FailureOr<Value> groupNorm(OnnxNode &node, Value x) {
   int64_t last = node.intAttr("channels_last", 1),
           activation = node.intAttr("activation", 0);

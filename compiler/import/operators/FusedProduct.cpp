@@ -1,6 +1,6 @@
-// Matrix multiplications and convolutions fused with transposes, a factor, an
-// addition, an activation, or a channels-last layout, as written by ONNX
-// Runtime's optimizer.
+// Imports matrix multiplications and convolutions that ONNX Runtime's optimizer
+// fuses with transposes, a factor, an addition, an activation or a
+// channels-last layout.
 
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/Products.h"
@@ -15,9 +15,9 @@ namespace ingot::graph {
 // Matrix multiplications
 //===----------------------------------------------------------------------===//
 
-/// Transposes an operand of FusedMatMul to the layout of MatMul. With `batch`,
-/// the first axis is moved to the position before the last one; with `flip`,
-/// the last two axes are then swapped.
+/// Transposes an operand of FusedMatMul to the layout of MatMul. If `batch` is
+/// set, the first axis is moved to the position before the last axis. If `flip`
+/// is set, the last two axes are then swapped.
 static Value arranged(OnnxNode &node, Value x, bool batch, bool flip) {
   int64_t rank = shapeOf(x).size();
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -80,8 +80,9 @@ static ImportResult importGemmFastGelu(OnnxNode &node) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Returns the convolution of `x` and `w` plus `addend` (null, or a tensor of
-/// the result's shape), with the fused activation applied to the sum.
+/// Returns the convolution of `x` and `w` plus `addend`, with the fused
+/// activation applied to the sum. `addend` is null or has the shape of the
+/// result.
 static Value convolve(OnnxNode &node, Value x, Value w, Value addend) {
   Value y = node.valueAs("Conv", {x, w, node.input(2)});
   if (!y)

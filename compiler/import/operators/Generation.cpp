@@ -1,7 +1,7 @@
 // Imports operators that generate tensors from shapes or a few numbers, and
 // operators whose result shapes depend on data.
 //
-// With static shapes most of the results are constants.
+// If all shapes are static, most of the results are constants.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/ShapeArguments.h"
@@ -47,7 +47,7 @@ static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
 }
 
 //===----------------------------------------------------------------------===//
-// From shapes
+// Tensors generated from shapes
 //===----------------------------------------------------------------------===//
 
 static ImportResult importSize(OnnxNode &node) {
@@ -121,11 +121,12 @@ static ImportResult importEyeLike(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// From numbers
+// Tensors generated from a few numbers
 //===----------------------------------------------------------------------===//
 
 /// Imports Range if its operands are computed from sizes, so that its length is
-/// a size expression. Returns nullopt if the step is known only at run time.
+/// an expression of sizes. Returns nullopt if the step is known only at run
+/// time.
 static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   auto start = node.requireSizes(0, "start"),
        limit = node.requireSizes(1, "limit"),
@@ -195,8 +196,8 @@ static ImportResult importRange(OnnxNode &node) {
     auto range = rangeOfSizes(node);
     return range ? *range : rangeByInput(node);
   }
-  // The longest range that becomes a constant: a longer one is neither a shape
-  // nor a table of positions.
+  // The longest range that becomes a constant. Shapes and tables of positions
+  // are shorter.
   constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
       [&](int64_t count,
@@ -282,7 +283,7 @@ static ImportResult importOneHot(OnnxNode &node) {
   return SmallVector<Value>{node.build<OneHotOp>(type, indices, values, *axis)};
 }
 
-/// Imports Trilu if k, which selects the diagonal, is known only at run time.
+/// Imports Trilu if k, the number of the diagonal, is known only at run time.
 static ImportResult triluByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), k = node.reshape(ints.input(1), ArrayRef<Dim>());
@@ -314,10 +315,10 @@ static ImportResult importTrilu(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Data-dependent shapes
+// Operators with data-dependent result shapes
 //===----------------------------------------------------------------------===//
 
-/// Imports NonZero for run-time data: compacts the row-major indices of the
+/// Imports NonZero for run-time data: collects the row-major indices of the
 /// elements that are not zero, and converts each index to coordinates.
 static ImportResult nonZeroByInput(OnnxNode &node) {
   RunTimeInts ints(node);
@@ -369,8 +370,8 @@ static ImportResult importNonZero(OnnxNode &node) {
       ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
 }
 
-/// Returns 1 for each element of a vector that differs from its predecessor,
-/// else 0.
+/// Returns a vector with 1 for each element of the vector `x` that differs from
+/// its predecessor, else 0.
 static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
   RunTimeInts ints(node);
   if (auto count = all.known()) {
@@ -387,9 +388,9 @@ static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
                     ints.sub(ints.number(1), same));
 }
 
-/// Imports Unique for run-time data. Sorts the elements and marks those that
-/// differ from their predecessor. The sort is stable, so each group of equal
-/// elements begins with its first occurrence.
+/// Imports Unique for run-time data. Sorts the elements, and marks each element
+/// that differs from its predecessor. The sort is stable, so each group of
+/// equal elements begins with the one that occurs first in `x`.
 static ImportResult uniqueByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
@@ -411,8 +412,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   };
   TopKOp sorted = sort(x);
   Value isFirst = differsFromLast(node, sorted.getValues(), all);
-  // Computes the group of equal elements that each sorted element belongs to,
-  // and the start of each group.
+  // Computes for each sorted element the number of its group of equal elements,
+  // and for each group the number of its elements and its first index in `x`.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
   Value group = ints.sub(number, ints.number(1));
   auto filled = [&](const Dim &value) {
@@ -426,7 +427,7 @@ static ImportResult uniqueByInput(OnnxNode &node) {
                                                sorted.getIndices(), "min", 0);
   if (!node.intAttr("sorted", 1)) {
     // With sorted=0, orders the groups of equal elements by their first
-    // occurrence; unused entries of `firsts` sort last.
+    // occurrence. The unused entries of `firsts` are sorted to the end.
     TopKOp order = sort(firsts);
     firsts = order.getValues();
     counts = ints.take(counts, order.getIndices());
@@ -443,8 +444,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
                             resizedFlat(node, counts, distinct->front())};
 }
 
-/// Imports Unique. For constant data, the distinct elements are determined here
-/// and then gathered.
+/// Imports Unique. For constant data, the importer determines the indices of
+/// the distinct elements, and the result is a Gather.
 static ImportResult importUnique(OnnxNode &node) {
   Value x = node.input(0);
   if (!node.isConstant(0))
@@ -459,7 +460,7 @@ static ImportResult importUnique(OnnxNode &node) {
   if (failed(along))
     return failure();
   int64_t axis = *along;
-  // Copies each subtensor along `axis` to a row of its elements.
+  // Copies the elements of each slice of `x` along `axis` to one row.
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t count = shape[axis],
           inner = ShapedType::getNumElements(shape.drop_front(axis + 1));

@@ -1,5 +1,5 @@
-// Imports rotary position embeddings, and the attention of decoders with
-// grouped query heads and a key/value cache.
+// Imports rotary position embeddings, and the attention of decoders whose query
+// heads share key and value heads and that have a key/value cache.
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -14,8 +14,8 @@ static Type int64(OnnxNode &node) {
   return node.builder.getIntegerType(64, /*isSigned=*/true);
 }
 
-/// Returns `count` elements along the last axis of `x`, from `start` on, at
-/// distance `step`.
+/// Returns `count` elements of each row of `x` (its last axis): the elements at
+/// `start`, `start` + `step`, and so on.
 static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
                      int64_t step = 1) {
   Dims sizes = dimsOf(x);
@@ -31,11 +31,11 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles:
-/// `places` [1 or B, S] are the rows of the angles in the tables `cosines` and
-/// `sines`. A pair consists of two adjacent elements if `interleaved`, else of
-/// an element of the first half and one of the second. Elements after the pairs
-/// are unchanged.
+/// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles. Each
+/// position of `x` uses the row of the tables `cosines` and `sines` that
+/// `places` [1 or B, S] contains for it. If `interleaved` is set, a pair
+/// consists of two adjacent elements, else of an element of the first half and
+/// one of the second half. Elements after the pairs are unchanged.
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
                     Value places, bool interleaved) {
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
@@ -80,8 +80,8 @@ static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
   return parts.size() == 1 ? parts[0] : node.build<ConcatOp>(parts, 3);
 }
 
-/// Returns the input position_ids, `ids`, as [1 or B, S]. If it is a single
-/// number, this is the position of the first of `steps` steps.
+/// Returns `ids`, the input position_ids, as a tensor [1 or B, S]. A single
+/// number is the position of the first of `steps` consecutive steps.
 static Value placesOf(OnnxNode &node, Value ids, const Dim &steps) {
   if (shapeOf(ids).size() == 2)
     return ids;
@@ -112,8 +112,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (!isFlat && !dimsOf(x)[3].known())
     return refuseOpen(node, dimsOf(x)[3], "the size of a head");
   int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
-  // If only a part of each head is rotated, the head size follows from
-  // num_heads.
+  // If only a part of each head is rotated, the head size is the width divided
+  // by num_heads.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
   if (isFlat && !dimsOf(x).back().known())
@@ -140,8 +140,9 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The queries, keys and values of a GroupQueryAttention node, and their sizes:
-/// `shared` is the number of key and value heads, `size` the head size.
+/// The queries, keys and values of a GroupQueryAttention node, and their sizes.
+/// `heads` is the number of query heads, `shared` the number of key and value
+/// heads, `size` the head size.
 struct Grouped {
   int64_t heads, shared, size;
   Dim batch, steps, keys;
@@ -182,8 +183,9 @@ static LogicalResult checkGrouped(OnnxNode &node) {
   return success();
 }
 
-/// Splits queries, keys and values into heads. Input 0 has only the queries, or
-/// all three next to each other if there is no input 1.
+/// Splits queries, keys and values into heads. If there is no input 1, input 0
+/// contains queries, keys and values next to each other; otherwise it contains
+/// only the queries.
 static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   Value query = node.input(0), key = node.input(1), value = node.input(2);
   g.heads = node.intAttr("num_heads", 0);
@@ -223,8 +225,8 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// Assumes that total_sequence_length, `total`, is at least the number of steps
-/// (new keys per sequence), if either size is dynamic.
+/// If total_sequence_length, `total`, or the number of steps (new keys per
+/// sequence) is dynamic, assumes that `total` is at least the number of steps.
 static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
   Dim steps = dimsOf(g.query)[2];
   if ((total - steps).least() >= 0)
@@ -239,8 +241,8 @@ static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
     (void)node.takeEqual(total, dimsOf(node.input(3))[2] + steps);
 }
 
-/// Returns a size with its bounds for diagnostics: "`total` in 1..8" for a
-/// dynamic size, "4" for a number.
+/// Returns a size with its bounds as text for diagnostics: "`total` in 1..8"
+/// for a dynamic size, "4" for a number.
 static std::string boundsText(const Dim &size) {
   if (size.known())
     return kernel::sizeText(size);
@@ -267,7 +269,7 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   g.steps = dimsOf(g.query)[2];
   Dim held = cache ? dimsOf(cache)[2] : Dim(0);
   g.keys = total->front();
-  // A cache that is longer than total_sequence_length keeps its length.
+  // A cache that is longer than total_sequence_length keeps its size.
   if ((held - g.keys).least() >= 0)
     g.keys = held;
   if (g.keys.most() < g.steps.least())
@@ -293,8 +295,8 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// Returns the cache `old` (or zeros if it is null), resized to the number of
-/// keys. Elements after the cached steps are never read.
+/// Returns the cache `old`, resized to the number of keys; zeros if `old` is
+/// null. Elements after the cached steps are undefined, and never read.
 static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
                         Type type) {
   Dims sizes{g.batch, g.shared, g.keys, g.size};
@@ -306,15 +308,15 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
     return old;
   Dim rest = g.keys - held;
   if (rest.least() < 0) {
-    // A cache that may be empty gets an element, so that the gather below is
-    // valid.
+    // If the cache may be empty, an element is appended, so that the gather
+    // below always has an element to read.
     if (held.least() < 1) {
       sizes[2] = 1;
       old = node.build<ConcatOp>(
           ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
     }
-    // It is known only at run time whether the cache or the number of keys is
-    // larger, so the gather clamps indices after the end of the cache.
+    // Whether the cache or the number of keys is larger is known only at run
+    // time, so the gather clamps indices that are after the end of the cache.
     return node.build<GatherOp>(old, positions(node, g.keys, int64(node)),
                                 /*axis=*/2, /*in_range=*/false);
   }
@@ -323,8 +325,9 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
       ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
 }
 
-/// Returns the cache `old` (or null), resized to the number of keys, with the
-/// new keys or values `now` written after the cached steps of each sequence.
+/// Returns the cache `old` (which may be null), resized to the number of keys,
+/// with the new keys or values `now` written after the cached steps of each
+/// sequence.
 static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
   if (g.keys == g.steps)
     return now;
@@ -333,7 +336,7 @@ static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
                                      /*circular=*/false);
 }
 
-/// Returns a boolean mask [B, 1, S, T]: true where the query attends to the
+/// Returns a boolean mask [B, 1, S, T] that is true where a query attends to a
 /// key.
 static Value visibleKeys(OnnxNode &node, const Grouped &g) {
   Type i64 = int64(node);

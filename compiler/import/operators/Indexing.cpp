@@ -17,8 +17,8 @@ static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
 }
 
 /// Whether all indices in input `input` are known to be in [0, size), so that
-/// they need not be wrapped or clamped at run time. Fails if an index is known
-/// to be always out of range.
+/// they need not be wrapped or clamped at run time. Fails with a diagnostic if
+/// an index is out of range in every run.
 static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
                                     const Dim &size) {
   DenseElementsAttr known = node.constantInput(input);
@@ -55,7 +55,7 @@ static ImportResult importGather(OnnxNode &node) {
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
 
-/// Rejects indices that are longer than the data `x` along an axis other than
+/// Requires `indices` to be no longer than the data `x` along each axis except
 /// `axis`. If this is known only at run time, the generated program checks it,
 /// and the type of the indices gets the minimum of both sizes.
 static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
@@ -77,8 +77,9 @@ static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
   return success();
 }
 
-/// Requires the sizes of two shapes to be equal. The shapes are read again for
-/// each axis, since requiring equal sizes may replace one of them.
+/// Requires two shapes, which `own` and `other` return, to be equal. The shapes
+/// are read again for each axis, since requiring equal sizes may replace a size
+/// in a type.
 static LogicalResult requireAlike(OnnxNode &node,
                                   llvm::function_ref<Dims()> own,
                                   llvm::function_ref<Dims()> other,
@@ -104,9 +105,9 @@ static ImportResult importGatherElements(OnnxNode &node) {
   return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
 }
 
-/// Returns the length of the last axis of `indices`: the number of axes of the
-/// data that an index tuple addresses. This length must be known at compile
-/// time, since it determines the rank of results.
+/// Returns the length of the index tuples in `indices`, which is the size of
+/// the last axis: the number of axes of the data that a tuple addresses. It
+/// must be known at compile time, since it determines the rank of results.
 static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
   if (auto known = dimsOf(indices).back().known())
     return *known;
@@ -261,7 +262,7 @@ static ImportResult importTensorScatter(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scatter
+// Scatter operators
 //===----------------------------------------------------------------------===//
 
 static FailureOr<std::string> reductionOf(OnnxNode &node) {
@@ -300,8 +301,8 @@ static ImportResult importScatterND(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).empty())
     return node.invalid("the indices must be integers of rank 1 or more");
-  // The ranks of data, indices and updates determine the length of an index
-  // tuple.
+  // The ranks of data, indices and updates determine the length of the index
+  // tuples.
   int64_t length = int64_t(shapeOf(indices).size()) - 1 +
                    int64_t(shapeOf(x).size()) -
                    int64_t(shapeOf(updates).size());
@@ -327,7 +328,7 @@ static ImportResult importScatterND(OnnxNode &node) {
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
 }
 
-/// Pads `x` with zeros at the end of each axis, to the sizes given by input 2,
+/// Pads `x` with zeros at the end of each axis to the sizes in input 2,
 /// output_shape.
 static ImportResult padToInput(OnnxNode &node, Value x) {
   RunTimeInts ints(node);
@@ -355,8 +356,9 @@ static ImportResult padToInput(OnnxNode &node, Value x) {
   return one(x);
 }
 
-/// Imports MaxUnpool: scatters the elements into zeros of the shape of the
-/// pool's input. If output_shape is larger, the result is padded with zeros.
+/// Imports MaxUnpool: scatters the elements into a tensor of zeros that has the
+/// shape of the pool's input. If output_shape is larger, the result is padded
+/// with zeros.
 static ImportResult importMaxUnpool(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");

@@ -1,5 +1,5 @@
-// Encoders of ai.onnx.ml: each element is compared with a table of keys, which
-// are numbers or strings.
+// Imports the encoders of ai.onnx.ml, which compare each element with a table
+// of keys. The keys are numbers or strings.
 //
 //   LabelEncoder    the value of the first key equal to x, else a default
 //   CategoryMapper  maps strings to integers or integers to strings
@@ -28,8 +28,9 @@ static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
 
 static bool isOfStrings(Value x) { return isString(elementOf(x)); }
 
-/// Returns the keys or values (`what`) of a LabelEncoder as a vector; they are
-/// attributes of strings, integers or floats, or a tensor.
+/// Returns the keys (`what` is "keys") or values ("values") of a LabelEncoder
+/// as a vector. They are attributes of strings, integers or floats, or a
+/// tensor.
 static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   std::string prefix = what.str();
   Builder &b = node.builder;
@@ -55,8 +56,8 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   return node.invalid("the list of " + prefix + " is missing or empty");
 }
 
-/// Returns the result of LabelEncoder, of type `type`, for elements that equal
-/// no key.
+/// Returns the value, of type `type`, that LabelEncoder returns for elements
+/// that are equal to no key.
 static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   bool ofStrings = isString(type);
   if (node.hasAttr("default_tensor")) {
@@ -77,8 +78,8 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   return node.scalarConstant(double(node.intAttr("default_int64", -1)), type);
 }
 
-/// Returns booleans [..., k]: whether each element of `x` [...] equals each of
-/// the k keys. NaN equals a key that is NaN.
+/// Returns booleans [..., k] that tell whether each element of `x` [...] equals
+/// each of the k keys. NaN is equal to a key that is NaN.
 static Value matches(OnnxNode &node, Value x, Value keys) {
   Dims apart = dimsOf(x);
   apart.push_back(1);
@@ -91,8 +92,8 @@ static Value matches(OnnxNode &node, Value x, Value keys) {
   return node.elementwise<OrOp>({same, bothMissing});
 }
 
-/// Returns for each element of input 0 the value of the first key that it
-/// equals, or the default.
+/// Returns for each element of input 0 the value of the first key that is equal
+/// to the element, or the default.
 static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   Value x = node.input(0);
   int64_t count = shapeOf(keys)[0];
@@ -171,8 +172,9 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
   return one(node.cast(found, node.builder.getF32Type()));
 }
 
-/// Imports ZipMap. Instead of a map per row, which tensors cannot represent,
-/// the result is the tensor of scores, with columns in the order of the labels.
+/// Imports ZipMap. ZipMap returns a map from labels to scores for each row,
+/// which tensors cannot represent. The result is the tensor of scores instead,
+/// with columns in the order of the labels.
 static ImportResult importZipMap(OnnxNode &node) {
   Value x = node.input(0);
   size_t labels = std::max(node.intsAttr("classlabels_int64s").size(),

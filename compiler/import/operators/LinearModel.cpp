@@ -1,4 +1,5 @@
-// Linear models of ai.onnx.ml, and the operators that preprocess features.
+// Imports the linear models of ai.onnx.ml, and the operators that preprocess
+// features.
 
 #include "compiler/import/operators/ClassScores.h"
 #include "compiler/import/operators/FusedActivation.h"
@@ -10,7 +11,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 //===----------------------------------------------------------------------===//
-// Features
+// Preprocessing of features
 //===----------------------------------------------------------------------===//
 
 /// Returns the number of features per row: the size of the last axis.
@@ -18,8 +19,8 @@ static Dim featureCount(Value x) {
   return shapeOf(x).empty() ? Dim(1) : dimsOf(x).back();
 }
 
-/// Returns the numbers of attribute `name`, one for all features or one per
-/// feature, as a constant that broadcasts to `x`.
+/// Returns the numbers of attribute `name` (one for all features, or one per
+/// feature) as a constant that broadcasts to `x`.
 static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
@@ -55,8 +56,8 @@ static ImportResult importScaler(OnnxNode &node) {
   return one(node.cast(node.elementwise<MulOp>({centered, *scale}), f32));
 }
 
-/// Imports Imputer: replaces the value that marks missing data, which may be
-/// NaN.
+/// Imports Imputer: replaces each element equal to the value that marks missing
+/// data, which may be NaN.
 static ImportResult importImputer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
@@ -106,8 +107,9 @@ static ImportResult importNormalizer(OnnxNode &node) {
   return one(node.cast(y, f32));
 }
 
-/// Imports FeatureVectorizer: concatenates the rows of all inputs, each cut or
-/// padded with zeros to the input's size in `inputdimensions`.
+/// Imports FeatureVectorizer: concatenates the rows of all inputs. The row of
+/// each input is first cut or padded with zeros to the size that
+/// `inputdimensions` declares for the input.
 static ImportResult importFeatureVectorizer(OnnxNode &node) {
   SmallVector<int64_t> sizes = node.intsAttr("inputdimensions");
   if (sizes.size() != node.numInputs())
@@ -124,9 +126,9 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
                           " must be a matrix of samples and features, and its "
                           "entry in `inputdimensions` must be positive");
     x = node.cast(x, f32);
-    // If the number of features is known only at run time, pads the row by as
-    // much as the smallest number of features needs; a slice then cuts the row
-    // to the declared size.
+    // If the number of features is known only at run time, the row is padded as
+    // if it had the smallest possible number of features. A slice then cuts the
+    // row to the declared size.
     Dim has = dimsOf(x)[1];
     if (int64_t missing = sizes[i] - has.least(); missing > 0)
       x = node.builder.createOrFold<PadOp>(
@@ -142,11 +144,11 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Models
+// Linear models
 //===----------------------------------------------------------------------===//
 
-/// Returns x times the coefficients [targets, features], plus the intercepts,
-/// in float32.
+/// Returns the matmul of `x` [rows, features] and the coefficients [targets,
+/// features], transposed, plus the intercepts, in float32.
 static FailureOr<Value> linear(OnnxNode &node, Value x, int64_t targets) {
   SmallVector<double> coefficients = node.floatsAttr("coefficients"),
                       intercepts = node.floatsAttr("intercepts");
@@ -185,8 +187,8 @@ static ImportResult importLinearRegressor(OnnxNode &node) {
 }
 
 /// Imports LinearClassifier: returns the label with the largest score, and all
-/// scores. If there are two labels but only one score, it is that of the
-/// second.
+/// scores. If there are two labels but only one score, it is the score of the
+/// second label.
 static ImportResult importLinearClassifier(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)

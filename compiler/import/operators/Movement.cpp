@@ -27,11 +27,11 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 }
 
 //===----------------------------------------------------------------------===//
-// Shapes
+// Operators that change the shape
 //===----------------------------------------------------------------------===//
 
-/// Returns the size count / divisor, rounded down if the divisor is a number; 0
-/// if the quotient is not an expression of sizes.
+/// Returns the size count / divisor, rounded down if the divisor is a number.
+/// Returns 0 if the quotient cannot be an expression of sizes.
 static Dim quotient(const Dim &count, const Dim &divisor) {
   if (auto even = count.dividedBy(divisor))
     return *even;
@@ -41,9 +41,10 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
 
 /// Makes the number of elements `count` divisible by `divisor`, the product of
 /// the given sizes of a Reshape. If one symbol remains in `count` and a number
-/// in `divisor`, assumes that the symbol is a suitable multiple. With several
-/// symbols, only their product must be a multiple, which the generated program
-/// checks. Returns whether sizes have changed.
+/// in `divisor`, assumes that the symbol is a suitable multiple. If several
+/// symbols remain, only their product must be a multiple, so nothing is
+/// assumed, and the generated program checks it. Returns whether sizes have
+/// changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
   // Cancels the symbols that are factors of both sizes.
@@ -124,8 +125,9 @@ static ImportResult importReshape(OnnxNode &node) {
                       kernel::sizeText(count));
 }
 
-/// Returns the axes of Squeeze and Unsqueeze. The specification allows negative
-/// axes since opset 11, but models and ONNX Runtime use them earlier.
+/// Returns the axes of a Squeeze or Unsqueeze node. The specification allows
+/// negative axes only since opset 11, but older models use them, and ONNX
+/// Runtime accepts them.
 static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
   return attrOrInput(node, "axes", 13, 1);
 }
@@ -233,7 +235,7 @@ static ImportResult importTranspose(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Pads each axis of `x` by `low` elements at the start and by `high` elements
-/// at the end; crops where these numbers are negative.
+/// at the end. Negative numbers crop the axis.
 static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
                                   SmallVector<int64_t> low,
                                   SmallVector<int64_t> high, StringRef mode) {
@@ -269,8 +271,8 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
   }
   x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
                                          ArrayRef(sizes));
-  // If the elements that padding repeats depend on a dynamic size, they are
-  // determined at run time.
+  // If a dynamic size determines which elements the padding repeats, the
+  // generated program selects them.
   for (size_t axis = 0; axis < sizes.size() && mode != "constant"; ++axis)
     if ((low[axis] || high[axis]) &&
         !repeatsKnown(sizes[axis], low[axis], high[axis], mode)) {
@@ -290,7 +292,8 @@ static Value paddingOf(OnnxNode &node) {
                              elementOf(node.input(0)));
 }
 
-/// Requires an axis to have at least one element in each run.
+/// Requires an axis to have at least one element: assumes it, or lets the
+/// generated program check it.
 static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
   if (dimsOf(x)[axis].most() < 1)
     return failure();
@@ -355,8 +358,8 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
     return node.invalid("shape must have one entry for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [axis, size] : llvm::zip(*axes, *target)) {
-    // If the number of elements to add or remove is odd, the additional one is
-    // at the end, since the division rounds towards zero.
+    // The division rounds towards zero. So if the number of elements to add or
+    // remove is odd, one more is added or removed at the end than at the start.
     int64_t change = size - *dimsOf(x)[axis].known();
     low[axis] = change / 2;
     high[axis] = change - low[axis];
@@ -393,7 +396,8 @@ static ImportResult importExpand(OnnxNode &node) {
   return one(result);
 }
 
-/// Repeats `x` along each axis, as often as `repeats` says.
+/// Repeats `x` along each axis, `repeats[axis]` times: [a, b] becomes [a, b, a,
+/// b].
 static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> others;
@@ -406,7 +410,7 @@ static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
   }
   x = node.builder.createOrFold<TileOp>(node.loc, x, ArrayRef<Dim>(sizes));
   // TileOp needs result sizes that are known to be multiples of the operand's
-  // sizes; along other axes, elements are gathered.
+  // sizes. Along all other axes, elements are gathered.
   RunTimeInts ints(node);
   for (int64_t axis : others) {
     Dim own = dimsOf(x)[axis];

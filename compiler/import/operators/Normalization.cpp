@@ -10,8 +10,8 @@ namespace ingot::graph {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// Imports Softmax and LogSoftmax. Until opset 12, all axes from `axis` on are
-/// normalized together.
+/// Imports Softmax and LogSoftmax. Until opset 12, the normalization covers all
+/// axes from `axis` on; since opset 13, only `axis`.
 template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
   Value x = node.input(0);
   Dims shape = dimsOf(x);
@@ -48,8 +48,9 @@ Value deviation(OnnxNode &node, Value variance, double epsilon) {
   return node.elementwise<SqrtOp>(sum);
 }
 
-/// Assumes that the dynamic sizes of a parameter (scale or bias) equal the
-/// sizes of `x` from `axis` on, since a parameter does not broadcast `x`.
+/// Assumes that the dynamic sizes of `parameter` (scale or bias) equal the
+/// sizes of `x` from `axis` on. A parameter may broadcast to `x`, but not `x`
+/// to the parameter.
 static void assumeSizes(OnnxNode &node, Value x, Value parameter,
                         int64_t axis) {
   for (size_t i = 0; parameter && axis >= 0 && i < shapeOf(parameter).size() &&
@@ -72,8 +73,9 @@ Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
   Dims rows(ArrayRef(shape).take_front(norm.axis));
   rows.push_back(length);
 
-  // If scale and bias have the shape and type of a row, they are operands of
-  // the normalization. Otherwise, separate operators that broadcast apply them.
+  // If scale and bias have the shape and type of a normalized row, they are
+  // operands of the normalization. Otherwise, separate operators with
+  // broadcasting apply them.
   auto fits = [&](Value v) {
     return !v ||
            (dimsOf(v) == Dims(normalized) && elementOf(v) == elementOf(x));
@@ -118,8 +120,8 @@ RowStatistics statisticsOfRows(OnnxNode &node, Value x, const RowNorm &norm,
   return {Value(), inverseOf(mean)};
 }
 
-/// Imports LayerNormalization and RMSNormalization: a row consists of all axes
-/// from `axis` on.
+/// Imports LayerNormalization (`center` is true) and RMSNormalization. A
+/// normalized row consists of all axes from `axis` on.
 static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   Value x = node.input(0), scale = node.input(1),
         bias = center ? node.input(2) : Value();
@@ -199,7 +201,7 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     variance = batchVariance;
   }
   // Scale, bias, mean and variance may have a wider type than x. The factor and
-  // the addend per channel are computed in this type and rounded once.
+  // addend per channel are computed in the wider type and rounded once.
   Type wide = elementOf(variance), exact = node.sumType(wide);
   Value scale = node.cast(node.input(1), exact),
         bias = node.cast(node.input(2), exact);
@@ -275,8 +277,8 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
   return node.reshape(y, shape);
 }
 
-/// Imports GroupNormalization. Scale and bias are per group until opset 20, per
-/// channel later.
+/// Imports GroupNormalization. Scale and bias have one element per group until
+/// opset 20, and one per channel since opset 21.
 static ImportResult importGroupNorm(OnnxNode &node) {
   // Until opset 20, scale and bias must have num_groups elements; a dynamic
   // size is assumed to be that number.
@@ -313,8 +315,8 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
                        elementOf(x)));
 }
 
-/// Imports LpNormalization: divides vectors along the axis by their L1 or L2
-/// norm; zero vectors remain zero.
+/// Imports LpNormalization: divides the vectors along the attribute `axis` by
+/// their L1 or L2 norm. Zero vectors remain zero.
 static ImportResult importLpNormalization(OnnxNode &node) {
   Value x = node.input(0);
   FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());

@@ -23,8 +23,8 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::countTo(const Dim &count) {
-  // The largest number of elements for which a table of constants is used; a
-  // longer table is larger than the code that counts.
+  // The largest number of elements for which a table of constants is used. A
+  // longer table would take more memory than the code that counts.
   constexpr int64_t mostNumbers = 4096;
   Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
   if (count.most() > mostNumbers) {
@@ -110,8 +110,9 @@ LogicalResult OnnxNode::fitAxis(Value &x, int64_t axis, Value y,
   return success();
 }
 
-/// Returns the sizes of the operands along the axis that is number `fromEnd`,
-/// counted from the last axis (1), except sizes that are always 1.
+/// Returns the sizes of the operands along one axis, except sizes that are
+/// always 1. `fromEnd` is the number of the axis counted from the end, where 1
+/// is the last axis.
 static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   Dims sizes;
   for (Value operand : operands)
@@ -121,8 +122,8 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   return sizes;
 }
 
-/// Returns the broadcast of `sizes` if one of them, which determines it, is
-/// never 1; nullopt if each of them may be 1.
+/// Returns the broadcast of `sizes` if one of them is never 1 and so determines
+/// it; nullopt if each of them may be 1.
 static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
     if (size.known() && !size.mayBe(1))

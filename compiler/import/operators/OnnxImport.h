@@ -1,8 +1,8 @@
 // The interface between ONNX nodes and import functions.
 //
-// Each operator family registers functions that build graph operators from an
-// ONNX node. The importer implements OnnxNode for protobuf; this folder does
-// not depend on protobuf.
+// Each operator family registers import functions, which build operators of the
+// graph dialect from an ONNX node. The importer implements OnnxNode for
+// protobuf, so that this folder does not depend on protobuf.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_ONNXIMPORT_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_ONNXIMPORT_H
@@ -58,9 +58,10 @@ public:
   /// Returns the value of input `i` if it is known at compile time (constant
   /// subgraphs are evaluated), else null.
   virtual mlir::DenseElementsAttr constantInput(unsigned i) = 0;
-  /// Returns the elements of input `i`, converted to integers (requireFloats:
-  /// to floats). Fails if they are unknown at compile time, with a diagnostic
-  /// that `what` (for example "axes") must be known.
+  /// requireInts and requireFloats return the elements of input `i`, converted
+  /// to integers or floats. They fail if the elements are unknown at compile
+  /// time, with a diagnostic that says that `what` (for example "axes") must be
+  /// known.
   virtual mlir::FailureOr<llvm::SmallVector<int64_t>>
   requireInts(unsigned i, llvm::StringRef what) = 0;
   /// Returns the elements of integer input `i`, each a number or an expression
@@ -70,19 +71,21 @@ public:
   virtual mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) = 0;
 
-  /// Assumes that two dynamic sizes, each of which is a symbol, are equal: the
-  /// generated code rejects calls in which they differ. Replaces symbols in the
-  /// types of values. Returns false if the sizes cannot be assumed to be equal.
+  /// Assumes that two dynamic sizes, each of which is a symbol, are equal:
+  /// replaces symbols in the types of values, and the generated code rejects
+  /// calls in which the sizes differ. Returns false if the sizes cannot be
+  /// assumed to be equal.
   virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
-  /// Assumes that two sizes are equal which the model requires to be equal.
-  /// Unlike with assumeEqual, one of them may be a number or an expression.
+  /// Assumes that two sizes are equal, because the model requires it. Unlike
+  /// assumeEqual, this function accepts a number or an expression as one of the
+  /// two. Returns false on failure.
   virtual bool takeEqual(const Dim &x, const Dim &y) = 0;
   /// Assumes that two sizes are equal, as takeEqual does; if that is
   /// impossible, fails with a diagnostic that mentions `what`.
   virtual mlir::LogicalResult requireEqual(const Dim &x, const Dim &y,
                                            const llvm::Twine &what) = 0;
   /// Assume that a size is a multiple of `divisor`, at least `least`, or at
-  /// most `most`. Return false, without a diagnostic, on failure.
+  /// most `most`. Return false, without a diagnostic, if the size cannot be.
   virtual bool requireMultiple(const Dim &x, int64_t divisor) = 0;
   virtual bool requireAtLeast(const Dim &x, int64_t least) = 0;
   virtual bool requireAtMost(const Dim &x, int64_t most) = 0;
@@ -91,11 +94,11 @@ public:
   mlir::LogicalResult requireAlike(mlir::Value x, mlir::Value y,
                                    const llvm::Twine &what);
   /// Broadcasts the shapes of operands except their last `others` axes, and
-  /// returns the result's sizes. Along each axis, sizes that cannot be 1 are
-  /// assumed to be equal and determine the result; if each may be 1, the size
-  /// is determined at run time. An operand that may need to be expanded at run
-  /// time is replaced by the expanded value. Returns nullopt if the shapes do
-  /// not match.
+  /// returns the sizes of the result. Along each axis, sizes that cannot be 1
+  /// are assumed to be equal and determine the result; if all of them may be 1,
+  /// the size is determined at run time. An operand that may need to be
+  /// expanded at run time is replaced by the expanded value. Returns nullopt if
+  /// the shapes do not match.
   std::optional<Dims> broadcast(llvm::MutableArrayRef<mlir::Value> operands,
                                 size_t others = 0);
   /// Makes the size of `x` along `axis` equal to the size of `y` along
@@ -111,37 +114,37 @@ public:
   /// null, without a diagnostic, if a size of `x` is none of these.
   mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<Dim> sizes);
 
-  /// Whether the elements of input `i` are numbers known at compile time or
-  /// expressions of dynamic sizes. (May bind inputs of the model to given
-  /// data.)
+  /// Whether each element of input `i` is a number known at compile time or an
+  /// expression of dynamic sizes. To make elements known, this function may
+  /// bind inputs of the model to the data that the user gave for them.
   virtual bool isKnown(unsigned i) = 0;
   /// Returns the elements of an integer tensor: numbers, expressions of sizes,
   /// or nullopt for elements that are neither.
   virtual llvm::SmallVector<std::optional<Dim>>
   elementsIn(mlir::Value value) = 0;
   /// Returns data-dependent sizes whose values are the elements of `counts`
-  /// (si64). The upper bound of each is its entry in `most` or, if this entry
-  /// is nullopt, inferred or given by the user. A run that exceeds a bound
-  /// fails.
+  /// (si64). The upper bound of each is its entry in `most`; if the entry is
+  /// nullopt, the bound is inferred or given by the user. The generated program
+  /// fails if a size exceeds its bound.
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
-  /// Moves the builder out of the enclosing bodies if integers computed from
-  /// `size` are available outside of them.
+  /// Moves the builder out of the enclosing bodies of Loop and Scan if integers
+  /// computed from `size` are available outside of them.
   virtual void leaveBodies(const Dim &size) = 0;
-  /// Emits a check that two dynamic sizes are equal, else the generated program
-  /// fails.
+  /// Emits a check that two dynamic sizes are equal; the generated program
+  /// fails if they are not.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
-  /// Emits a check that `size` is 1 or equals `other`, else the generated
-  /// program fails.
+  /// Emits a check that `size` is 1 or equals `other`; the generated program
+  /// fails if it does not hold.
   virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
-  /// Returns the broadcast of two sizes either of which may be 1. A run fails
-  /// if they do not broadcast.
+  /// Returns the broadcast of two sizes, each of which may be 1. The generated
+  /// program fails if neither size is 1 and they differ.
   virtual Dim wholeOf(const Dim &x, const Dim &y) = 0;
 
-  /// Returns the key (a scalar, ui64) of the node's random numbers: derived
-  /// from `seed` or, without one, from the node's position in the model. The
-  /// key differs for each iteration of a loop.
+  /// Returns the key (a scalar, ui64) from which the node's random numbers are
+  /// computed. The key is derived from `seed` or, if `seed` is nullopt, from
+  /// the node's position in the model. It differs for each iteration of a loop.
   virtual mlir::Value randomKey(std::optional<uint64_t> seed) = 0;
 
   /// Report a diagnostic and return failure, for use as `return
@@ -154,9 +157,9 @@ public:
   /// ONNX's own tests.
   virtual void warnOfReadings(const llvm::Twine &difference,
                               const llvm::Twine &wayOut) = 0;
-  /// Whether the value of input `i` consists of numbers that are known at
-  /// compile time, as requireInts needs. Expressions of dynamic sizes do not
-  /// count.
+  /// Whether all elements of input `i` are numbers that are known at compile
+  /// time, as requireInts needs. Returns false if an element is an expression
+  /// of dynamic sizes.
   virtual bool isConstant(unsigned i) = 0;
 
   /// Builds a constant, for example a default operand.
@@ -166,15 +169,16 @@ public:
   mlir::Value scalarConstant(double value, mlir::Type elementType);
   /// Returns the integers 0, 1, ..., count - 1 (si64).
   mlir::Value countTo(const Dim &count);
-  /// Returns null for a constant whose elements are all 0, else `value`. For
-  /// optional operands that default to zero: adding zeros changes only the sign
-  /// of a zero result.
+  /// Returns null if `value` is a constant whose elements are all 0, else
+  /// `value`. Used for optional operands that default to zero: adding zeros
+  /// changes only the sign of a zero result.
   static mlir::Value unlessZeros(mlir::Value value);
   /// Converts the elements of `value` to another type; returns `value` if it
   /// has this element type already.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
-  /// Returns the type in which sums of elements of `type` are accumulated if
-  /// several operators share them: float32 for narrower floats, else `type`.
+  /// Returns the type in which an operator that is built from several graph
+  /// operators accumulates sums of elements of `type`: float32 for narrower
+  /// floats, else `type`.
   mlir::Type sumType(mlir::Type type);
   /// Reshapes `value` to the given sizes; returns `value` if it has this shape
   /// already.
@@ -185,8 +189,9 @@ public:
   mlir::Value reshape(mlir::Value value, std::initializer_list<int64_t> shape) {
     return reshape(value, llvm::ArrayRef<int64_t>(shape));
   }
-  /// Returns `value` reshaped to rank `rank`, so that it broadcasts: its own
-  /// axes begin at `axis`, and all axes before and after them have size 1.
+  /// Returns `value` reshaped to rank `rank`, so that it broadcasts: its axes
+  /// are moved to position `axis`, and all axes before and after them have size
+  /// 1.
   mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
   /// Returns attribute `name`, or `otherwise` if it is absent, as a
   /// non-negative axis of a tensor of rank `rank`. Fails if it is out of range.
@@ -205,7 +210,8 @@ public:
                       llvm::ArrayRef<mlir::Value> operands,
                       int64_t asOpset = INT64_MAX);
 
-  /// Builds `OpT` with the arguments of one of its builders.
+  /// Builds the operator `OpT` with the arguments of one of its builders, and
+  /// returns its result.
   template <typename OpT, typename... Args> mlir::Value build(Args &&...args) {
     return OpT::create(builder, loc, std::forward<Args>(args)...).getResult();
   }
@@ -248,10 +254,10 @@ using ImportFunction = std::function<ImportResult(OnnxNode &)>;
 struct OnnxOperator {
   std::string domain, name;
   ImportFunction import;
-  /// The operator of the graph dialect to which a node maps one to one; empty
-  /// if there is none.
+  /// The operator of the graph dialect to which each node maps one to one;
+  /// empty if there is none.
   std::string graphOperator;
-  /// The unsupported forms of the operator, as text; empty if there are none.
+  /// Text that says what is unsupported of the operator; empty if nothing is.
   std::string limits;
 };
 
@@ -289,8 +295,8 @@ private:
   llvm::StringMap<OnnxOperator> operators; // by "domain.Name"
 };
 
-// Declares for each operator family the function that registers its imports. It
-// is defined in the file with the name of the family.
+// Declares the function that registers the import functions of each operator
+// family. It is defined in the file with the name of the family.
 #define INGOT_FAMILY(NAME) void register##NAME##Imports(OnnxRegistry &registry);
 #include "compiler/import/operators/Families.def"
 #undef INGOT_FAMILY

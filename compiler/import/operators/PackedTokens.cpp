@@ -77,8 +77,8 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   FailureOr<Value> tokens = positionsOf(node, isToken);
   if (failed(tokens))
     return failure();
-  // The offsets list the positions of all tokens, in their order, followed by
-  // the positions of the padding.
+  // The offsets first list the positions of all tokens, in the order of the
+  // tokens, then the positions of the padding.
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   Value one = node.cast(isToken, i64);
   Value behind = ints.add(ints.sizes(dimsOf(*tokens)[0]),

@@ -1,9 +1,9 @@
 // Packed batches: tokens of sequences with different lengths, stored
 // contiguously without padding.
 //
-// In ONNX Runtime's packing mode, between RemovePadding and RestorePadding,
-// operators that process tokens independently use [T, ...] instead of [B, S,
-// ...].
+// ONNX Runtime removes the padding by RemovePadding and restores it by
+// RestorePadding. In between, operators that process each token independently
+// have operands [T, ...] instead of [B, S, ...].
 //
 // Letters: B sequences, S positions per sequence (padded), T tokens in total.
 
@@ -16,25 +16,26 @@ namespace ingot::graph {
 
 class PackedTokens {
 public:
-  /// `offsets` [B, S] has the positions of all tokens in the flattened padded
-  /// batch [B * S], in order, followed by the positions of the padding.
+  /// `offsets` [B, S] contains the positions of all tokens in the flattened
+  /// padded batch [B * S], in order, followed by the positions of the padding.
   PackedTokens(OnnxNode &node, mlir::Value offsets);
 
-  /// Converts [T, ...] to [B, S, ...]; the padding is undefined.
+  /// Converts packed tokens [T, ...] to a padded batch [B, S, ...]; the padding
+  /// is undefined.
   mlir::Value padded(mlir::Value packed);
-  /// Converts [T, ...] to [B, S, ...] with zeros in the padding.
+  /// Converts packed tokens [T, ...] to a padded batch [B, S, ...] with zeros
+  /// in the padding.
   mlir::Value paddedByZeros(mlir::Value packed);
-  /// Converts [B, S, ...] to [count, ...], where `count` is the number of
-  /// tokens.
+  /// Converts a padded batch [B, S, ...] to packed tokens [count, ...].
   mlir::Value packed(mlir::Value padded, const Dim &count);
-  /// Returns the lengths [B] of the sequences, given 0 and the cumulative end
-  /// of each sequence, `ends` [B + 1]. Null with a diagnostic if `ends` has
-  /// another size.
+  /// Returns the lengths [B] of the sequences. `ends` [B + 1] contains 0 and
+  /// the cumulative end of each sequence. Returns null with a diagnostic if
+  /// `ends` has another size.
   mlir::Value lengths(mlir::Value ends);
 
 private:
-  /// The sizes are read from the type at each use, since assuming that two
-  /// sizes are equal replaces one of them.
+  /// Return B and S. They are read from the type at each use, since assuming
+  /// that two sizes are equal replaces one of them in the type.
   Dim sequences() const { return dimsOf(given)[0]; }
   Dim places() const { return dimsOf(given)[1]; }
 

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the size `x` clamped to [low, high]; nullopt if it depends on the
-/// value of a dynamic size which of the three is the result.
+/// Returns the size `x` clamped to [low, high]: one of the three sizes. Returns
+/// nullopt if the values of dynamic sizes determine which one.
 static std::optional<Dim> clamped(const Dim &x, const Dim &low,
                                   const Dim &high) {
   if ((x - low).most() <= 0)
@@ -21,7 +21,8 @@ static std::optional<Dim> clamped(const Dim &x, const Dim &low,
 }
 
 namespace {
-/// The elements that a slice takes along one axis.
+/// The elements that a slice takes along one axis: `count` elements from
+/// `first` on, at distance `step`.
 struct SlicedAxis {
   Dim first, count;
   int64_t step;
@@ -29,7 +30,7 @@ struct SlicedAxis {
 } // namespace
 
 /// Returns the elements that a slice from `start` to `end` takes along an axis
-/// of size `size`; nullopt if that depends on the value of a dynamic size.
+/// of size `size`; nullopt if the values of dynamic sizes determine them.
 static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
                                              Dim end, int64_t step) {
   // Exporters write INT64_MAX for the end of the axis, so start and end are
@@ -63,8 +64,8 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
   return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
 }
 
-/// Gathers the elements of the slice `part` along an axis. The position of its
-/// first element is known only at run time.
+/// Gathers the elements of the slice `part`, whose first position is known only
+/// at run time, along an axis.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
   MLIRContext *context = node.builder.getContext();
@@ -134,8 +135,8 @@ static ImportResult importSlice(OnnxNode &node) {
       node.loc, x, from, by, ArrayRef(sizes))};
 }
 
-/// Returns the lengths of the parts of a Split without `split`: equal parts, of
-/// which the last one may be smaller since opset 18.
+/// Returns the lengths of the parts of a Split node without `split`. All parts
+/// are equal, but since opset 18 the last one may be smaller.
 static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   Dim size = dimsOf(node.input(0))[axis];
   if (!size.known() && size.divisor() % parts != 0 && node.opset >= 18) {
@@ -160,9 +161,9 @@ static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   return split;
 }
 
-/// Returns the lengths of the parts that `split` specifies; empty without it.
-/// Requires that the lengths are not negative and add up to the size of the
-/// axis.
+/// Returns the lengths of the parts that `split` specifies; an empty list if
+/// the node has no `split`. Requires that the lengths are not negative and add
+/// up to the size of the axis.
 static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
   auto split = sizesFromAttrOrInput(node, "split", 0, 1);
   if (failed(split) || split->empty())
@@ -231,8 +232,8 @@ static ImportResult importSplit(OnnxNode &node) {
 }
 
 /// Returns `part`, an input of Concat, with the sizes of the input `first`
-/// along all axes except `axis`. Sizes that cannot be assumed to be equal are
-/// compared at run time.
+/// along all axes except `axis`. If two sizes cannot be assumed to be equal,
+/// the generated program checks that they are.
 static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
   for (size_t i = 0; i < shapeOf(part).size(); ++i) {
     Dim own = dimsOf(part)[i], other = dimsOf(first)[i];

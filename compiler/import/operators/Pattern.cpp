@@ -1,8 +1,8 @@
 // Compiles regular expressions to finite automata.
 //
 // A recursive-descent parser converts a pattern to a nondeterministic automaton
-// on bytes; the subset construction makes it deterministic. A non-ASCII
-// character is the sequence of its UTF-8 bytes.
+// on bytes. The subset construction makes the automaton deterministic. A
+// non-ASCII character is represented by the sequence of its UTF-8 bytes.
 
 #include "compiler/import/operators/Pattern.h"
 
@@ -28,11 +28,12 @@ using Bytes = std::bitset<256>;
 struct Machine {
   struct Node {
     std::vector<std::pair<Bytes, int>> moves;
-    /// Transitions that consume no input: everywhere, only at the start of the
-    /// string, and only at its end.
+    /// The nodes that transitions without input lead to: `jumps` at any
+    /// position, `atStart` only at the start of the string, `atEnd` only at its
+    /// end.
     std::vector<int> jumps, atStart, atEnd;
-    /// Transitions that consume no input: at word boundaries (\b), and at all
-    /// other positions (\B).
+    /// The nodes that transitions without input lead to: `atEdge` at word
+    /// boundaries (\b), `inside` at all other positions (\B).
     std::vector<int> atEdge, inside;
   };
   std::vector<Node> nodes;
@@ -278,8 +279,8 @@ private:
     return bytes;
   }
 
-  /// Matches one of the ASCII characters in `ascii` or, if `beyond` is set, any
-  /// non-ASCII character.
+  /// Returns a sub-automaton that matches one of the ASCII characters in
+  /// `ascii` or, if `beyond` is set, any non-ASCII character.
   Part anyOf(const Bytes &ascii, bool beyond) {
     Part part = ofBytes(ascii);
     if (!beyond)
@@ -298,8 +299,9 @@ private:
     return part;
   }
 
-  /// Parses an escape such as `\d` to the set of its characters: the ASCII ones
-  /// in `bytes`; sets `beyond` if the set includes non-ASCII characters.
+  /// Parses an escape such as `\d`, which stands for a set of characters.
+  /// Stores its ASCII characters in `bytes`, and sets `beyond` if the set
+  /// includes non-ASCII characters.
   bool escape(Bytes &bytes, bool &beyond) {
     if (rest.size() < 2) {
       fail("a `\\` at the end");
@@ -402,8 +404,8 @@ private:
   int depth = 0;
 };
 
-/// What is known about a position between two bytes of the string: which
-/// transitions without input are possible there.
+/// The properties of a position between two bytes of the string, which
+/// determine the transitions without input that are possible there.
 struct Place {
   bool atStart = false, atEnd = false;
   /// Whether the position is a word boundary; nullopt if the byte on one side
@@ -411,8 +413,8 @@ struct Place {
   std::optional<bool> atEdge = std::nullopt;
 };
 
-/// Returns, sorted, all nodes that are reachable from `states` by transitions
-/// that consume no input at a position with the properties `place`.
+/// Returns in ascending order all nodes that are reachable from `states` by
+/// transitions without input at a position with the properties `place`.
 std::vector<int> closure(const Machine &machine, std::vector<int> states,
                          Place place) {
   std::vector<bool> seen(machine.nodes.size());

@@ -20,9 +20,9 @@ struct Automaton {
 
 /// Returns the automaton for strings that match a pattern (in RE2's syntax) as
 /// a whole; nullopt with the reason in `error` if the pattern is not regular or
-/// not supported. With `isInText`, the automaton matches parts of a text:
-/// anchors, which depend on the context, are rejected, and a dot also matches a
-/// newline.
+/// not supported. If `isInText` is set, the automaton is for finding matches
+/// inside of a text: anchors, which depend on the context, are rejected, and a
+/// dot also matches a newline.
 std::optional<Automaton> compilePattern(llvm::StringRef pattern,
                                         std::string &error,
                                         bool isInText = false);

@@ -1,3 +1,3 @@
-// Precompiled header: the headers of other folders that the files of this
-// folder need.
+// Precompiled header: the headers from outside of this folder that its files
+// need.
 #include "dialects/graph/GraphDialect.h"

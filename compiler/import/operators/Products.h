@@ -1,4 +1,5 @@
-// Matrix multiplications and convolutions that several import functions use.
+// Functions that build matrix multiplications and convolutions, for several
+// import functions.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_PRODUCTS_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_PRODUCTS_H
@@ -8,29 +9,30 @@
 namespace ingot::graph {
 
 /// Returns the matrix multiplication of `a` and `b` by NumPy's rules for any
-/// ranks, with elements of their type.
+/// ranks. The result has the element type of the operands.
 mlir::FailureOr<mlir::Value> importMatMul(OnnxNode &node, mlir::Value a,
                                           mlir::Value b);
 
-/// Returns the matrix multiplication of narrow integers by NumPy's rules,
-/// accumulated in si32. `zeros` has the zero points of `a` and `b`, or is
-/// empty.
+/// Returns the matrix multiplication of `a` and `b`, 8-bit integers or
+/// narrower, by NumPy's rules, accumulated in si32. `zeros` contains the zero
+/// points of `a` and `b`, or is empty.
 mlir::FailureOr<mlir::Value> importIntegerMatMul(OnnxNode &node, mlir::Value a,
                                                  mlir::Value b,
                                                  mlir::ValueRange zeros);
 
-/// Returns the matrix multiplication of narrow integers, accumulated in si32,
-/// with zero points for the rows of `a` and the columns of `b`. A zero point is
-/// null, has one element, has one element per row or column, or has a shape
-/// that broadcasts.
+/// Returns the matrix multiplication of `a` and `b`, 8-bit integers or
+/// narrower, accumulated in si32, with zero points for the rows of `a` and the
+/// columns of `b`. A zero point is null, has one element, has one element per
+/// row or column, or has a shape that broadcasts.
 mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
                                                   mlir::Value aZero,
                                                   mlir::Value b,
                                                   mlir::Value bZero);
 
 /// Reshapes `parameter`, a scale or zero point (or null), so that it broadcasts
-/// to `operand`. The parameter has one element, one element per position along
-/// `axis` (-1: there is no such axis), or a shape that broadcasts already.
+/// to `operand`. `parameter` has one element, or one element per position along
+/// `axis` of `operand` (-1 if there is no such axis), or already a shape that
+/// broadcasts.
 mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
                                             mlir::Value parameter, int64_t axis,
                                             mlir::Value operand);
@@ -47,8 +49,9 @@ mlir::FailureOr<mlir::Value> importScaledProduct(OnnxNode &node,
                                                  const ScaledMatrix &b);
 
 /// Requantizes the si32 accumulators `sums` of a matrix multiplication or
-/// convolution: multiplies them by the scales of both operands (floats, already
-/// aligned) and quantizes the result with its scale and zero point.
+/// convolution: multiplies them by the scales of both operands and quantizes
+/// the result with the scale `yScale` and the zero point `yZero`. The scales of
+/// the operands are floats whose shapes broadcast to `sums`.
 mlir::FailureOr<mlir::Value> requantize(OnnxNode &node, mlir::Value sums,
                                         mlir::Value aScale, mlir::Value bScale,
                                         mlir::Value yScale, mlir::Value yZero);

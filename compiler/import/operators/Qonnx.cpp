@@ -1,9 +1,9 @@
 // Imports the quantizers of QONNX, which Brevitas and FINN write.
 //
 // Quant rounds a tensor to multiples of a scale within the range of an integer
-// of `bitwidth` bits, and yields floats. Where 8 bits hold these integers, it
-// becomes a quantization followed by a dequantization, from which integer
-// kernels are formed; otherwise floats are rounded.
+// of `bitwidth` bits, and returns floats. If 8 bits can hold these integers,
+// Quant becomes a quantization followed by a dequantization, so that integer
+// kernels can be formed. Otherwise Quant rounds floats.
 //
 // Source: the operator definitions in the documentation of QONNX.
 
@@ -17,7 +17,7 @@ namespace ingot::graph {
 
 namespace {
 
-/// The integers that a quantizer yields.
+/// The range of the integers that a quantizer rounds to.
 struct IntegerRange {
   double least, most;
 
@@ -29,12 +29,13 @@ struct IntegerRange {
   }
 };
 
-/// Rounds floats by one of the modes that QONNX names.
+/// Rounds floats by one of QONNX's rounding modes.
 class Rounding {
 public:
   explicit Rounding(OnnxNode &node) : node(node) {}
 
-  /// Null, with a diagnostic, for a mode that QONNX does not have.
+  /// Returns `x` rounded by `mode`; null with a diagnostic if QONNX does not
+  /// have this mode.
   Value operator()(Value x, StringRef mode) {
     if (mode == "ROUND" || mode == "HALF_EVEN")
       return node.elementwise<RoundOp>({x});
@@ -42,7 +43,7 @@ public:
       return node.elementwise<FloorOp>({x});
     if (mode == "CEIL")
       return node.elementwise<CeilOp>({x});
-    // The others round the magnitude.
+    // The other modes round the magnitude of `x`.
     Value size = node.elementwise<AbsOp>({x}),
           half = node.scalarConstant(0.5, elementOf(x));
     if (mode == "UP")
@@ -66,7 +67,7 @@ private:
 
 } // namespace
 
-/// Returns the number that all elements of input `i` have; fails with a
+/// Returns the number that all elements of input `i` are equal to; fails with a
 /// diagnostic if they differ or are unknown.
 static FailureOr<double> numberIn(OnnxNode &node, unsigned i, StringRef what) {
   auto values = node.requireFloats(i, what);
@@ -78,8 +79,9 @@ static FailureOr<double> numberIn(OnnxNode &node, unsigned i, StringRef what) {
   return values->front();
 }
 
-/// Whether the elements of the zero points are the same integer in all runs,
-/// so that adding it before or after rounding makes no difference.
+/// Returns the zero point (input 2) if all its elements are the same constant
+/// even integer within `range`; otherwise nullopt. Adding an even integer
+/// before or after rounding half to even gives the same result.
 static std::optional<double> evenZero(OnnxNode &node, IntegerRange range) {
   if (!node.isConstant(2))
     return std::nullopt;
@@ -147,8 +149,8 @@ static ImportResult importBipolarQuant(OnnxNode &node) {
   return one(node.elementwise<MulOp>({sign, scale}));
 }
 
-/// Drops the low bits of quantized integers: those by which `in_bitwidth`
-/// exceeds `out_bitwidth`.
+/// Imports Trunc: drops the low bits by which the `in_bitwidth` of quantized
+/// integers exceeds `out_bitwidth`.
 static ImportResult importTrunc(OnnxNode &node) {
   auto before = numberIn(node, 3, "in_bitwidth"),
        after = numberIn(node, 4, "out_bitwidth");

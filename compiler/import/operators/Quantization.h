@@ -12,13 +12,14 @@ namespace ingot::graph {
 mlir::Value dequantize(OnnxNode &node, mlir::Value x, mlir::Value scale,
                        mlir::Value zero);
 
-/// Returns round(y / scale) + zero as integers of the zero point's type; a null
-/// zero point means a zero point 0 of type `type`.
+/// Returns round(y / scale) + zero as integers of the zero point's type. A null
+/// `zero` means a zero point of 0 of type `type`.
 mlir::Value quantize(OnnxNode &node, mlir::Value y, mlir::Value scale,
                      mlir::Value zero, mlir::Type type);
 
-/// A tensor quantized to uint8 with a scale and a zero point computed from its
-/// minimum and maximum at run time, as by DynamicQuantizeLinear.
+/// A tensor quantized to uint8. The scale and zero point are computed from the
+/// minimum and maximum of the tensor at run time, as DynamicQuantizeLinear
+/// does.
 struct DynamicallyQuantized {
   mlir::Value bytes, scale, zero;
 };

@@ -1,15 +1,15 @@
 // Imports integer convolutions and matrix multiplications.
 //
-// ConvInteger, MatMulInteger and their QLinear forms become operators that
-// accumulate in 32 bits, followed by a requantization:
+// ConvInteger, MatMulInteger, QLinearConv and QLinearMatMul become operators
+// that accumulate in 32 bits. The QLinear operators also requantize the result:
 //
 //   acc = sum of (a - a_zero) * (b - b_zero) + bias           in si32
 //   y   = saturate(round(acc * (a_scale * b_scale / y_scale)) + y_zero)
 //
-// Matrix multiplications take the narrow operands and their zero points
-// directly; 1x1 convolutions become matrix multiplications. For other
-// convolutions the zero points are subtracted first. Padding represents the
-// zero point, so it is 0 after the subtraction.
+// Matrix multiplications take the operands and their zero points directly; 1x1
+// convolutions become matrix multiplications. For other convolutions, the zero
+// points are subtracted first. Padding has the value of the zero point, so it
+// is 0 after the subtraction.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Products.h"
@@ -50,15 +50,16 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   }
   if (wide.size() > rank)
     return node.invalid(misfit);
-  // Where the parameter has several elements along an axis, a dynamic size of
-  // the operand along this axis must equal their number.
+  // If the parameter has several elements along an axis, a dynamic size of the
+  // operand along this axis must be equal to their number.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (auto count = wide.end()[-i].known(); count && *count != 1)
       if (Dim size = dimsOf(operand).end()[-i];
           !size.known() && !node.takeEqual(size, *count))
         return node.invalid(misfit);
-  // A parameter whose size along an axis is dynamic may turn out to have one
-  // element there, so it is expanded to the size of the operand.
+  // If the size of the parameter along an axis is dynamic, the parameter may
+  // have only one element there at run time, so it is expanded to the size of
+  // the operand.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (mayDiffer(wide.end()[-i], 1))
       wide.end()[-i] = dimsOf(operand).end()[-i];
@@ -68,8 +69,8 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   return grown;
 }
 
-/// Whether a zero point is a scalar, or is constant along the reduction axis of
-/// its matrix: the last axis (`steps` = 1) or the one before it (`steps` = 2).
+/// Whether `zero` is a scalar, or has size 1 along the reduction axis of its
+/// matrix: the last axis (`steps` = 1) or the one before it (`steps` = 2).
 static bool isByRow(Value zero, size_t steps) {
   ArrayRef<int64_t> shape = shapeOf(zero);
   return shape.empty() ||
@@ -96,7 +97,7 @@ FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
                       centered(node, b, *columns));
 }
 
-/// Whether this is a 1x1 convolution without padding, strides or groups.
+/// Whether the node is a 1x1 convolution without padding, strides or groups.
 static bool isPointwise(OnnxNode &node, Value x, Value w) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
@@ -127,8 +128,8 @@ static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
   return toChannelsFirst(node, sums);
 }
 
-/// Returns the integer convolution, accumulated in si32. The weights have one
-/// zero point, or one per output channel.
+/// Returns the integer convolution, accumulated in si32. `wZero` has one
+/// element, or one per output channel.
 static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                                     Value w, Value wZero, Value bias) {
   auto isOneOr = [](Value zero, int64_t count) {
@@ -147,8 +148,8 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                     centered(node, w, *channels), bias);
 }
 
-/// The scales of operands and result are combined in f32 before they are
-/// applied to the accumulators.
+/// Combines the scales of the operands and the result in float32, then
+/// multiplies the accumulators by the combined scale.
 FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
                             Value bScale, Value yScale, Value yZero) {
   Type f32 = node.builder.getF32Type();

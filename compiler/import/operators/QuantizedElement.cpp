@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Reshapes a scale or zero point with one element to a scalar; returns one
-/// with several elements unchanged.
+/// Reshapes a scale or zero point with one element to a scalar. Returns a
+/// parameter with several elements unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
   if (parameter && tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
@@ -57,7 +57,8 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
 }
 
 //===----------------------------------------------------------------------===//
-// One operand. Inputs: x, its scale and zero point, and those of the result
+// Operators with one operand. Inputs: x, its scale and zero point, and the
+// scale and zero point of the result
 //===----------------------------------------------------------------------===//
 
 /// Imports an operator with one operand: dequantizes input 0, applies `compute`
@@ -81,8 +82,8 @@ static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
       node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
 }
 
-/// Imports QLinearSoftmax. Its attribute `opset` is the opset of Softmax whose
-/// rule for the normalized axes applies.
+/// Imports QLinearSoftmax. Its attribute `opset` is the opset of the Softmax
+/// operator whose rule determines which axes are normalized.
 static ImportResult importQLinearSoftmax(OnnxNode &node) {
   int64_t opset = node.intAttr("opset", 13);
   return unary(node,
@@ -90,8 +91,8 @@ static ImportResult importQLinearSoftmax(OnnxNode &node) {
 }
 
 static ImportResult importQLinearReduceMean(OnnxNode &node) {
-  // Imports as ReduceMean of opset 17, the last opset in which the axes are an
-  // attribute, as they are here.
+  // Imports the node as ReduceMean of opset 17, the last opset in which the
+  // axes are an attribute, as in QLinearReduceMean.
   return unary(node,
                [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
@@ -115,7 +116,7 @@ static ImportResult importQLinearGlobalAveragePool(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Several operands
+// Operators with several operands
 //===----------------------------------------------------------------------===//
 
 /// Imports a quantized elementwise operator. Inputs: A and B, each followed by

@@ -1,5 +1,5 @@
-// Imports matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands,
-// whose results are floats or 8-bit integers:
+// Imports matmuls, convolutions and LSTMs of com.microsoft with 8-bit operands.
+// Their results are floats or 8-bit integers:
 //
 //   sums = sum of (a - a_zero) * (b - b_zero)     in si32
 //   y    = sums * (a_scale * b_scale) + bias      in floats, then quantized
@@ -52,7 +52,7 @@ static ImportResult importDynamicQuantizeMatMul(OnnxNode &node) {
   return one(sumOf(node, {*y, node.input(4)}));
 }
 
-/// Imports QGemm: alpha * (A * B + C), where C has integers with the scale of A
+/// Imports QGemm: alpha * (A * B + C), where the integers C have the scale of A
 /// * B. The result is float unless the node has a scale for the result.
 static ImportResult importQGemm(OnnxNode &node) {
   auto matrix = [&](unsigned i, StringRef flag) {
@@ -110,9 +110,9 @@ static ImportResult importQLinearConv(OnnxNode &node) {
   return one(y && last ? toChannelsLast(node, y) : y);
 }
 
-/// Dequantizes weights [directions, inputs, gates * hidden] of an LSTM and
-/// transposes them to [directions, gates * hidden, inputs], the layout of
-/// ONNX's LSTM.
+/// Returns the weights of an LSTM, dequantized and transposed from [directions,
+/// inputs, gates * hidden] to [directions, gates * hidden, inputs], the layout
+/// of ONNX's LSTM.
 static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
   auto aligned = [&](Value parameter) {
     // The weights have one scale and zero point per direction, or per direction

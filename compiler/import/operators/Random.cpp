@@ -59,8 +59,8 @@ public:
 private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
 
-  /// Returns random integers below 2^bits, as uint64 if `type` is double, else
-  /// as uint32.
+  /// Returns random integers below 2^bits: uint64 if `type` is double, else
+  /// uint32.
   Value raw(ArrayRef<Dim> sizes, FloatType type, int64_t bits, int64_t stream) {
     Type word = node.builder.getIntegerType(type.isF64() ? 64 : 32,
                                             /*isSigned=*/false);
@@ -73,7 +73,7 @@ private:
 } // namespace
 
 /// Returns the type in which random numbers of type `type` are computed: double
-/// or float32.
+/// for double, else float32.
 static FloatType computedIn(OnnxNode &node, FloatType type) {
   return type.isF64() ? type : FloatType(node.builder.getF32Type());
 }
@@ -91,8 +91,8 @@ static Value scaled(OnnxNode &node, Value x, double slope, double offset,
   return node.cast(x, type);
 }
 
-/// Returns random numbers of shape `sizes`: normal, or uniform between `low`
-/// and `high`.
+/// Returns random numbers of shape `sizes`: normally distributed, or uniformly
+/// distributed between `low` and `high`.
 static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
                              bool isNormal) {
   auto type = dyn_cast_or_null<FloatType>(element);
@@ -151,7 +151,7 @@ static ImportResult importBernoulli(OnnxNode &node) {
       node.cast(node.elementwise<LessOp>({numbers, node.cast(x, real)}), type));
 }
 
-/// Imports Multinomial: picks the class by comparing a random number with the
+/// Imports Multinomial: selects a class by comparing a random number with the
 /// cumulative probabilities.
 static ImportResult importMultinomial(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("dtype", 6));
@@ -164,7 +164,8 @@ static ImportResult importMultinomial(OnnxNode &node) {
   Dim classes = dimsOf(node.input(0))[1];
   if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
     return node.invalid("the number of classes is 0");
-  // Reads the sizes only now, since requireAtLeast may have replaced them.
+  // The sizes are read only now, since requireAtLeast may have replaced sizes
+  // in the type.
   Value x = node.input(0);
   Dim batch = dimsOf(x)[0];
   classes = dimsOf(x)[1];

@@ -42,17 +42,18 @@ public:
       : node(node), gateCount(gates) {}
 
   LogicalResult read(ArrayRef<StringRef> defaultActivations);
-  /// Returns the gates' contribution from the input, for one direction: [time,
-  /// batch, gates * hidden]. It includes the recurrent biases of the gates
-  /// before `recurrentBiases`; the caller adds the others.
+  /// Returns what the input of one direction contributes to the gates: [time,
+  /// batch, gates * hidden]. It includes the recurrent biases of the first
+  /// `recurrentBiases` gates; the caller adds those of the other gates.
   Value inputGates(int64_t direction, int64_t recurrentBiases);
   /// Returns the slice of input `i` for one direction, without the axis of
-  /// directions. Null if the input is absent or all zeros.
+  /// directions. Returns null if the input is absent or all zeros.
   Value part(unsigned i, int64_t direction);
   Value initialState(unsigned i, int64_t direction);
   Value recurrentWeights(int64_t direction);
-  /// Returns the output Y [time, directions, batch, hidden], given the results
-  /// [time, batch, hidden] of each direction.
+  /// Returns the output Y [time, directions, batch, hidden] or, if the
+  /// attribute `layout` is 1, [batch, time, directions, hidden], given the
+  /// outputs [time, batch, hidden] of each direction.
   Value joinSteps(ArrayRef<Value> ys);
   Value joinStates(ArrayRef<Value> states);
   bool isReverse(int64_t direction) const {
@@ -122,8 +123,8 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
     });
     if (known == std::end(knownActivations))
       return node.invalid("unknown activation `" + name + "`");
-    // activation_alpha and activation_beta have entries only for activations
-    // that take this parameter.
+    // activation_alpha and activation_beta contain entries only for the
+    // activations that have this parameter.
     double alpha = known->hasAlpha && nextAlpha < alphas.size()
                        ? alphas[nextAlpha++]
                        : known->alpha;
@@ -180,8 +181,9 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   int64_t width = gateCount * hidden;
   Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
                                 ArrayRef<int64_t>{1, 0});
-  // Flattens the inputs of all steps [time, batch, features] to one matrix,
-  // unless dynamic sizes leave gaps between the rows of the steps.
+  // Reshapes the inputs of all steps [time, batch, features] to one matrix,
+  // unless the memory layout of tensors with dynamic sizes has gaps between the
+  // steps.
   Value rows = x;
   if (isCompact(dimsOf(x)))
     rows = node.reshape(x, ArrayRef<Dim>{time * batch, dimsOf(x)[2]});
@@ -227,8 +229,8 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
-/// Returns the results of a recurrent layer; `build` creates the operator of
-/// one direction.
+/// Returns the results of a recurrent layer. `build` creates the operator of
+/// one direction, given its number.
 template <typename Build>
 static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
   SmallVector<Value> ys, hs;

@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the axes of a Reduce* node in ascending order; they are an attribute
-/// before opset `inputSince` and an input later.
+/// Returns the axes of a Reduce* node in ascending order. The axes are an
+/// attribute before opset `inputSince`, and an input since then.
 static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
                                                    int64_t inputSince) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -32,8 +32,8 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
   return given;
 }
 
-/// Returns the result of a Reduce* node, given the reduced tensor `kept`, whose
-/// reduced axes have size 1: they are removed unless keepdims is set.
+/// Returns the result of a Reduce* node, given the reduced tensor `kept`, in
+/// which the reduced axes have size 1. They are removed unless keepdims is set.
 static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))
@@ -72,8 +72,8 @@ template <typename OpT> static constexpr Combination combinationOf() {
   return {"add", 0};
 }
 
-/// Applies to combined elements the function that yields the result of the
-/// reduction `OpT`, such as the square root for ReduceL2.
+/// Applies to the combined elements `x` the function that gives the result of
+/// the reduction `OpT`, such as the square root for ReduceL2.
 template <typename OpT>
 static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
   [[maybe_unused]] Type type = elementOf(x);
@@ -115,8 +115,8 @@ static ImportResult importReduction(OnnxNode &node) {
   return finishReduction(node, node.build<OpT>(node.input(0), *axes), *axes);
 }
 
-/// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), where m is the maximum if
-/// that is finite, so that nothing overflows.
+/// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), so that nothing
+/// overflows. m is the maximum of x if it is finite.
 static ImportResult logSumExpByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))
@@ -177,7 +177,7 @@ template <typename OpT> static ImportResult importArg(OnnxNode &node) {
 }
 
 /// Imports Hardmax: 1 at the first maximum along the axis, else 0. Until opset
-/// 12, all axes from `axis` on are treated as one.
+/// 12, all axes from `axis` on are flattened to one axis.
 static ImportResult importHardmax(OnnxNode &node) {
   Value x = node.input(0);
   Dims shape = dimsOf(x);
@@ -206,7 +206,7 @@ static ImportResult importHardmax(OnnxNode &node) {
 }
 
 /// Imports a cumulative operator, such as CumSum, whose axis is known only at
-/// run time: computes it along every axis and selects one result.
+/// run time: computes it along every axis and selects one of the results.
 template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), axis = ints.input(1), result;

@@ -1,5 +1,5 @@
-// Imports experimental operators of opset 1, which ONNX removed but which
-// models use and ONNX Runtime supports. Their schemas are in
+// Imports experimental operators of opset 1. ONNX removed them, but models use
+// them and ONNX Runtime supports them. Their schemas are in
 // FurtherOperators.def.
 
 #include "compiler/import/operators/OnnxImport.h"

@@ -1,8 +1,8 @@
 // Imports operators that interpolate.
 //
-// Resize becomes tables of positions and weights, one pair per resized axis: a
-// graph.gather if each result element copies one input element, else a
-// graph.resample.
+// Resize becomes a table of positions and a table of weights for each resized
+// axis. The tables are operands of a graph.gather if each result element copies
+// one input element, else of a graph.resample.
 
 #include "compiler/import/operators/RunTimeResize.h"
 #include "compiler/import/operators/WindowGeometry.h"
@@ -30,8 +30,8 @@ ResizeMode ResizeMode::of(OnnxNode &node) {
 }
 
 namespace {
-/// The parameters by which Resize changes one axis, and for each result
-/// position along it the input positions and their weights.
+/// The parameters by which Resize changes one axis and, for each result
+/// position along the axis, the input positions and their weights.
 struct ResizedAxis {
   int64_t axis, from, to;
   double scale, roiStart, roiEnd;
@@ -97,8 +97,8 @@ struct ResizedAxis {
   }
 
   void compute(const ResizeMode &mode) {
-    // With antialiasing, the kernel is widened to the spacing of the result
-    // elements.
+    // With antialiasing, the kernel is widened to the distance between the
+    // result elements.
     double squeeze = mode.antialias ? std::min(scale, 1.0) : 1.0;
     double radius = mode.interpolation == "cubic" ? 2 : 1;
     int64_t first = static_cast<int64_t>(std::floor(-radius / squeeze)) + 1,
@@ -160,8 +160,8 @@ static Value resample(OnnxNode &node, Value x,
   return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
-/// Sets elements of the result `x` to the extrapolation value where the
-/// coordinate along `axis` is outside of the input.
+/// Sets those elements of the result `x` to the extrapolation value `value`
+/// whose coordinate along `axis` is outside of the input.
 static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
                          double value) {
   if (!llvm::is_contained(axis.extrapolated, true))
@@ -198,8 +198,9 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
     x = node.cast(x, node.builder.getF32Type());
-  // With few taps per result element, all axes are resampled in one pass; else
-  // one axis at a time, starting with the axis that shrinks most.
+  // If each result element is computed from few input elements (taps), all axes
+  // are resampled in one pass; else one axis after the other, starting with the
+  // axis that shrinks most.
   int64_t taps = 1;
   for (ResizedAxis *axis : changed)
     taps *= axis->taps();
@@ -221,9 +222,9 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   return x;
 }
 
-/// Imports Resize if it is computed at run time: `byInput` is the input with
-/// scales or sizes. Returns nullopt if sizes and scales are known at compile
-/// time.
+/// Imports Resize if the generated program must compute the positions.
+/// `byInput` is the number of the input with scales or sizes. Returns nullopt
+/// if sizes and scales are known at compile time.
 static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
                                                    const ResizeMode &mode,
                                                    ArrayRef<int64_t> axes,
@@ -264,9 +265,9 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   return resizeByInput(node, mode, in);
 }
 
-/// Warns about align_corners with scales. ONNX's tests divide by the unrounded
-/// result length minus 1; ONNX Runtime and PyTorch divide by the rounded one
-/// minus 1.
+/// Warns about align_corners with scales. ONNX's tests divide positions by size
+/// * scale - 1, ONNX Runtime and PyTorch by the length of the result minus 1,
+/// which is size * scale rounded to an integer.
 static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
                          ArrayRef<int64_t> axes, unsigned scalesInput) {
   if (mode.coordinates != "align_corners" || !node.constantInput(scalesInput))
@@ -277,8 +278,8 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   Dims sizes = dimsOf(node.input(0));
   for (auto [axis, scale] : llvm::zip(axes, *scales)) {
     const Dim &size = sizes[axis];
-    // The product of a dynamic size and the scale is an integer in each run
-    // only if the scale is an integer.
+    // The product of a dynamic size and the scale is an integer for all values
+    // of the size only if the scale is an integer.
     double length =
         size.known() ? scale * static_cast<double>(*size.known()) : scale;
     if (length == std::floor(length) || size == 1)
@@ -294,8 +295,8 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
   }
 }
 
-/// Imports Resize. Its inputs are X, scales in opset 10, and X, roi, scales,
-/// sizes since opset 11.
+/// Imports Resize. The inputs are X and scales in opset 10, and X, roi, scales
+/// and sizes since opset 11.
 static ImportResult importResize(OnnxNode &node) {
   Value x = node.input(0);
   ArrayRef<int64_t> shape = shapeOf(x);
@@ -392,7 +393,7 @@ static ImportResult importResize(OnnxNode &node) {
   return SmallVector<Value>{resize(node, mode, resized)};
 }
 
-/// Imports Upsample, the predecessor of Resize of opset 10.
+/// Imports Upsample, the predecessor of Resize.
 static ImportResult importUpsample(OnnxNode &node) {
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
   FailureOr<SmallVector<double>> scales = node.floatsAttr("scales");
@@ -444,7 +445,7 @@ static ImportResult importUpsample(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Data-dependent positions
+// Operators that sample at data-dependent positions
 //===----------------------------------------------------------------------===//
 
 static ImportResult importGridSample(OnnxNode &node) {
@@ -516,8 +517,8 @@ static ImportResult importRoiAlign(OnnxNode &node) {
   return SmallVector<Value>{toChannelsFirst(node, result)};
 }
 
-/// Imports AffineGrid: multiplies the positions of an identity grid, in [-1,
-/// 1], by the transposed theta.
+/// Imports AffineGrid: multiplies the positions of an identity grid, whose
+/// coordinates are in [-1, 1], by the transposed theta.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
   if (hasDynamicSizes(theta.getType()) || !node.isConstant(1))

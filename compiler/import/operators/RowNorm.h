@@ -9,21 +9,21 @@
 namespace ingot::graph {
 
 /// Parameters of a layer or RMS normalization. A row consists of all axes from
-/// `axis` on; with `center`, the mean of the row is subtracted.
+/// `axis` on. If `center` is set, the mean of the row is subtracted.
 struct RowNorm {
   int64_t axis;
   double epsilon;
   bool center;
 };
 
-/// Returns `x` with its rows scaled to variance 1 (mean square 1 without
-/// centering), times `scale`, plus `bias`, which may be null. Returns null with
-/// a diagnostic if scale or bias do not broadcast to `x`.
+/// Returns `x` with its rows scaled to variance 1 (to mean square 1 if the rows
+/// are not centered), times `scale`, plus `bias`, which may be null. Returns
+/// null with a diagnostic if scale or bias do not broadcast to `x`.
 mlir::Value normalizeRows(OnnxNode &node, mlir::Value x, mlir::Value scale,
                           mlir::Value bias, const RowNorm &norm);
 
-/// The mean of each row (null unless rows are centered) and the factor that
-/// rows are multiplied by, computed in the type `stash`.
+/// The mean of each row (null unless rows are centered) and the factor by which
+/// each row is multiplied, computed in the type `stash`.
 struct RowStatistics {
   mlir::Value mean, inverse;
 };
@@ -42,8 +42,9 @@ Moments momentsOver(OnnxNode &node, mlir::Value x,
 /// Returns sqrt(variance + epsilon) for each element of `variance`.
 mlir::Value deviation(OnnxNode &node, mlir::Value variance, double epsilon);
 
-/// Returns groups of channels (axis 1) scaled to variance 1, times `scale`,
-/// plus `bias`, which have one element per group or per channel.
+/// Returns `x` with each group of channels (axis 1) scaled to variance 1, times
+/// `scale`, plus `bias`. Scale and bias have one element per group or per
+/// channel.
 mlir::FailureOr<mlir::Value> normalizeGroups(OnnxNode &node, mlir::Value x,
                                              int64_t groups, mlir::Value scale,
                                              mlir::Value bias, double epsilon);

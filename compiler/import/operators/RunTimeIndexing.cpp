@@ -23,8 +23,9 @@ public:
 private:
   LogicalResult prepare();
   Value places();
-  /// Returns the attribute `name` as a vector of `count` integers, all
-  /// `otherwise` if it is absent; null if its length differs.
+  /// Returns the attribute `name` as a vector of `count` integers; `count`
+  /// times `otherwise` if the attribute is absent. Returns null if the
+  /// attribute has another length.
   Value attribute(StringRef name, int64_t otherwise, int64_t count) {
     auto numbers = node.intsAttr(name, SmallVector<int64_t>(count, otherwise));
     return int64_t(numbers.size()) == count ? ints.numbers(numbers) : Value();
@@ -39,8 +40,8 @@ private:
   int64_t spatial = 0;
   Dims image;
   Dim channels;
-  /// Vectors with one element per axis of the image: sizes of a block, numbers
-  /// of block positions, and the attributes of Col2Im.
+  /// Vectors with one element per spatial axis of the image: the sizes of a
+  /// block, the numbers of block positions, and the attributes of Col2Im.
   Value block, counts, strides, dilations, pads;
 };
 } // namespace
@@ -82,7 +83,8 @@ LogicalResult BlocksOfRun::prepare() {
   block = ints.sizes(*blocks);
   pads = ints.part(both, 0, spatial);
   // Computes the number of block positions along each axis. If a block is
-  // invalid, the total number becomes -1, so that reading it as a size fails.
+  // invalid, the total number becomes -1, so that the generated program fails
+  // when it reads the number as a size.
   Value one = ints.number(1), padded = ints.add(ints.sizes(image), pads);
   padded = ints.add(padded, ints.part(both, spatial, spatial));
   Value room = ints.sub(
@@ -106,9 +108,9 @@ LogicalResult BlocksOfRun::prepare() {
   return success();
 }
 
-/// Returns for each input element [rows, columns] its target index in the
-/// flattened image of all channels. Elements outside of the image get an index
-/// after its end.
+/// Returns for each input element [rows, columns] the index in the flattened
+/// image of all channels to which it is added. Elements outside of the image
+/// get an index after the end of the image.
 Value BlocksOfRun::places() {
   Value x = node.input(0);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
@@ -190,7 +192,7 @@ public:
   Value asNumber(Value truths) {
     return node.cast(truths, node.builder.getIntegerType(64, true));
   }
-  /// Counts, for each slice, the other slices for which `truths` [slice, other
+  /// Counts for each slice the other slices for which `truths` [slice, other
   /// slice] is true.
   Value howMany(Value truths) {
     return node.reshape(
@@ -202,8 +204,8 @@ public:
   OnnxNode &node;
   RunTimeInts ints;
   Dim count;
-  /// Booleans [slice, other slice]: whether both are equal, and whether the
-  /// slice is larger than the other one in lexicographic order.
+  /// Booleans [slice, other slice] that tell whether both are equal, and
+  /// whether the slice is larger than the other one in lexicographic order.
   Value alike, isLarger;
 };
 } // namespace
@@ -228,7 +230,7 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   Value number = node.countTo(count);
   Value row = node.reshape(number, Dims{count, 1}),
         column = node.reshape(number, Dims{1, count});
-  // Determines the first one of each group of equal slices, which represents
+  // Determines the first slice of each group of equal slices, which represents
   // the group in the result.
   Value before = parts.both(parts.alike, ints.less(column, row));
   Value isFirst = ints.equal(parts.howMany(before), ints.number(0));
@@ -250,8 +252,8 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   auto zeros = [&](const Dim &size) {
     return node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(size));
   };
-  // Slices that equal an earlier slice are scattered to an index after those of
-  // all distinct slices.
+  // Slices that are equal to an earlier slice are scattered to an index after
+  // those of all distinct slices.
   Value last = node.reshape(ints.sizes(count), {});
   Value places = node.build<ScatterElementsOp>(
       zeros(count + 1), ints.where(isFirst, group, last), number, "none", 0);

@@ -19,8 +19,8 @@ static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
       counts, SmallVector<std::optional<int64_t>>(shapeOf(counts)[0], most));
 }
 
-/// Returns a vector with an element for each of `rank` axes: 1 for the axes in
-/// `axes`, else 0.
+/// Returns a vector with an element for each of `rank` axes: 1 for the axes
+/// listed in `axes`, 0 for all others.
 static Value maskOf(RunTimeInts &ints, Value axes, int64_t rank) {
   SmallVector<int64_t> zeros(rank, 0),
       ones(tensorType(axes).getNumElements(), 1);
@@ -84,8 +84,8 @@ ImportResult squeezeByInput(OnnxNode &node) {
     return node.invalid("more axes are squeezed than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
-  // Moves the sizes of the axes that stay to the front, in their order, and
-  // those of removed axes to the end, where they are cut off.
+  // Moves the sizes of the axes that stay to the front, in their order, and the
+  // sizes of removed axes to the end, where they are cut off.
   Value gone = maskOf(ints, axes, rank);
   Value stay = ints.sub(ints.number(1), gone);
   Value to = ints.where(ints.equal(gone, ints.number(1)), ints.number(left),
@@ -166,9 +166,9 @@ ImportResult tileByInput(OnnxNode &node) {
   return one(x);
 }
 
-/// Returns elements first, first + step, ... along each axis. `first` and
-/// `step` are vectors with one element per axis; without `step`, all steps are
-/// 1.
+/// Returns the elements at positions first, first + step, ... along each axis
+/// of `x`. `first` and `step` are vectors with one element per axis. If `step`
+/// is null, all steps are 1.
 static Value strided(OnnxNode &node, Value x, ArrayRef<Dim> sizes, Value first,
                      Value step) {
   RunTimeInts ints(node);
@@ -286,7 +286,7 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   return node.elementwise<WhereOp>({inside, y, value});
 }
 
-/// Returns the sizes `from` plus the pads in input 1, which are numbers or
+/// Returns the sizes `from` plus the pads in input 1, which must be numbers or
 /// expressions of sizes.
 static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
   auto pads = node.requireSizes(1, "pads");
@@ -333,8 +333,9 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
   for (auto [axis, size] : llvm::enumerate(*to)) {
     auto first = before[axis] ? before[axis]->known() : std::nullopt;
     if (mode == "constant" && first && *first >= 0) {
-      // Pads the end of the axis by the maximal amount; the slice at the end
-      // selects the part that is used, and only this part is computed.
+      // Pads the end of the axis by the largest possible amount. The slice at
+      // the end of this function selects the elements that are used, and only
+      // these are computed.
       known[axis] = *first;
       behind[axis] =
           std::max<int64_t>(0, size.most() - from[axis].least() - *first);
@@ -357,8 +358,8 @@ ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
     return failure();
   Value zero = node.scalarConstant(0, elementOf(x));
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    // If the number of elements to add or remove is odd, the additional one is
-    // at the end, since the division rounds towards zero.
+    // The division rounds towards zero. So if the number of elements to add or
+    // remove is odd, one more is added or removed at the end than at the start.
     Value change = ints.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
     x = padAlong(node, x, axis, ints.div(change, ints.number(2)), (*to)[i],
                  "constant", zero);

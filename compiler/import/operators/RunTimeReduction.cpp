@@ -1,4 +1,4 @@
-// Reductions along axes that are known only at run time.
+// Builds reductions along axes that are known only at run time.
 //
 // Each element is scattered to the position that it would have if its
 // coordinates along the reduced axes were 0, and is combined there with the
@@ -18,8 +18,8 @@ LogicalResult RunTimeReduction::prepare() {
   bool keeps = node.intAttr("keepdims", 1) != 0;
   if (shapeOf(axes).size() != 1)
     return node.invalid("the axes must be a list");
-  // The number of axes does not change the rank of the result if the reduced
-  // axes are kept.
+  // If the reduced axes are kept, the rank of the result does not depend on the
+  // number of axes, so this number may be dynamic.
   Dim given = dimsOf(axes)[0];
   bool isOpen = keeps && !given.known();
   axes = isOpen ? ints.vector(axes) : ints.input(1);
@@ -31,7 +31,7 @@ LogicalResult RunTimeReduction::prepare() {
       isOpen ? Value(node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(given)))
              : ints.numbers(SmallVector<int64_t>(count, 1));
   Value reduced = ints.put(ints.numbers(zeros), axes, ones);
-  // Without axes, all are reduced.
+  // If no axes are given, all are reduced.
   if (isOpen && node.intAttr("noop_with_empty_axes", 0) == 0)
     reduced = ints.where(ints.equal(ints.sizes(given), ints.number(0)),
                          ints.number(1), reduced);
@@ -57,7 +57,7 @@ LogicalResult RunTimeReduction::prepare() {
     bounds.push_back(std::max<int64_t>(each.most(), 1));
   if (!keeps) {
     // Moves the sizes of the axes that stay to the front, in their order, and
-    // those of reduced axes to the end, where they are cut off.
+    // the sizes of reduced axes to the end, where they are cut off.
     int64_t left = rank - count, largest = 1;
     for (std::optional<int64_t> bound : bounds)
       largest = std::max(largest, *bound);
@@ -102,8 +102,9 @@ Value RunTimeReduction::combineFlat(Value x, const Combination &by) {
 Value RunTimeReduction::combine(Value x, const Combination &by) {
   Value all = combineFlat(x, by);
   Dim count = product(ArrayRef(to));
-  // The number of results never exceeds the number of target positions in
-  // `all`, but the upper bound of `count` may.
+  // `all` has an element for each possible target position; only the first
+  // `count` elements are results. The upper bound of `count` may be larger than
+  // the size of `all`.
   Value first = resizedFlat(node, all, count);
   return node.reshape(first, ArrayRef<Dim>(to));
 }

@@ -9,9 +9,9 @@ namespace ingot::graph {
 
 namespace {
 
-/// Resizes one axis at run time. All values are tensors of `real`: scalars,
-/// vectors with one element per result position, or tables with one row per
-/// result position.
+/// Resizes one axis at run time. All values are tensors of type `real`:
+/// scalars, vectors with one element per result position, or tables with one
+/// row per result position.
 class AxisOfRun {
 public:
   AxisOfRun(OnnxNode &node, const ResizeMode &mode, int64_t axis,
@@ -24,8 +24,8 @@ public:
     last = sizeOf(from - 1);
   }
 
-  /// Set the scale of the axis, and the part of the axis (the roi) that is
-  /// sampled.
+  /// Set the scale of the axis (scaleBy, scaleTo), and the part of the axis,
+  /// the roi, that is sampled (crop).
   void scaleBy(Value factor) { scale = node.cast(factor, real); }
   void scaleTo(const Dim &size) { scale = div(sizeOf(size), sizeOf(from)); }
   void crop(Value first, Value end) {
@@ -129,12 +129,12 @@ Value AxisOfRun::kernel(Value distance) {
   return ints.where(isOuter, ints.where(isIn, outer, number(0)), inner);
 }
 
-/// Returns weighted sums of the elements of `x` around the coordinates `at`
-/// along the resized axis.
+/// Returns the weighted sum of the elements of `x` around each of the
+/// coordinates `at` along the resized axis.
 Value AxisOfRun::resampled(Value x, Value at) {
   int64_t radius = mode.interpolation == "cubic" ? 2 : 1;
   Value squeeze;
-  // With antialiasing, the kernel is widened to the spacing of the result
+  // With antialiasing, the kernel is widened to the distance between the result
   // elements, which is at most the size of the input.
   if (mode.antialias) {
     squeeze = ints.min(scale, number(1));
@@ -181,7 +181,7 @@ Value AxisOfRun::apply(Value x) {
                     node.scalarConstant(mode.extrapolation, elementOf(y)), y);
 }
 
-/// Returns `size` times `scale`, rounded down; nullopt if this product is not
+/// Returns `size` times `scale`, rounded down; nullopt if the product cannot be
 /// an expression of sizes.
 static std::optional<Dim> scaled(const Dim &size, double scale) {
   constexpr int64_t mostDivisor = 64;
@@ -195,8 +195,9 @@ static std::optional<Dim> scaled(const Dim &size, double scale) {
   return std::nullopt;
 }
 
-/// Returns the sizes of the resized axes. If a policy requires one scale for
-/// all axes, computes it and stores it in `scales`.
+/// Returns the sizes of the resized axes. If the attribute
+/// keep_aspect_ratio_policy requires one scale for all axes, stores this scale
+/// in `scales`.
 static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
                                      const ResizeInputs &in, Dims from,
                                      Value &scales) {
@@ -281,8 +282,8 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
   return one(x);
 }
 
-/// Returns `count` equidistant coordinates in [-1, 1]: the centres of the
-/// elements or, with `corners`, from -1 to 1 inclusive.
+/// Returns `count` equidistant coordinates in [-1, 1]: from -1 to 1 inclusive
+/// if `corners` is set, else the centres of `count` intervals of equal length.
 static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   RunTimeInts ints(node);
   Type f64 = node.builder.getF64Type();
@@ -291,7 +292,7 @@ static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   if (!corners)
     twice = ints.add(twice, ints.number(1));
   Dim steps = corners ? count - 1 : count;
-  // With `corners`, a single element is at -1.
+  // If `corners` is set, a single element has the coordinate -1.
   Value length = ints.max(node.reshape(ints.sizes(steps), {}), ints.number(1));
   return node.elementwise<SubOp>(
       {node.elementwise<DivOp>({node.cast(twice, f64), node.cast(length, f64)}),
@@ -345,7 +346,8 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
   };
   Value sum;
   for (int64_t k = 0; k < spatial; ++k) {
-    // The coordinates of a position begin with that along the innermost axis.
+    // A position lists its coordinates from the innermost axis to the
+    // outermost.
     Dim count = (*sizes)[1 + spatial - k];
     Value at = node.cast(gridPositions(node, count, corners), elementOf(theta));
     Value part = node.elementwise<MulOp>(

@@ -1,10 +1,11 @@
 // Shapes, axes and counts that are known only at run time.
 //
 // If an operator's shape is known at compile time, import functions compute
-// with numbers and `Dim`. If it is a tensor, they do the same arithmetic with
-// operators on integer vectors and read the resulting data-dependent sizes at
-// run time (OnnxNode::readSizes). Elements are then gathered at computed
-// positions: general, but slow.
+// with numbers and `Dim`. If the shape is a tensor that is computed at run
+// time, they do the same arithmetic with operators on integer vectors, and the
+// generated program reads the resulting data-dependent sizes
+// (OnnxNode::readSizes). Elements are then gathered at computed positions,
+// which works for all shapes, but is slow.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESHAPES_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESHAPES_H
@@ -25,15 +26,16 @@ public:
   mlir::Value sizes(const Dim &size) {
     return sizes(llvm::ArrayRef<Dim>(size));
   }
-  /// Returns a tensor of integers or booleans, or input `i`, as an si64 vector.
-  /// An input whose length is dynamic is rejected: its length would determine a
-  /// rank.
+  /// Return the tensor `value` of integers or booleans, or input `i`, as an
+  /// si64 vector. An input whose length is dynamic is rejected, because the
+  /// length would determine the rank of a result.
   mlir::Value vector(mlir::Value value);
   mlir::Value input(unsigned i);
   /// Returns elements [first, first + count) of a vector.
   mlir::Value part(mlir::Value vector, int64_t first, int64_t count = 1);
   mlir::Value joined(llvm::ArrayRef<mlir::Value> vectors);
-  /// Returns the last of `size` non-decreasing counts; 0 if there is none.
+  /// Returns the last of `size` non-decreasing counts; 0 if `size` is dynamic
+  /// and 0. A static `size` must not be 0.
   mlir::Value last(mlir::Value counts, const Dim &size);
 
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -47,10 +49,11 @@ public:
   mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y);
   /// Returns x modulo y, with the sign of y.
   mlir::Value modulo(mlir::Value x, mlir::Value y);
-  /// Returns, for each element, the product of the elements after it.
+  /// Returns for each element of `vector` the product of the elements after it.
   mlir::Value productsBehind(mlir::Value vector);
   mlir::Value product(mlir::Value vector);
-  /// Returns prefix sums, including or excluding the element itself.
+  /// Returns the prefix sums of `vector`: the sum of all elements before each
+  /// element and, unless `exclusive` is set, of the element itself.
   mlir::Value sums(mlir::Value vector, bool exclusive);
   /// Returns `vector` with element at[i] replaced by values[i]; negative
   /// positions count from the end.
@@ -72,24 +75,25 @@ mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                          const Dim &size);
 /// Cuts a vector to `count` elements or extends it with zeros.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
-/// Reshapes `x` to `sizes`. A run fails unless the numbers of elements are
-/// equal.
+/// Reshapes `x` to `sizes`. The generated program fails unless the numbers of
+/// elements are equal.
 mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
                              llvm::ArrayRef<Dim> sizes);
-/// Returns the positions of the true elements of a boolean vector: a vector
+/// Returns the positions of the true elements of a boolean vector, as a vector
 /// whose length is data-dependent.
 mlir::FailureOr<mlir::Value> positionsOf(OnnxNode &node, mlir::Value truths);
-/// Returns a data-dependent size with the value of `size` that is never
-/// negative: a run in which `size` is negative fails.
+/// Returns a data-dependent size that equals `size` and is never negative: the
+/// generated program fails if `size` is negative.
 mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
 /// Returns data-dependent sizes, one per element of `counts`, with upper bounds
 /// that are inferred or that the user has given.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
 
-// RunTimeReduction.cpp: reductions along axes that are known only at run time.
+// Defined in RunTimeReduction.cpp: reductions along axes that are known only at
+// run time.
 
-/// An operation that combines elements: the reduction name of ScatterElements,
-/// and the result for no elements.
+/// An operation that combines elements. `name` is the value of the attribute
+/// `reduction` of ScatterElements, `none` the result for no elements.
 struct Combination {
   llvm::StringRef name;
   double none;
@@ -98,8 +102,8 @@ class RunTimeReduction {
 public:
   /// Builds the reduction of input 0 along the axes in input 1.
   explicit RunTimeReduction(OnnxNode &node) : node(node) {}
-  /// Computes the sizes of the result; must be called before the functions
-  /// below.
+  /// Computes the sizes of the result; must be called before combine, spread
+  /// and count.
   mlir::LogicalResult prepare();
   /// Combines the elements of `x` along the reduced axes; returns the result in
   /// the shape of the node's result.
@@ -116,18 +120,18 @@ private:
 
   OnnxNode &node;
   Dims from, to;
-  /// The target position of each element, and the sizes of all axes after the
-  /// reduction: 1 for reduced axes.
+  /// For each element of the operand: its target position (`places`). For each
+  /// axis: its size after the reduction, which is 1 for reduced axes (`kept`).
   mlir::Value places, kept;
   int64_t most = 1;
 };
 
-// RunTimeMovement.cpp: operators whose shapes or positions are known only at
-// run time.
+// Defined in RunTimeMovement.cpp: import of operators that move elements, with
+// shapes or positions that are known only at run time.
 ImportResult reshapeByInput(OnnxNode &node);
-/// Imports Reshape to the sizes `to`, whose number of elements is checked at
-/// run time. If `inferred` is given, the size of this axis is computed from the
-/// others.
+/// Imports Reshape to the sizes `to`; the generated program checks the number
+/// of elements. If `inferred` is given, the size of this axis is computed from
+/// the others.
 ImportResult reshapeInferring(OnnxNode &node, Dims to,
                               std::optional<size_t> inferred);
 ImportResult squeezeByInput(OnnxNode &node);
@@ -139,8 +143,9 @@ ImportResult splitByInput(OnnxNode &node, int64_t axis);
 /// Imports Split of input 0 along `axis` into `parts` parts, whose lengths are
 /// the elements of input 1.
 ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
-/// Pads the start of an axis by `low` elements (crops if negative), and extends
-/// or cuts it to `size` elements in total.
+/// Pads the start of an axis of `x` by `low` elements, or crops it if `low` is
+/// negative. Then extends or cuts the end of the axis, so that the axis has
+/// `size` elements.
 mlir::Value padAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                      mlir::Value low, const Dim &size, llvm::StringRef mode,
                      mlir::Value value);
@@ -148,8 +153,8 @@ ImportResult padByInput(OnnxNode &node, llvm::StringRef mode,
                         mlir::Value value);
 ImportResult centerCropPadByInput(OnnxNode &node, llvm::ArrayRef<int64_t> axes);
 
-// RunTimeIndexing.cpp: Col2Im and Unique with shapes or positions that are
-// known only at run time.
+// Defined in RunTimeIndexing.cpp: import of Col2Im and Unique with shapes or
+// positions that are known only at run time.
 ImportResult col2ImByInput(OnnxNode &node);
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
 

@@ -14,7 +14,8 @@ namespace ingot::graph {
 namespace {
 
 /// Builds the Fourier transform of x [outer, samples, inner, parts] to [outer,
-/// bins, inner, parts], where parts are real and imaginary.
+/// bins, inner, parts], where the last axis has the real and the imaginary
+/// part.
 class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
@@ -33,7 +34,7 @@ private:
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
   Value sizeOf(const Dim &size) { return node.reshape(ints.sizes(size), {}); }
   Value part(Value x, int64_t which);
-  /// Computes `cosines` and `sines` [samples, bins]: the matrices by which
+  /// Computes `cosines` and `sines` [samples, bins], the matrices with which
   /// samples are multiplied.
   void prepare(const Dim &samples);
   /// Returns `x` [outer, inner, samples] times a matrix [samples, bins].
@@ -51,8 +52,8 @@ private:
 
 } // namespace
 
-/// Returns the real parts (`which` = 0) or the imaginary parts (1) of x as
-/// [outer, inner, samples]; imaginary parts of real data are 0.
+/// Returns the real parts (`which` = 0) or the imaginary parts (`which` = 1) of
+/// x as [outer, inner, samples]. The imaginary parts of real data are 0.
 Value TransformOfRun::part(Value x, int64_t which) {
   Dims sizes = dimsOf(x);
   Value y = node.cast(gatherAlong(node, x, 3, ints.numbers({which})), real);
@@ -148,9 +149,9 @@ FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
   return node.reshape(y, sizes);
 }
 
-/// Returns the length of the transform: `length` if given, else computed from
-/// the number of samples. With `isHalf`, the samples are half of a spectrum,
-/// and a run in which they are empty fails.
+/// Returns the length of the transform: `length` if it is given, else a length
+/// computed from the number of samples. If `isHalf` is set, the samples are
+/// half of a spectrum, and the generated program fails if there are none.
 static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
                                    const Dim &samples, bool isHalf) {
   if (length || !isHalf)
@@ -159,7 +160,7 @@ static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
   return whole.least() < 0 ? checkedSize(node, whole) : whole;
 }
 
-/// Imports DFT along an axis, input 2, that is known only at run time.
+/// Imports DFT along the axis in input 2, which is known only at run time.
 static ImportResult transformAlongInput(OnnxNode &node,
                                         std::optional<Dim> length, bool inverse,
                                         bool onesided) {
@@ -263,7 +264,8 @@ ImportResult stftAtRunTime(OnnxNode &node) {
                         node.reshape(ints.sizes(length), {}));
   Value count = ints.add(ints.div(room, step), ints.number(1));
   // If the frame is longer than the signal, or the step is not positive, the
-  // number of frames becomes -1, so that reading it as a size fails.
+  // number of frames becomes -1, so that the generated program fails when it
+  // reads the number as a size.
   Value isWrong = node.elementwise<OrOp>(
       {ints.less(room, ints.number(0)), ints.less(step, ints.number(1))});
   count = ints.where(isWrong, ints.number(-1), count);
@@ -288,7 +290,7 @@ ImportResult stftAtRunTime(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds arithmetic in double precision.
+/// Builds operators that compute with doubles.
 struct Doubles {
   OnnxNode &node;
   Type real = node.builder.getF64Type();
@@ -312,8 +314,9 @@ struct Doubles {
 };
 } // namespace
 
-/// Returns the bins of the spectrum [count + 2] at which the `count` mel bands
-/// begin, peak and end.
+/// Returns the edges [count + 2] of the `count` mel bands, as bins of the
+/// spectrum: band i begins at edge i, has its peak at edge i + 1 and ends at
+/// edge i + 2.
 static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
   RunTimeInts ints(node);
   Doubles d{node};
@@ -344,7 +347,8 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
   Value edges = melEdges(node, count, length);
-  // A run fails if the edge of a mel band is outside of the spectrum.
+  // The generated program fails if the edge of a mel band is outside of the
+  // spectrum.
   Value isWrong =
       node.elementwise<OrOp>({ints.less(edges, ints.number(0)),
                               ints.less(ints.sizes(bins - 1), edges)});

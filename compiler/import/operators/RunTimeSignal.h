@@ -1,5 +1,5 @@
-// Fourier transforms and mel weights with lengths, axes or frames that are
-// known only at run time, or of tensors with dynamic sizes.
+// Builds Fourier transforms and mel weights if lengths, axes or frames are
+// known only at run time, or tensors have dynamic sizes.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESIGNAL_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESIGNAL_H
@@ -14,7 +14,7 @@ ImportResult stftAtRunTime(OnnxNode &node);
 /// Imports MelWeightMatrix with elements of `type`.
 ImportResult melWeightsAtRunTime(OnnxNode &node, mlir::FloatType type);
 /// Returns the Fourier transform of length `length` along `axis` of x [...,
-/// parts], where parts are real and imaginary.
+/// parts], where the last axis has the real and the imaginary part.
 mlir::FailureOr<mlir::Value> transformAtRunTime(OnnxNode &node, mlir::Value x,
                                                 int64_t axis, const Dim &length,
                                                 bool inverse, bool onesided);

@@ -1,7 +1,7 @@
 // Imports NonMaxSuppression.
 //
-// The number of selected boxes determines the shape of the result: the result
-// is a constant if boxes and scores are known at compile time, else it has a
+// The number of selected boxes determines the shape of the result. If boxes and
+// scores are known at compile time, the result is a constant; else it has a
 // data-dependent size.
 
 #include "compiler/import/operators/RunTimeShapes.h"
@@ -38,7 +38,8 @@ struct Box {
 } // namespace
 
 /// Returns the indices of at most `most` selected boxes of one class, in the
-/// order of decreasing scores.
+/// order of decreasing scores. `share` is the largest allowed overlap of two
+/// boxes; boxes with a score of at most `least` are ignored.
 static SmallVector<int64_t> select(ArrayRef<Box> boxes, ArrayRef<double> scores,
                                    int64_t most, float share,
                                    std::optional<double> least) {

@@ -1,10 +1,11 @@
 // Imports Fourier transforms as matrix multiplications.
 //
 // A Fourier transform of constant length is a multiplication by a constant
-// matrix over [samples * parts], where the parts are real and imaginary. Long
-// transforms take two steps (N = N1 * N2, with the twiddle factors inside the
-// second matrices), which costs N * (N1 + N2) instead of N * N. A short inverse
-// of even length is split into two of half the length.
+// matrix with samples * 2 rows, one for the real and one for the imaginary part
+// of each sample. Long transforms take two steps (N = N1 * N2, with the twiddle
+// factors inside the second matrices), which costs N * (N1 + N2) instead of N *
+// N. A short inverse transform of even length is split into two transforms of
+// half the length.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/RunTimeSignal.h"
@@ -40,8 +41,9 @@ static Value transpose(OnnxNode &node, Value x, ArrayRef<int64_t> perm) {
   return node.builder.createOrFold<TransposeOp>(node.loc, x, perm);
 }
 
-/// Writes the block of a transform matrix that multiplies a sample by a complex
-/// number: 2 x 2, or 1 x 2 for real samples (`parts` = 1).
+/// Writes the block at (`row`, `column`) of a transform matrix that multiplies
+/// a sample by the complex number `factor`: 2 x 2 for complex samples, 1 x 2
+/// for real samples (`parts` = 1).
 static void putBlock(MutableArrayRef<double> matrix, int64_t columns,
                      int64_t row, int64_t column, int64_t parts,
                      std::pair<double, double> factor) {
@@ -117,9 +119,9 @@ Value Transform::halved(Value x) const {
       {y, node.scalarConstant(1.0 / static_cast<double>(length), type)});
 }
 
-/// Computes a transform of length N1 * N2 in two steps. Sample N2 * n1 + n2
-/// contributes to bin k1 + N1 * k2: the first step sums over n1, the second one
-/// over n2, with a different matrix for each k1.
+/// Computes a transform of length n1 * n2 in two steps. Sample n2 * i + j
+/// contributes to bin k + n1 * l. The first step sums over i, the second step
+/// over j, with a different matrix for each k.
 Value Transform::inTwoSteps(Value x, int64_t n1) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], n2 = length / n1;
   double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
@@ -207,7 +209,7 @@ Value Transform::along(Value x) const {
 }
 
 /// Imports a Fourier transform of constant length along `axis` of x [...,
-/// parts], where parts are real and imaginary.
+/// parts], where the last axis has the real and the imaginary part.
 static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                                   int64_t length, bool inverse, bool onesided) {
   int64_t rank = shapeOf(x).size(), parts = shapeOf(x).back();
@@ -255,7 +257,8 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
       transpose(node, node.reshape(y, shape), inversePermutation(perm))};
 }
 
-/// Whether input `i` is absent, or consists of numbers known at compile time.
+/// Whether input `i` is absent, or all its elements are numbers known at
+/// compile time.
 static bool isNumber(OnnxNode &node, unsigned i) {
   return !node.hasInput(i) || node.isConstant(i);
 }
@@ -347,7 +350,7 @@ static ImportResult importSTFT(OnnxNode &node) {
 }
 
 /// Imports MelWeightMatrix: the weights of triangular filters over the bins of
-/// a spectrum; all filters have equal width on the mel scale.
+/// a spectrum. All filters have the same width on the mel scale.
 static ImportResult importMelWeightMatrix(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("output_datatype", 1));
   if (!isa_and_nonnull<FloatType>(type))

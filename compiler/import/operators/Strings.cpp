@@ -1,9 +1,10 @@
-// Imports StringConcat, StringNormalizer and StringSplit, and, as automata,
-// RegexFullMatch and Tokenizer.
+// Imports StringConcat, StringNormalizer, StringSplit, RegexFullMatch and
+// Tokenizer. The last two become automata.
 //
-// All except RegexFullMatch create strings: characters in the arena, their
-// start positions, and the number of bytes needed, which the generated program
-// compares with the space available.
+// All except RegexFullMatch create strings. Their operators return the
+// characters, which are in the arena, the start positions of the strings, and
+// the number of bytes needed, which the generated program compares with the
+// bytes available.
 
 #include "dialects/graph/ops/Strings.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -15,8 +16,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The space in the arena for the characters of created strings, in bytes per
-/// string.
+/// The number of bytes in the arena for the characters of each created string.
 static constexpr int64_t bytesPerString = 256;
 
 static Type integer(OnnxNode &node, unsigned bits, bool isSigned) {
@@ -53,8 +53,9 @@ static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
 }
 
 namespace {
-/// A range of letters, `first` to `last` with `step` 1 or 2, whose other case
-/// is at `distance`.
+/// A range of letters: `first`, `first` + `step`, ..., `last`, where `step` is
+/// 1 or 2. The same letter in the other case has the code of the letter plus
+/// `distance`.
 struct LetterRange {
   int32_t first, last, step, distance;
 };
@@ -120,8 +121,8 @@ static ImportResult importStringConcat(OnnxNode &node) {
   return one(written<JoinStringsOp>(node, operands[0], ValueRange(operands)));
 }
 
-/// Returns booleans [n + 1]: for each element of x [n], whether it is not a
-/// stop word; then, whether all elements are stop words.
+/// Returns booleans [n + 1]. The first n tell whether each element of x [n] is
+/// not a stop word; the last one tells whether all elements are stop words.
 static Value keptAndNone(OnnxNode &node, Value x, ArrayRef<std::string> words) {
   Dim count = dimsOf(x)[0];
   Type byte = integer(node, 8, /*isSigned=*/false);
@@ -183,9 +184,9 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
 /// of words in a line of text.
 static constexpr int64_t mostPieces = 64;
 
-/// Returns the parts that `op` finds in its strings; `op` has space for
-/// `pieces` parts per string and `room` bytes. The length of the last axis is
-/// the largest number of parts found in a string.
+/// Returns the parts into which `op` splits its strings. `op` has space for
+/// `pieces` parts per string and `room` bytes. The last axis of the result has
+/// the size of the largest number of parts of a string.
 template <typename OP>
 static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
                                    int64_t room) {
@@ -235,8 +236,8 @@ static ImportResult importStringSplit(OnnxNode &node) {
   return SmallVector<Value>{*found, split.getCounts()};
 }
 
-/// Returns the transition table of an automaton [states, 256], and a boolean
-/// for each state: whether it accepts.
+/// Returns the transition table [states, 256] of an automaton, and a boolean
+/// for each state that tells whether the state accepts.
 static std::pair<Value, Value> tablesOf(OnnxNode &node,
                                         const Automaton &automaton) {
   int64_t states = automaton.accepts.size();
@@ -259,7 +260,8 @@ static ImportResult importRegexFullMatch(OnnxNode &node) {
 }
 
 /// Returns the dead state, which has only transitions to itself and does not
-/// accept; an invalid state if there is none.
+/// accept. If there is none, returns the number of states, which is no valid
+/// state.
 static int64_t deadState(const Automaton &automaton) {
   int64_t states = automaton.accepts.size();
   for (int64_t state = 0; state < states; ++state) {

@@ -1,8 +1,8 @@
 // Imports TfIdfVectorizer.
 //
-// The n-grams of a pool are counted by comparing shifted rows x of the input
-// with the pool's columns, with one sum per length of n-grams and distance d
-// between their items:
+// Counts how often each n-gram of the pool occurs in each row x of the input.
+// For each length of n-grams and each distance d between their items, shifted
+// copies of the row are compared with the items of all n-grams p in the pool:
 //
 //   count[p] = sum over i of (x[i] == pool[p][0] and x[i + d] == pool[p][1]
 //                             and ...)
@@ -15,9 +15,10 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns how often each n-gram of the pool, of length `n`, occurs in the rows
-/// of `x` [rows, length] with `distance` between its items: [rows, grams]. For
-/// a pool of strings, `pool` has indices into `strings`.
+/// Returns the number of occurrences [rows, grams] of each n-gram of the pool,
+/// of length `n`, in the rows of `x` [rows, length], where the items of an
+/// n-gram are `distance` positions apart. If `strings` is not empty, `pool`
+/// contains indices into `strings`.
 static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
                         ArrayRef<std::string> strings, int64_t n,
                         int64_t distance) {
@@ -115,8 +116,8 @@ static ImportResult importTfIdf(OnnxNode &node) {
   Dim length = dimsOf(x).back(), rows = shape.size() == 2 ? dimsOf(x)[0] : 1;
   x = node.reshape(x, Dims{rows, length});
   Type f32 = node.builder.getF32Type();
-  // For each output: its column in the concatenated counts of n-grams. Column 0
-  // is always 0.
+  // For each output: the number of its column in the concatenated counts of
+  // n-grams. Column 0 is always 0, for outputs without an n-gram.
   SmallVector<int64_t> place(outputs, 0);
   SmallVector<Value> counts;
   if (auto known = rows.known())

@@ -1,7 +1,7 @@
 // Imports the optimizers of ai.onnx.preview.training.
 //
-// One step of an optimizer is elementwise: any number of tensors, each with its
-// gradient and one or two optimizer states, become
+// One step of an optimizer is elementwise. It updates any number of tensors x,
+// each with its gradient and one or two optimizer states:
 //
 //   g = gradient + norm_coefficient * x,  new states,  new x
 
@@ -16,8 +16,8 @@ namespace {
 /// The operands of an optimizer node, and arithmetic on them.
 class Optimizer {
 public:
-  /// `kinds` is the number of inputs per tensor: the tensor, its gradient, its
-  /// states.
+  /// `kinds` is the number of inputs for each tensor: the tensor, its gradient,
+  /// and its states.
   Optimizer(OnnxNode &node, unsigned kinds)
       : node(node), kinds(kinds), count((node.numInputs() - 2) / kinds) {}
 
@@ -80,8 +80,8 @@ public:
 
 } // namespace
 
-/// Returns the results of an optimizer node: all new tensors, then all new
-/// states, grouped by kind of state.
+/// Returns the results of an optimizer node: the new values of all tensors,
+/// then, for each kind of state, the new states of all tensors.
 static ImportResult results(ArrayRef<SmallVector<Value>> kinds) {
   SmallVector<Value> all;
   for (const SmallVector<Value> &kind : kinds)

@@ -14,8 +14,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// Shared by SVMClassifier and SVMRegressor: their common attributes, and the
-/// kernel functions of a support vector machine.
+/// The attributes that SVMClassifier and SVMRegressor share, and the kernel
+/// functions of support vector machines.
 class VectorMachine {
 public:
   explicit VectorMachine(OnnxNode &node)
@@ -25,9 +25,10 @@ public:
         rho(node.floatsAttr("rho")) {}
 
   LogicalResult read();
-  /// Returns the kernel function of each row of x with each of `count` vectors,
-  /// [rows, count]; null with a diagnostic if the vectors have another number
-  /// of features than x. With `isLinear`, uses the linear kernel.
+  /// Returns the kernel function of each row of x with each of the `count`
+  /// vectors in `of`, as a matrix [rows, count]. If `isLinear` is set, uses the
+  /// linear kernel. Returns null with a diagnostic if the vectors have another
+  /// number of features than x.
   Value kernels(ArrayRef<double> of, int64_t count, bool isLinear = false);
   Value number(double value) { return node.scalarConstant(value, f32); }
   Value matrix(ArrayRef<double> values, int64_t rows, int64_t columns) {
@@ -146,9 +147,10 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
 // SVMClassifier
 //===----------------------------------------------------------------------===//
 
-/// Returns the scores [rows, pairs] of all pairs of classes i < j: the kernels
-/// of i's support vectors times their coefficients against j, plus those of j's
-/// support vectors times their coefficients against i, plus rho.
+/// Returns the scores [rows, pairs] of all pairs of classes i < j. The score is
+/// the sum of three terms: the kernels of i's support vectors times their
+/// coefficients against j, the kernels of j's support vectors times their
+/// coefficients against i, and rho.
 static FailureOr<Value> pairScores(VectorMachine &machine,
                                    ArrayRef<int64_t> perClass) {
   OnnxNode &node = machine.node;
@@ -187,8 +189,9 @@ static FailureOr<Value> pairScores(VectorMachine &machine,
       {*sums, floatConstant(node, {pairs}, machine.rho, machine.f32)});
 }
 
-/// Returns the number of pairs that each class wins [rows, classes]: of the
-/// pair i < j, class i wins if the score of the pair is positive, else class j.
+/// Returns for each class the number of pairs that it wins, [rows, classes]. Of
+/// the pair i < j, class i wins if the score of the pair is positive, else
+/// class j.
 static FailureOr<Value> votes(VectorMachine &machine, Value scores,
                               int64_t classes) {
   int64_t pairs = classes * (classes - 1) / 2, pair = 0;
@@ -211,7 +214,8 @@ static FailureOr<Value> votes(VectorMachine &machine, Value scores,
 }
 
 /// Returns the matrix [rows, classes, classes] of the pairwise probabilities
-/// r(i, j), with r(j, i) = 1 - r(i, j) and 0 on the diagonal.
+/// r(i, j), with 0 on the diagonal. For each pair i < j, `first` contains r(i,
+/// j) and `second` r(j, i) = 1 - r(i, j).
 static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
                            int64_t classes) {
   OnnxNode &node = machine.node;
@@ -235,10 +239,10 @@ static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
 /// Returns the probabilities p of more than two classes that best fit the
 /// pairwise ones: p adds up to 1 and minimizes the sum of (r(j, i) p(i) - r(i,
 /// j) p(j))^2 (Wu, Lin and Weng 2004, second approach). With Q the matrix of
-/// this quadratic form and E the matrix of ones, p is parallel to (Q + E)^-1 1.
-/// It is computed by Gaussian elimination, whose pivots are positive because
-/// the matrix is positive definite. ONNX Runtime iterates towards the same
-/// solution and stops early.
+/// this quadratic form, E the matrix of ones and e the vector of ones, p is
+/// parallel to (Q + E)^-1 e. This vector is computed by Gaussian elimination,
+/// whose pivots are positive because the matrix is positive definite. ONNX
+/// Runtime iterates towards the same solution and stops early.
 static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   OnnxNode &node = machine.node;
   auto minus = [&](Value a, Value b) {
@@ -277,8 +281,8 @@ static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
 }
 
 /// Returns the probabilities of the classes [rows, classes], given the scores
-/// of pairs of classes. In a pair, the probability of the first class is 1 / (1
-/// + exp(a * score + b)).
+/// of all pairs of classes. Of a pair, the probability of the first class is 1
+/// / (1 + exp(a * score + b)).
 static Value probabilities(VectorMachine &machine, Value scores,
                            ArrayRef<double> a, ArrayRef<double> b,
                            int64_t classes) {
@@ -306,8 +310,8 @@ static Value probabilities(VectorMachine &machine, Value scores,
                   classes);
 }
 
-/// The largest number of classes for probabilities: the Gaussian elimination in
-/// fitPairs is unrolled, one step per class.
+/// The largest number of classes for which probabilities are supported: the
+/// Gaussian elimination in fitPairs is unrolled, one step per class.
 constexpr int64_t mostWithProbabilities = 64;
 
 static ImportResult importSVMClassifier(OnnxNode &node) {
@@ -345,7 +349,7 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
   FailureOr<Value> scores = pairScores(machine, perClass);
   if (failed(scores))
     return failure();
-  // Labels are chosen by votes, even if there are probabilities.
+  // The label is chosen by votes, even if the node has probabilities.
   FailureOr<Value> count = votes(machine, *scores, classes);
   if (failed(count))
     return failure();

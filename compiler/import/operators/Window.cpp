@@ -10,9 +10,10 @@ namespace ingot::graph {
 using BuildPool = llvm::function_ref<Value(Value x, const WindowGeometry &,
                                            RankedTensorType)>;
 
-/// Imports a pooling operator. `build` builds it from the channels-last input,
-/// the geometry and the result type. Padding whose amount is known only at run
-/// time has the value `fill`; without `fill`, it is not supported.
+/// Imports a pooling operator. `build` builds the graph operator from the
+/// channels-last input, the geometry and the result type. `fill` is the value
+/// of padding whose amount is known only at run time. If `fill` is nullopt,
+/// such padding is not supported.
 static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
                                    BuildPool build, Value x = {}) {
   if (!x)
@@ -38,8 +39,9 @@ static double leastNumber(Type type) {
   return isSigned ? -std::ldexp(1.0, int(type.getIntOrFloatBitWidth()) - 1) : 0;
 }
 
-/// Converts positions in the row-major input after WindowGeometry::pad to those
-/// in the input itself; column-major numbers the spatial axes from the first.
+/// Converts row-major positions in the input after WindowGeometry::pad to
+/// positions in the unpadded input. If `columnMajor` is set, the positions in
+/// the unpadded input number the first spatial axis fastest, else the last one.
 static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
                                Value positions, bool columnMajor) {
   RunTimeInts ints(node);
@@ -53,7 +55,8 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
     places[axis] = ints.modulo(positions, size);
     positions = ints.div(positions, size);
   }
-  // The padding may be chosen only if the window has no larger element.
+  // A position in the padding is selected only if no element of the window is
+  // larger than the padding. It is moved to the nearest element of the input.
   for (const WindowGeometry::Padded &each : g.padded) {
     Value last = ints.sub(ints.sizes(sizes[each.axis]), ints.number(1));
     Value inside =
@@ -118,8 +121,8 @@ static ImportResult importAveragePool(OnnxNode &node) {
   FailureOr<Value> y = importPool(node, /*fill=*/0, average);
   if (failed(y) || !isPadded || countsAll)
     return one(y);
-  // The fraction of each window that is inside the input is the average of an
-  // input of ones.
+  // The fraction of each window that is inside the input is the average pool of
+  // a tensor of ones.
   Dims sizes = dimsOf(x);
   sizes[0] = sizes[1] = 1;
   Value ones = node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),

@@ -120,8 +120,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
     }
   }
   // If a node has both pads and auto_pad, ONNX's shape rule uses pads, but
-  // ONNX's specification auto_pad. The node is accepted if both give the same
-  // size.
+  // ONNX's specification uses auto_pad. The node is accepted if both give the
+  // same size.
   Dim given = size() + (before + after) - extent;
   if (autoPad != AutoPad::No && node.hasAttr("pads") &&
       (given.least() < 0 || !(given.floorDiv(stride) + 1 == count)))

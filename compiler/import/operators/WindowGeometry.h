@@ -1,5 +1,5 @@
 // The geometry of the windows of convolutions and pools: ONNX's attributes for
-// strides, pads and dilations, read into one struct.
+// strides, pads and dilations, in one struct.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_WINDOWGEOMETRY_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_WINDOWGEOMETRY_H
@@ -16,9 +16,9 @@ struct WindowGeometry {
   llvm::SmallVector<int64_t> strides, dilations, low, high;
   Dims kernel, output;
 
-  /// An axis whose padding by auto_pad depends on a dynamic size: it is padded,
-  /// or cropped at the end, to `size` before windows without padding are
-  /// applied.
+  /// An axis whose padding by auto_pad depends on a dynamic size. The axis is
+  /// padded, or cropped at the end, to `size` elements before windows without
+  /// padding are applied.
   struct Padded {
     size_t axis;
     Dim size;
@@ -28,8 +28,8 @@ struct WindowGeometry {
 
   /// Reads strides, dilations, pads, auto_pad and ceil_mode for the
   /// channels-first input `x`. If sizes are dynamic, assumes that the kernel
-  /// fits. Fails for axes that would have to be `padded`, unless the caller
-  /// supports that (`pads`).
+  /// fits into the padded input. Fails if an axis must be added to `padded`,
+  /// unless `pads` is set, by which the caller says that it supports such axes.
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<Dim> kernel,
                                               bool pads = false);
@@ -40,11 +40,11 @@ struct WindowGeometry {
     return read(node, x,
                 llvm::ArrayRef<Dim>(Dims(kernel.begin(), kernel.end())), pads);
   }
-  /// Returns the padding before an axis of `x`, channels first, as a vector of
-  /// one integer.
+  /// Returns the number of padding elements before an axis of `x`, channels
+  /// first, as a vector with one integer.
   mlir::Value before(OnnxNode &node, mlir::Value x, const Padded &each) const;
-  /// Returns `x`, channels first, with run-time padding of `fill` for the axes
-  /// in `padded`.
+  /// Returns `x`, channels first, with the axes in `padded` padded at run time
+  /// by `fill`.
   mlir::Value pad(OnnxNode &node, mlir::Value x, double fill) const;
   /// Returns the sizes of the kernel, which must be static.
   llvm::SmallVector<int64_t> knownKernel() const {
