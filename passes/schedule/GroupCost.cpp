@@ -129,8 +129,9 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
 }
 
 double elementCyclesOf(GroupOnTarget group) {
-  // Instructions for each vector of elements: arithmetic, the maximum over a
-  // window, selects around arithmetic, norms, and functions such as exp.
+  // Instructions per vector of elements: for arithmetic (`plain`), for the
+  // maximum over a window, for selects around arithmetic (`choice`), for norms,
+  // and for functions such as exp.
   constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
   int64_t instructions = 0;
   double ofOthers = 0;

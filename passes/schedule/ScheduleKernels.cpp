@@ -73,9 +73,9 @@ private:
            !kernel.getResultTypes().empty();
   }
 
-  /// Computes, for each kernel, how many launches start one by one if the
-  /// kernel runs on the host, since its program cannot then be a launch graph.
-  /// Programs that are called by others are never graphs.
+  /// Computes, for each kernel, how many launches would have to start one by
+  /// one if the kernel ran on the host: its program could then not be a launch
+  /// graph. Programs that other programs call are never graphs.
   void findStarts(ModuleOp module) {
     for (auto program : module.getOps<ProgramOp>()) {
       int64_t count = 0;
@@ -223,8 +223,9 @@ private:
     }
   }
 
-  /// For each kernel, the most launches of any program that contains it; they
-  /// start one by one if the kernel runs on the host.
+  /// For each kernel, the most launches of any program that contains it. They
+  /// start one by one, outside of a launch graph, if the kernel runs on the
+  /// host.
   llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {

@@ -56,8 +56,8 @@ public:
   virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
     return 1;
   }
-  /// Returns why a matching group cannot be built by a plan whose entries are
-  /// within their bounds; empty if it can.
+  /// Returns why no kernel can be built for a matching group by `plan`, whose
+  /// entries are within their bounds; empty if it can be built.
   virtual std::string refuse(GroupOnTarget group, const Plan &plan) const {
     return "";
   }
@@ -107,7 +107,8 @@ furtherAnchors(mlir::Operation *producer,
                llvm::function_ref<bool(mlir::Operation *)> isFree,
                const TargetDescription &target, bool packs);
 
-/// Sets the strategy of a group and its first plan.
+/// Sets the strategy of a group to the first one that matches, and the plan to
+/// the first one that this strategy offers.
 void decideStrategy(graph::GroupOp group, const TargetDescription &target,
                     bool packs = true, bool savesMemory = false);
 

@@ -50,8 +50,9 @@ mlir::Value sharedAt(int64_t alignment, KernelBuilder &b,
 mlir::Value sharedForCopies(KernelBuilder &b, llvm::ArrayRef<int64_t> shape,
                             mlir::Type type, const llvm::Twine &name);
 
-/// Moves registers from the producer's threads to the consumers' (setmaxnreg),
-/// if the consumers need them.
+/// Emit setmaxnreg: fewer registers for the threads of the producer warpgroup,
+/// more for those of the consumers. Emit nothing if the consumers' sums fit in
+/// the registers that all threads get at launch.
 void setRegistersOfFetching(KernelBuilder &b, const WarpgroupTile &tile);
 void setRegistersOfSums(KernelBuilder &b, const WarpgroupTile &tile);
 

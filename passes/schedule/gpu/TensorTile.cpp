@@ -193,8 +193,8 @@ private:
     return vectors.columnOf(firstColumn + warpColumn, lane, b.index(group),
                             offset);
   }
-  /// Returns the bias of the column with number `second` of the thread's two
-  /// columns in an MMA.
+  /// Returns the bias of column `second` (0 or 1) of the two columns that this
+  /// thread has in MMA `unit`.
   Expr biasOf(int64_t unit, int64_t second) {
     int64_t offset = unit % vectors.units() * 2 + second,
             inVector = offset % vectors.columns();

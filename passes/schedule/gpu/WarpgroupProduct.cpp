@@ -202,8 +202,9 @@ private:
     return "";
   }
 
-  /// The device itself reserves 1 KB of shared memory per block (NVIDIA's C++
-  /// Programming Guide, "Compute Capability 9.0").
+  /// Returns the bytes of shared memory that a block can use if `tile.resident`
+  /// blocks run on an SM at once. The device itself reserves 1 KB per block
+  /// (NVIDIA's C++ Programming Guide, "Compute Capability 9.0").
   static int64_t sharedOfBlock(const WarpgroupTile &tile,
                                const Device &device) {
     constexpr int64_t own = 1 << 10;

@@ -1,10 +1,11 @@
 // The sums of a block of warpgroups: initialization, reduction over slices or
 // blocks, and the epilogue.
 //
-// If there are few tiles for the device, either slices of a block compute a
-// tile, each for every so many K tiles, and leave their sums in shared memory
-// for the first slice; or the blocks of a cluster ("behind" each other) split
-// K, and each completes a part of the tile:
+// If there are few tiles for the device, there are two ways to divide K. Either
+// the slices of a block take turns at the K tiles of one tile, and leave their
+// sums in shared memory for the first slice. Or the `behind` blocks of a
+// cluster compute the same tile for different K tiles, and each completes a
+// part of the tile:
 //
 //   for each block of the cluster:
 //     parts[this block's number] of that block = sums of the column groups that
