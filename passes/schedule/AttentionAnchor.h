@@ -31,14 +31,16 @@ struct AttentionAnchor {
            graph::elementOf(product.getResult()).isF32();
   }
 
-  /// Returns the attention whose second product is `product`; none if `product`
-  /// is not one or if a tensor between the products has other users.
+  /// Returns the attention whose second product is `product`; none if there is
+  /// no such attention, or if a tensor between its two products has other
+  /// users.
   static AttentionAnchor of(graph::MatMulOp product);
   /// Returns the attention that a group computes. Only elementwise operators
   /// and transposes that keep the last axis may follow the second product.
   static AttentionAnchor of(GroupView group);
 
-  /// The sizes of one head's matrices, and the batch sizes.
+  /// Return the numbers of queries and keys of one head, the elements of a key
+  /// (`depth`) and of a value (`width`), and the batch sizes.
   graph::Dim queries() const {
     return graph::dimsOf(scores.getResult()).end()[-2];
   }

@@ -28,7 +28,8 @@ public:
   /// among threads; not set otherwise.
   std::optional<int64_t> sharedCycles;
 
-  /// What launches of the kernel must know besides its arguments.
+  /// Properties of the kernel, besides its arguments, that its launches depend
+  /// on.
   struct Promises {
     /// Pairs (i, j): result i may be written over operand j.
     llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace;

@@ -63,8 +63,8 @@ ConvOp floatConvolutionOf(GroupOp group) {
              : ConvOp();
 }
 
-/// Returns the group's operand that its convolution reads as input; null if the
-/// input is not an argument with that single use.
+/// Returns the operand of `group` that `conv` reads as its input; null if an
+/// operator of the group computes the input or also reads it.
 Value inputOf(GroupOp group, ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getX());
   return argument && argument.hasOneUse()

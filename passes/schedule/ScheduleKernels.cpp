@@ -102,8 +102,9 @@ private:
         return false;
       bytes += spanBytes(buffer);
     }
-    // A host function can use neither operations of the GPU nor, except for
-    // conversions, the target's intrinsics, which are device functions.
+    // A host function cannot use operations of the GPU dialect. It cannot use
+    // the target's intrinsics either, except for conversions, since they are
+    // device functions.
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&

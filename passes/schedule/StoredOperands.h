@@ -12,10 +12,11 @@ namespace ingot::schedule {
 /// if there are other shapes or operators.
 std::optional<llvm::SmallVector<mlir::Value>> storedOperands(mlir::Value v);
 
-/// Whether `op` and all operators that compute its operands from stored tensors
-/// are cheap and have single uses. Stored tensors are arguments, constants, and
-/// results that have several users or belong to another group. `isFree` tells
-/// whether an operator is in no other group.
+/// Whether `op` is cheap and computes its result from stored tensors, directly
+/// or through other cheap operators. Stored tensors are arguments, constants,
+/// and results that have several users or for whose operator `isFree` is false
+/// (it is in another group). None of the operators on the way can then be part
+/// of the epilogue of an anchor.
 bool readsStored(mlir::Operation *op,
                  llvm::function_ref<bool(mlir::Operation *)> isFree);
 

@@ -109,9 +109,8 @@ public:
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
   /// Merges the states of all slices of a block into the state of the first
-  /// slice. A slice is `threads` threads of the block, which have processed
-  /// other keys than the other slices. `parts` is shared memory of shape
-  /// partsOfSlices.
+  /// slice. A slice is a set of `threads` threads, and each slice has processed
+  /// different keys. `parts` is shared memory of shape partsOfSlices.
   void mergeSlices(AttentionState &state, int64_t slices, graph::Expr slice,
                    graph::Expr inSlice, mlir::Value parts,
                    llvm::function_ref<int64_t(int64_t n)> of);
@@ -143,7 +142,8 @@ private:
   /// Whether two adjacent columns of the result are stored with one
   /// instruction.
   bool storesPairs() const;
-  /// Whether weights are powers of 2 (kernel.exp2), and shifts are exponents.
+  /// Whether weights are computed as powers of 2 (kernel.exp2), so that shifts
+  /// are exponents of 2.
   bool hasPowers() const { return powersOfScore > 0; }
 
   /// Factor that turns a score into an exponent of 2: log2(e), times the scale

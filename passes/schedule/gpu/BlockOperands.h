@@ -41,8 +41,8 @@ public:
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
-  /// The number of consecutive steps, aligned to that number, that share a load
-  /// of the right operand.
+  /// The number of consecutive steps that share a load of the right operand.
+  /// They begin at a multiple of this number.
   int64_t together = 1;
   /// Bytes of the right operand per element.
   double rightBytes = 0;
@@ -110,7 +110,7 @@ bool isInColumns(const BlockOperands &operands);
 bool hasVectors(KernelBuilder &b, mlir::Value tensor, int64_t run);
 llvm::SmallVector<mlir::Value> valuesOf(llvm::ArrayRef<graph::Expr> exprs);
 /// Starts an asynchronous 16-byte copy from `from` at indices `at` to `to` at
-/// indices `place`; copies zeros if not `inside`.
+/// indices `place`. Copies zeros if `inside` is present and false.
 void copyAhead(KernelBuilder &b, mlir::Value from,
                llvm::ArrayRef<graph::Expr> at, mlir::Value to,
                llvm::ArrayRef<graph::Expr> place,

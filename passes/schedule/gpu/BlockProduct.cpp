@@ -42,7 +42,7 @@ struct BlockTile {
   int64_t rows, columns, threadRows, threadColumns, slices = 1;
 
   int64_t across() const { return columns / threadColumns; }
-  /// Threads of a slice, and sums per thread.
+  /// The number of threads of a slice, and the number of sums per thread.
   int64_t ofSlice() const { return rows / threadRows * across(); }
   int64_t sums() const { return threadRows * threadColumns; }
   int64_t threads() const { return ofSlice() * slices; }

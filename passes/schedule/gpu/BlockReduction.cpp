@@ -136,10 +136,11 @@ private:
     column = named(firstColumn + inBlock, "column");
   }
 
-  /// If the reduced axes are adjacent, sets `stretches` to views of the buffers
-  /// that the reduction reads, in which the reduced axes are merged into one
-  /// axis and the columns into another. Leaves it empty if a buffer cannot be
-  /// viewed that way. Buffers of a single element are ignored.
+  /// If the reduced axes are adjacent and all sizes are static, sets
+  /// `stretches` to views of the buffers that the reduction reads, in which the
+  /// reduced axes are merged into one axis and the columns into another. Leaves
+  /// it empty otherwise, or if a buffer cannot be viewed that way. Buffers of a
+  /// single element are ignored.
   void findStretches() {
     if (axes.steps.back() - axes.steps.front() + 1 !=
             int64_t(axes.steps.size()) ||

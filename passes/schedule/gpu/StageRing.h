@@ -21,8 +21,8 @@ public:
   graph::Expr further(int64_t number) const;
 
   /// Emits the initialization of the mbarriers by one thread, followed by a
-  /// barrier of the block or, if it has one, of its cluster. `empty` expects
-  /// `readers` arrivals; the additional mbarriers expect `arrivals`.
+  /// barrier of the block, or of its cluster if `hasCluster` is set. `empty`
+  /// expects `readers` arrivals; the additional mbarriers expect `arrivals`.
   void setUp(graph::Expr thread, int64_t readers,
              llvm::ArrayRef<int64_t> arrivals, bool hasCluster = false) const;
   void await(graph::Expr mbarrier, graph::Expr parity) const;

@@ -152,7 +152,8 @@ private:
   /// Returns the number of iterations over all K tiles; each slice multiplies
   /// one K tile per iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
-  /// Return the threads of a slice, and the sums per thread.
+  /// Return the number of threads of a slice, and the number of sums per
+  /// thread.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
   int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
   Type sumType() const {

@@ -259,8 +259,8 @@ void WarpgroupSums::declareOperands() {
   GroupView group = b.group;
   if (!hasFlatEpilogue(group, group.anchor()))
     return;
-  // nvcc 13 uses at most the registers that a thread has at the start of the
-  // kernel.
+  // Operands can be loaded early only into registers that a thread has at the
+  // start of the kernel, since nvcc 13 uses no more than these.
   constexpr int64_t others = 28;
   int64_t left = tile.registersAtStart(b.target.device) - tile.sums() - others;
   for (Value tensor : group.block->getArguments()) {

@@ -171,7 +171,8 @@ private:
   int64_t bandOfRows() const {
     if (!rowTiles.known() || !blocks.known())
       return 1;
-    // A band is as high as the square that the tiles computed at once form.
+    // The tiles that are computed at the same time should form a square; a band
+    // is as high as that square.
     double square =
         std::sqrt(double(*blocks.known() / tile.behind * tile.columns) /
                   double(tile.rows));
