@@ -149,9 +149,10 @@ bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
       hasDynamicSizes(conv.getW().getType()))
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
-  // If multipliesInGroups holds, tiles of a single group with packed weights
-  // are as fast as several groups per vector once a group fills half a vector
-  // (8 channels in vectors of 16, eight images: 1.1 times as fast).
+  // `most` is the largest number of output channels per group. If a tile can
+  // use the packed weights of a single group instead (multipliesInGroups), that
+  // is at least as fast once a group fills half a vector (1.1 times as fast for
+  // 8 channels, vectors of 16 lanes and eight images).
   int64_t most =
       target.maxLanes(type) / (multipliesInGroups(conv, target) ? 4 : 2);
   return llvm::isPowerOf2_64(inputs) && llvm::isPowerOf2_64(outputs) &&
@@ -260,8 +261,9 @@ bool isDisjointPool(Operation *op) {
 bool joinsConvolution(Operation *pool, const TargetDescription &target) {
   if (!isDisjointPool(pool))
     return false;
-  // Only targets that multiply int8 in core registers fuse such a pool. Others
-  // compute a tile of int8 results in vectors and pool it from memory.
+  // Only targets that multiply int8 in general-purpose registers fuse a pool of
+  // integers. Other targets compute a tile of int8 results in vector registers,
+  // store it, and pool it from memory.
   if (isa<IntegerType>(elementOf(pool->getOperand(0))) && !target.coreRegisters)
     return false;
   // If the target prefers small code, a global pool stays separate: it is

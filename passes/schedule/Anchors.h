@@ -1,4 +1,5 @@
-// The convolutions and matrix products that strategies build groups around.
+// Finds the anchor of a fusion group: the convolution or matrix product around
+// which a strategy builds the kernel.
 
 #ifndef INGOT_PASSES_SCHEDULE_ANCHORS_H
 #define INGOT_PASSES_SCHEDULE_ANCHORS_H
@@ -11,9 +12,9 @@ struct TargetDescription;
 
 namespace ingot::schedule {
 
-/// Whether a strategy can read the weights `w` as packed panels: `w` is packed
-/// already or, if `packs`, is a constant outside of its group that can be
-/// packed.
+/// Whether a strategy can read the weights `w` as packed panels. Either `w` is
+/// packed already, or `packs` is set and `w` is a constant outside of the
+/// group, which can still be packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
 
 /// A convolution and the pool that is fused with it, if there is one.
@@ -21,18 +22,19 @@ struct ConvolutionAnchor {
   graph::ConvOp conv;
   mlir::Operation *pool = nullptr;
 
-  /// Returns the only convolution of a group (and the pool after it) if all its
-  /// other operators are cheap, whatever the layout of the weights. `conv` of
-  /// the returned anchor is null if the group computes anything else.
+  /// Returns the only convolution of a group and the pool after it, if any. All
+  /// other operators of the group must be cheap. The weights may have any
+  /// layout. `conv` of the returned anchor is null if the group computes
+  /// anything else.
   static ConvolutionAnchor onlyOf(GroupView group);
-  /// Returns the convolution as onlyOf does, but only if its weights are packed
-  /// in panels or can be.
+  /// Like onlyOf, but `conv` is also null if the convolution is not fusable
+  /// (isFusableConvolution): its weights must be packed in panels or packable.
   static ConvolutionAnchor of(GroupView group);
 
   /// Element type of the operands. Sums of integer products have a wider type.
   mlir::Type type() { return graph::elementOf(conv.getX()); }
-  /// The unpacking of the packed weights; null while the weights are not
-  /// packed.
+  /// Returns the operator that unpacks the packed weights; null while the
+  /// weights are not packed.
   graph::UnpackPanelsOp weights() {
     return conv.getW().getDefiningOp<graph::UnpackPanelsOp>();
   }
@@ -40,14 +42,15 @@ struct ConvolutionAnchor {
   mlir::Value result() {
     return (pool ? pool : conv.getOperation())->getResult(0);
   }
-  /// Returns how many columns of the convolution's result the pool reads (all
-  /// columns without a pool). `across` returns how many columns one window of
-  /// the pool covers; 1 without a pool.
+  /// Returns how many columns of the convolution's result the pool reads; all
+  /// columns if there is no pool.
   int64_t columns() { return graph::shapeOf(result()).end()[-2] * across(); }
+  /// Returns how many columns one window of the pool covers; 1 if there is no
+  /// pool.
   int64_t across();
-  /// Returns the number of output channels. `steps` returns the multiply-adds
-  /// per output element.
+  /// Returns the number of output channels.
   int64_t channels() { return graph::shapeOf(result()).back(); }
+  /// Returns the number of multiply-adds per output element.
   int64_t steps();
   int64_t weightBytes();
   /// Whether output and input positions correspond one to one (1x1 kernel,
@@ -58,8 +61,8 @@ struct ConvolutionAnchor {
   bool isMatrix() {
     return isPointwise() && !pool && graph::isCompact(graph::dimsOf(result()));
   }
-  /// Returns the rows of each matrix product: all positions if isMatrix(), else
-  /// those of one image row.
+  /// Returns the number of rows of each matrix product: the output positions of
+  /// all images if isMatrix(), else the output positions of one image row.
   graph::Dim positions();
   /// Returns how many matrix products, each of positions() rows, the
   /// convolution consists of.
@@ -69,13 +72,15 @@ struct ConvolutionAnchor {
 /// Returns the depthwise convolution of a group; null if the group computes
 /// something else.
 graph::ConvOp depthwiseOf(GroupView group);
-/// Returns the convolution of a group whose input and weights are arguments of
-/// the group, possibly widened by a cast (done on load); null if the group
-/// computes something else.
+/// Returns the convolution of a group if it reads its input and its weights
+/// from arguments of the group. Each of them may be widened by a cast, which
+/// the kernel does when it loads the elements. Null if the group computes
+/// something else.
 graph::ConvOp filtersOf(GroupView group);
-/// Returns the integer convolution of a group that strategies may build:
-/// weights packed or packable, input an argument of the group without zero
-/// point, result stored unchanged. Null if the group computes something else.
+/// Returns the convolution of a group if the integer strategies can build it.
+/// All sizes must be static, the weights packed or packable, the input an
+/// argument of the group with zero point 0, and the result of the same shape as
+/// the group's. Null otherwise.
 graph::ConvOp integerFiltersOf(GroupView group);
 /// Whether the convolution is a depthwise one of floats with one filter per
 /// channel.
@@ -86,9 +91,9 @@ int64_t channelsOfGroup(graph::ConvOp conv);
 /// vectors, so that each tile can use the weights of a single group.
 bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
 /// Whether one vector can hold the outputs of several groups of a float
-/// convolution. Outputs and inputs per group must be powers of two, with no
-/// more inputs than outputs, and the outputs at most half of a vector (a
-/// quarter if tiles of one group are possible).
+/// convolution. The numbers of outputs and inputs per group must be powers of
+/// two, with at least as many outputs as inputs. The outputs may fill at most
+/// half of a vector, or a quarter if multipliesInGroups holds.
 bool hasGroupsInLanes(graph::ConvOp conv, const TargetDescription &target);
 /// Returns the number of input channels per group of a convolution.
 int64_t inputsOfGroup(graph::ConvOp conv);
@@ -109,9 +114,10 @@ bool readsByParts(graph::ConcatOp concat);
 /// Whether `op` is a convolution with one group and with weights that are
 /// packed in panels or can be, so that it can be the anchor of a fusion group.
 bool isFusableConvolution(mlir::Operation *op, bool packs);
-/// Returns the chain of elementwise operators from `last` back to a fusable
-/// convolution, each with the next one as its only user; empty if there is
-/// none.
+/// Follows operands from `last` back to a fusable convolution. Returns the
+/// operators on this path: elementwise operators from `last` on, then the
+/// convolution. Each has a single use and satisfies `isFree`. Empty if there is
+/// no such path.
 llvm::SmallVector<mlir::Operation *>
 chainToConvolution(mlir::Operation *last,
                    llvm::function_ref<bool(mlir::Operation *)> isFree,
@@ -119,8 +125,8 @@ chainToConvolution(mlir::Operation *last,
 /// Whether `op` is a maximum or average pool whose windows neither overlap nor
 /// reach into padding, so that it can be computed along with its operand.
 bool isDisjointPool(mlir::Operation *op);
-/// Whether a pool with disjoint windows should be fused with the convolution
-/// whose only user it is.
+/// Whether `pool` should be fused with the convolution whose only user it is.
+/// False unless isDisjointPool(pool).
 bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
 llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 
@@ -131,15 +137,16 @@ struct ProductSizes {
   explicit ProductSizes(graph::MatMulOp product);
   /// Whether the number of columns is known when compiling, as tiles require.
   static bool fitTiles(graph::MatMulOp product);
-  /// The sizes of one matrix product, and the number of them (`batches`).
+  /// The sizes of one matrix product (`steps` is the K dimension), and the
+  /// number of matrix products (`batches`).
   graph::Dim rows, batches, steps;
   int64_t columns;
   bool oneMatrix;
 };
 
-/// Whether everything after the group's anchor is elementwise on tensors of the
-/// result's shape or vectors along its last axis, so that the result can be
-/// treated as one matrix.
+/// Whether all operators after the anchor are elementwise, and their operands
+/// have either the shape of the result or only its last axis. The result can
+/// then be treated as one matrix.
 bool hasFlatEpilogue(GroupView group, mlir::Operation *anchor);
 /// Whether the group reads `input` only after the anchor, at the element that
 /// is being written, so that the result may overwrite it.

@@ -10,12 +10,14 @@ namespace ingot::schedule {
 
 static constexpr llvm::StringLiteral kData = "x";
 
-/// Returns one of `roles` by the number of an operand; `kData` beyond them.
+/// Returns the role of operand number `operand`: that entry of `roles`, or
+/// `kData` if `roles` has fewer entries.
 static StringRef among(unsigned operand, ArrayRef<StringRef> roles) {
   return operand < roles.size() ? roles[operand] : StringRef(kData);
 }
 
-/// Returns the role of packed weights of a product.
+/// Returns the role of packed data in the matrix product that uses it: scales,
+/// zero points or weights.
 static StringRef roleOfPanels(OpOperand &use) {
   if (auto product = dyn_cast<NarrowMatMulOp>(use.getOwner())) {
     if (use.get() == product.getScales())

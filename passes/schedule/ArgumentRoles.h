@@ -1,4 +1,5 @@
-// The names of the arguments of kernels: what an operator does with each.
+// Names the arguments of kernels by what the operators do with them, for
+// example "weights".
 
 #ifndef INGOT_PASSES_SCHEDULE_ARGUMENTROLES_H
 #define INGOT_PASSES_SCHEDULE_ARGUMENTROLES_H

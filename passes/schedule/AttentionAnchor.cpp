@@ -115,8 +115,8 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   return found;
 }
 
-/// Whether only elementwise operators and transposes follow `product` in its
-/// group.
+/// Whether only elementwise operators and transposes that keep the last axis
+/// follow `product` in its group.
 static bool endsInPlace(Operation *product,
                         llvm::function_ref<bool(Operation *)> isMember) {
   Operation *op = product;
@@ -133,11 +133,12 @@ static bool endsInPlace(Operation *product,
   return true;
 }
 
-/// Appends to `taken` the single-use operators that compute `operand` of a
-/// matrix product: transposes; with `scales` also multiplications by a scalar;
-/// with `rounds` also rounding casts and the last operator of an elementwise
-/// expression of stored tensors, such as a rotary embedding (the other
-/// operators of that expression join the group later).
+/// Appends to `taken` the operators that compute `operand` of a matrix product,
+/// each with a single use: transposes; with `scales` also multiplications by a
+/// scalar; with `rounds` also rounding casts. With `rounds`, they may end in an
+/// elementwise expression of stored tensors, such as a rotary embedding. Of
+/// that expression, only the last operator is appended; the others join the
+/// group later.
 static void addInFront(Value operand, bool scales, bool rounds,
                        llvm::function_ref<bool(Operation *)> isFree,
                        SmallVectorImpl<Operation *> &taken) {

@@ -31,14 +31,16 @@ struct AttentionAnchor {
            graph::elementOf(product.getResult()).isF32();
   }
 
-  /// Returns the attention whose second product is `product`; none if `product`
-  /// is not one or if a tensor between the products has other users.
+  /// Returns the attention whose second product is `product`; none if there is
+  /// no such attention, or if a tensor between its two products has other
+  /// users.
   static AttentionAnchor of(graph::MatMulOp product);
-  /// Returns the attention that a group computes, if only elementwise operators
-  /// and transposes that keep the last axis follow the second product.
+  /// Returns the attention that a group computes. Only elementwise operators
+  /// and transposes that keep the last axis may follow the second product.
   static AttentionAnchor of(GroupView group);
 
-  /// The sizes of one head's matrices, and the batch sizes.
+  /// Return the numbers of queries and keys of one head, the elements of a key
+  /// (`depth`) and of a value (`width`), and the batch sizes.
   graph::Dim queries() const {
     return graph::dimsOf(scores.getResult()).end()[-2];
   }
@@ -51,11 +53,12 @@ struct AttentionAnchor {
     return sizes;
   }
 
-  /// Returns the tensor [..., N, D] that the keys are a transpose of, with each
-  /// key contiguous along the last axis; null if the keys are stored otherwise.
+  /// Returns the tensor [..., N, D] of which the keys [..., D, N] are a
+  /// transpose, with each key contiguous along the last axis; null if the keys
+  /// are not such a transpose.
   mlir::Value keyRows() const;
-  /// Returns the index into keyRows() of the element (head..., element, key) of
-  /// the keys.
+  /// Returns the index into keyRows() of an element of the keys. `place` is its
+  /// index in the keys: (head..., element, key).
   graph::Exprs atKeyRows(llvm::ArrayRef<graph::Expr> place) const;
 
   /// Returns, for each axis of the group's `result`, the corresponding axis of
@@ -79,10 +82,10 @@ struct RepeatedMatrices {
   static std::optional<RepeatedMatrices> of(mlir::Value repeated);
 };
 
-/// Returns the operators that join a group around `producer` (the second matrix
-/// product, its softmax or the rounding cast of the softmax) if `suits` accepts
-/// the attention that they form: both products, the softmax, the operators
-/// between them, and the transposes and scales of queries and values. With
+/// Returns the operators that join a group around `producer`, which is the
+/// second matrix product, its softmax, or the rounding cast of the softmax.
+/// They form an attention: both products, the softmax, the operators between
+/// them, and the transposes and scales of queries and values. With
 /// `inStoredLayout`, also the moves and rounding casts of keys and values,
 /// which the kernel then reads in their stored layout. Empty if `suits` rejects
 /// the attention, or if the group would compute something else.

@@ -1,4 +1,4 @@
-// Buffer rows that vector loads and stores can access.
+// Finds buffers whose rows vector loads and stores can access.
 
 #ifndef INGOT_PASSES_SCHEDULE_CONTIGUOUSROWS_H
 #define INGOT_PASSES_SCHEDULE_CONTIGUOUSROWS_H

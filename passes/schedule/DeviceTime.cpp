@@ -14,9 +14,9 @@ using namespace mlir;
 
 namespace ingot::schedule {
 
-/// L2 bandwidth of one SM, in bytes per second, even if no other SM reads: 64
-/// bytes a cycle at 1.9 GHz (H100 SXM, November 2026: 48 K tiles of 16 KB by 24
-/// blocks).
+/// Bytes per second that one SM can read from L2, even if no other SM reads: 64
+/// bytes per cycle at 1.9 GHz (measured on an H100 SXM in November 2026, with
+/// 24 blocks that load 48 K tiles of 16 KB).
 static constexpr double multiprocessorBytesPerSecond = 1.2e11;
 
 double l2Bandwidth(const Device &device) {
@@ -74,9 +74,9 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
     work.loop.goesOn = true;
     work.loop.areTiles = true;
   });
-  // Bytes that the kernel fetches into each K tile. Only the copies in the
-  // first MLIR block that fills the tile count; other blocks repeat the same
-  // copies.
+  // Bytes that the kernel fetches into each K tile. A K tile may be filled in
+  // several MLIR blocks by the same copies, so only the copies in the first of
+  // these blocks are counted.
   llvm::MapVector<Value, std::pair<Block *, double>> fetched;
   kernel.walk([&](kernel::CopyTileOp copy) {
     auto &[block, bytes] =
@@ -115,9 +115,10 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
   });
 }
 
-/// Finds blocks of keys and values that TMA copies load and all queries of the
-/// thread block use. One warpgroup alone takes about 9 cycles per key for its
-/// 64 queries (the estimate of warpgroup-attention).
+/// Finds blocks of keys and values that TMA copies load for all queries of a
+/// thread block, and describes their loop in `work`. One warpgroup alone takes
+/// about 9 cycles per key for its 64 queries (as strategy warpgroup-attention
+/// estimates).
 static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   llvm::SmallSetVector<Value, 2> tiles;
   int64_t queries = 0;
@@ -249,8 +250,8 @@ static double kLoopSeconds(const Device &device, const DeviceWork &work,
          (work.counts ? countingSeconds : 0);
 }
 
-/// Returns the slowdown factor of an uneven last wave: SMs that compute
-/// different numbers of equal tiles.
+/// Returns the factor by which an uneven last wave slows down the launch: some
+/// SMs compute one tile more than others.
 static double lastWave(const Device &device, const DeviceWork &work) {
   if (!work.matrixElement || work.blocks <= device.multiprocessors)
     return 1;

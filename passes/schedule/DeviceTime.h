@@ -24,7 +24,8 @@ struct KTileLoop {
   /// Whether a block prefetches K tiles of its next tile while it stores the
   /// sums of the present one.
   bool goesOn = false;
-  /// Whether TMA copies load whole tiles; L2 serves many of them faster.
+  /// Whether TMA copies load whole tiles. L2 delivers a long sequence of such
+  /// tiles faster than it serves other loads.
   bool areTiles = false;
 };
 
@@ -35,13 +36,15 @@ struct KTileLoop {
 double secondsOf(const KTileLoop &loop, double tiles, double resident,
                  const Device &device);
 
-/// Latency from the request of a K tile until it is in shared memory under load
-/// (H100 SXM, November 2026: products of 3 to 18 K tiles by 20 to 196 blocks
-/// with two K tiles in flight each, 0.7 to 0.9 us).
+/// Seconds from the request of a K tile until it is in shared memory, under
+/// load. Measured on an H100 SXM in November 2026: 0.7 to 0.9 us for matrix
+/// products of 3 to 18 K tiles on 20 to 196 blocks, with two K tiles in flight
+/// per block.
 inline constexpr double arrivalSeconds = 0.85e-6;
-/// Returns the seconds of a block's epilogue: every sum of a thread is stored
-/// by instructions that run once and miss the instruction cache (H100 SXM,
-/// November 2026, 32 to 128 sums per thread: 0.03 to 0.08 us each).
+/// Returns the seconds of a block's epilogue, in which each thread stores
+/// `sumsOfThread` sums. Each store has its own instructions, which run once and
+/// miss the instruction cache: 0.03 to 0.08 us per sum (H100 SXM, November
+/// 2026, 32 to 128 sums per thread).
 inline double closingSeconds(double sumsOfThread) {
   return 0.3e-6 + 0.04e-6 * sumsOfThread;
 }
@@ -66,11 +69,11 @@ struct DeviceWork {
   bool areFloat8 = false;
   /// The K loop of a block, with its times still 0. `bytes` is 0 if there is no
   /// K loop, `kTiles` is 0 if the number of K tiles is unknown. `macsPerKTile`
-  /// is the number of multiply-adds per K tile if blocks may process several
-  /// tiles.
+  /// is the number of multiply-adds per K tile; 0 if unknown.
   KTileLoop loop;
   double macsPerKTile = 0;
-  /// Whether the kernel counts blocks (kernel.count).
+  /// Whether blocks of the kernel add to a counter to find out which one ends
+  /// last (kernel.count).
   bool counts = false;
 
   /// Returns the properties, except the registers, of a kernel that is
@@ -78,17 +81,19 @@ struct DeviceWork {
   static DeviceWork of(kernel::FuncOp kernel);
 };
 
-/// Returns the bytes per element with which single warps multiply elements of a
-/// type: on devices whose warpgroups multiply 8-bit floats, mma.sync converts
-/// those to f16 first (as nvcc 13 compiles it for 9.0).
+/// Returns the bytes per element that determine the rate of tensor-core
+/// products by single warps. Usually these are `elementBytes`. On devices whose
+/// warpgroups multiply 8-bit floats, they are 2 for such floats, since mma.sync
+/// converts them to f16 first (as nvcc 13 compiles it for compute capability
+/// 9.0).
 int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
                             bool areFloat8);
 
-/// The least duration of a launch on a device, and what limits it.
+/// The estimated duration of a launch on a device, and what limits it.
 struct DeviceTime {
   double seconds = 0;
-  /// The fraction of the device's throughput that the launch can use, and
-  /// (`bound`) the name of what limits it.
+  /// `busy` is the fraction of the device's throughput that the launch can use.
+  /// `bound` names what limits the launch, for example "memory".
   double busy = 0;
   llvm::StringRef bound;
   /// Resident threads as a fraction of the most that an SM can hold.
@@ -116,8 +121,8 @@ double secondsOutsideOfGraph(int64_t launches);
 /// is a launch of about 2 us.
 inline constexpr double countingSeconds = 1.5e-6 + 2e-6;
 
-/// The seconds of a branch's consecutive launches, and (`alone`) the seconds
-/// they would take at full use of the device.
+/// `seconds` is the time of the consecutive launches of a branch. `alone` is
+/// the time that they would take at full use of the device.
 struct BranchTime {
   double seconds = 0, alone = 0;
   void add(const DeviceTime &launch) {
@@ -126,9 +131,9 @@ struct BranchTime {
   }
 };
 
-/// Returns the seconds of concurrent branches: the longest branch or the sum of
-/// their `alone` seconds, whichever is more, and the cost of forking and
-/// joining.
+/// Returns the seconds of concurrent branches: the seconds of the longest
+/// branch or the sum of all `alone`, whichever is more, plus the cost of
+/// forking and joining.
 double secondsOf(llvm::ArrayRef<BranchTime> branches, const Device &device);
 
 } // namespace ingot::schedule

@@ -63,9 +63,10 @@ static int64_t bytesOf(Value value) {
   return tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
 }
 
-/// Returns how many bytes of a tensor are read. If the tensor is only
-/// rearranged, counts the reads of the rearranged tensor (an embedding table
-/// may be stored in the layout of the final matrix product).
+/// Returns how many bytes of a tensor are read: if only slices and gathers read
+/// it, the bytes that they return, else all. Looks through operators that only
+/// rearrange the tensor, since an embedding table may be stored in the layout
+/// of the final matrix product.
 static int64_t bytesReadOf(Value tensor) {
   int64_t stored = bytesOf(tensor), parts = 0;
   for (OpOperand &use : tensor.getUses()) {
@@ -97,7 +98,8 @@ static int64_t bytesMoved(GroupView group) {
   return bytes;
 }
 
-/// Returns how many f32 elements vector instructions process per cycle.
+/// Returns the number of f32 elements that vector instructions process per
+/// cycle.
 static double vectorRate(GroupOnTarget group) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
   return group.target.rates.multiplyAdds *
@@ -129,8 +131,9 @@ static double forestCyclesOf(Operation *op, const TargetDescription &target) {
 }
 
 double elementCyclesOf(GroupOnTarget group) {
-  // Instructions for each vector of elements: arithmetic, the maximum over a
-  // window, selects around arithmetic, norms, and functions such as exp.
+  // Instructions per vector of elements: for arithmetic (`plain`), for the
+  // maximum over a window, for selects around arithmetic (`choice`), for norms,
+  // and for functions such as exp.
   constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
   int64_t instructions = 0;
   double ofOthers = 0;

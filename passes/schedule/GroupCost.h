@@ -25,13 +25,13 @@ double workPerCycle(const TargetDescription &target);
 /// only the elements that they return.
 int64_t bytesRead(mlir::BlockArgument operand);
 
-/// Cycles of decision trees, fitted to eight forests on Zen 4 (within 15 %,
-/// November 2026). If each row walks from the root to a leaf, several walks are
-/// interleaved, and a step down takes `ofStep`: two loads, a comparison and
-/// another load. If all rows test every node (forest masks), a vector of rows
-/// takes `ofNode` per node for four loads, `ofWord` per word of the leaf masks
-/// to find the first bit of each row, and `ofTree` per tree to add the leaf of
-/// each row.
+/// Cycles of decision-tree operators, fitted to eight forests on Zen 4 (within
+/// 15 %, November 2026). graph.forest walks from the root to a leaf for each
+/// input row, several rows interleaved. Each step down takes `ofStep` for two
+/// loads, a comparison and another load. graph.forest_masks tests every node
+/// for a vector of input rows. It takes `ofNode` per node for four loads,
+/// `ofWord` per word of the leaf masks to find the first set bit of each row,
+/// and `ofTree` per tree to add the leaf of each row.
 struct ForestCycles {
   static constexpr double ofStep = 7, ofNode = 2, ofWord = 30, ofTree = 30;
 };
@@ -45,9 +45,10 @@ double elementCyclesOf(GroupOnTarget group);
 /// have left it.
 int64_t cyclesOf(GroupOnTarget group);
 
-/// Bytes of a tensor up to which it stays in the shared last-level cache (Zen 5
-/// with 32 MB, November 2026: matrix products of Swin, EdgeNeXt and ALBERT lose
-/// 0 to 3 % by reading up to 4 MB in blocks, and gain 4 to 25 % from 8 MB on).
+/// Bytes up to which a tensor is assumed to stay in the shared last-level cache
+/// (Zen 5 with 32 MB, November 2026: if matrix products of Swin, EdgeNeXt and
+/// ALBERT read a tensor in blocks, they lose 0 to 3 % up to 4 MB, and gain 4 to
+/// 25 % from 8 MB on).
 inline constexpr int64_t cachedBytes = 6 << 20;
 
 /// Whether a kernel takes long enough to divide it among threads.

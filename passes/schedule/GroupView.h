@@ -46,7 +46,8 @@ struct GroupOnTarget : GroupView {
 
   const TargetDescription &target;
 
-  /// Returns the operation, while the group is not a kernel function yet.
+  /// Returns the group's operation. Valid only before the group has become a
+  /// kernel function.
   graph::GroupOp op() const {
     return llvm::cast<graph::GroupOp>(block->getParentOp());
   }

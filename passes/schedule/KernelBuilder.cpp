@@ -15,7 +15,7 @@ using namespace ingot::kernel;
 
 namespace ingot::schedule {
 
-/// Enough work items for a few cores to share evenly.
+/// Number of work items that a few cores can share evenly.
 static constexpr int64_t enoughParts = 16;
 
 void KernelBuilder::forIndependent(
@@ -434,8 +434,8 @@ bool KernelBuilder::isContiguous(unsigned output) const {
 Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
   Block &entry = function.getBody().front();
   auto memref = MemRefType::get(shape, storageType(type));
-  // Scratch buffers come before the dynamic sizes, and before `begin` and
-  // `end`, which parallelFor adds last.
+  // The arguments of scratch buffers come before those of the dynamic sizes,
+  // and before `begin` and `end`, which parallelFor adds last.
   assert(!function.getExtent() && "scratch comes before the parallel loop");
   size_t sizes =
       function.getSizes() ? function.getSizes()->getSizes().size() : 0;

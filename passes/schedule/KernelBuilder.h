@@ -24,11 +24,12 @@ public:
   const TargetDescription &target;
   kernel::FuncOp function;
   Plan plan;
-  /// The predicted cycles of all iterations of forShared, if threads divide
-  /// them.
+  /// The predicted cycles of all iterations of forShared, if they are divided
+  /// among threads; not set otherwise.
   std::optional<int64_t> sharedCycles;
 
-  /// What launches of the kernel must know besides its arguments.
+  /// Properties of the kernel, besides its arguments, that its launches depend
+  /// on.
   struct Promises {
     /// Pairs (i, j): result i may be written over operand j.
     llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace;
@@ -44,14 +45,16 @@ public:
   /// Removes the size arguments that the finished kernel does not use.
   void dropUnusedSizes();
 
-  /// Returns the tensor value of result `i`, which has the tensor's type.
+  /// Returns result `i` of the group as a value of tensor type.
   mlir::Value result(unsigned i = 0) const { return group.results()[i]; }
 
   /// Emits `for i in [0, extent)`, divided among threads if the target has them
-  /// and the kernel takes long enough. Once per kernel, as the outermost loop.
+  /// and the kernel takes long enough. Called at most once per kernel, for the
+  /// outermost loop.
   void parallelFor(const graph::Dim &extent,
                    llvm::function_ref<void(graph::Expr)> body);
-  /// One of `count` equal parts of the steps of an iteration of parallelFor.
+  /// Part `number` of `count` equal parts into which the steps of one iteration
+  /// of parallelFor are divided.
   struct Part {
     graph::Expr number;
     int64_t count;
@@ -61,15 +64,16 @@ public:
   /// few cores get equal shares.
   void parallelFor(const graph::Dim &extent, int64_t steps,
                    llvm::function_ref<void(graph::Expr, const Part &)> body);
-  /// Emits a loop whose iterations threads divide if `sharedCycles` is set. A kernel
-  /// has either any number of these loops or a single parallelFor.
+  /// Emits a loop over [0, trips), divided among threads if `sharedCycles` is
+  /// set. A kernel has either any number of these loops or a single
+  /// parallelFor.
   void
   forShared(int64_t trips,
             llvm::function_ref<void(graph::Expr, graph::Expr)> body) override;
   /// Divides [0, extent) among threads. `body` emits the code of one thread for
   /// [begin, end), which is the whole range if one thread does all. Memory
-  /// indexed by `begin` belongs to that thread alone. Once per kernel, as the
-  /// outermost loop.
+  /// indexed by `begin` belongs to that thread alone. Called at most once per
+  /// kernel, for the outermost loop.
   void
   forPart(const graph::Dim &extent,
           llvm::function_ref<void(graph::Expr begin, graph::Expr end)> body);
@@ -79,24 +83,25 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device, a row with enough elements is shared by the number of threads
-  /// that `threadsOfRow` returns.
+  /// Emits a loop over rows. On a device, several threads share each row that
+  /// has enough elements (see threadsOfRow).
   void
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
           llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device, each thread processes one index of `trips` without vectors.
+  /// Emits a loop over elements. On a device, each thread processes one index
+  /// of `trips`, without vectors.
   void forColumns(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Makes the kernel run on a single device thread.
   void onOneThread();
   /// Runs `body` on each thread of `blocks` blocks of the device, with the
-  /// block's number and the thread's number in the block. Once per kernel, as
-  /// the outermost loop.
+  /// block's number and the thread's number in the block. Called at most once
+  /// per kernel, for the outermost loop.
   void onBlocks(const graph::Dim &blocks, int64_t threads,
                 llvm::function_ref<void(graph::Expr, graph::Expr)> body);
-  /// Allocates shared memory of a block.
+  /// Allocates a buffer in the shared memory of a block.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
   /// Returns how many device threads share each row: a warp, or a larger block
@@ -104,7 +109,7 @@ public:
   int64_t threadsOfRow(llvm::ArrayRef<graph::Dim> rows, int64_t length) const;
   /// Runs `body` for each index in `trips` on `threads` threads of the device
   /// (a warp or a block). `body` gets the index and the thread's number among
-  /// these threads. Once per kernel, as the outermost loop.
+  /// these threads. Called at most once per kernel, for the outermost loop.
   void forSharedRows(
       llvm::ArrayRef<graph::Dim> trips, int64_t threads,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);

@@ -7,8 +7,7 @@
 
 namespace ingot::schedule {
 
-/// The entries of a strategy's plans, each with the field of `Tile` that holds
-/// its number.
+/// The entries of a strategy's plans, each of which sets one field of `Tile`.
 template <typename Tile> class PlanFields {
 public:
   PlanFields(
@@ -33,8 +32,8 @@ public:
     });
   }
 
-  /// Returns `tile` with the numbers of a plan. Optional entries that the plan
-  /// lacks leave their fields as they are.
+  /// Returns `tile` with its fields set from the plan. The fields of optional
+  /// entries that the plan lacks stay unchanged.
   Tile tileOf(const Plan &plan, Tile tile = {}) const {
     for (auto [key, field] : llvm::zip_equal(all, fields))
       tile.*field = plan.optionalNumber(key.name).value_or(tile.*field);

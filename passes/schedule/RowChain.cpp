@@ -13,9 +13,9 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether everything except the anchor and a transpose of its input is
-/// elementwise, on tensors of the result's shape and per-channel constants.
-/// Operands of the result's shape are allowed only with `readsWhole`.
+/// Whether all operators of `group`, except `anchor` and a transpose of its
+/// input, are elementwise. Their other operands must be per-channel vectors or,
+/// with `readsWhole`, tensors of the result's shape.
 bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   for (Operation &op : group.getBody().front().without_terminator()) {
     bool isRead = isa<TransposeOp>(op) && op.hasOneUse() &&
@@ -51,7 +51,7 @@ bool isPlain(GroupOp group) {
 }
 
 /// Returns the float convolution of a group in which every tile of positions
-/// reads all weight panels; null otherwise.
+/// reads all weight panels (order "tiles" in the plan); null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&
@@ -63,8 +63,8 @@ ConvOp floatConvolutionOf(GroupOp group) {
              : ConvOp();
 }
 
-/// Returns the group's operand that its convolution reads as input; null if the
-/// input is not an argument with that single use.
+/// Returns the operand of `group` that `conv` reads as its input; null if an
+/// operator of the group computes the input or also reads it.
 Value inputOf(GroupOp group, ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getX());
   return argument && argument.hasOneUse()

@@ -27,16 +27,19 @@ struct RowChain {
   static std::optional<RowChain> of(GroupView group);
 
   llvm::SmallVector<graph::GroupOp> stages() const;
-  /// Returns the bytes of scratch memory per thread between the stages: the
-  /// rows that a depthwise window covers, and one row of its result.
+  /// Returns the bytes of each scratch buffer that a thread needs between the
+  /// stages: the rows that a depthwise window covers, and one row of the
+  /// depthwise result.
   llvm::SmallVector<int64_t> scratchBytes() const;
-  /// The number of parts that is enough for most thread counts.
+  /// The number of parts that most thread counts can share evenly.
   static constexpr int64_t enoughParts = 4;
   /// Returns into how many parts threads can divide the rows of all images.
-  /// Each part has its own scratch memory; more than enoughParts only if all of
-  /// it fits the L2 cache, else that of one part must fit beside input and
-  /// result. Each part also recomputes the first stage's rows that overlap the
-  /// previous part. Both together may cost at most a tenth of the work.
+  /// Each part has its own scratch memory. If the L2 cache cannot hold the
+  /// scratch memory of all parts, there are at most enoughParts parts, and the
+  /// scratch memory of one part must fit in half of the cache, beside input and
+  /// result. Each part also recomputes the rows of the first stage that overlap
+  /// the previous part. Recomputation and traffic of scratch memory together
+  /// may cost at most a tenth of the work.
   int64_t parts(const TargetDescription &target) const;
 };
 

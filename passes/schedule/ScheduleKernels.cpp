@@ -73,9 +73,9 @@ private:
            !kernel.getResultTypes().empty();
   }
 
-  /// Computes, for each kernel, how many launches start one by one if the
-  /// kernel runs on the host, since its program cannot then be a launch graph.
-  /// Programs that are called by others are never graphs.
+  /// Computes, for each kernel, how many launches would have to start one by
+  /// one if the kernel ran on the host: its program could then not be a launch
+  /// graph. Programs that other programs call are never graphs.
   void findStarts(ModuleOp module) {
     for (auto program : module.getOps<ProgramOp>()) {
       int64_t count = 0;
@@ -102,8 +102,9 @@ private:
         return false;
       bytes += spanBytes(buffer);
     }
-    // A host function can use neither operations of the GPU nor, except for
-    // conversions, the target's intrinsics, which are device functions.
+    // A host function cannot use operations of the GPU dialect. It cannot use
+    // the target's intrinsics either, except for conversions, since they are
+    // device functions.
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
@@ -223,8 +224,9 @@ private:
     }
   }
 
-  /// For each kernel, the most launches of any program that contains it; they
-  /// start one by one if the kernel runs on the host.
+  /// For each kernel, the most launches of any program that contains it. They
+  /// start one by one, outside of a launch graph, if the kernel runs on the
+  /// host.
   llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {

@@ -1,4 +1,4 @@
-// Finds what an elementwise expression reads.
+// Finds the stored tensors that an elementwise expression reads.
 
 #ifndef INGOT_PASSES_SCHEDULE_STOREDOPERANDS_H
 #define INGOT_PASSES_SCHEDULE_STOREDOPERANDS_H
@@ -12,9 +12,11 @@ namespace ingot::schedule {
 /// if there are other shapes or operators.
 std::optional<llvm::SmallVector<mlir::Value>> storedOperands(mlir::Value v);
 
-/// Whether a cheap operator computes from stored tensors through cheap,
-/// single-use operators, none of which can end a group with an anchor. `isFree`
-/// tells whether an operator is in no other group.
+/// Whether `op` is cheap and computes its result from stored tensors, directly
+/// or through other cheap operators. Stored tensors are arguments, constants,
+/// and results that have several users or for whose operator `isFree` is false
+/// (it is in another group). None of the operators on the way can then be part
+/// of the epilogue of an anchor.
 bool readsStored(mlir::Operation *op,
                  llvm::function_ref<bool(mlir::Operation *)> isFree);
 

@@ -26,7 +26,8 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   return all;
 }
 
-/// Whether a strategy builds kernels for the kind of target: device or CPU.
+/// Whether a strategy builds kernels for this kind of target, a device or a
+/// CPU.
 static bool isFor(const Strategy &strategy, const TargetDescription &target) {
   return !target.isDevice() || strategy.takesDevices();
 }

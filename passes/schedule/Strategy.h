@@ -36,16 +36,17 @@ public:
   virtual llvm::SmallVector<Plan> plans(GroupOnTarget group) const {
     return {Plan()};
   }
-  /// Estimates the cycles of a group by a plan; 0 if unknown.
+  /// Estimates the cycles of a kernel that is built by `plan`; 0 if unknown.
   virtual double cost(GroupOnTarget group, const Plan &plan) const { return 0; }
-  /// Returns the bytes of each scratch buffer that a kernel by this plan needs,
-  /// as far as known before it is built.
+  /// Returns the bytes of each scratch buffer that a kernel built by `plan`
+  /// needs, as far as known before it is built.
   virtual llvm::SmallVector<int64_t> scratchBytes(GroupOnTarget group,
                                                   const Plan &plan) const {
     return {};
   }
   /// Returns the cheapest plan whose scratch buffers take at most `bytes`;
-  /// nothing if no plan is known to need less than others.
+  /// nothing if there is no such plan, or if no plan of the strategy is known
+  /// to need less than the others.
   virtual std::optional<Plan> planWithin(GroupOnTarget group,
                                          int64_t bytes) const {
     return std::nullopt;
@@ -56,8 +57,8 @@ public:
   virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
     return 1;
   }
-  /// Returns why a matching group cannot be built by a plan whose entries are
-  /// within their bounds; empty if it can.
+  /// Returns why no kernel can be built for a matching group by `plan`, whose
+  /// entries are within their bounds; empty if it can be built.
   virtual std::string refuse(GroupOnTarget group, const Plan &plan) const {
     return "";
   }
@@ -75,8 +76,8 @@ public:
     return {};
   }
 
-  /// Packs the constant weights of a group into the layout that the kernel
-  /// reads by this plan, unless they are packed already.
+  /// Packs the constant weights of a group into the layout that a kernel built
+  /// by `plan` reads, unless they are packed already.
   virtual void pack(GroupOnTarget group, const Plan &plan) const {}
 
   /// Whether the kernel reads `operand` of its group in vectors. Left operands
@@ -107,12 +108,12 @@ furtherAnchors(mlir::Operation *producer,
                llvm::function_ref<bool(mlir::Operation *)> isFree,
                const TargetDescription &target, bool packs);
 
-/// Sets the strategy of a group and its first plan.
+/// Sets the strategy of a group to the first one that matches, and the plan to
+/// the first one that this strategy offers.
 void decideStrategy(graph::GroupOp group, const TargetDescription &target,
                     bool packs = true, bool savesMemory = false);
 
-/// Returns the scratch bytes of a group's kernel by its plan: see
-/// Strategy::scratchBytes.
+/// Returns Strategy::scratchBytes for a group's strategy and plan.
 llvm::SmallVector<int64_t> scratchBytes(graph::GroupOp group,
                                         const TargetDescription &target);
 

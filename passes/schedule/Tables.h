@@ -1,4 +1,5 @@
-// Functions of 8-bit integers as tables: gathers from 256 int8 elements.
+// Functions of 8-bit integers that are computed by table lookup: gathers from a
+// table of 256 int8 elements.
 
 #ifndef INGOT_PASSES_SCHEDULE_TABLES_H
 #define INGOT_PASSES_SCHEDULE_TABLES_H

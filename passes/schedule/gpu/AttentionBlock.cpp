@@ -198,8 +198,8 @@ Expr AttentionBlock::scoreInside(Expr sum, Expr query, Expr key,
 Expr AttentionBlock::weight(Expr score, Expr shift) const {
   if (!hasPowers())
     return expOrZero(score - shift);
-  // The exponent is a single fma; all scores of a query are shifted by exactly
-  // the same number.
+  // The weight is 2^(score * powersOfScore - shift), whose exponent is a single
+  // fma. The scores of a query all have exactly the same shift.
   Expr power = fma(score, b.constant(powersOfScore, type), -shift);
   return b.wrap(kernel::Exp2Op::create(b.builder, b.loc, type, power.value),
                 type);

@@ -8,8 +8,9 @@
 
 namespace ingot::schedule {
 
-/// The source tensor of an operand, from which it is obtained by transposes,
-/// slices, repetitions and rounding casts.
+/// How an operand of attention is read from its source tensor. Transposes,
+/// slices, repetitions and rounding casts turn the source tensor into the
+/// operand.
 struct OperandPlace {
   /// The source tensor, and whether its elements can be copied without
   /// conversion.
@@ -20,15 +21,16 @@ struct OperandPlace {
   bool isRepeated = false, isRounded = false;
   /// For each axis of the source tensor, the corresponding axis of the operand.
   llvm::SmallVector<int64_t> axes;
-  /// For each axis of the source tensor: the operand's first index in it, the
-  /// step between the operand's elements, and the number of repetitions.
+  /// For each axis of the source tensor: the index in the source at which the
+  /// operand begins, the step between the operand's elements, and the number of
+  /// repetitions.
   llvm::SmallVector<int64_t> starts, steps, times;
 
   static OperandPlace of(mlir::Value operand);
   /// Whether the elements along `axis` of the operand are contiguous.
   bool liesAlong(int64_t axis) const;
-  /// Whether groups of `count` elements along the contiguous axis are aligned
-  /// to their size.
+  /// Whether groups of `count` elements along the contiguous axis of `buffer`
+  /// are aligned to their size.
   bool isAligned(mlir::MemRefType buffer, int64_t count) const;
   graph::Exprs at(KernelBuilder &b, llvm::ArrayRef<graph::Expr> place) const;
 };
@@ -55,9 +57,9 @@ class AttentionBlock {
 public:
   AttentionBlock(KernelBuilder &b, AttentionAnchor anchor);
 
-  /// Runs `body` on each thread of the blocks that divide the queries of all
-  /// heads into parts of `queries`; `part` is the number of the part in its
-  /// head.
+  /// Divides the queries of each head into parts of `queries` queries, one part
+  /// per thread block, and runs `body` on each thread of these blocks. `part`
+  /// is the number of the part within its head.
   void forBlocks(
       int64_t queries, int64_t threads,
       llvm::function_ref<void(graph::Expr part, graph::Expr thread)> body);
@@ -74,19 +76,22 @@ public:
   graph::Expr operand(mlir::Value operand, graph::Expr row,
                       graph::Expr column) const;
 
-  /// Whether scores are the plain products of queries and keys.
+  /// Whether score() returns the dot product unchanged, since at most a
+  /// constant factor follows, which weight() applies.
   bool scoresAreProducts() const { return areScoresProducts; }
   /// Returns the score of a query and a key whose dot product is `sum`.
   graph::Expr score(graph::Expr sum, graph::Expr query, graph::Expr key);
-  /// Returns a score, or -inf if `key` is out of range.
+  /// Like score(), but returns -inf if `key` is out of range. `isInside`
+  /// promises that it is in range, so that no check is emitted.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
-  /// `weight` returns e^(score - shift), for a `shift` from shiftOf; 0 for a
-  /// score of -inf. `rounded` rounds a weight to the operand type of the second
-  /// matrix product.
+  /// Returns e^(score - shift), for a `shift` from shiftOf; 0 for a score of
+  /// -inf.
   graph::Expr weight(graph::Expr score, graph::Expr shift) const;
+  /// Rounds a weight to the operand type of the second matrix product.
   graph::Expr rounded(graph::Expr weight) const;
-  /// Returns the shift of scores with this maximum; 0 if the maximum is -inf.
+  /// Returns the shift for scores whose maximum is `largest`; 0 if the maximum
+  /// is -inf.
   graph::Expr shiftOf(graph::Expr largest) const;
   graph::Expr lowest() const;
   graph::Expr zero() const;
@@ -103,9 +108,9 @@ public:
   /// by `by[of(n)]`.
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
-  /// Merges the states of a block's slices into the first slice. Each slice has
-  /// `threads` threads and has processed different keys. `parts` is shared
-  /// memory of shape partsOfSlices.
+  /// Merges the states of all slices of a block into the state of the first
+  /// slice. A slice is a set of `threads` threads, and each slice has processed
+  /// different keys. `parts` is shared memory of shape partsOfSlices.
   void mergeSlices(AttentionState &state, int64_t slices, graph::Expr slice,
                    graph::Expr inSlice, mlir::Value parts,
                    llvm::function_ref<int64_t(int64_t n)> of);
@@ -116,9 +121,10 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// `result` applies the group's epilogue to a weighted sum of values. The
-  /// store functions also store the result, for one column or for a pair of
-  /// adjacent columns (the first one even and in range).
+  /// `result` multiplies a weighted sum of values by `factor` (1 / total of the
+  /// weights) and applies the group's epilogue. The store functions also store
+  /// the result, for one column or for a pair of adjacent columns (the first
+  /// one even and in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -136,11 +142,12 @@ private:
   /// Whether two adjacent columns of the result are stored with one
   /// instruction.
   bool storesPairs() const;
-  /// Whether weights are powers of 2 (kernel.exp2), and shifts are exponents.
+  /// Whether weights are computed as powers of 2 (kernel.exp2), so that shifts
+  /// are exponents of 2.
   bool hasPowers() const { return powersOfScore > 0; }
 
   /// Factor that turns a score into an exponent of 2: log2(e), times the scale
-  /// of the scores if a scale is all that is applied to them. 0 without exp2.
+  /// if the scores are only scaled. 0 if the target has no exp2.
   double powersOfScore = 0;
   bool areScoresProducts = false;
 

@@ -2,10 +2,10 @@
 //
 //   softmax(f(Q x K)) x V, f elementwise
 //
-// A block processes some queries of one head. Each thread has a few of these
-// queries, with some adjacent keys of each block of keys for the scores, and
-// some columns of the values for the weighted sums. The operands of both matrix
-// products are in shared memory:
+// A block processes some queries of one head, and each thread a few of these. A
+// thread computes their scores with some adjacent keys of each block of keys,
+// and their weighted sums for some columns of the values. The operands of both
+// matrix products are in shared memory:
 //
 //   query_tile <- queries, transposed: [step][query]
 //   largest = -inf, total = 0, sums = 0
@@ -47,8 +47,9 @@ struct BlockAttentionTile {
   int64_t threadColumns(int64_t width) const {
     return llvm::divideCeil(width, across);
   }
-  /// Length of a row of queries or keys in shared memory: padded by 16 bytes so
-  /// that threads that store a column use different banks.
+  /// Length in elements of a row of queries or keys in shared memory. It is
+  /// padded by 16 bytes so that threads that store a column use different
+  /// banks.
   static int64_t row(int64_t count) { return count + 4; }
   int64_t sharedBytes(const AttentionAnchor &anchor) const {
     return 4 * (anchor.depth() * (row(queries) + row(keys)) +
@@ -128,8 +129,8 @@ private:
   // Tiles
   //===--------------------------------------------------------------------===//
 
-  /// Calls `one` for the elements of a `rows` x `columns` tile, which the
-  /// threads of the block divide so that adjacent threads access adjacent
+  /// Calls `one` for each element of a `rows` x `columns` tile. The threads of
+  /// the block divide the elements so that adjacent threads access adjacent
   /// elements along the operand's contiguous axis.
   void fill(Value operand, int64_t rows, int64_t columns,
             llvm::function_ref<void(Expr row, Expr column)> one) {
@@ -197,7 +198,7 @@ private:
   // Steps of the algorithm
   //===--------------------------------------------------------------------===//
 
-  /// Returns the query, among those of this thread, that sum `n` belongs to.
+  /// Returns which of this thread's queries sum `n` belongs to.
   int64_t queryOf(int64_t n) const { return n / columns; }
 
   AttentionState overKeys() {
@@ -226,9 +227,9 @@ private:
     return AttentionState(after, queries);
   }
 
-  /// Adds to `sums` the products of this thread's queries (rows of `left`) with
-  /// `count` columns of `right` from `column` on, over `steps` steps from
-  /// `first` on.
+  /// Multiplies this thread's queries (rows of `left`) by columns [column,
+  /// column + count) of `right` over steps [first, first + steps). Returns
+  /// `sums` plus these products.
   Exprs multiply(Value left, Value right, Expr first, Expr column,
                  int64_t count, int64_t steps, StringRef name, StringRef step,
                  const Exprs &sums) {

@@ -41,8 +41,8 @@ public:
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
-  /// The number of consecutive steps, aligned to that number, that share a load
-  /// of the right operand.
+  /// The number of consecutive steps that share a load of the right operand.
+  /// They begin at a multiple of this number.
   int64_t together = 1;
   /// Bytes of the right operand per element.
   double rightBytes = 0;
@@ -54,8 +54,8 @@ public:
   mlir::Type multiplied;
   /// Whether batches are groups of channels of a convolution.
   bool areGroups = false;
-  /// Returns the index of a column among those of all groups, as in packed
-  /// weights.
+  /// Returns the index of column `column` of group `batch` among the columns of
+  /// all groups, which packed weights store one group after the other.
   graph::Expr packedColumn(graph::Expr batch, graph::Expr column) const {
     return areGroups ? batch * double(columns) + column : column;
   }
@@ -75,14 +75,14 @@ public:
                           graph::Expr step) const = 0;
   virtual Place rightPlace(KernelBuilder &b, graph::Expr batch,
                            graph::Expr step, graph::Expr column) const = 0;
-  /// Load the element of the left or right operand at indices within the
-  /// product.
+  /// Load element [batch, row, step] of the left operand, or element [batch,
+  /// step, column] of the right operand.
   graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
                    graph::Expr step) const;
   virtual graph::Expr right(KernelBuilder &b, graph::Expr batch,
                             graph::Expr step, graph::Expr column) const;
-  /// Loads the elements of `together` steps from `step` on, a multiple of
-  /// `together`.
+  /// Loads the elements of `column` of the right operand for `together` steps
+  /// from `step` on, which is a multiple of `together`.
   virtual graph::Exprs rightSteps(KernelBuilder &b, graph::Expr batch,
                                   graph::Expr step, graph::Expr column) const {
     return {right(b, batch, step, column)};
@@ -90,7 +90,8 @@ public:
   /// Returns the initial value of a sum: the bias or zero.
   virtual graph::Expr first(KernelBuilder &b, graph::Expr batch,
                             graph::Expr column) const = 0;
-  /// Returns the index of an element in the anchor's result.
+  /// Returns the index in the anchor's result of element [batch, row, column]
+  /// of the product.
   virtual graph::Exprs place(KernelBuilder &b, graph::Expr batch,
                              graph::Expr row, graph::Expr column) const = 0;
 };
@@ -109,14 +110,14 @@ bool isInColumns(const BlockOperands &operands);
 bool hasVectors(KernelBuilder &b, mlir::Value tensor, int64_t run);
 llvm::SmallVector<mlir::Value> valuesOf(llvm::ArrayRef<graph::Expr> exprs);
 /// Starts an asynchronous 16-byte copy from `from` at indices `at` to `to` at
-/// indices `place`; copies zeros if not `inside`.
+/// indices `place`. Copies zeros if `inside` is present and false.
 void copyAhead(KernelBuilder &b, mlir::Value from,
                llvm::ArrayRef<graph::Expr> at, mlir::Value to,
                llvm::ArrayRef<graph::Expr> place,
                std::optional<graph::Expr> inside);
 
-/// The fewest rows, columns and steps of a product that blocks compute. With
-/// fewer, most of a block's work would be wasted.
+/// Minimum number of rows, of columns and of steps of a product that thread
+/// blocks compute. With fewer, most of a block's work would be wasted.
 inline constexpr int64_t fewestOfBlock = 8;
 
 /// Base class of the strategies that compute BlockOperands products by thread

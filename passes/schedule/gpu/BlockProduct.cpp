@@ -42,7 +42,7 @@ struct BlockTile {
   int64_t rows, columns, threadRows, threadColumns, slices = 1;
 
   int64_t across() const { return columns / threadColumns; }
-  /// Threads of a slice, and sums per thread.
+  /// The number of threads of a slice, and the number of sums per thread.
   int64_t ofSlice() const { return rows / threadRows * across(); }
   int64_t sums() const { return threadRows * threadColumns; }
   int64_t threads() const { return ofSlice() * slices; }
@@ -139,7 +139,8 @@ private:
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
   bool fitsSteps() const { return operands.steps % round() == 0; }
-  /// Steps that all slices multiply in one iteration.
+  /// Returns the number of steps that all slices together multiply per
+  /// iteration.
   int64_t round() const { return kTile * tile.slices; }
   /// Returns the type of sums: f32 for narrow floats, which are rounded when
   /// the sums are complete.
@@ -197,8 +198,8 @@ private:
                   });
   }
 
-  /// Starts to copy the K tiles of all slices into the buffers from number
-  /// `first` on.
+  /// Starts asynchronous copies of the K tiles of all slices, from step
+  /// `firstStep` on, into consecutive buffers from buffer `first` on.
   void fillVectors(Expr firstStep, Expr first) {
     auto shareVectors = [&](int64_t count,
                             llvm::function_ref<void(Expr, Expr, Expr)> body) {

@@ -1,5 +1,5 @@
-// Reductions by thread blocks: of leading axes with the last axis kept, and of
-// few rows.
+// Reductions by thread blocks: reductions of leading axes that keep the last
+// axis, and reductions of few rows.
 //
 // Reduced elements are "steps" (say, all positions of an image); the kept
 // trailing axes are contiguous "columns" (its channels). If the last axis is
@@ -8,7 +8,7 @@
 // memory, and combine their totals in shared memory by a tree:
 //
 //   total = init
-//   for every so many steps: total = combine(total, x[row, step, column])
+//   for this thread's steps: total = combine(total, x[row, step, column])
 //   totals[part][column] <- total
 //   for half = parts / 2 .. 1:
 //     barrier
@@ -136,9 +136,11 @@ private:
     column = named(firstColumn + inBlock, "column");
   }
 
-  /// Merges consecutive reduced axes into one, and the columns into another, if
-  /// every buffer that the reduction reads can be viewed that way or has a
-  /// single element.
+  /// If the reduced axes are adjacent and all sizes are static, sets
+  /// `stretches` to views of the buffers that the reduction reads, in which the
+  /// reduced axes are merged into one axis and the columns into another. Leaves
+  /// it empty otherwise, or if a buffer cannot be viewed that way. Buffers of a
+  /// single element are ignored.
   void findStretches() {
     if (axes.steps.back() - axes.steps.front() + 1 !=
             int64_t(axes.steps.size()) ||

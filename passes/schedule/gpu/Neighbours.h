@@ -23,25 +23,25 @@ int64_t lanesOfAccess(GroupView group);
 llvm::ArrayRef<PlanKey> elementsKey();
 int64_t elementsOfThread(const Plan &plan);
 
-/// Returns plans with as many adjacent elements along the last of `trips` as
-/// make full accesses, and fewer, if at least `enough` threads remain for each
-/// SM; the preferred plan first. The number of elements divides `run`, the
-/// count of adjacent elements that are computed alike. A plan without entries
-/// means one element.
+/// Returns plans for different numbers of adjacent elements per thread along
+/// the last axis of `trips`: lanesOfAccess(group), half of it, and so on, the
+/// preferred plan first. Each number leaves at least `enough` threads per SM.
+/// It also divides `run`, the number of adjacent elements that are computed in
+/// the same way. The last plan has no entries and means one element per thread.
 llvm::SmallVector<Plan> plansByElements(GroupOnTarget group,
                                         llvm::ArrayRef<graph::Dim> trips,
                                         const graph::Dim &run, int64_t enough);
-/// Returns plans with whole rows per thread if the last axis is shorter than an
-/// access, like the channels of an image: as many rows as make a full access to
-/// an operand in which the second-to-last axis is contiguous. Empty if the last
-/// axis is longer.
+/// Returns plans in which each thread computes several whole rows along the
+/// last axis, if that axis is short, like the channels of an image. A thread
+/// gets at most as many rows as fill one 16-byte access to an operand in which
+/// the second-to-last axis is contiguous. Empty if the last axis is longer.
 llvm::SmallVector<Plan> plansByRows(GroupOnTarget group,
                                     llvm::ArrayRef<graph::Dim> trips,
                                     int64_t enough);
 
 /// Emits a loop nest over `trips`, divided among threads, with vectors along
-/// the last axis. A vector has as many lanes as divide both `elements` and the
-/// axis.
+/// the last axis. The number of lanes is the greatest common divisor of
+/// `elements` and the size of that axis.
 void forNeighbours(KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips,
                    int64_t elements,
                    llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);

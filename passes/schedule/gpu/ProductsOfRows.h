@@ -24,9 +24,9 @@ struct ProductsOfRows {
   /// Returns the products that a group computes besides cheap operators; none
   /// if it computes anything else.
   static ProductsOfRows of(GroupView group);
-  /// Returns the operators from `producer` on that join a group around a
-  /// product of few rows: another product, or the norm of the rows of products
-  /// in the group.
+  /// Returns the operators that join the group of a product of few rows if
+  /// `producer` does: another product, or the norm of the rows that products of
+  /// the group read. Empty if `producer` is neither.
   static llvm::SmallVector<mlir::Operation *>
   taken(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,

@@ -32,8 +32,8 @@ ResultVectors::ResultVectors(KernelBuilder &b, const BlockOperands &operands,
       fitsRows(operands.rows.known() && *operands.rows.known() % rows == 0),
       fitsColumns(operands.columns % columns == 0) {
   constexpr int64_t unit = 8;
-  // Interleave the columns of as many MMAs as give a thread, with two columns
-  // of each, 16 bytes of results or 8 columns.
+  // A thread has two columns of each MMA. Interleave the columns of as many
+  // MMAs as fill 16 bytes of results per thread, but at most 8 columns.
   int64_t units = 1;
   if (mayDeal)
     units = bytesOf(typeOf(b).getElementType()) <= 2 ? 4 : 2;

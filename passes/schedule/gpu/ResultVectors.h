@@ -14,12 +14,14 @@
 
 namespace ingot::schedule {
 
-/// The adjacent columns of a thread, for blocks of `rows` x `columns`.
+/// Assigns adjacent columns to each thread of a block that computes a tile of
+/// `rows` x `columns`.
 class ResultVectors {
 public:
-  /// A thread has sums of `across` MMAs. Columns are interleaved only if
-  /// `mayDeal`. With `areWhole`, MMAs that begin within the columns of the
-  /// product must end within them.
+  /// `across` is the number of MMAs side by side of which a thread has sums.
+  /// Columns are interleaved only if `mayDeal` is set. With `areWhole`, they
+  /// are interleaved only if groups of interleaved MMAs divide the product's
+  /// columns evenly.
   ResultVectors(KernelBuilder &b, const BlockOperands &operands, int64_t rows,
                 int64_t columns, int64_t across, bool mayDeal, bool areWhole);
 
@@ -29,9 +31,9 @@ public:
   /// Columns per store: all columns of a thread in a group, or one.
   int64_t columns() const { return columnsPerVector; }
 
-  /// Returns column `offset` of those that thread `lane` of a warp has in a
-  /// group, if the warp's columns begin at `first`. It may be outside of the
-  /// product.
+  /// Returns the column of the product that is column `offset` (0 to
+  /// columnsOfGroup() - 1) of thread `lane` in `group`. The warp's columns
+  /// begin at `first`. The returned column may be outside of the product.
   graph::Expr columnOf(graph::Expr first, graph::Expr lane, graph::Expr group,
                        int64_t offset) const;
   /// Returns the row or column clamped to the product, so that loads need no

@@ -32,8 +32,8 @@ namespace {
 /// time.
 struct RowAttentionTile {
   int64_t queries, warps, keys;
-  /// Elements of a 16-byte vector, and how many vectors of each key and value
-  /// row a thread has.
+  /// Elements of a 16-byte vector, and how many such vectors of each key row
+  /// and value row a thread reads.
   int64_t vectorElements, keyVectors, valueVectors;
   /// Threads in a group, which share a key.
   int64_t together;
@@ -112,8 +112,8 @@ private:
                : min(b.index(m), b.size(anchor.queries()) - 1.0);
   }
 
-  /// Calls `body` for this thread's elements of a row in which it has `vectors`
-  /// vectors.
+  /// Calls `body` with the index of each element that this thread reads of a
+  /// row, in all `vectors` 16-byte vectors.
   void overElements(int64_t vectors, llvm::function_ref<void(Expr)> body) {
     for (int64_t j = 0; j < vectors; ++j)
       for (int64_t i = 0; i < tile.vectorElements; ++i)

@@ -2,7 +2,7 @@
 //
 // The kernel takes the time of loading the right operand, so as many loads as
 // possible must be in flight. Warps divide the columns and the steps (K);
-// partial sums meet in shared memory:
+// partial sums are added in shared memory:
 //
 //   sums[row][column] <- products of this thread's steps
 //   parts[part][row, column] <- sums, reduced over the warp
@@ -104,7 +104,7 @@ private:
   }
   int64_t products() const { return int64_t(together.products.size()); }
   int64_t threads() const { return tile.warps() * b.target.device.warp; }
-  /// Returns of how many columns of each product a thread has sums.
+  /// Returns the number of columns of each product for which a thread has sums.
   int64_t ownColumns() const {
     return packed ? tile.warpColumns : tile.warpColumns / b.target.device.warp;
   }
@@ -123,8 +123,8 @@ private:
   Exprs overOwn(Expr first, int64_t by, int64_t count, Exprs sums,
                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
     int64_t trips = count / by;
-    // Unroll the loop if as many vectors of weights can be in flight at once as
-    // there are registers for.
+    // Unroll the loop if it loads at most `mostVectorLoads` vectors of weights.
+    // All of them can then be in flight at once, and registers can hold them.
     constexpr int64_t mostVectorLoads = 8;
     if (packed && trips * allColumns() <= mostVectorLoads)
       for (int64_t trip = 0; trip < trips; ++trip)
@@ -144,7 +144,8 @@ private:
     return sums;
   }
 
-  /// Returns of how many columns, in all products together, a thread has sums.
+  /// Returns the number of columns, of all products together, for which a
+  /// thread has sums.
   int64_t allColumns() const { return products() * ownColumns(); }
   /// Returns the initial sums of the products, and of the squares if there is a
   /// norm.
@@ -295,8 +296,8 @@ private:
     keep(sums, own);
   }
 
-  /// Stores the partial sums of the block's columns from `column` on in shared
-  /// memory.
+  /// Stores this thread's partial sums in shared memory, as sums of the block's
+  /// columns from `column` on.
   void keep(ArrayRef<Expr> sums, Expr column) {
     for (int64_t product = 0; product < products(); ++product)
       for (int64_t row = 0; row < rows; ++row)
@@ -364,7 +365,8 @@ private:
   int64_t rows;
   /// The type of the sums.
   Type type;
-  /// The unpacking of the right operand if it is packed with contiguous steps.
+  /// The operator that unpacks the right operand if that is packed with
+  /// contiguous steps; else null.
   UnpackPanelsOp packed;
   Value parts, squares;
   Expr thread, lane, part, batch, firstColumn, warpColumn;

@@ -33,8 +33,8 @@ struct Access {
   OperandRange indices;
   int64_t lanes;
 
-  /// Returns the access of an operation; nothing unless it loads from a tensor
-  /// or stores to one.
+  /// Returns the access that `op` makes; nothing if `op` neither loads from a
+  /// tensor nor stores to one.
   static std::optional<Access> of(Operation &op) {
     auto make = [](Value buffer, Value stored, OperandRange indices,
                    Type type) -> std::optional<Access> {

@@ -17,10 +17,10 @@ void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
 /// it on compute capability 9.0, whose kernels request more from the driver.
 int64_t mostShared(const Device &device);
 
-/// Keeps the elements of rows that threads share in registers between passes
-/// over the row, in the block in which `b` builds. Each element is loaded once,
-/// before the first shuffle if possible, and only the last store to each
-/// element remains. No thread may read what another one stores in a row.
+/// Keeps elements in registers between passes over a row that several threads
+/// share, in the block in which `b` builds. Each element is loaded once, before
+/// the first shuffle if possible, and only the last store to each element
+/// remains. No thread may read elements that another thread stores.
 void holdRow(KernelBuilder &b);
 
 } // namespace ingot::schedule

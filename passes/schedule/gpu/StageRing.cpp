@@ -14,8 +14,8 @@ Value sharedAt(int64_t alignment, KernelBuilder &b, ArrayRef<int64_t> shape,
 
 Value sharedForCopies(KernelBuilder &b, ArrayRef<int64_t> shape, Type type,
                       const Twine &name) {
-  // The swizzle of 16-byte units depends on address bits, which must be equal
-  // for rows 0 and 8 of 128 bytes: align tiles to 1024 bytes.
+  // TMA copies swizzle the 16-byte units of each 128-byte row by address bits
+  // that must repeat every 8 rows. Hence tiles are aligned to 8 x 128 bytes.
   return sharedAt(1024, b, shape, type, name);
 }
 

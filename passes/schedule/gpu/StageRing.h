@@ -21,8 +21,8 @@ public:
   graph::Expr further(int64_t number) const;
 
   /// Emits the initialization of the mbarriers by one thread, followed by a
-  /// barrier of the block or, if it has one, of its cluster. `empty` expects
-  /// `readers` arrivals; the additional mbarriers expect `arrivals`.
+  /// barrier of the block, or of its cluster if `hasCluster` is set. `empty`
+  /// expects `readers` arrivals; the additional mbarriers expect `arrivals`.
   void setUp(graph::Expr thread, int64_t readers,
              llvm::ArrayRef<int64_t> arrivals, bool hasCluster = false) const;
   void await(graph::Expr mbarrier, graph::Expr parity) const;
@@ -50,8 +50,9 @@ mlir::Value sharedAt(int64_t alignment, KernelBuilder &b,
 mlir::Value sharedForCopies(KernelBuilder &b, llvm::ArrayRef<int64_t> shape,
                             mlir::Type type, const llvm::Twine &name);
 
-/// Moves registers from the producer's threads to the consumers' (setmaxnreg),
-/// if the consumers need them.
+/// Emit setmaxnreg: fewer registers for the threads of the producer warpgroup,
+/// more for those of the consumers. Emit nothing if the consumers' sums fit in
+/// the registers that all threads get at launch.
 void setRegistersOfFetching(KernelBuilder &b, const WarpgroupTile &tile);
 void setRegistersOfSums(KernelBuilder &b, const WarpgroupTile &tile);
 

@@ -1,10 +1,10 @@
 // Chooses stream-K matrix products: blocks compute equal shares of the K tiles
 // of all output tiles (TensorTile.cpp).
 //
-// With as many blocks as fit the device, no SM is idle before the end. Whole
-// tiles, in contrast, leave most SMs idle in the last wave, or there are too
-// few of them. The cost: a launch that clears the counters, and memory traffic
-// for partial tiles.
+// With as many blocks as fit the device, no SM is idle before the end. If each
+// block computed whole tiles instead, most SMs would be idle in the last wave,
+// or throughout if there are few tiles. The cost of stream-K: a launch that
+// clears the counters, and memory traffic for partial tiles.
 
 #include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"

@@ -145,9 +145,9 @@ private:
                                        high.value, multiplied());
   }
 
-  /// Returns one of the two query rows of this thread: with `half` = 0 the row
-  /// that its group of four threads shares, with `half` = 1 the row eight rows
-  /// further.
+  /// Returns one of the two query rows of this thread. For `half` = 0, it is
+  /// the row that the four threads of its group share; for `half` = 1, the row
+  /// eight rows further.
   Expr queryAt(int64_t half) {
     return named(firstQuery + lane / 4.0 + double(8 * half), "query");
   }
@@ -307,8 +307,8 @@ private:
     return AttentionState(after, 2);
   }
 
-  /// Returns four scores per MMA: two of this thread's first row, two of its
-  /// second.
+  /// Returns this thread's scores for the block of keys from `firstKey` on:
+  /// four per MMA, two of the thread's first query row, then two of its second.
   Exprs scoresOf(Expr firstKey, Expr buffer) {
     Exprs scores(4 * keyUnits(), block.zero());
     for (int64_t step = 0; step < tile.depth / tile.steps(); ++step)
@@ -394,9 +394,9 @@ private:
     }
   }
 
-  /// Loads the right operands of the two MMAs that compute columns of units
-  /// 2 * `pair` and 2 * `pair` + 1, each from the values of as many keys as an
-  /// MMA has steps, from key `first` of the slice on.
+  /// Loads the right operands of the two MMAs that compute the columns of units
+  /// 2 * `pair` and 2 * `pair` + 1. Each operand holds values of as many keys
+  /// as an MMA has steps, from key `first` of the slice on.
   SmallVector<Value, 4> loadValues(Expr buffer, int64_t first, int64_t pair) {
     if (isNarrow())
       return loadMatrices(valueTile,

@@ -21,11 +21,12 @@ struct TensorAttentionTile {
   int64_t vectorElements() const { return vectorAccessBytes / elementBytes; }
   /// Steps (K) of an MMA.
   int64_t steps() const { return 2 * vectorElements(); }
-  /// Warps of a slice, and the keys per slice in each block of keys.
+  /// Warps of a slice and of the block, and the keys per slice in each block of
+  /// keys.
   int64_t warpsOfSlice() const { return queries / unitRows; }
   int64_t warps() const { return warpsOfSlice() * slices; }
   int64_t sliceKeys() const { return keys / slices; }
-  /// Weighted sums of a thread, for its two queries.
+  /// The number of weighted sums of a thread, for its two queries.
   int64_t values() const { return width / 2; }
   /// Returns the padded row length of a tile with `used` elements per row.
   int64_t row(int64_t used) const {

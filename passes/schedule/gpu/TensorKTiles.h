@@ -24,8 +24,9 @@ protected:
   /// Load the K tiles of the left or of the right operand, like `fill`.
   void fillLeft(graph::Expr firstStep, graph::Expr stage);
   void fillRight(graph::Expr firstStep, graph::Expr stage);
-  /// Load the MMA operands of a warp for one half of a K tile: all rows of the
-  /// left one, and a pair of MMAs of columns of the right one.
+  /// Load the MMA operands of a warp for one half of a K tile: loadLeft those
+  /// of all the warp's rows, loadRight those of two adjacent MMAs along the
+  /// columns.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>>
   loadLeft(graph::Expr stage, int64_t half);
   llvm::SmallVector<mlir::Value, 4> loadRight(graph::Expr stage, int64_t half,
@@ -56,17 +57,19 @@ private:
   static std::optional<graph::Expr> both(std::optional<graph::Expr> x,
                                          std::optional<graph::Expr> y);
   /// Returns the swizzled position of 16-byte unit `at` of a row with `vectors`
-  /// units. If these are few, `alike` adjacent rows have the same swizzle.
+  /// units. With fewer than 8 units, `alike` adjacent rows have the same
+  /// swizzle.
   graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t vectors,
                        int64_t alike = 2);
-  /// Returns the swizzled position in a column of the right tile with
-  /// contiguous steps.
+  /// Returns the swizzled position of 16-byte unit `at` in a column of the
+  /// right tile, for a tile with contiguous steps.
   graph::Expr swizzledColumn(graph::Expr column, graph::Expr at);
-  /// Divides `count` items among the threads, unrolled or in a loop.
+  /// Run `body` for this thread's share of `count` items, in unrolled code
+  /// (`share`) or in a loop (`shareLoop`).
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
-  /// Returns the index of an item in its slice's tile, which has `count` items;
-  /// advances `firstStep` and `stage` to that slice.
+  /// Returns the index of item `mine` in its slice's tile, which has `count`
+  /// items. Advances `firstStep` and `stage` to that slice.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);
@@ -85,8 +88,8 @@ private:
 
   /// Elements of a 16-byte vector.
   int64_t vectorElements;
-  /// The unpacking of a constant right operand whose columns have contiguous
-  /// steps.
+  /// The operator that unpacks a constant right operand whose columns have
+  /// contiguous steps; null if the right operand is not packed.
   graph::UnpackPanelsOp packed;
   /// Whether the right tile has contiguous columns.
   bool columnsLie;

@@ -149,13 +149,15 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {
                    (device.sharedBytes + own) / (tile.sharedBytes() + own)});
 }
 
-/// Cost of loading operands: warp instructions for one 16-byte vector per
-/// thread, of a convolution window (with its index arithmetic) or of a matrix;
-/// instructions that an SM starts per cycle (of four at most); latency between
-/// dependent instructions of a thread; fixed cycles of a thread per K tile
-/// (H100 SXM, November 2026: K tiles of 2, 3 and 8 vectors per thread, 0.28 to
-/// 0.59 us). Elements that are loaded one by one are waited for in turn (same
-/// machine: 12 rounds of 16 elements per thread, 57 us).
+/// The cost of loading operands. `windowInstructions` and `matrixInstructions`
+/// are the warp instructions for one 16-byte vector per thread, of a
+/// convolution window (with its index arithmetic) or of a matrix. An SM starts
+/// `instructionsOfCycle` of them per cycle (four at most). A dependent
+/// instruction of the same thread starts `cyclesOfInstruction` later. A thread
+/// needs `cyclesPerKTile` more cycles per K tile (H100 SXM, November 2026: K
+/// tiles of 2, 3 and 8 vectors per thread, 0.28 to 0.59 us). `elementSeconds`
+/// is the wait for each element that is loaded by itself (same machine: 12
+/// rounds of 16 elements per thread, 57 us).
 static constexpr double windowInstructions = 40, matrixInstructions = 15,
                         instructionsOfCycle = 1.4, cyclesOfInstruction = 5.7,
                         cyclesPerKTile = 150, elementSeconds = 0.3e-6;

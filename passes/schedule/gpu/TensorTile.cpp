@@ -152,7 +152,8 @@ private:
   /// Returns the number of iterations over all K tiles; each slice multiplies
   /// one K tile per iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
-  /// Return the threads of a slice, and the sums per thread.
+  /// Return the number of threads of a slice, and the number of sums per
+  /// thread.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
   int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
   Type sumType() const {
@@ -193,8 +194,8 @@ private:
     return vectors.columnOf(firstColumn + warpColumn, lane, b.index(group),
                             offset);
   }
-  /// Returns the bias of the column with number `second` of the thread's two
-  /// columns in an MMA.
+  /// Returns the bias of column `second` (0 or 1) of the two columns that this
+  /// thread has in MMA `unit`.
   Expr biasOf(int64_t unit, int64_t second) {
     int64_t offset = unit % vectors.units() * 2 + second,
             inVector = offset % vectors.columns();

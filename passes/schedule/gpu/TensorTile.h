@@ -43,8 +43,8 @@ struct TensorTile {
 /// Whether tensor cores multiply the types of `operands` with the requested
 /// precision.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupOnTarget group);
-/// Estimate the seconds of the best tile: of whole tiles, of stream-K shares,
-/// and of either.
+/// Estimate the seconds of the fastest tile: if blocks compute whole tiles, if
+/// they compute stream-K shares, and in the better of both ways.
 double leastWholeTileSeconds(const BlockOperands &operands,
                              const TargetDescription &target);
 double leastShareSeconds(const BlockOperands &operands,

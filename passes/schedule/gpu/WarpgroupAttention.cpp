@@ -43,8 +43,8 @@ public:
                leastTensorAttentionSeconds(anchor, group.target);
   }
 
-  /// Takes no operators: the strategy "tensor-attention" forms the groups, also
-  /// in cases that this strategy does not support.
+  /// Takes no operators: the strategy "tensor-attention" forms the groups. Some
+  /// of them are then computed by this strategy.
   SmallVector<Operation *> takes(Operation *,
                                  llvm::function_ref<bool(Operation *)>,
                                  llvm::function_ref<bool(Operation *)>,

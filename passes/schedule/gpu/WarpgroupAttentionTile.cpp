@@ -170,8 +170,8 @@ public:
   }
 
 private:
-  /// Creates a TMA descriptor whose tiles are `rows` rows of one matrix, 128
-  /// bytes of each.
+  /// Creates a TMA descriptor whose tiles hold 128 bytes of each of `rows` rows
+  /// of one matrix.
   Value mapOf(const MappedMatrices &matrices, int64_t rows, const Twine &name) {
     const OperandPlace &place = matrices.place;
     Value buffer = b.bufferOf(place.tensor);
@@ -334,7 +334,8 @@ private:
     awaitProducts({sums, words}, 0);
     return AttentionState(ArrayRef(carried).drop_back(2), 2);
   }
-  /// Returns the stage of this slice's previous block of keys.
+  /// Returns the stage of the block of keys before block `ofSlice` of this
+  /// slice.
   Expr stageBefore(Expr ofSlice) {
     return named(countOf(ofSlice - 1.0) % double(tile.stages), "stage_before");
   }
@@ -353,8 +354,8 @@ private:
     });
     packWeights();
   }
-  /// Returns the position of a slice's block of keys among all that the thread
-  /// block fetches.
+  /// Returns the number of this slice's block of keys `ofSlice` among all
+  /// blocks of keys that the thread block fetches.
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }
@@ -433,7 +434,7 @@ private:
   }
 
   /// Turns the scores into weights; returns the correction factors of the
-  /// previous sums. `isFull`: all keys of the block exist.
+  /// previous sums. `isFull` promises that all keys of the block exist.
   Exprs weigh(Exprs &carried, Expr firstKey, bool isFull) {
     AttentionState state(carried, 2);
     int64_t units = tile.scores() / 4;

@@ -25,14 +25,14 @@ struct WarpgroupAttentionTile {
                          int64_t slices, int64_t keys, int64_t stages,
                          int64_t resident);
 
-  /// Elements of 128 bytes, and steps of an MMA.
+  /// The number of elements in 128 bytes, and the steps of an MMA.
   static constexpr int64_t kTile = kTileRowBytes / 2, unit = 16;
 
   int64_t queries() const { return groups * groupRows; }
   int64_t width() const { return widthKTiles * kTile; }
   int64_t consumers() const { return groups * slices; }
   int64_t threads() const { return (consumers() + 1) * groupThreads; }
-  /// Weighted sums of a thread, for two queries.
+  /// The number of weighted sums of a thread, for its two queries.
   int64_t sums() const { return width() / 2; }
   int64_t scores() const { return keys / 2; }
   /// Values that a slice leaves for the first one, per thread: sums, and the

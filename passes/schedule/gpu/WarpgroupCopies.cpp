@@ -1,4 +1,5 @@
-// TMA copies of the tiles of both operands of a warpgroup product.
+// TMA copies of the tiles of both operands of a warpgroup product. The order
+// (TileOrder) of an operand determines how its tiles are copied:
 //
 //   order    in memory                     in shared memory
 //   Packed   weights with contiguous       rows of 128 bytes of steps, one per
@@ -131,8 +132,9 @@ Value WarpgroupCopies::mapOfMatrices(const Stored &stored, const Dim &rows,
   return map(stored, dimsOf(stored.tensor), strides, ofAll, name);
 }
 
-/// Interleaved columns are addressed in their order by five axes: groups of
-/// MMAs, MMAs, threads, two columns, and steps.
+/// Creates the descriptor for interleaved columns, with five axes that address
+/// the columns in their interleaved order: groups of MMAs, MMAs, threads, two
+/// columns, and steps.
 Value WarpgroupCopies::mapOfDealtColumns(int64_t stride) const {
   Dim steps = rightOrder == TileOrder::Packed ? stride : operands.steps;
   return map(right, {operands.columns / (8 * units), units, 4, 2, steps},

@@ -1,6 +1,5 @@
-// The tiles of both operands that a block of warpgroups copies: their layout in
-// memory, the order in which they reach shared memory, and the operand form in
-// which MMAs read them.
+// Copies tiles of both operands to shared memory for a block of warpgroups, and
+// starts the MMAs that read them.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_WARPGROUPCOPIES_H
 #define INGOT_PASSES_SCHEDULE_GPU_WARPGROUPCOPIES_H
@@ -31,8 +30,8 @@ public:
     graph::Expr batch, firstRow, firstColumn, below, beside;
     graph::Exprs window;
   };
-  /// Sets `place.window` by the first row of the tile; called before the K
-  /// tiles of a tile.
+  /// Sets `place.window` from the first row of the tile. Called once per tile,
+  /// before its K tiles are copied.
   void findWindow(Place &place) const;
   /// Start the copy of a K tile of one operand to a stage.
   void copyLeft(const Place &place, graph::Expr kTile, graph::Expr stage,
@@ -68,8 +67,8 @@ private:
             mlir::Value to, llvm::ArrayRef<graph::Expr> place,
             mlir::Value mbarriers, graph::Expr mbarrier,
             mlir::Value blocks) const;
-  /// Returns the first row or column that this block fetches, of a tile of
-  /// `size` rows or columns that `count` blocks fetch in equal parts.
+  /// Returns the first row or column that block `number` fetches, if `count`
+  /// blocks fetch equal parts of a tile of `size` rows or columns.
   graph::Expr firstOf(graph::Expr number, int64_t size, int64_t count) const;
   /// Return the multicast mask: a bit for each block that receives what this
   /// one fetches; null if only this block does.

@@ -85,8 +85,8 @@ StoredMatrix storedMatrix(Value operand) {
   return {transpose.getX(), true};
 }
 
-/// Returns the order in which the tiles of a matrix are copied. `haveSteps`:
-/// whether steps are the last axis of the operand.
+/// Returns the order in which the tiles of a matrix are copied. `haveSteps`
+/// tells whether steps are the last axis of the operand.
 static TileOrder orderOf(const BlockOperands &operands, Value tensor,
                          bool haveSteps) {
   StoredMatrix stored = storedMatrix(tensor);

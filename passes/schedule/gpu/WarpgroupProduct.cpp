@@ -143,9 +143,10 @@ private:
   /// Whether multicast within a cluster pays off. The blocks of a cluster run
   /// in step and wait for each other at the start and at the end. This pays off
   /// for long products that L2 bandwidth limits: with clusters of two, 4096 x
-  /// 4096 x 4096 takes 180 us (193 alone), 6304 x 768 x 3072 about 9 % less,
-  /// but 4096 x 768 x 3072 7 % more, 2048 x 2048 x 2048 24.7 us (24.2 alone),
-  /// and 3 x 3 convolutions 6 to 30 % more (H200, November 2026, in chains).
+  /// 4096 x 4096 takes 180 us (193 without clusters), 6304 x 768 x 3072 about 9
+  /// % less. But 4096 x 768 x 3072 takes 7 % more, 2048 x 2048 x 2048 takes
+  /// 24.7 us (24.2 without), and 3 x 3 convolutions take 6 to 30 % more (H200,
+  /// November 2026, measured in chains of launches).
   static bool isWorthSharing(const BlockOperands &operands,
                              const WarpgroupTile &tile,
                              const WarpgroupTile &shared, int64_t kTiles,
@@ -157,7 +158,7 @@ private:
                clearly * seconds(operands, tile, kTiles, device,
                                  /*areTiles=*/false);
   }
-  /// The factor that multicast within a cluster applies to a product's time.
+  /// The factor by which multicast within a cluster changes a product's time.
   static constexpr double sharedPart = 0.93;
 
   /// Returns why blocks with this tile cannot form a cluster; empty if they
@@ -202,8 +203,9 @@ private:
     return "";
   }
 
-  /// The device itself reserves 1 KB of shared memory per block (NVIDIA's C++
-  /// Programming Guide, "Compute Capability 9.0").
+  /// Returns the bytes of shared memory that a block can use if `tile.resident`
+  /// blocks run on an SM at once. The device itself reserves 1 KB per block
+  /// (NVIDIA's C++ Programming Guide, "Compute Capability 9.0").
   static int64_t sharedOfBlock(const WarpgroupTile &tile,
                                const Device &device) {
     constexpr int64_t own = 1 << 10;

@@ -1,10 +1,11 @@
 // The sums of a block of warpgroups: initialization, reduction over slices or
 // blocks, and the epilogue.
 //
-// If there are few tiles for the device, either slices of a block compute a
-// tile, each for every so many K tiles, and leave their sums in shared memory
-// for the first slice; or the blocks of a cluster ("behind" each other) split
-// K, and each completes a part of the tile:
+// If there are few tiles for the device, there are two ways to divide K. Either
+// the slices of a block take turns at the K tiles of one tile, and leave their
+// sums in shared memory for the first slice. Or the `behind` blocks of a
+// cluster compute the same tile for different K tiles, and each completes a
+// part of the tile:
 //
 //   for each block of the cluster:
 //     parts[this block's number] of that block = sums of the column groups that
@@ -258,8 +259,8 @@ void WarpgroupSums::declareOperands() {
   GroupView group = b.group;
   if (!hasFlatEpilogue(group, group.anchor()))
     return;
-  // nvcc 13 uses at most the registers that a thread has at the start of the
-  // kernel.
+  // Operands can be loaded early only into registers that a thread has at the
+  // start of the kernel, since nvcc 13 uses no more than these.
   constexpr int64_t others = 28;
   int64_t left = tile.registersAtStart(b.target.device) - tile.sums() - others;
   for (Value tensor : group.block->getArguments()) {

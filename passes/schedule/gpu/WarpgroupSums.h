@@ -10,8 +10,8 @@ namespace ingot::schedule {
 
 class WarpgroupSums {
 public:
-  /// `place` refers to the current tile and changes with it. Columns are
-  /// interleaved if `mayDeal`.
+  /// `place` is the position of the current tile, which the kernel updates for
+  /// each tile. Columns are interleaved only if `mayDeal` is set.
   WarpgroupSums(KernelBuilder &b, const BlockOperands &operands,
                 const WarpgroupTile &tile, bool mayDeal,
                 const WarpgroupCopies::Place &place);
@@ -41,7 +41,8 @@ public:
   /// Initializes the sums; called before the first K tile of a tile.
   void start();
   /// Completes and stores the results; called after the last K tile of a tile.
-  /// Slices meet at the first additional mbarrier of the ring.
+  /// Slices, or blocks of a split-K cluster, synchronize at the first
+  /// additional mbarrier of the ring.
   void store(const StageRing &ring);
 
 private:
@@ -53,17 +54,18 @@ private:
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// Returns the index, in an array of a thread's sums, of the thread's column
-  /// number `offset` of column group `group`, in half `half` of the rows.
+  /// Returns the index, in an array of a thread's sums, of the sum for the
+  /// thread's column `offset` of column group `group`, in half `half` of the
+  /// rows.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
   void storeSlices(const StageRing &ring);
   /// Whether this block sums all K tiles in one slice (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
-  /// The blocks of a split-K cluster divide the column groups in both halves of
-  /// each product's rows; returns how many of a thread's groups each block
-  /// completes.
+  /// Returns how many of a thread's column groups each block of a split-K
+  /// cluster completes. The groups in both halves of each product's rows are
+  /// counted.
   int64_t ownGroups() const;
   struct Own {
     graph::Expr group, row;
@@ -85,14 +87,15 @@ private:
   };
   graph::Expr elementAt(const Operand &operand, int64_t i, int64_t half,
                         graph::Expr group, int64_t offset);
-  /// Loads an operand's elements for one row.
+  /// Loads an operand's elements for the row `row`.
   void load(const Operand &operand, int64_t i, int64_t half, graph::Expr row);
   void loadVector(const Operand &operand, graph::Expr row, graph::Expr group,
                   int64_t first, graph::Expr to);
   void loadEarly();
-  /// Loads all operands of the epilogue for both rows of a product, or for one
-  /// row if registers do not suffice, before the first store. Stores and
-  /// conditions between loads would serialize the loads.
+  /// Computes and stores the results of a tile. Loads all operands of the
+  /// epilogue before the first store, for both rows of a product, or for one
+  /// row at a time if registers do not suffice: stores and conditions between
+  /// loads would serialize the loads.
   void storeWhole();
   void forVectors(llvm::function_ref<void(graph::Expr, int64_t)> body);
   graph::Expr resultAt(graph::Expr group, int64_t offset);

@@ -171,7 +171,8 @@ private:
   int64_t bandOfRows() const {
     if (!rowTiles.known() || !blocks.known())
       return 1;
-    // A band is as high as the square that the tiles computed at once form.
+    // The tiles that are computed at the same time should form a square; a band
+    // is as high as that square.
     double square =
         std::sqrt(double(*blocks.known() / tile.behind * tile.columns) /
                   double(tile.rows));
@@ -260,7 +261,7 @@ private:
     return tile.slices == 1 ? before + at
                             : before + at * double(tile.slices) + slice;
   }
-  /// One thread of the warp signals that the stage of a K tile may be
+  /// Lets one thread of the warp signal that the stage of K tile `at` may be
   /// overwritten.
   void giveBack(Expr at, Expr before) {
     Expr stage = countOf(at, before) % double(tile.stages);
@@ -290,7 +291,7 @@ private:
   WarpgroupCopies::Place place;
   WarpgroupCopies copies;
   WarpgroupSums sums;
-  /// The number of K tiles per tile that this block processes.
+  /// The number of K tiles per output tile that this block processes.
   int64_t kTiles;
   std::optional<StageRing> ring;
   Dim rowTiles = 1, blocks = 1;

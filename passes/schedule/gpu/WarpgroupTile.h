@@ -27,7 +27,7 @@ struct WarpgroupTile {
   /// to whole clusters.
   graph::Dim tilesBelow(const BlockOperands &operands) const;
   int64_t tilesBeside(const BlockOperands &operands) const;
-  /// Blocks that fetch for a block, including itself.
+  /// The number of blocks that fetch for a block, including itself.
   int64_t providers() const { return below + beside - 1; }
   /// Bytes of a K tile that the block itself fetches.
   int64_t fetchedBytes() const {
@@ -37,7 +37,8 @@ struct WarpgroupTile {
   int64_t consumers() const { return groups * slices; }
   int64_t ofSlice() const { return groups * groupThreads; }
   int64_t threads() const { return (consumers() + 1) * groupThreads; }
-  /// MMAs of a warpgroup along the rows, and a thread's sums of each.
+  /// The number of MMAs of a warpgroup along the rows, and a thread's sums of
+  /// each.
   int64_t productsDown() const { return rows / groups / groupRows; }
   int64_t sumsOfProduct() const { return columns / 2; }
   int64_t sums() const { return productsDown() * sumsOfProduct(); }
@@ -49,9 +50,9 @@ struct WarpgroupTile {
   int64_t sharedBytes() const {
     return stages * kTileBytes() + sumBytes() + mbarriers() * 8;
   }
-  /// Registers of a thread at the start, and those of consumer threads after
-  /// the producer has given away all but `ofFetching`; equal if there is
-  /// nothing to gain.
+  /// Registers of each thread at the start, and of consumer threads later. In
+  /// between, the producer threads give away all their registers but
+  /// `ofFetching`. The numbers are equal if consumers would not gain any.
   int64_t registersAtStart(const Device &device) const;
   int64_t registersOfSums(const Device &device) const;
   static constexpr int64_t ofFetching = 56;
@@ -77,9 +78,9 @@ StoredMatrix storedMatrix(mlir::Value operand);
 /// kernel, stride 1, no padding).
 bool isPointwise(graph::ConvOp conv);
 
-/// Returns the number of K tiles; 0 if `copy_tile` cannot copy the operands: an
-/// operand is not stored, its rows are not at multiples of 16 bytes, or it has
-/// contiguous columns that are not 16-bit.
+/// Returns the number of K tiles; 0 if TMA cannot copy the operands: an operand
+/// is not stored, its rows are not at multiples of 16 bytes, or its steps are
+/// not contiguous and its elements are not 16-bit.
 int64_t kTilesOf(const BlockOperands &operands, GroupView group);
 
 /// Returns the number of blocks of the kernel: one per tile, or, if the device

@@ -10,9 +10,9 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The most bytes of stack memory for the arrays of one work item, a block of
-/// queries of one head: what a thread can spare and the L2 cache holds beside
-/// keys and values.
+/// The most bytes of stack memory for the arrays of one work item (a block of
+/// queries of one head). A thread can spare that much, and the L2 cache can
+/// hold it beside keys and values.
 constexpr int64_t mostStackBytes = 64 << 10;
 /// The fewest queries per head. With fewer, the matrix products are in effect
 /// matrix-vector products, which are bound by memory bandwidth.
@@ -124,7 +124,8 @@ public:
   }
 
 private:
-  /// Returns candidate numbers of keys per block: all keys if they are few.
+  /// Returns candidate numbers of keys per block: all keys if they are few,
+  /// else fixed numbers.
   static SmallVector<int64_t> keysOf(AttentionAnchor anchor) {
     constexpr int64_t few = 256;
     if (anchor.keys().most() <= few)

@@ -7,11 +7,12 @@
 // so that they are in order after four columns have been interleaved block by
 // block:
 //
-//   x at column 0, a word of 4 channels each  0 1 2 3 | 4 5 6 7 | .. (64 bytes)
-//   its words permuted                        0 4 8 12 | 1 5 9 13 | ..
-//   first channels of columns 0 to 3,
-//     interleaved                             0 | 1 | 2 | 3   16 sums in order
-//   the next ones                             4 | 5 | 6 | 7
+//   32-bit words of x at one column
+//   (64 bytes, 4 channels per word)    0 1 2 3 | 4 5 6 7 | ..
+//   words permuted                     0 4 8 12 | 1 5 9 13 | ..
+//   interleaved with the same words of the three other columns:
+//     first vector                     0 | 1 | 2 | 3   for channels 0 to 15
+//     second vector                    4 | 5 | 6 | 7   for channels 16 to 31
 //
 // Output positions whose windows lie in the same four columns share the
 // interleaved vectors: the weights of each position are shifted instead.
@@ -155,9 +156,9 @@ private:
     }
   }
 
-  /// Returns which input column, counted from the first column of the tile's
-  /// first window, kernel column `k` of output position number `position`
-  /// reads.
+  /// Returns the input column that kernel column `k` reads for output position
+  /// `position` of the tile, counted from the first column of the tile's first
+  /// window.
   int64_t indexOf(int64_t position, int64_t k) const {
     return position * columns.stride + k;
   }

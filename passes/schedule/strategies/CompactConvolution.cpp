@@ -335,8 +335,8 @@ private:
                    panels.weightsFrom(panel, b.index(0)));
   }
 
-  /// Returns the number of positions of a tile, or of the tiles that share a
-  /// window of the pool.
+  /// Returns how many positions are computed together: those of one tile or, if
+  /// these are more, those of one window of the pool.
   int64_t positionsTogether() const { return std::max(rows, window.back()); }
 
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
@@ -465,7 +465,7 @@ private:
   /// The last spatial axis, with only the output columns that the pool reads.
   WindowAxis columns;
   int64_t channels;
-  Value buffer; // of the input; null if the group computes it
+  Value buffer; // buffer of the input; null if the group computes it
   SmallVector<int64_t> window;
   CursorTileChoice choice;
   int64_t rows;

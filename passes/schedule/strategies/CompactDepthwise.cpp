@@ -282,9 +282,9 @@ public:
            std::to_string(plan.number("columns")) + " columns";
   }
 
-  /// Weights are read once per channel, so they are stored in a narrower
-  /// integer type if they are whole numbers, and converted when they are
-  /// loaded.
+  /// Stores weights and bias in a narrower integer type if they are whole
+  /// numbers. They are converted when they are loaded, which happens only once
+  /// per channel.
   void pack(GroupOnTarget group, const Plan &) const override {
     ConvOp conv = depthwiseOf(group);
     for (OpOperand &operand : llvm::drop_begin(conv->getOpOperands()))
