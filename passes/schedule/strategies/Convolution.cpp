@@ -1,13 +1,19 @@
-// The strategy for convolutions as tiled matrix products (ConvolutionLoops.h),
-// and its plans.
+// The strategy for convolutions as tiled matrix products, and its plans. The
+// loops are in ConvolutionLoops.h.
 //
-// A pool with disjoint windows can be part of the group: the rows of its window
-// are computed one after the other and combined in registers, so that the
-// convolution's result is never stored.
+// A pool with disjoint windows can be part of the fusion group. Then the
+// convolution results of a pool window are computed one window row after the
+// other and combined in registers, so that the convolution's result is never
+// stored.
 //
-// Order "tiles", for small weights: for each tile of positions, all panels (the
-// input is read once). Order "panels", for large weights: for each panel, all
-// positions (the weights are read once).
+// The plan's entry `order` names the outer loop:
+//
+//   "tiles"   For each tile of output positions, the kernel multiplies all
+//             panels of packed weights. It reads the input once. The choice
+//             for small weights.
+//   "panels"  For each panel of weights, the kernel processes all output
+//             positions. It reads the weights once. The choice for large
+//             weights.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/GroupCost.h"
@@ -101,8 +107,9 @@ public:
                       group.isStrict());
   }
 
-  /// Takes into the group of a pool with disjoint windows the convolution
-  /// before it and the elementwise operators between them.
+  /// Returns the convolution before a pool with disjoint windows, and the
+  /// elementwise operators between the two, if `producer` is the last of them:
+  /// they join the pool's group. Returns nothing in other cases.
   SmallVector<Operation *> takes(Operation *producer,
                                  llvm::function_ref<bool(Operation *)> isMember,
                                  llvm::function_ref<bool(Operation *)> isFree,
@@ -145,9 +152,9 @@ private:
     return ShapedType::getNumElements(y.drop_back(2)) == 1;
   }
 
-  /// Moves the best tile that divides the output channels into two or more
-  /// panels, which threads can share, to the front of `tiles`, if it is nearly
-  /// as fast as the best one.
+  /// Moves the best tile whose panels number at least two to the front of
+  /// `tiles`, provided that it is nearly as fast as the best tile. With two or
+  /// more panels of output channels, threads can share the work.
   static void preferPanelsToShare(std::vector<TileChoice> &tiles,
                                   int64_t channels, ConvolutionTiles &model) {
     constexpr double nearly = 1.1;
