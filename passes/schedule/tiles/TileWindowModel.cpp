@@ -17,8 +17,8 @@ static bool isMatrix(ConvOp conv) {
   return anchor.isMatrix();
 }
 
-/// Returns the form for operands of types `left` and `right`. Its groups must
-/// have the size of the target's vector dot products (`dots`), since both read
+/// Returns the form for operands of types `left` and `right`. Its group size
+/// must be that of the target's vector dot products, `dots`, because both read
 /// the same packed weights.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
