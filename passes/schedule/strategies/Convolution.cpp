@@ -107,9 +107,10 @@ public:
                       group.isStrict());
   }
 
-  /// Returns the convolution before a pool with disjoint windows, and the
-  /// elementwise operators between the two, if `producer` is the last of them:
-  /// they join the pool's group. Returns nothing in other cases.
+  /// If `producer` is the operator before a pool with disjoint windows, returns
+  /// the operators that join the pool's group: `producer` and the elementwise
+  /// operators before it, back to a convolution. Returns nothing in other
+  /// cases.
   SmallVector<Operation *> takes(Operation *producer,
                                  llvm::function_ref<bool(Operation *)> isMember,
                                  llvm::function_ref<bool(Operation *)> isFree,
@@ -152,9 +153,9 @@ private:
     return ShapedType::getNumElements(y.drop_back(2)) == 1;
   }
 
-  /// Moves the best tile whose panels number at least two to the front of
-  /// `tiles`, provided that it is nearly as fast as the best tile. With two or
-  /// more panels of output channels, threads can share the work.
+  /// Moves the best tile that divides the output channels into two or more
+  /// panels to the front of `tiles`, if it is nearly as fast as the best tile
+  /// of all. Threads can then share the panels.
   static void preferPanelsToShare(std::vector<TileChoice> &tiles,
                                   int64_t channels, ConvolutionTiles &model) {
     constexpr double nearly = 1.1;

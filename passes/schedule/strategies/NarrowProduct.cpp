@@ -100,8 +100,8 @@ private:
     return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
                      target, elementOf(product.getA()));
   }
-  /// Estimates the cycles of a matrix product in tiles of this shape. Each
-  /// weight is dequantized once for all rows of a tile, which is included.
+  /// Estimates the cycles of a matrix product in tiles of this shape. Includes
+  /// the dequantization of each weight, once for all rows of a tile.
   static double cycles(const TileModel &model, const TileChoice &tile) {
     constexpr double perWeight = 2;
     return model.cycles(tile) * (1 + perWeight / double(tile.rows));

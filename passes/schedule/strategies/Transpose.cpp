@@ -81,9 +81,9 @@ bool hasFewRows(TransposeOp op) {
          perm.end()[-2] == int64_t(perm.size()) - 1;
 }
 
-/// Returns the lanes of the vectors of a tile; 0 if the group has an element
-/// type that vectors cannot hold. The limit exists because larger square tiles
-/// would take more code and hardly be faster.
+/// Returns the lanes of the vectors of a tile: at most 8, or 16 if few rows are
+/// interleaved, since larger tiles would take more code and hardly be faster.
+/// Returns 0 if the group has an element type that vectors cannot hold.
 int64_t lanesOf(GroupOnTarget group) {
   int64_t lanes = hasFewRows(transposeOf(group)) ? 16 : 8;
   for (Operation &op : group.block->without_terminator())

@@ -40,7 +40,8 @@ public:
   /// Returns the number of K steps of a sum, padded to whole groups of the dot
   /// product.
   int64_t steps() const { return panels.steps * panels.group; }
-  /// Returns a cursor to the weights of a panel that begins at K step `step`.
+  /// Returns a cursor (a pointer that advances with each load) to the weights
+  /// of a panel, from K step `step` on.
   mlir::Value weightsFrom(const Panel &panel, graph::Expr step);
 
   KernelBuilder &b;
@@ -52,7 +53,7 @@ private:
   Panel panelOf(std::optional<graph::Expr> number) const;
 };
 
-/// The plans of compact kernels have the entries {columns, groups, rows,
+/// The entries of the plans of kernels for small cores: {columns, groups, rows,
 /// together}, the fields of CursorTileChoice.
 llvm::ArrayRef<PlanKey> compactPlanKeys();
 llvm::SmallVector<Plan> compactPlans(const TileWork &work, mlir::Value weights,

@@ -423,7 +423,8 @@ private:
   void pooled() {
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
-    // Threads divide the rows; each thread computes all panels of its rows.
+    // Threads divide the rows of the pool's result. If there is a single row,
+    // they divide its panels instead.
     Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
     b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
                   [&](Expr row, const KernelBuilder::Part &part) {
@@ -581,7 +582,7 @@ private:
   SmallVector<WindowAxis> axes;
   WindowAxis columns; // the last spatial axis
   int64_t channels;
-  int64_t rows; // of a tile
+  int64_t rows; // rows of a tile
 };
 
 } // namespace

@@ -46,8 +46,9 @@ public:
     double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
-    // Each stretch of K steps also takes address computations for the rows of a
-    // tile, and a comparison for each row if the row may be padding.
+    // Each stretch of K steps (TileWork) also takes address computations for
+    // the rows of a tile, and a comparison for each row if the row may be
+    // padding.
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
@@ -84,7 +85,7 @@ private:
   /// The most rows of a tile. The address of each row takes a core register.
   static constexpr int64_t mostRows = 8;
 
-  /// Returns the cycles of `t.together` steps of floats; infinite if the tile
+  /// Returns the cycles of `t.together` K steps of floats; infinite if the tile
   /// does not fit the registers.
   double ofFloats(const CursorTileChoice &t) const {
     int64_t sums = t.rows * t.columns,

@@ -13,8 +13,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the most output positions of a tile with which the sums, the inputs
-/// of one kernel row and one weight fit the registers.
+/// Returns the maximum number of output positions of a tile for which its sums,
+/// the inputs of one kernel row and one weight fit the registers.
 static int64_t mostBesideInputs(const WindowAxis &axis,
                                 const TargetDescription &target) {
   int64_t registers = target.vectorRegisters, most = 1;
@@ -25,7 +25,7 @@ static int64_t mostBesideInputs(const WindowAxis &axis,
 }
 
 /// Whether the weights of a kernel row stay in registers instead of its inputs.
-/// It is better if it leaves more registers for sums.
+/// They do if this leaves more registers for sums.
 static bool keepsFilter(const WindowAxis &axis,
                         const TargetDescription &target) {
   return mostBesideInputs(axis, target) < axis.kernel;

@@ -21,7 +21,8 @@
 
 namespace ingot::schedule {
 
-/// Returns the most output positions of a tile whose sums fit the registers.
+/// Returns the maximum number of output positions of a tile whose sums fit the
+/// registers.
 int64_t mostDepthwiseColumns(const WindowAxis &axis,
                              const TargetDescription &target);
 
@@ -40,8 +41,8 @@ struct DepthwiseRow {
   llvm::function_ref<graph::Exprs(llvm::ArrayRef<graph::Expr>)> placeOfInput;
 };
 
-/// Emits those channels of a result row that belong to `part`. The tiles have
-/// `columns` positions, an entry of `b.plan`.
+/// Emits those channels of a result row that belong to `part`. The entry
+/// `columns` of `b.plan` is the number of positions of a tile.
 void emitDepthwiseRow(KernelBuilder &b, graph::ConvOp conv,
                       const DepthwiseRow &row, const KernelBuilder::Part &part);
 

@@ -20,12 +20,12 @@ struct DotForm {
   /// odd K steps separately: int8 to int16 if the target multiplies pairs of
   /// int16, or bf16 to f32.
   bool widened = false;
-  /// Whether the group of a left row is passed as one integer in a scalar
-  /// register, instead of in a vector.
+  /// Whether the group of a row of the left operand is passed as one integer in
+  /// a scalar register, instead of in a vector.
   bool byWord = false;
-  /// The number of groups of a left row that one load fetches if each
-  /// instruction then selects one of them by lane; 1 if a group is broadcast to
-  /// all lanes.
+  /// The number of groups of a left operand's row that one load fetches, if
+  /// each instruction then selects one of them by lane; 1 if a group is
+  /// broadcast to all lanes.
   int64_t rowGroups = 1;
   /// Whether each column has its own vector of sums, whose lanes take different
   /// K steps and are added up at the end. Both operands are then loaded as

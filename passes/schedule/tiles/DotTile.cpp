@@ -170,16 +170,16 @@ public:
   /// and one of the odd K steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// Returns group number `index` of the vector `groups`, broadcast to an
-  /// operand for sums of `lanes` lanes.
+  /// Returns group number `index` of the vector `groups`, repeated as often as
+  /// sums have lanes (`lanes`).
   Parts groupParts(Value groups, int64_t index, int64_t lanes) {
     return {spread(vector::ExtractStridedSliceOp::create(
                        b.builder, b.loc, groups, index * form.group, form.group,
                        /*strides=*/1),
                    lanes)};
   }
-  /// Returns `group`, the group of row `row`, broadcast to an operand for sums
-  /// of `lanes` lanes.
+  /// Returns `group`, the group of row `row`, repeated as often as sums have
+  /// lanes (`lanes`).
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }

@@ -54,8 +54,8 @@ private:
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 
-/// The operands of accumulateDots. The last group of K steps may be incomplete:
-/// it has only its first `count` K steps.
+/// The operands of accumulateDots. If the last group of K steps is incomplete,
+/// `count` is the number of its K steps.
 struct DotOperands {
   /// Returns element (row, step) of the left operand; if the builder has lanes,
   /// a vector of the row's elements from `step` on.

@@ -24,9 +24,9 @@ bool sumsHalves(mlir::Operation *contraction);
 /// elements are widened to f32.)
 mlir::Value asStored(KernelBuilder &b, graph::Expr element);
 
-/// Whether the group rounds its result to f16 and computes nothing from
-/// `anchor` before, except clamps and at most one sum, difference or product.
-/// `anchor` is an f32 value of f16 precision.
+/// Whether the group applies at most clamps and one addition, subtraction or
+/// multiplication to `anchor` and then rounds the result to f16. `anchor` is an
+/// f32 value that has only the precision of f16.
 bool roundsToHalves(KernelBuilder &b, mlir::Value anchor);
 
 /// Returns vectors of f16 for the same columns: two full vectors of f32 become

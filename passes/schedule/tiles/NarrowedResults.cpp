@@ -66,7 +66,7 @@ std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
   if (isByte)
     all = pair(b, pairs[0], pairs.back(), toUnsigned);
   // Narrowing interleaves the vectors within each block of 128 bits. A block
-  // has four results of each vector, in one or two 32-bit words. Restore the
+  // has four results from each vector, in one or two 32-bit words. Restore the
   // order of the vectors.
   constexpr int64_t block = 4;
   int64_t words = isByte ? 1 : 2, ofBlock = isByte ? 4 : 2 * words;

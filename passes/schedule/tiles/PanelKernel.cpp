@@ -47,7 +47,8 @@ int64_t ColumnVectors::width() const {
   return std::accumulate(lanes.begin(), lanes.end(), int64_t(0));
 }
 
-/// Returns how many K steps of a left row a single load fetches.
+/// Returns the number of K steps for which a single load fetches the elements
+/// of a row of the left operand.
 static int64_t factorLanes(const TargetDescription &target, Type type,
                            int64_t steps) {
   int64_t lanes = target.maxLanes(type);
@@ -77,9 +78,9 @@ bool TileModel::evictEachOther(int64_t ofTile) const {
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target) {
   // The sums of a tile are cleared, finished and stored while the K steps of
-  // the next tile run. 28 sums add 16 cycles to 16 K steps, 29 cycles to 32,
-  // and 52 to 92 cycles to 64 to 128 K steps (matrix products of eleven
-  // networks on Zen 5, November 2026).
+  // the next tile run. A tile of 28 sums takes 16 cycles more than its 16 K
+  // steps, 29 cycles more with 32 K steps, and 52 to 92 cycles more with 64 to
+  // 128 (matrix products of eleven networks on Zen 5, November 2026).
   constexpr double ofSum = 5, ofOtherSum = 48, otherSums = 8;
   return (isMeasured ? ofSum : ofOtherSum) / target.rates.instructions *
          (otherSums + static_cast<double>(sums));

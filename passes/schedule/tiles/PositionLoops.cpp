@@ -75,8 +75,8 @@ private:
   // The copy
   //===------------------------------------------------------------------===//
 
-  /// Clears the elements of the copy to which no column of the input is copied.
-  /// Doing so once is enough, since the copies of all blocks have the same
+  /// Clears those elements in the copy of input rows to which nothing is
+  /// copied. Once is enough, since the copies of all blocks have the same
   /// layout.
   void clearZeros() {
     if (copied.zeros() == 0 && copied.whole() == copied.most())
@@ -114,7 +114,8 @@ private:
         });
   }
 
-  /// Returns where channel `channel` of input row `row` begins in the copy.
+  /// Returns the index in the copy at which channel `channel` of input row
+  /// `row` begins.
   Expr startOf(Expr row, Expr channel) {
     int64_t ofChannel = copied.stride() * tiles.pitch();
     return named(base + double(tiles.start()) +

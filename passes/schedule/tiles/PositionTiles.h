@@ -130,7 +130,7 @@ public:
   /// Returns the choices, best first. `divides` says that several threads
   /// divide the work and have a copy each.
   std::vector<PositionChoice> ranked(bool divides) const;
-  /// Returns how many threads can have their own copy.
+  /// Returns how many threads can have their own copy of input rows.
   int64_t parts(const PositionChoice &choice) const;
 
 private:

@@ -51,7 +51,8 @@ protected:
   tiles(graph::MatMulOp product, const TargetDescription &target) const = 0;
   virtual double cycles(graph::MatMulOp product, const TileChoice &tile,
                         const TargetDescription &target) const = 0;
-  /// Returns the most parts into which each sum may be split.
+  /// Returns the maximum number of partial sums into which each sum may be
+  /// split.
   virtual int64_t mostSplits(graph::MatMulOp product) const { return 1; }
 };
 
@@ -119,7 +120,7 @@ public:
   /// Applies the epilogue to the sums of a tile and stores the results.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Returns the index of the tile's row number `row` in the matrix.
+  /// Returns the matrix row of row number `row` of the tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);

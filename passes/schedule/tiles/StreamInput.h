@@ -32,8 +32,8 @@ struct StreamPlace {
   /// For registers merged from several positions: for each position after the
   /// first, a mask of the bytes that belong to that position or to a later one.
   graph::Exprs isBehind;
-  /// The vectors of weights that stay in registers, with keys step * (lanes of
-  /// a register) + vector. A step is a group of kernel columns of the window.
+  /// The vectors of weights that stay in registers. The key of vector number v
+  /// for the group of kernel columns g is g * (lanes of a register) + v.
   std::map<int64_t, graph::Expr> weights;
 };
 

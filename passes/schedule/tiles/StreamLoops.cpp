@@ -251,8 +251,8 @@ private:
     return getConstantIntValue(index.value);
   }
 
-  /// Loads the weights of group of kernel columns `step`, for the channels of
-  /// vector `v` of the sums of a register.
+  /// Loads the weights of the group of kernel columns with number `step`, for
+  /// the channels of vector `v` of a register's sums.
   Expr weightsAt(Expr step, const StreamPlace &place, int64_t v) {
     int64_t group = stream.form.group;
     Expr at =

@@ -23,15 +23,15 @@ struct TileChoice {
 
 /// The work that the tiles of a matrix product or convolution must cover.
 struct TileWork {
-  /// The number of positions that tiles can cover together, and of the result's
-  /// columns.
+  /// The number of rows that tiles cover (positions of an image or rows of a
+  /// matrix), and the number of columns of the result.
   int64_t positions, columns;
   /// A "stretch" is a range of K steps that reads a row and the weights
   /// sequentially. `steps` is the number of K steps of a stretch, `stretches`
   /// the number of stretches of each sum.
   int64_t steps, stretches = 1;
-  /// The number of rows of a tile must be a multiple of this number, which is
-  /// the width of a fused pool's window, or must divide it.
+  /// The number of rows of a tile must be a multiple or a divisor of this
+  /// number, which is the width of a fused pool's window.
   int64_t multiple = 1;
   /// Whether tiles must not recompute positions, because results may overwrite
   /// operands.

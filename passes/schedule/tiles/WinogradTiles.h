@@ -91,7 +91,8 @@ private:
   int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
   /// Returns the relative increase in time if two threads get unequal shares of
-  /// the work and one must wait for the other.
+  /// the work and one must wait for the other, times the weight of the wait in
+  /// the ranking.
   double waitOf(const WinogradChoice &choice) const;
 
   graph::Winograd form;
@@ -135,8 +136,8 @@ std::optional<double> winogradCycles(graph::ConvOp conv,
 
 /// The largest winogradError that is accepted for f32. Errors stay within five
 /// standard deviations, and the largest result is at least one standard
-/// deviation of the results. A layer's error is therefore at most half of the
-/// tolerance of a network, 1e-4 of the range.
+/// deviation of the results. A layer's error is therefore at most 5e-5 of the
+/// range of its results, half of a network's tolerance of 1e-4.
 inline constexpr double mostWinogradError = 1e-5;
 /// The largest winogradError that is accepted for f16, in which a direct sum
 /// has errors of about 2e-3.
