@@ -221,8 +221,8 @@ public:
   }
 
 private:
-  /// Returns the parameters (tile, block, parts) that fit the panel width of
-  /// the packed weights, cheapest first.
+  /// Returns the parameters (register tile, tiles per block, parts for threads)
+  /// that fit the panel width of the packed weights, cheapest first.
   static std::vector<WinogradChoice> sampledChoices(GroupOnTarget group,
                                                     ConvOp conv) {
     return WinogradTiles(conv, sampledWeights(conv).getSize(), group.target,
@@ -254,9 +254,9 @@ private:
     return winogradVectors(conv, columns, target);
   }
 
-  /// Returns the parameters (tile size, register tile, block, parts) with which
-  /// Winograd's algorithm is cheaper than a direct convolution and exact
-  /// enough, cheapest first.
+  /// Returns the parameters (tile size, register tile, tiles per block, parts
+  /// for threads) with which Winograd's algorithm is cheaper than a direct
+  /// convolution and exact enough, cheapest first.
   static std::vector<WinogradChoice> choices(GroupOnTarget group,
                                              ConvolutionAnchor anchor) {
     // Winograd's algorithm cannot keep the order of the terms, which strict

@@ -183,9 +183,9 @@ struct BorderLoop {
   }
 
 private:
-  /// Returns the place of a tile that reaches into the padding at one end only
-  /// and whose range partlyInside() is within the kernel; nothing for other
-  /// tiles.
+  /// If the tile reaches into the padding at one end only, and if the kernel
+  /// contains all positions that WindowAxis::partlyInside returns for it,
+  /// returns the place of the tile. Returns nothing for other tiles.
   static std::optional<TilePlace> endOf(const WindowAxis &axis, int64_t first,
                                         int64_t width) {
     TilePlace whole = axis.placeOf(first, width);

@@ -76,10 +76,10 @@ double DotModel::cycles(const TileChoice &tile) const {
   double total = double(rows / tile.rows) * overColumns(tile.rows);
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
-  // At the end of an f16 stage, each lane of a group is extracted, widened by
-  // two instructions and added. If a group has a single K step, half registers
-  // are widened by one instruction; with several stages, the f32 totals are in
-  // memory.
+  // At the end of an f16 stage (DotForm::stage), each lane of a group is
+  // extracted, widened by two instructions and added. If a group has a single K
+  // step, half registers are widened by one instruction; with several stages,
+  // the f32 totals are in memory.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
   if (form.group == 1 && stages > 1)
@@ -295,8 +295,8 @@ static Value loadGroup(KernelBuilder &b, const DotForm &form,
   return vector::FromElementsOp::create(b.builder, b.loc, type, elements);
 }
 
-/// Returns the initial partial sum of a stage: zeros, with one lane for each K
-/// step of a group and each lane of `sum`.
+/// Returns the initial partial sum of an f16 stage (DotForm::stage): zeros,
+/// with one lane for each K step of a group and each lane of `sum`.
 static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
                        Type narrow) {
   auto lanes = dyn_cast<VectorType>(sum.value.getType());
@@ -308,8 +308,9 @@ static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
       narrow);
 }
 
-/// Returns `sum` plus the partial sum `halves` of a stage. Each lane of `sum`
-/// gets `group` adjacent lanes of `halves`.
+/// Returns `sum` plus the partial sum `halves` of an f16 stage
+/// (DotForm::stage). Each lane of `sum` gets `group` adjacent lanes of
+/// `halves`.
 static Value addHalves(KernelBuilder &b, Value sum, Value halves,
                        int64_t group) {
   int64_t count = cast<VectorType>(halves.getType()).getNumElements();
@@ -334,10 +335,10 @@ static bool isOfHalves(const Tile &tile) {
   return getElementTypeOrSelf(tile.sums.front().value).isF16();
 }
 
-/// Emits f16 products that take a lane of the rows' vectors as a factor. They
-/// are accumulated in f16 for a stage. A register of weights, and one of
-/// partial sums, holds the columns of two vectors of the tile. If the tile has
-/// f16 sums (halvesTile), nothing is widened.
+/// Emits f16 products that take a lane of the rows' vectors as a factor.
+/// Products are accumulated in f16 for a stage (DotForm::stage). A register of
+/// weights, and one of partial sums, holds the columns of two vectors of the
+/// tile. If the tile has f16 sums (halvesTile), nothing is widened.
 class HalvesByLane {
 public:
   HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
@@ -445,7 +446,8 @@ private:
       }
   }
 
-  /// Adds the widened partial sums of a stage to the tile's sums.
+  /// Returns the tile's sums `given` plus the f16 partial sums `halves`, which
+  /// are widened to f32 first.
   Exprs widened(ArrayRef<Expr> halves, ArrayRef<Expr> given) {
     Exprs sums(given.begin(), given.end());
     size_t columns = tile.columns.lanes.size();

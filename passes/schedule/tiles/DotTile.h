@@ -30,7 +30,7 @@ namespace ingot::schedule {
 
 /// The cost model of register tiles for a matrix product of `rows` x `columns`
 /// with `steps` K steps. Tiles have whole vectors. The K steps are divided into
-/// `runs` loops.
+/// `runs` loops of equal length.
 class DotModel {
 public:
   DotModel(int64_t rows, int64_t columns, int64_t steps, const DotForm &form,

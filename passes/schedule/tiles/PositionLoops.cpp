@@ -72,7 +72,7 @@ private:
   }
 
   //===------------------------------------------------------------------===//
-  // The copy
+  // The copy of input rows
   //===------------------------------------------------------------------===//
 
   /// Clears those elements in the copy of input rows to which nothing is
@@ -114,8 +114,8 @@ private:
         });
   }
 
-  /// Returns the index in the copy at which channel `channel` of input row
-  /// `row` begins.
+  /// Returns the index in the copy of input rows at which channel `channel` of
+  /// input row `row` begins.
   Expr startOf(Expr row, Expr channel) {
     int64_t ofChannel = copied.stride() * tiles.pitch();
     return named(base + double(tiles.start()) +
@@ -457,8 +457,8 @@ private:
   Type type;
   PositionTiles tiles;
   const CopiedRows &copied;
-  /// From the plan: the number of result rows per copy of input rows, the
-  /// number of copies, and the channels and the vectors of a tile.
+  /// From the plan: the number of result rows that share a copy of input rows,
+  /// the number of such copies, and the channels and the vectors of a tile.
   int64_t lines, parts, ofTile, ofRow;
   /// Whether an image has a single spatial axis.
   bool isFlat;

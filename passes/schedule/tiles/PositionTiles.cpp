@@ -169,9 +169,9 @@ double PositionTiles::cyclesOfTile(int64_t ofChannels,
 double PositionTiles::cyclesOfCopy(int64_t lines) const {
   int64_t stride = copied.stride(), columns = copied.inputColumns();
   bool isInVectors = isInMemory && stride <= mostInVectors;
-  // The kernel copies one element, or one vector, per cycle. With a stride,
-  // each vector of the copy is gathered from as many input vectors as the
-  // stride.
+  // The kernel copies one element, or one vector, of the input per cycle. With
+  // a stride, each vector of the copy is gathered from as many input vectors as
+  // the stride.
   auto ofRow = isInVectors
                    ? double(llvm::divideCeil(columns, target.maxLanes(type)) *
                             std::max<int64_t>(stride - 1, 1))

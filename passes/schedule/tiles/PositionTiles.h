@@ -65,15 +65,16 @@ struct CopiedRows {
   int64_t stride() const { return across.stride * poolColumns; }
   int64_t inputColumns() const { return *across.input.known(); }
   int64_t inputRows() const { return *down.input.known(); }
-  /// The position in the copy of an input column, which may be outside of the
-  /// input: the column's remainder modulo the stride, which selects the row of
-  /// the copy, and its index in that row.
+  /// The position of an input column in the copy of input rows: the column's
+  /// remainder modulo the stride, which selects the row of the copy, and the
+  /// index in that row. The column may be outside of the input.
   struct Place {
     int64_t remainder, number;
   };
   Place placeOf(int64_t column) const;
-  /// Returns the position in the copy of the element that kernel column `k`
-  /// reads, for column `position` of the first window of the pool.
+  /// Returns the position, in the copy of input rows, of the element that
+  /// kernel column `k` reads for column `position` of the first window of the
+  /// pool.
   Place placeOf(int64_t position, int64_t k) const {
     return placeOf(position * across.stride + k * across.dilation - across.low);
   }
@@ -81,8 +82,8 @@ struct CopiedRows {
   /// least, and most() the number that it has at most.
   int64_t whole() const { return inputColumns() / stride(); }
   int64_t most() const { return llvm::divideCeil(inputColumns(), stride()); }
-  /// Returns how many zeros must follow each row of the copy, so that windows
-  /// may reach beyond either end of a row.
+  /// Returns how many zeros must follow each row in the copy of input rows, so
+  /// that windows may reach beyond either end of a row.
   int64_t zeros() const;
   /// Returns how many input rows the windows of `lines` result rows cover.
   int64_t rows(int64_t lines) const {
@@ -96,8 +97,9 @@ struct PositionChoice {
   int64_t channels, vectors, lines;
 };
 
-/// The largest stride with which rows of the copy are gathered in vectors. With
-/// larger strides, elements are copied one by one.
+/// The largest stride with which the copy of input rows is filled by whole
+/// vectors, which are gathered. With larger strides, elements are copied one by
+/// one.
 inline constexpr int64_t mostInVectors = 4;
 
 class PositionTiles {
@@ -112,23 +114,24 @@ public:
   llvm::SmallVector<int64_t> vectors;
 
   int64_t lanes() const { return vectors.front(); }
-  /// Returns the number of elements from one row of the copy to the next one.
-  /// It is a multiple of the lanes of a vector.
+  /// Returns the number of elements from one row to the next one in the copy of
+  /// input rows. It is a multiple of the lanes of a vector.
   int64_t pitch() const;
-  /// Returns the number of rows of the copy for `lines` result rows.
+  /// Returns how many rows the copy of the input rows for `lines` result rows
+  /// has.
   int64_t copies(int64_t lines) const {
     return copied.rows(lines) * copied.channels * copied.stride();
   }
-  /// start() returns the number of zeros before the first row of the copy.
-  /// elements() returns the number of all elements of the copy, with those that
-  /// the last vectors read beyond its last row.
+  /// start() returns the number of zeros before the first row in the copy of
+  /// input rows. elements() returns the number of all elements of the copy,
+  /// with those that the last vectors read beyond its last row.
   int64_t start() const;
   int64_t elements(int64_t lines) const;
 
   /// Estimates the cycles of the whole convolution.
   double cycles(const PositionChoice &choice) const;
   /// Returns the choices, best first. `divides` says that several threads
-  /// divide the work and have a copy each.
+  /// divide the work and each have their own copy of input rows.
   std::vector<PositionChoice> ranked(bool divides) const;
   /// Returns how many threads can have their own copy of input rows.
   int64_t parts(const PositionChoice &choice) const;

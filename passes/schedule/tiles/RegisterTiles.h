@@ -31,14 +31,15 @@ struct TileForm {
   mlir::Type left, right;
   /// `group` is the number of K steps in four bytes, which are contiguous in
   /// panels for each column. `chunk` is the number of K steps of one tile
-  /// multiplication, and `chunks` the number of tile multiplications of a run.
+  /// multiplication, and `chunks` the number of tile multiplications for a run
+  /// of contiguous K steps.
   int64_t group = 0, chunk = 0, chunks = 0;
   /// The number of columns of a tile of sums.
   int64_t lanes = 0;
 
-  /// Returns the form for runs of `steps` K steps. Returns nothing if the
-  /// target cannot multiply such tiles or if `steps` is not a multiple of the
-  /// group.
+  /// Returns the form for runs of `steps` contiguous K steps. Returns nothing
+  /// if the target cannot multiply such tiles or if `steps` is not a multiple
+  /// of the group.
   static std::optional<TileForm> of(mlir::Type left, mlir::Type right,
                                     int64_t steps,
                                     const TargetDescription &target);
@@ -47,7 +48,8 @@ struct TileForm {
 };
 
 /// The cost model of matrix products of `rows` x `columns` in tile registers.
-/// The K steps are divided into `runs` runs.
+/// The K steps are divided into `runs` runs, whose K steps are contiguous in
+/// the left operand.
 class RegisterTileModel {
 public:
   RegisterTileModel(const TileForm &form, int64_t rows, int64_t columns,
@@ -95,8 +97,9 @@ public:
   /// blocks of the same shape.
   void shape();
   void clear();
-  /// Adds the products of a run to the sums: the rows of `left` times the
-  /// weights of `panel`, from its group of K steps `firstGroup` on.
+  /// Adds the products of a run of contiguous K steps to the sums: the rows of
+  /// `left` times the weights of `panel`, from its group of K steps
+  /// `firstGroup` on.
   void multiply(const TileOperand &left, const PackedPanels &panels,
                 std::optional<graph::Expr> panel, graph::Expr firstGroup);
   /// Calls `finish` for the sums of up to `mostTogether` rows at a time. `tile`

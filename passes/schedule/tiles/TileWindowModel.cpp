@@ -73,7 +73,7 @@ double TileWindowModel::cycles(const Choice &choice) const {
   if (choice.lines == 0)
     return tiles(0).cycles(choice.block);
   auto blocks = double(y[0] * (y[1] / choice.lines));
-  // The copy loads and stores one vector per cycle.
+  // Copying the input rows takes one cycle per vector.
   double copied = double(windows.elements(choice.lines)) /
                   double(target.maxLanes(form.left));
   return blocks * (tiles(choice.lines).cycles(choice.block) + copied);

@@ -18,8 +18,8 @@ struct TileWindows {
   int64_t channels;
 
   explicit TileWindows(graph::ConvOp conv);
-  /// Whether a whole kernel row is one run of contiguous K steps, because
-  /// adjacent kernel columns read adjacent positions of the copy.
+  /// Whether the K steps of a whole kernel row are contiguous in the copy of
+  /// input rows, because adjacent kernel columns read adjacent positions.
   bool joinsColumns() const {
     return across.stride == 1 && across.dilation == 1;
   }
@@ -29,8 +29,8 @@ struct TileWindows {
   int64_t runs() const {
     return down.kernel * (joinsColumns() ? 1 : across.kernel);
   }
-  /// Returns the number of planes of the copy along an axis: one for each
-  /// remainder of the index modulo the stride.
+  /// Returns the number of planes along an axis in the copy of input rows: one
+  /// for each remainder of the index modulo the stride.
   static int64_t planesOf(const WindowAxis &axis) {
     return axis.kernel == 1 ? 1 : axis.stride;
   }
@@ -81,13 +81,13 @@ public:
   double cycles(const Choice &choice) const;
   /// Returns the choices, best first.
   std::vector<Choice> ranked() const;
-  /// Returns how many threads can have their own copy: at most a small
-  /// constant, and at most the number of work items.
+  /// Returns how many threads can have their own copy of input rows: at most a
+  /// small constant, and at most the number of work items.
   int64_t parts(const Choice &choice) const;
 
 private:
-  /// Whether the copy for `lines` result rows takes at most half of the L2
-  /// cache. A single row always fits.
+  /// Whether the copy of the input rows for `lines` result rows takes at most
+  /// half of the L2 cache. A single result row always fits.
   bool fits(int64_t lines) const;
   RegisterTileModel tiles(int64_t lines) const;
 

@@ -156,8 +156,8 @@ private:
     copy = b.scratch({parts, windows.elements(lines)}, type);
     int64_t elements = parts * windows.elements(lines);
     flat = b.view(copy, {elements});
-    // If there are fewer blocks of rows than parts, the parts also divide the
-    // panels of each block.
+    // If there are fewer blocks of rows than parts (the shares of threads),
+    // threads also divide the panels of each block.
     perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     int64_t units = blocks * perBlock;
     auto over = [&](Expr part, Expr first, Expr last) {
@@ -271,7 +271,7 @@ private:
   }
 
   //===------------------------------------------------------------------===//
-  // The copy
+  // The copy of input rows
   //===------------------------------------------------------------------===//
 
   void copyInput(Expr part, Expr image, Expr line) {

@@ -35,8 +35,8 @@ public:
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
     products = b.scratch({parts, pointCount(), block, width}, sumType);
-    // If there are fewer blocks of tiles than parts, the parts also divide the
-    // panels of each block.
+    // If there are fewer blocks of tiles than parts (the shares of threads),
+    // threads also divide the panels of each block.
     perBlock =
         blocks.most() >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     Dim units = blocks * perBlock;

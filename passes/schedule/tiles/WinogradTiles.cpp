@@ -191,9 +191,9 @@ int64_t WinogradTiles::unitsOf(const WinogradChoice &choice) const {
 }
 
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
-  // Each part has its own scratch memory. `enough` parts are sufficient to
-  // balance two threads of unequal speed; there are more only if they take at
-  // most half of the L2 cache.
+  // Each part (the share of a thread) has its own scratch memory. `enough`
+  // parts are sufficient to balance two threads of unequal speed; there are
+  // more only if they take at most half of the L2 cache.
   constexpr int64_t enough = 4, most = 8;
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
   int64_t units = unitsOf(choice);
@@ -207,8 +207,8 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::waitOf(const WinogradChoice &choice) const {
-  // If there are fewer blocks of tiles than parts, the parts also divide the
-  // panels of each block.
+  // If there are fewer blocks of tiles than parts (the shares of threads),
+  // threads also divide the panels of each block.
   int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
   if (blocks < choice.parts)
     panels = unitsOf(choice) / blocks;
