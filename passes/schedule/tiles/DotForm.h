@@ -31,9 +31,10 @@ struct DotForm {
   /// K steps and are added up at the end. Both operands are then loaded as
   /// stored.
   bool acrossLanes = false;
-  /// Accumulator lanes for which the target has the instruction, widest first.
+  /// The numbers of lanes of sums for which the target has a dot-product
+  /// instruction, largest first.
   llvm::SmallVector<int64_t> lanes;
-  /// Multiply-adds per cycle in the widest vectors.
+  /// Multiply-adds per cycle with the widest vectors of sums.
   double perCycle = 0;
   /// The number of instructions that prepare an operand, once for all dot
   /// products that use it.

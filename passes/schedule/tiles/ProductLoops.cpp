@@ -49,7 +49,8 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
   // L2 cache, since some cores of a target have a cache of that size.
   if (left <= 2 * target.l2Bytes)
     return std::nullopt;
-  // Half of the L2 cache is left for the panel and for results.
+  // A block of rows may take half of the resident part of the L2 cache. The
+  // other half is left for the panel and for results.
   int64_t most = std::max(resident / 2 / rowBytes / tile.rows, int64_t(1)),
           tiles = llvm::divideCeil(rows, tile.rows),
           blocks = llvm::divideCeil(tiles, most),

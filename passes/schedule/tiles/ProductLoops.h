@@ -18,7 +18,8 @@
 namespace ingot::schedule {
 
 /// Base class of the strategies for matrix products. A plan has the columns,
-/// rows and splits of a tile, and possibly the rows of a block.
+/// the rows and the number of partial sums (`splits`) of a tile, and possibly
+/// the rows of a block.
 class ProductStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override;
