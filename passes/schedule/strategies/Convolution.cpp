@@ -1,13 +1,19 @@
-// The strategy for convolutions as tiled matrix products (ConvolutionLoops.h),
-// and its plans.
+// The strategy for convolutions as tiled matrix products, and its plans. The
+// loops are in ConvolutionLoops.h.
 //
-// A pool with disjoint windows can be part of the group: the rows of its window
-// are computed one after the other and combined in registers, so that the
-// convolution's result is never stored.
+// A pool with disjoint windows can be part of the fusion group. Then the
+// convolution results of a pool window are computed one window row after the
+// other and combined in registers, so that the convolution's result is never
+// stored.
 //
-// Order "tiles", for small weights: for each tile of positions, all panels (the
-// input is read once). Order "panels", for large weights: for each panel, all
-// positions (the weights are read once).
+// The plan's entry `order` names the outer loop:
+//
+//   "tiles"   For each tile of output positions, the kernel multiplies all
+//             panels of packed weights. It reads the input once. The choice
+//             for small weights.
+//   "panels"  For each panel of weights, the kernel processes all output
+//             positions. It reads the weights once. The choice for large
+//             weights.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/GroupCost.h"
@@ -101,8 +107,10 @@ public:
                       group.isStrict());
   }
 
-  /// Takes into the group of a pool with disjoint windows the convolution
-  /// before it and the elementwise operators between them.
+  /// If `producer` is the operator before a pool with disjoint windows, returns
+  /// the operators that join the pool's group: `producer` and the elementwise
+  /// operators before it, back to a convolution. Returns nothing in other
+  /// cases.
   SmallVector<Operation *> takes(Operation *producer,
                                  llvm::function_ref<bool(Operation *)> isMember,
                                  llvm::function_ref<bool(Operation *)> isFree,
@@ -146,8 +154,8 @@ private:
   }
 
   /// Moves the best tile that divides the output channels into two or more
-  /// panels, which threads can share, to the front of `tiles`, if it is nearly
-  /// as fast as the best one.
+  /// panels to the front of `tiles`, if it is nearly as fast as the best tile
+  /// of all. Threads can then share the panels.
   static void preferPanelsToShare(std::vector<TileChoice> &tiles,
                                   int64_t channels, ConvolutionTiles &model) {
     constexpr double nearly = 1.1;

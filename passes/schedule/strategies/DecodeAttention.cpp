@@ -1,7 +1,7 @@
-// Attention with few queries on CPUs, reading each key and value once: see
-// AttentionLoops.h. A decoder has one query per head and a cache of keys and
-// values. If several heads share keys and values, the queries of these heads
-// count as queries of one head.
+// The strategy for attention with few queries on CPUs, as in a decoder, which
+// has one query per head and a cache of keys and values. The kernel reads each
+// key and value once (AttentionLoops.h). If several heads share keys and
+// values, their queries count as the queries of one head.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/AttentionLoops.h"
@@ -13,14 +13,15 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The most queries per head. With more, tiles of queries and keys are faster
-/// (strategy "attention").
+/// The most queries per head for which this strategy is used. With more
+/// queries, the strategy "attention" with its tiles of queries and keys is
+/// faster.
 constexpr int64_t mostQueries = 8;
-/// The most elements of a key, since the dot product of a query and a key is
-/// unrolled over all of them.
+/// The most elements of a key. The limit exists because the dot product of a
+/// query and a key is unrolled over all elements.
 constexpr int64_t mostDepth = 256;
-/// The keys of a block, whose scores stay in the L1 cache while the keys stream
-/// through it.
+/// The number of keys in a block. The scores of a block stay in the L1 cache
+/// while the keys stream through it.
 constexpr int64_t keysOfBlock = 128;
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {

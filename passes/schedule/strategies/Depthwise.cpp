@@ -1,6 +1,6 @@
-// The strategy for depthwise convolutions and for convolutions whose groups of
-// channels are so small that a vector holds several of them (DepthwiseLoops.h),
-// and its plans.
+// The strategy for depthwise convolutions, and for convolutions whose groups of
+// channels are so small that a vector holds several of them. The loops are in
+// DepthwiseLoops.h.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -19,9 +19,10 @@ public:
   bool matches(GroupOnTarget group) const override {
     if (depthwiseOf(group))
       return true;
-    // With --strict, sums must keep the operator's order: at each kernel
-    // column, the inputs of a group are added in order. These loops do so only
-    // for groups with one input channel.
+    // With --strict, terms must be added in the operator's order: at each
+    // kernel column, all input channels of the group. The loops of this
+    // strategy finish one input channel before the next, which is the same
+    // order only if a group has one input channel.
     ConvOp conv = filtersOf(group);
     return conv && hasGroupsInLanes(conv, group.target) &&
            (!group.isStrict() || inputsOfGroup(conv) == 1);
@@ -62,8 +63,9 @@ public:
 
   bool takesDynamicSizes() const override { return true; }
 
-  /// If flash memory is scarce, weights that are whole numbers are stored in 8
-  /// or 16 bits instead of 32 and converted when they are loaded.
+  /// If flash memory is scarce, stores float weights and biases whose values
+  /// are all integers in 8 or 16 bits instead of 32. The kernel converts them
+  /// when it loads them.
   void pack(GroupOnTarget group, const Plan &) const override {
     if (!group.target.smallCode)
       return;
@@ -76,7 +78,7 @@ public:
     ConvOp conv = filtersOf(b.group);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
-    // Channels that fill whole vectors can be divided among threads.
+    // If the channels fill whole vectors, threads can divide them.
     int64_t lanes = b.target.maxLanes(elementOf(conv.getX())),
             vectors = y.back() % lanes == 0 ? y.back() / lanes : 1;
     b.parallelFor(

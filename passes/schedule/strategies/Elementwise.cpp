@@ -1,6 +1,7 @@
-// Chains of elementwise operators with broadcasting. Adjacent axes are merged
-// if every operand has both of them whole or both of them broadcast; the
-// innermost merged axis is vectorized, the outer ones are loops.
+// The strategy for chains of elementwise operators with broadcasting. Two
+// adjacent axes are merged if each operand either has both axes in full or is
+// broadcast along both. The innermost merged axis is vectorized; the others
+// become loops.
 
 #include "passes/schedule/ContiguousRows.h"
 #include "passes/schedule/Strategy.h"
@@ -64,8 +65,8 @@ public:
       Exprs zeros(shape.size(), b.index(0));
       b.store(output, b.load(result, zeros), idx);
     };
-    // If a buffer is part of a larger tensor, its rows may not be contiguous;
-    // then elements are accessed one by one.
+    // If a buffer is part of a larger tensor, its rows may not be contiguous.
+    // In that case, elements are accessed one by one.
     bool isDense =
         hasContiguousRows(output) && llvm::all_of(buffers, hasContiguousRows);
     Type type = widestType(b);
@@ -100,18 +101,19 @@ public:
   }
 
 private:
-  /// The sizes of the merged axes: of the result, of the result as loop trip
-  /// counts (which may be dynamic), and of each input.
+  /// The axes of the result after merging. `sizes` are their sizes, and `trips`
+  /// the same as loop trip counts, which may be dynamic. `inputs` has the sizes
+  /// of each input along these axes, 1 where the input is broadcast.
   struct MergedAxes {
     SmallVector<int64_t> sizes;
     Dims trips;
     SmallVector<SmallVector<int64_t>> inputs;
   };
 
-  /// Merges each axis of the result into the axis outside of it if all operands
-  /// allow it and `continues` holds, which tells whether both axes are
-  /// contiguous with each other in the result's memory. An axis with a dynamic
-  /// size is never merged.
+  /// Merges each axis of the result into the axis before it if all operands
+  /// allow it and if `continues(outside, axis)` says that the two axes are
+  /// contiguous with each other in the result's memory. Axes of dynamic size
+  /// are never merged.
   static MergedAxes
   mergeAxes(GroupView group,
             llvm::function_ref<bool(size_t outside, size_t axis)> continues) {
@@ -154,9 +156,10 @@ private:
     return merged;
   }
 
-  /// Returns the largest number of whole vectors, up to 4,096 elements, that
-  /// divides `size`, so that all blocks are equal; `size` itself if none from
-  /// 512 elements on divides it.
+  /// Returns the number of elements per block if threads divide an axis of
+  /// `size` elements into equal blocks: the largest divisor of `size` from 512
+  /// to 4,096 that is a multiple of `lanes`. Returns `size` if there is no such
+  /// divisor.
   static int64_t blockOf(int64_t size, int64_t lanes) {
     for (int64_t block = 4096; block >= 512; block -= lanes)
       if (block % lanes == 0 && size % block == 0)

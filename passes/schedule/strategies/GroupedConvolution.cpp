@@ -1,11 +1,15 @@
-// The strategy for convolutions with groups of channels as tiled matrix
-// products (ConvolutionLoops.h), and its plans.
+// The strategy for convolutions with several groups of channels as tiled matrix
+// products, and its plans. The loops are in ConvolutionLoops.h.
 //
-// A panel of weights belongs to one group, and its tiles read only the input
-// channels of that group. Its columns are all output channels of the group, or
-// a part of them that fills vectors, possibly narrow ones. Order "tiles", for
-// small weights: for each tile of positions, all panels. Order "panels", for
-// large weights: for each panel, all positions.
+// A panel of packed weights belongs to one group of channels; its tiles read
+// only the input channels of that group. The columns of a panel are all output
+// channels of the group, or a fraction of them that fills vectors, possibly
+// narrow ones.
+//
+// The plan's entry `order` names the outer loop. With "tiles" (for small
+// weights), the kernel multiplies all panels for each tile of output positions.
+// With "panels" (for large weights), it processes all output positions for each
+// panel.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -20,7 +24,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The output channels of a panel and the positions of a tile.
+/// A candidate for the plan: the output channels of a panel (`columns`) and the
+/// output positions of a tile (`rows`).
 struct Choice {
   int64_t columns, rows;
 };
@@ -142,8 +147,8 @@ private:
                const TargetDescription &target)
         : vectors(vectorsOf(anchor, columns, target).lanes.size()),
           panels(anchor.channels() / columns),
-          // Narrow vectors take as long as wide ones, so count each as a full
-          // one.
+          // A narrow vector takes as long as a wide one, so count each vector
+          // as a full one.
           model(anchor.positions().most(),
                 vectors * target.maxLanes(anchor.type()), anchor.steps(),
                 target, anchor.type(),

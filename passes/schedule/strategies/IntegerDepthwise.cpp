@@ -1,15 +1,18 @@
-// Depthwise convolutions of integers in whole registers.
+// The strategy for depthwise convolutions of integers in whole vector
+// registers.
 //
-// If a dot-product instruction sums groups of adjacent int8 products
-// (kernel.dot with two vector operands), each group consists of kernel columns:
-// the input at four of them is interleaved in registers (StreamInput.h), and
-// the weights are packed the same way.
+// The target must have a dot-product instruction that sums groups of four
+// adjacent int8 products (kernel.dot with two vector operands). Here, the four
+// products of a group belong to four kernel columns of the same channel. The
+// input at these kernel columns is interleaved in registers (StreamInput.h),
+// and the weights are packed in the same order. For three kernel columns a, b,
+// c of channels 0, 1, ...:
 //
-//   x at kernel columns 0 to 2, interleaved with a zero column
-//                                               a0 b0 c0 0  a1 b1 c1 0  ..
+//   x, interleaved with a column of zeros       a0 b0 c0 0  a1 b1 c1 0  ..
 //   times the packed weights, summed in groups  one 32-bit lane per channel
 //
-// All windows must be inside of the input (FormIntegerDots pads it).
+// All windows must be inside of the input; FormIntegerDots pads the input
+// before.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -33,8 +36,8 @@ public:
            reachesInside(conv, group.target);
   }
 
-  /// Whether the input contains the elements that vectors load beyond the last
-  /// window of a row.
+  /// Whether the input also contains the elements after the last window of a
+  /// row that the kernel loads because it loads whole vectors.
   static bool reachesInside(ConvOp conv, const TargetDescription &target) {
     WindowAxis columns = windowAxes(conv).back();
     int64_t reach = (columns.kernel - 1) * columns.dilation + 1;
@@ -47,9 +50,10 @@ public:
     static const PlanKey keys[] = {{"columns", 1, 1 << 16}, {"rows", 1, 2}};
     return keys;
   }
-  /// There is one plan. With `rows` 2, two result rows are computed together,
-  /// and each input row that both read is loaded and interleaved only once (2
-  /// of 4 input rows for a 3x3 window with stride 1).
+  /// Returns the only plan. With `rows` = 2, two result rows are computed
+  /// together, and each input row that both of them read is loaded and
+  /// interleaved only once. For a 3x3 window with stride 1, these are 2 of the
+  /// 4 input rows.
   SmallVector<Plan> plans(GroupOnTarget group) const override {
     auto conv = cast<ConvOp>(group.anchor());
     ChannelStream stream = *ChannelStream::of(conv, group.target);
@@ -80,8 +84,8 @@ public:
     if (!stream.crossesPositions())
       return;
     addBiasBehind(conv);
-    // Per-channel operands of the epilogue need the layout of the weights, with
-    // the first channels repeated at the end.
+    // The epilogue's per-channel operands need the layout of the weights, in
+    // which the first channels are repeated at the end.
     SmallVector<OpOperand *> uses;
     for (BlockArgument argument : group.block->getArguments())
       if (tensorType(argument).getNumElements() == stream.channels &&
@@ -101,8 +105,8 @@ public:
 private:
   /// Packs the operand of `use` with its first channels repeated at the end,
   /// since a vector may begin at any channel and continue with the first
-  /// channels of the next position. In the group, the packing appears as a last
-  /// panel that is wider than its channels.
+  /// channels of the next position. The UnpackPanelsOp in the group describes
+  /// this layout as a tail panel that is wider than the number of channels.
   static void packWithMore(GroupOp group, OpOperand &use,
                            const ChannelStream &stream, int64_t together,
                            int64_t axes) {
@@ -132,8 +136,8 @@ private:
                                    together, axes));
   }
 
-  /// Replaces the bias of the convolution by a separate AddOp, so that the bias
-  /// is read like other per-channel operands.
+  /// Replaces the convolution's bias by an AddOp after the convolution, so that
+  /// the bias is read like the other per-channel operands.
   static void addBiasBehind(ConvOp conv) {
     Value bias = conv.getBias();
     auto argument = dyn_cast_or_null<BlockArgument>(bias);

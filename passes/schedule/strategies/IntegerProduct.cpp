@@ -1,11 +1,13 @@
-// Matrix products of int8 or similar integers in register tiles.
+// The strategy for matrix products of int8 or similar integers in register
+// tiles:
 //
 //   [..., M, K] x [..., K, N] -> si32
 //
-// for targets with instructions that sum groups of adjacent products
-// (kernel.dot). Weights are packed in such groups. A computed right operand is
-// read in place, one row per step of the group, and interleaved in registers.
-// FormIntegerDots has removed zero points before.
+// The target must have an instruction that sums groups of adjacent products
+// along K (kernel.dot). Constant weights are packed such that the elements of a
+// group are adjacent. A computed right operand is read in place, one matrix row
+// for each K index of a group, and interleaved in registers. FormIntegerDots
+// has already removed zero points.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/DotTile.h"

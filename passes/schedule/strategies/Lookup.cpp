@@ -1,10 +1,10 @@
-// Functions of 8-bit integers as table lookups.
+// The strategy for functions of one 8-bit integer, computed by table lookup.
 //
-// The group is a gather of int8 elements from a table of 256
-// (decide-form-tables). Whole registers of indices are looked up at once
-// (vector.gather with unsigned 8-bit indices) in a table that stays in
-// registers. If the tensor is not a whole number of registers, the last one
-// overlaps the previous one.
+// The fusion group is a gather of int8 elements from a table of 256 elements,
+// which the pass decide-form-tables creates. The table stays in registers, and
+// whole registers of indices are looked up at once (vector.gather with unsigned
+// 8-bit indices). If the tensor does not fill a whole number of registers, the
+// last register overlaps the previous one.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/ContiguousRows.h"

@@ -1,11 +1,12 @@
-// The fallback for any group: loops over the result's elements.
+// The fallback strategy for any group: loops over the result's elements.
 //
-// Each element is computed on demand through the group. The last axis is
-// vectorized if every operator supports vectors. If tensors are concatenated
-// along that axis, each of them gets a loop of its own, so that no element
-// needs a select and vectors apply. If the last operator is a refill (a move of
-// all elements into another shape) into one axis, the loops run over the axes
-// of its operand, and each element is stored at its linear index.
+// Each element is computed on demand, together with the elements of the group's
+// intermediate tensors that it depends on. The last axis is vectorized if every
+// operator supports vectors. If tensors are concatenated along that axis, each
+// of them gets its own loop, so that no element needs a select and vectors can
+// be used. If the last operator is a refill (a move of all elements into
+// another shape) into a one-dimensional result, the loops run over the axes of
+// the refill's operand, and each element is stored at its linear index.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
@@ -34,8 +35,9 @@ public:
     if (refill)
       result = refill.getX();
     Dims trips = dimsOf(result);
-    // Threads per SM that are enough: one warp per scheduler if the group only
-    // moves elements or computes them elementwise, more if it has inner loops.
+    // The number of threads per SM that keeps the device busy: one warp per
+    // scheduler if the group only moves elements or computes them elementwise,
+    // more if each element takes an inner loop.
     bool moves = isCheap(group);
     int64_t enough =
         moves ? 4 * group.target.device.warp : group.target.device.busyThreads;
@@ -72,8 +74,9 @@ public:
     if (b.target.isDevice())
       return emitForDevice(b, result, refill);
     Dim last = shape.empty() ? Dim(1) : shape.back();
-    // The boundaries between the operands of concatenations along the last
-    // axis. Vectors are used only if the parts between boundaries fill them.
+    // The positions along the last axis at which a concatenation changes from
+    // one operand to the next. Vectors are used only if the sections between
+    // these positions are on average at least one vector long.
     SmallVector<int64_t> cuts = cutsOf(joins);
     if (!joins.empty() &&
         partCount(cuts) * b.target.maxLanes(type) > cuts.back())
@@ -155,18 +158,20 @@ private:
     return run;
   }
 
-  /// Returns the concatenations at whose boundaries the loop over the last axis
-  /// is split. None on a device, and none if the target uses whole registers
-  /// only, which the parts rarely fill.
+  /// Returns the concatenations at whose operand boundaries the loop over the
+  /// last axis is split. Returns none on a device. Also returns none if the
+  /// target uses whole registers only, since the sections between boundaries
+  /// rarely fill them.
   static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
     return b.target.isDevice() || b.target.wholeRegisters
                ? SmallVector<ConcatOp>()
                : joinsInPlace(b.group, result);
   }
 
-  /// Returns the concatenations of static sizes along the last axis, with the
-  /// shape of `result`, that reach `result` through elementwise operators only,
-  /// so that their elements have the indices of the result's.
+  /// Returns the concatenations along the last axis with static sizes whose
+  /// elements have the same index as the result elements computed from them:
+  /// the concatenation has the shape of `result`, and only elementwise
+  /// operators lie between the two.
   static SmallVector<ConcatOp> joinsInPlace(GroupView group, Value result) {
     SmallVector<ConcatOp> joins;
     Dims shape = dimsOf(result);
@@ -187,8 +192,9 @@ private:
     return joins;
   }
 
-  /// Returns the boundaries of the operands of `joins` along the last axis,
-  /// including both ends.
+  /// Returns the positions along the last axis at which an operand of `joins`
+  /// begins or ends, in ascending order without duplicates, from 0 to the size
+  /// of the axis.
   static SmallVector<int64_t> cutsOf(ArrayRef<ConcatOp> joins) {
     SmallVector<int64_t> cuts = {0};
     for (ConcatOp join : joins) {
@@ -204,8 +210,9 @@ private:
     return static_cast<int64_t>(cuts.size()) - 1;
   }
 
-  /// Calls `body` for each part of the last axis; within a part, each
-  /// concatenation is replaced by one of its operands.
+  /// Emits one loop for each section of the last axis between two adjacent
+  /// `cuts`. Within a section, all elements of a concatenation come from one
+  /// operand, which replaces the concatenation while `body` emits the code.
   static void forJoined(KernelBuilder &b, ArrayRef<ConcatOp> joins,
                         ArrayRef<int64_t> cuts, Type type, ArrayRef<Expr> outer,
                         llvm::function_ref<void(Expr, int64_t)> body) {
@@ -233,9 +240,9 @@ private:
   }
 
   /// Whether vectors narrower than a register pay off although the target
-  /// computes in whole registers: if the group only moves int8 elements or
-  /// takes their maximum. Narrower copies use other registers than computation,
-  /// and half a register loads and stores well.
+  /// otherwise computes in whole registers. They do if the group only copies
+  /// int8 elements or takes their maximum: narrower copies use other registers
+  /// than computation, and loads and stores of half a register are fast.
   static bool takesNarrowerVectors(KernelBuilder &b) {
     return b.target.wholeRegisters &&
            llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
@@ -249,9 +256,10 @@ private:
             shapeOf(op.getOperand(0)) == shapeOf(op.getResult(0)));
   }
 
-  /// Calls `body` for [0, size) in vectors of int8, each half as wide as the
-  /// previous one. If the group computes with them, only down to half a
-  /// register; the remaining elements then follow one by one.
+  /// Emits `body` for the int8 elements [0, size): first in whole registers,
+  /// then in vectors that are each half as wide as the previous one. If the
+  /// group does more than copy, vectors have at least half a register, and the
+  /// remaining elements are processed one by one.
   static void forNarrowerVectors(KernelBuilder &b, int64_t size,
                                  llvm::function_ref<void(Expr, int64_t)> body) {
     int64_t at = 0, widest = b.target.vectorBytes.front();

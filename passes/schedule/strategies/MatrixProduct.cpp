@@ -1,6 +1,10 @@
-// Matrix products in register tiles: [..., M, K] x [..., K, N]. The right
-// operand is packed into panels (weights) or read in place row by row
-// (activations); elements of the left operand are read in place and broadcast.
+// The strategy for float matrix products in register tiles:
+//
+//   [..., M, K] x [..., K, N]
+//
+// The right operand is packed into panels if it is a constant (weights); if it
+// is computed (activations), it is read in place row by row. Elements of the
+// left operand are read in place and broadcast.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"

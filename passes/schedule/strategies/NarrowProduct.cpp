@@ -1,15 +1,17 @@
-// Matrix products with 2-, 4- or 8-bit weights in register tiles.
+// The strategy for matrix products [..., M, K] x [K, N] with 2-, 4- or 8-bit
+// weights in register tiles.
 //
-// [..., M, K] x [K, N], where weights stay packed in memory and have a scale
-// for each block of steps. For a single row, as in token generation, the
-// products of a block are summed without scale and zero point, so that a weight
-// costs little more than its load:
+// The weights stay packed in memory and have a scale, and possibly a zero
+// point, for each block of K indices. If the left operand has a single row, as
+// in token generation, the products of a block are summed without scale and
+// zero point, so that a weight costs little more than its load. `number` is a
+// weight as stored:
 //
 //   sum += scale * (sum over the block of x * number
 //                   - zero * sum over the block of x)
 //
-// If several rows share a weight, it is dequantized first, as the operator is
-// defined.
+// If several rows share a weight, the weight is dequantized first, as the
+// operator is defined.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"
@@ -98,8 +100,8 @@ private:
     return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
                      target, elementOf(product.getA()));
   }
-  /// Estimates the cycles of a matrix product in tiles of this shape, including
-  /// the dequantization of each weight once for all rows of a tile.
+  /// Estimates the cycles of a matrix product in tiles of this shape. Includes
+  /// the dequantization of each weight, once for all rows of a tile.
   static double cycles(const TileModel &model, const TileChoice &tile) {
     constexpr double perWeight = 2;
     return model.cycles(tile) * (1 + perWeight / double(tile.rows));
@@ -109,8 +111,8 @@ private:
     TileModel floats = model(product, target);
     std::vector<TileChoice> tiles = floats.ranked();
     // Each vector of sums needs two more registers: one for its scales, and one
-    // for its zero points or its partial sums of a block of steps. `onTheWay`
-    // registers hold weights during dequantization.
+    // for its zero points or for its partial sums of a block of K indices.
+    // Another `onTheWay` registers hold weights during dequantization.
     constexpr int64_t onTheWay = 6;
     auto fits = [&](const TileChoice &tile) {
       return tile.vectors * (tile.rows + 2) + onTheWay <=
@@ -181,8 +183,8 @@ private:
       loops.store(tile, product.getResult(), place, firstColumn);
     }
 
-    /// Loads the scales or zero points of a block of steps for the columns of
-    /// vector `v`; a scalar if all columns have the same one.
+    /// Loads the scales or zero points of a block of K indices for the columns
+    /// of vector `v`. Returns a scalar if all columns have the same value.
     Expr parameter(const std::optional<PackedPanels> &panels, Value from,
                    Expr block, size_t v, StringRef name) {
       Expr loaded = panels ? panels->load(b, place.panel, block, offsets[v],
@@ -191,8 +193,9 @@ private:
       return named(convert(loaded, type), name + "_" + Twine(v));
     }
 
-    /// Calls `use` for each step of a block of steps, with the left operand's
-    /// elements of all rows of the tile and with the unpacked weights.
+    /// Emits a loop over the K indices of a block. For each K index, `use` gets
+    /// the carried values, the left operand's elements in all rows of the tile,
+    /// and the unpacked weights. Returns the carried values after the loop.
     Exprs overSteps(
         Expr block, ArrayRef<Expr> carried,
         llvm::function_ref<void(Exprs &, ArrayRef<Expr>, ArrayRef<Expr>)> use) {
@@ -227,8 +230,9 @@ private:
       });
     }
 
-    /// Adds a block of steps to the sums of a tile with a single row, applying
-    /// the block's scale to the sum of its products.
+    /// Adds the products of a block of K indices to the sums of a tile with a
+    /// single row. The block's scale is applied once, to the sum of the
+    /// products.
     void addBlock(Expr block, Exprs &sums) {
       size_t count = sums.size();
       Exprs parts;
@@ -257,8 +261,8 @@ private:
       }
     }
 
-    /// Adds a block of steps to the sums of a tile with several rows, which
-    /// share the dequantized weights.
+    /// Adds the products of a block of K indices to the sums of a tile with
+    /// several rows, which share the dequantized weights.
     void addFloats(Expr block, Exprs &sums) {
       size_t count = vectors.lanes.size();
       Exprs factors, terms;

@@ -1,9 +1,11 @@
-// Constant padding of a tensor by contiguous runs.
+// The strategy for constant padding of a tensor by contiguous runs.
 //
-// From the last padded axis on, each row of the result consists of contiguous
-// runs: padding, a row of the input, padding. No element needs a bounds check.
+// The axes from the last padded one on form a row of the result. Each row
+// consists of contiguous runs of padding, input and padding again, so that no
+// element needs a bounds check. If an outer axis is padded, some rows are
+// padding only:
 //
-//   row of the result     v v v | x x x x x x x x x x | v v
+//   row with input        v v v | x x x x x x x x x x | v v
 //   row of padding only   v v v v v v v v v v v v v v v v v
 
 #include "passes/schedule/ContiguousRows.h"
@@ -15,11 +17,12 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The PadOp that a group consists of, and its runs.
+/// The PadOp of a group that computes nothing else, and the lengths in elements
+/// of the contiguous runs in a row of its result.
 struct Runs {
   PadOp pad;
-  /// The last padded axis, and the number of elements per position of that
-  /// axis.
+  /// The last padded axis, and the number of elements from one index of that
+  /// axis to the next.
   int64_t axis = 0, inner = 1;
 
   static std::optional<Runs> of(GroupView group) {
@@ -52,17 +55,19 @@ struct Runs {
 class PaddingStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override {
-    // Shorter runs do not make up for the overhead of their loops. If the
-    // target prefers small code, the code of these loops is too large.
+    // Runs shorter than this do not make up for the overhead of their loops. If
+    // the target prefers small code, the strategy is not used, as its loops are
+    // too much code.
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
     return runs && runs->inside() >= leastRun && !group.target.isDevice() &&
            !group.target.smallCode && !fillsRegisters(*runs, group.target);
   }
 
-  /// Whether one position of the padded axis fills at least half a register on
-  /// a target with slow partial registers. Then the loop nest copies positions
-  /// well without runs (LoopNest.cpp).
+  /// Whether one index of the padded axis has elements for at least half a
+  /// register, on a target where partial registers are slow. In that case the
+  /// loop nest (LoopNest.cpp) copies the elements fast enough without this
+  /// strategy.
   static bool fillsRegisters(Runs &runs, const TargetDescription &target) {
     return target.wholeRegisters &&
            2 * runs.inner >= target.maxLanes(elementOf(runs.pad.getResult()));
@@ -82,6 +87,7 @@ public:
     x = b.view(x, rowsOfX);
     y = b.view(y, rowsOfY);
     // If a buffer is part of a larger tensor, its rows may not be contiguous.
+    // In that case, elements are moved one by one.
     if (!hasContiguousRows(x) || !hasContiguousRows(y))
       return elementByElement(b);
     Type type = elementOf(pad.getResult());

@@ -1,9 +1,10 @@
-// The strategy for convolutions with too few output channels to fill vectors,
-// with positions in lanes (PositionTiles.h), and its plans.
+// The strategy for convolutions with too few output channels to fill vectors:
+// the lanes of a vector are adjacent output positions (PositionTiles.h).
 //
-// In a plan, `channels` and `vectors` are those of a tile, `lines` the result
-// rows whose input rows are copied together, and `parts` the number of threads
-// that can have a copy.
+// The entries of a plan: a tile has `channels` output channels and `vectors`
+// vectors of positions. The input rows for `lines` result rows are copied to
+// scratch memory together. `parts` is the number of such copies, one per
+// thread.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/GroupCost.h"
@@ -18,8 +19,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The most kernel columns of a convolution, since the code for them is
-/// unrolled.
+/// The most kernel columns of a convolution for this strategy, since the code
+/// for them is unrolled.
 constexpr int64_t mostKernelColumns = 16;
 
 class PositionConvolutionStrategy : public Strategy {
@@ -29,16 +30,17 @@ public:
     if (!anchor.conv || group.savesMemory ||
         windowAxes(anchor.conv).back().kernel > mostKernelColumns)
       return false;
-    // Convolutions with enough output channels to fill a vector are left to the
-    // strategy "convolution", which has channels in lanes. The estimates below
-    // are not consulted, since they are least reliable for short vectors: with
-    // 8 channels on armv7-a, a multiply-add takes 0.93 instructions with
-    // positions in lanes, and 0.37 with channels in lanes (November 2026).
+    // Convolutions whose output channels fill a vector are left to the strategy
+    // "convolution", in which lanes are output channels. The estimates below
+    // are not consulted for these, since they are least reliable for short
+    // vectors: with 8 channels on armv7-a, a multiply-add takes 0.93
+    // instructions if lanes are positions, and 0.37 if lanes are channels
+    // (November 2026).
     if (shapeOf(anchor.conv.getResult()).back() >=
         group.target.maxLanes(anchor.type()))
       return false;
-    // Positions in lanes must cost less than this fraction of the estimate for
-    // channels in lanes, as both estimates have errors.
+    // The estimate for positions in lanes must be less than this fraction of
+    // the estimate for channels in lanes, since both estimates have errors.
     constexpr double surely = 0.9;
     PositionTiles tiles(anchor, group.target);
     ConvolutionTiles channels(anchor, group.target);

@@ -1,9 +1,10 @@
-// RNN, GRU and LSTM layers with constant weights.
+// The strategy for RNN, GRU and LSTM layers with constant weights.
 //
-// Each time step reads all recurrent weights once. They are packed into panels
-// of as many columns as are summed at once, so that memory is read
-// sequentially. If the weights exceed the L2 cache, every other step reads the
-// panels in reverse order: those that were read last are still in the cache.
+// Each time step reads all recurrent weights once. The weights are packed into
+// panels, so that memory is read sequentially; a panel has the columns that are
+// summed together in registers. If the weights exceed the L2 cache, every other
+// time step reads the panels in reverse order, since the panels that were read
+// last are still in the cache.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -23,8 +24,8 @@ public:
         group.results() != anchor->getResults())
       return false;
     Value weights = weightsOf(anchor).get();
-    // The last gate of a GRU is summed separately from the others, so each
-    // single gate must consist of whole panels.
+    // The sums of the last gate of a GRU are computed separately from those of
+    // the other gates, so each gate must consist of whole panels.
     int64_t width =
         isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
     return isa<Float32Type>(elementOf(weights)) &&
@@ -53,8 +54,8 @@ public:
       std::swap(plans[0], plans[1]);
     return plans;
   }
-  /// Estimates one load of weights per vector multiply-add, in each time step
-  /// of each sequence.
+  /// Estimates the cycles of the matrix-vector products: for each time step of
+  /// each sequence, one load and one multiply-add per vector of weights.
   double cost(GroupOnTarget group, const Plan &) const override {
     Operation *anchor = group.anchor();
     Value weights = weightsOf(anchor).get();
@@ -95,8 +96,9 @@ public:
   }
 
 private:
-  /// Returns the cycles of the matrix-vector product of one time step of one
-  /// sequence, if they are enough to divide it among threads.
+  /// Returns the cycles of the matrix-vector product in one time step of one
+  /// sequence; nothing if these are too few to divide the product among
+  /// threads.
   static std::optional<int64_t>
   cyclesOfSharedStep(Operation *anchor, const TargetDescription &target) {
     Value weights = weightsOf(anchor).get();

@@ -1,17 +1,19 @@
-// Reductions along the last axes.
+// The strategy for reductions over at least the last axis.
 //
-// Turns a reduction over at least the last axis, with elementwise operators
-// before and after it, into loops over rows: vectors along the reduced axes,
-// several accumulators to hide latency, and finally a tree over the lanes.
+// Turns the reduction, with the elementwise operators before and after it, into
+// loops over rows (the elements that are reduced to one). The loop along the
+// reduced axes uses vectors and several accumulators, to hide latency. At the
+// end, the accumulators are merged into one vector, and its lanes by a tree of
+// merges.
 //
 //   for each row:
 //     acc0..acc3 = init
 //     for k in steps of 4 vectors: acc_u = combine(acc_u, x[row, k + u])
-//     acc = merge of all; the remaining elements one by one
+//     acc = merge of acc0..acc3 and their lanes; remaining elements one by one
 //     y[row] = epilogue(finish(acc))
 //
-// Reductions that keep the last axis use the loop nest, which vectorizes that
-// axis.
+// Reductions that keep the last axis use the loop nest (LoopNest.cpp), which
+// vectorizes that axis.
 
 #include "dialects/kernel/KernelModule.h"
 #include "passes/schedule/StoredOperands.h"
@@ -50,8 +52,8 @@ public:
     };
     if (takesWarp()) {
       threads = b.threadsOfRow(rows, length());
-      // Narrow the accesses until they divide the row and at least half of the
-      // threads get elements of it.
+      // Narrow the accesses until their width divides the row and at least half
+      // of the threads get elements of the row.
       lanes = lanesOfAccess();
       while (length() % lanes || (lanes > 1 && 2 * length() / lanes < threads))
         lanes /= 2;
@@ -68,8 +70,8 @@ public:
   }
 
 private:
-  /// Merges the trailing reduced axes into one if every buffer that the
-  /// reduction reads can be viewed that way or has a single element.
+  /// Merges the trailing reduced axes into one axis if every buffer that the
+  /// reduction reads can be viewed in that shape or has a single element.
   void findFlatOperands() {
     auto found = storedOperands(reduction.getInput());
     if (!found)
@@ -90,7 +92,8 @@ private:
     return ShapedType::getNumElements(shape.drop_front(merged));
   }
 
-  /// Loads the elements at `at` of the outer axes and `k` of the merged axis.
+  /// Loads the reduction's input at the outer indices in `at` and at index `k`
+  /// of the merged axis.
   Expr load(ArrayRef<Expr> at, Expr k) {
     Exprs place(at);
     if (merged + 1 == shape.size()) {
@@ -107,17 +110,17 @@ private:
     return x;
   }
 
-  /// Whether several threads of a device share a row: if each thread of a warp
-  /// gets at least two elements. Adjacent threads read adjacent elements in one
-  /// transaction.
+  /// Whether several threads of a device share a row. They do if the row has at
+  /// least two elements for each thread of a warp. Adjacent threads read
+  /// adjacent elements in one memory transaction.
   bool takesWarp() {
     Type type = computeType(elementOf(reduction.getInput()));
     return b.target.isDevice() && length() >= 2 * b.target.device.warp &&
            (type.isF32() || type.isInteger(32));
   }
 
-  /// Returns how many elements a device thread reads at once: 16 bytes of the
-  /// group's input with the widest elements.
+  /// Returns how many elements a device thread reads at once: the number that
+  /// fills 16 bytes of the group's input with the widest elements.
   int64_t lanesOfAccess() {
     constexpr int64_t access = 16;
     int64_t elements = access;
@@ -271,8 +274,9 @@ private:
     for (int64_t half = lanes / 2; half > 0; half /= 2) {
       Expr low, high;
       if (b.target.wholeRegisters && half < b.target.maxLanes(acc.type)) {
-        // Partial registers are slow on targets that use whole registers:
-        // combine all lanes with the lanes at distance `half`.
+        // Partial registers are slow on targets that use whole registers.
+        // Instead of the two halves, merge the vector with a copy that is
+        // rotated by `half` lanes.
         int64_t all = std::min(lanes, b.target.maxLanes(acc.type));
         auto places = llvm::to_vector(llvm::map_range(
             llvm::seq(all), [&](int64_t i) { return (i + half) % all; }));
@@ -298,8 +302,8 @@ private:
     return acc;
   }
 
-  /// Returns the lanes for the widest operand of the reduction and of the
-  /// operators before it, at most `length`.
+  /// Returns the number of lanes, at most `length`, for the widest type among
+  /// the operands of the reduction and of the operators before it.
   int64_t lanesFor(int64_t length) {
     Type widest = computeType(elementOf(reduction.getInput()));
     for (Operation &op : llvm::make_range(b.group.block->begin(),
@@ -320,11 +324,11 @@ private:
   SmallVector<bool> reduced;
   /// The first of the trailing axes of `shape` that are merged into one.
   size_t merged;
-  /// Device threads that share a row, and adjacent elements that each reads at
-  /// a time.
+  /// The number of device threads that share a row, and the number of adjacent
+  /// elements that each thread reads at a time.
   int64_t threads = 1, lanes = 1;
-  /// The stored tensors that the reduction reads, each with its buffer viewed
-  /// with the merged axis.
+  /// The stored tensors that the reduction reads, each with a view of its
+  /// buffer in which the trailing reduced axes are merged.
   SmallVector<std::pair<Value, Value>> operands;
 };
 

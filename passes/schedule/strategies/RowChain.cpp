@@ -1,18 +1,18 @@
-// Several convolutions in one kernel, computed row by row.
+// The strategy for several convolutions in one kernel, computed row by row.
 //
 //   row-chain { %1 = group { conv 1x1 }, %2 = group { depthwise 3x3 },
 //               %3 = group { conv 1x1 } }
 // ->
 //   for each row of the result, image by image:
-//     those rows of %1 that its window reads and that are not computed yet
-//     one row of %2
-//     the row of %3
+//     compute the rows of %1 in the window of %2 that are not computed yet
+//     compute one row of %2 from them
+//     compute the row of %3 from the row of %2
 //
-// Intermediate tensors are never stored as a whole. Rows of the first result
-// are in a ring buffer with as many rows as a window reads; one row of the
-// depthwise result is stored. Rows are recomputed only at the boundaries
-// between threads: each thread begins with the rows that its first window
-// reads. The first or the last convolution may be missing.
+// Intermediate tensors are never stored as a whole. The rows of %1 are in a
+// ring buffer with as many rows as a depthwise window reads; a single row of %2
+// is stored. Rows are recomputed only at the boundaries between threads: each
+// thread begins with the rows that its first window reads. The first or the
+// last convolution may be missing.
 
 #include "passes/schedule/RowChain.h"
 #include "passes/schedule/Anchors.h"
@@ -58,9 +58,9 @@ public:
 private:
   ConvOp filter() { return depthwiseOf(chain.depthwise); }
 
-  /// Emits the work of one thread: rows [first, end) of the result, with the
-  /// rows of all images numbered consecutively. `memory` is the number of its
-  /// scratch buffer.
+  /// Emits the work of one thread: rows [first, end) of the result, where the
+  /// rows of all images are numbered consecutively. `memory` is the index of
+  /// the thread's slice in each scratch buffer.
   void part(Expr memory, Expr first, Expr end) {
     if (images == 1)
       return imageRows(b.index(0), memory, first, end);
@@ -95,9 +95,9 @@ private:
            });
   }
 
-  /// Computes those rows of the first convolution's result that the depthwise
-  /// window of result row `row` reads, from row `made` on, which is the first
-  /// one that is not computed yet. Returns the row after the last computed one.
+  /// Computes the rows of the first convolution's result that the depthwise
+  /// window of result row `row` reads. Rows before `made` are already computed.
+  /// Returns the row after the last computed one.
   Expr throughWindowOf(Expr image, Expr row, Expr made, Expr memory) {
     Expr behind = named(row * double(axis.stride) +
                             double(axis.reach() + 1 - axis.low),
@@ -148,7 +148,7 @@ private:
   KernelBuilder &b;
   RowChain chain;
   ArrayRef<int64_t> x, y;
-  WindowAxis axis; // the axis of rows
+  WindowAxis axis; // the axis of image rows
   int64_t images, rows;
   Value ring, line;
 };
@@ -169,7 +169,7 @@ public:
                  {{"parts", RowChain::of(group)->parts(group.target)}})};
   }
 
-  /// Returns the sum of the costs of the chain's convolutions.
+  /// Returns the sum of the estimated cycles of the chain's convolutions.
   double cost(GroupOnTarget group, const Plan &) const override {
     double cycles = 0;
     for (GroupOp stage : RowChain::of(group)->stages())

@@ -1,11 +1,12 @@
-// The strategy for convolutions of narrow types in registers that hold matrix
-// tiles (TileWindows.h), and its plans.
+// The strategy for convolutions of narrow types in registers that hold
+// two-dimensional tiles of a matrix, and its plans. The loops are in
+// TileWindows.h.
 //
 // In a plan, `lines` is the number of result rows that are computed together
-// from a copy of their input rows; 0 if the convolution is a plain matrix
-// product. `parts` is the number of threads that can have such a copy. Weights
-// are packed as for vector dot products (Convolution.cpp), which remain the
-// choice for few positions or channels.
+// from a copy of their input rows; 0 if the convolution is one matrix product,
+// without a copy. `parts` is the number of such copies, one per thread. Weights
+// are packed as for the vector dot products of Convolution.cpp, which remain
+// faster for few positions or channels.
 
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"

@@ -1,10 +1,11 @@
-// Matrix products of narrow types in registers that hold matrix tiles
-// (RegisterTiles.h).
+// The strategy for matrix products of narrow types in registers that hold
+// two-dimensional tiles of a matrix (RegisterTiles.h):
 //
 //   [..., M, K] x [K, N] -> si32 or f32
 //
-// if the target has such registers and there are enough rows. Otherwise
-// IntegerProduct.cpp uses vector dot products; both pack weights alike.
+// The target must have such registers, and there must be enough rows (M). In
+// other cases, IntegerProduct.cpp uses vector dot products; both strategies
+// pack weights alike.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/DotTile.h"
@@ -43,7 +44,7 @@ public:
     if (loops.oneMatrix)
       rows = b.view(rows, {loops.rows.most(), *loops.steps.known()});
     if (!rows)
-      return emitDotProduct(b, /*rows=*/1); // a part of a larger tensor
+      return emitDotProduct(b, /*rows=*/1); // `left` is not contiguous
     PackedPanels panels = *PackedPanels::of(b, product.getB());
     int64_t blockRows = b.plan.number("rows"),
             panelWidth = b.plan.number("columns");

@@ -1,24 +1,29 @@
-// Transposes in square tiles.
+// The strategy for transposes in square tiles.
 //
-// If the last axis moves, rows of the input are columns of the result, so that
-// an element-wise loop touches another cache line of one of them for each
-// element. Instead, as many rows as a vector has lanes are loaded, transposed
-// in registers (LaneShuffles.h), and stored as rows.
+// If the transpose moves the last axis, rows of the input become columns of the
+// result. A loop over single elements would then touch another cache line of
+// the input or of the result for each element. Instead, a tile has as many
+// input rows as a vector has lanes: its rows are loaded as vectors, transposed
+// in registers (LaneShuffles.h), and stored as rows of the result.
 //
-// A work item is a panel of the input. It has either as many rows as a cache
-// line of the result has elements, and all columns, or as many columns as a
-// cache line of the input has elements, and all rows. With the former, each
-// cache line of the result is written once as a whole, and input rows are read
-// sequentially; with the latter, each cache line of the input is read once, and
-// result rows are written sequentially. The former is chosen if rows of the
-// result map to more sets of the L1 cache than rows of the input, or to as many
-// and are closer together. Panels are one tile wide if their lines would not
-// stay in the L1 cache. If sizes are not whole vectors, the last tile overlaps
-// the previous one, in the same work item.
+// A work item is a panel of the input, of one of two kinds:
 //
-// If there are few rows, as for the color planes of an image, and their columns
-// become the second-to-last axis of the result, one vector of each row is
-// interleaved into as many contiguous vectors:
+//   - all columns of some rows, as many as a cache line of the result has
+//     elements. Each cache line of the result is written once as a whole, and
+//     input rows are read sequentially.
+//   - all rows of some columns, as many as a cache line of the input has
+//     elements. Each cache line of the input is read once, and result rows are
+//     written sequentially.
+//
+// The first kind is chosen if rows of the result map to more sets of the L1
+// cache than rows of the input, or to equally many and result rows are closer
+// together. If the lines of a panel would not stay in the L1 cache, panels are
+// only one tile wide. If sizes are not multiples of a vector, the last tile
+// overlaps the previous one in the same work item.
+//
+// If there are few rows (for example the color planes of an image) and their
+// columns become the second-to-last axis of the result, there are no square
+// tiles. One vector of each row is loaded, and the vectors are interleaved:
 //
 //   a0 a1 a2 a3
 //   b0 b1 b2 b3  ->  a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
@@ -38,9 +43,9 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Returns the only transpose of a group, if its input is computed by
-/// vectorizable cheap operators and only elementwise operators follow it; null
-/// otherwise.
+/// Returns the only transpose of a group if vectorizable cheap operators
+/// compute its input and only elementwise operators follow it; null in other
+/// cases.
 TransposeOp transposeOf(GroupView group) {
   TransposeOp found;
   llvm::SmallDenseSet<Value> behind;
@@ -67,17 +72,18 @@ TransposeOp transposeOf(GroupView group) {
 
 constexpr int64_t mostFewRows = 4;
 
-/// Whether the input has so few rows, whose columns become the second-to-last
-/// axis of the result, that the rows are interleaved.
+/// Whether the rows of the input are interleaved instead of transposed in
+/// square tiles: there are at most mostFewRows rows, and their columns become
+/// the second-to-last axis of the result.
 bool hasFewRows(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   return shapeOf(op.getX())[perm.back()] <= mostFewRows &&
          perm.end()[-2] == int64_t(perm.size()) - 1;
 }
 
-/// Returns the lanes of the vectors of a tile; 0 if they cannot hold some
-/// element type of the group. Larger square tiles would take more code and
-/// hardly be faster.
+/// Returns the lanes of the vectors of a tile: at most 8, or 16 if few rows are
+/// interleaved, since larger tiles would take more code and hardly be faster.
+/// Returns 0 if the group has an element type that vectors cannot hold.
 int64_t lanesOf(GroupOnTarget group) {
   int64_t lanes = hasFewRows(transposeOf(group)) ? 16 : 8;
   for (Operation &op : group.block->without_terminator())
@@ -109,8 +115,7 @@ public:
   }
 
   void emit() {
-    // The axes other than the input's rows and columns, in the order of the
-    // result.
+    // The axes other than the input's rows and columns, in the result's order.
     SmallVector<std::pair<int64_t, std::string>> axes;
     Dims parts;
     for (auto [place, axis] : llvm::enumerate(perm))
@@ -150,12 +155,13 @@ public:
 private:
   static constexpr int64_t lineBytes = 64;
 
-  /// Interleaves all columns of a matrix with few rows. `at` has the index of
-  /// the matrix on the outer axes; `part` is its number in the result.
+  /// Interleaves all columns of a matrix with few rows. `at` holds the indices
+  /// of the matrix on the other axes; `part` is the number of the matrix in the
+  /// result.
   void overColumns(Exprs &at, Expr part) {
     int64_t count = x[rowAxis], columns = x[columnAxis];
-    // If the result is part of a larger tensor, its rows are not contiguous:
-    // move elements one by one.
+    // If the result is part of a larger tensor, its rows are not contiguous. In
+    // that case, move elements one by one.
     if (!b.isContiguous(0)) {
       forCoveringTiles(b, columns, 1, "column", [&](Expr column) {
         at[columnAxis] = column;
@@ -176,8 +182,8 @@ private:
     b.outputs[0] = saved;
   }
 
-  /// Interleaves one vector of each of the few rows, from `column` on, and
-  /// stores the result.
+  /// Interleaves one vector of each of the few rows, which begins at input
+  /// column `column`, and stores the result.
   void interleave(Exprs &at, Expr column, Expr part) {
     int64_t count = x[rowAxis];
     SmallVector<Value> rows;
@@ -200,7 +206,7 @@ private:
     }
   }
 
-  /// Returns the index in the result of an element of the input.
+  /// Returns the index in the result of the input element with index `at`.
   Exprs inResult(ArrayRef<Expr> at) {
     Exprs to;
     for (int64_t axis : perm)
@@ -208,7 +214,7 @@ private:
     return to;
   }
 
-  /// Returns the bytes from one index of an axis to the next.
+  /// Returns the distance in bytes from one index of an axis to the next.
   static int64_t pitchOf(Value v, int64_t axis) {
     int64_t bytes = bytesPerElement(elementOf(v));
     for (int64_t size : shapeOf(v).drop_front(axis + 1))
@@ -216,10 +222,11 @@ private:
     return bytes;
   }
 
-  /// Returns how many rows or columns a panel has if their cache lines are
-  /// `pitch` bytes apart: as many as a cache line has elements if these lines
-  /// stay in the L1 cache (beside as many other lines that are read, if these
-  /// lines are written tile by tile).
+  /// Returns the width of a panel in rows or columns; the cache lines of
+  /// adjacent rows or columns are `pitch` bytes apart. A panel is as wide as a
+  /// cache line has elements if its lines stay in the L1 cache, else one tile
+  /// wide. If these lines are written tile by tile, the cache must also hold as
+  /// many lines that are read.
   int64_t widthOfPanel(int64_t pitch) const {
     int64_t ofLine = lineBytes / elementBytes, way = b.target.l1WayBytes;
     if (way == 0 || ofLine % lanes != 0 || ofLine > x[outerAxis])
@@ -228,14 +235,15 @@ private:
     return lines * way <= setsOf(pitch) * b.target.l1Bytes ? ofLine : lanes;
   }
 
-  /// Returns the number of L1 sets to which lines `pitch` bytes apart map.
+  /// Returns the number of L1 sets to which lines that are `pitch` bytes apart
+  /// map.
   int64_t setsOf(int64_t pitch) const {
     int64_t way = b.target.l1WayBytes;
     return way ? std::min(way / std::gcd(pitch, way), way / lineBytes) : 1;
   }
 
-  /// Emits a panel: `ofPanel` input rows from `first` on with all columns, or
-  /// `ofPanel` columns from `first` on with all rows.
+  /// Emits the tiles of a panel: `ofPanel` input rows, from `first` on, with
+  /// all columns; or `ofPanel` columns, from `first` on, with all rows.
   void overPanel(Exprs &at, Expr first, int64_t ofPanel) {
     int64_t along = overColumnsFirst ? columnAxis : rowAxis;
     StringRef name = overColumnsFirst ? "column" : "row",
@@ -252,7 +260,7 @@ private:
     });
   }
 
-  /// Emits the tile at (row, column) of the input; `at` holds the indices on
+  /// Emits the tile at (row, column) of the input. `at` holds the indices on
   /// the other axes.
   void tile(Exprs &at, Expr row, Expr column) {
     Type type = elementOf(op.getX());
@@ -263,8 +271,8 @@ private:
       at[columnAxis] = column;
       Value v = b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value;
       computed = v.getType();
-      // Narrow floats are widened for computation: move them in their stored
-      // type, and widen them after the move.
+      // Narrow floats are widened when they are loaded for computation. Move
+      // them in their stored type, and widen them after the move.
       auto widened = v.getDefiningOp<arith::ExtFOp>();
       rows.push_back(widened ? widened.getIn() : v);
     }
@@ -290,11 +298,12 @@ private:
   ArrayRef<int64_t> perm;
   int64_t lanes, elementBytes;
   ArrayRef<int64_t> x;
-  /// The input axes that are contiguous in the input (columns) and in the
-  /// result (rows).
+  /// `columnAxis` is the input axis that is contiguous in the input; `rowAxis`
+  /// is the input axis that is contiguous in the result.
   int64_t columnAxis, rowAxis;
-  /// Whether a work item is some input rows with all columns; the axis that
-  /// work items divide, and their size along it.
+  /// Whether a work item has all columns of some input rows (else all rows of
+  /// some columns). `outerAxis` is the axis that work items divide, and `width`
+  /// is the size of a work item along it.
   bool overColumnsFirst;
   int64_t outerAxis, width;
 };

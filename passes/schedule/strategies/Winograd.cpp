@@ -1,24 +1,26 @@
-// Convolutions by Winograd's algorithm.
+// The strategy for convolutions by Winograd's algorithm.
 //
-// For 3 x 3 windows with stride 1, channels-last, one group: tiles of 4 x 4 or
-// 2 x 2 outputs take a quarter or four ninths of the multiplications
-// (dialects/graph/ops/Winograd.h). For each block of tiles, small enough for
-// the L2 cache:
+// It applies to 3 x 3 windows with stride 1, channels-last, with one group of
+// channels. Tiles of 4 x 4 or 2 x 2 outputs take a quarter or four ninths of
+// the multiplications of the direct algorithm (dialects/graph/ops/Winograd.h).
+// The kernel processes blocks of tiles that are small enough for the L2 cache.
+// For each block:
 //
 //   for each tile: transform its inputs to all points          -> points
 //   for each panel of output channels:
 //     for each point: points x weights, as a matrix product    -> products
 //     for each tile: its outputs, bias and epilogue            -> result
 //
-// A pool whose windows divide the tiles combines a tile's outputs before they
-// are stored. Weights are transformed ("sampled") when compiling: the kernel
-// reads them in panels, and the convolution in the group reads the result of
-// restore_kernel.
+// If a pool is fused, its windows must divide the tiles; a tile's outputs are
+// combined before they are stored. Weights are transformed ("sampled") when the
+// model is compiled, and the kernel reads the transformed weights in panels. In
+// the IR of the group, the convolution reads the result of restore_kernel, the
+// inverse of that transform.
 //
-// The rounding errors of Winograd's algorithm exceed those of a direct sum in
-// another order. The compiler estimates them for each layer from its weights,
-// and does not use the algorithm where they would be too large (winogradError),
-// or with --strict.
+// The rounding errors of Winograd's algorithm are larger than those of a direct
+// sum. The compiler estimates the errors for each layer from its weights
+// (winogradError). It does not use the algorithm if they would be too large, or
+// with --strict.
 
 #include "dialects/graph/ElementsData.h"
 #include "passes/schedule/Anchors.h"
@@ -35,8 +37,9 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Returns the convolution that a group computes besides cheap operators and a
-/// pool, if its weights have been transformed; null otherwise.
+/// Returns the convolution of a group that computes nothing else except cheap
+/// operators and a pool, if its weights are already transformed; null in other
+/// cases.
 ConvolutionAnchor sampledConvolution(GroupView group) {
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   bool isSampled =
@@ -54,22 +57,23 @@ ConvolutionAnchor plainConvolution(GroupView group) {
   return isPlain ? anchor : ConvolutionAnchor();
 }
 
-/// Returns the convolution of a group, with transformed weights or
-/// untransformed ones.
+/// Returns the convolution of a group for this strategy, whether or not its
+/// weights are already transformed; null if there is none.
 ConvolutionAnchor convolutionOf(GroupView group) {
   ConvolutionAnchor sampled = sampledConvolution(group);
   return sampled.conv ? sampled : plainConvolution(group);
 }
 
-/// Whether each window of the pool, if there is one, lies within a tile.
+/// Whether the windows of `pool` divide tiles of `size` x `size` outputs; true
+/// if `pool` is null.
 bool dividesTiles(Operation *pool, int64_t size) {
   return !pool || llvm::all_of(windowOf(pool), [&](int64_t window) {
     return size % window == 0;
   });
 }
 
-/// Returns the values of the weights; null unless the group's operand is a
-/// constant with data.
+/// Returns the values of the convolution's weights; null unless they are a
+/// constant with data outside of the group.
 ElementsAttr valuesOf(ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getW());
   auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp())
@@ -128,8 +132,9 @@ public:
     return std::nullopt;
   }
 
-  /// Estimates the cycles without the first read of the weights, like the costs
-  /// of other strategies; that read counts only in comparisons of tile sizes.
+  /// Estimates the cycles without the first read of the weights from memory,
+  /// like the costs of other strategies. That read counts only when tile sizes
+  /// are compared.
   double cost(GroupOnTarget group, const Plan &plan) const override {
     ConvOp conv = convolutionOf(group).conv;
     int64_t lanes = group.target.maxLanes(elementOf(conv.getResult())),
@@ -151,8 +156,8 @@ public:
                                         shapeOf(conv.getResult()).back());
     int64_t tiles =
         plan.number("parts") * points * points * plan.number("block");
-    // The transformed inputs of a block of tiles, and their products with one
-    // panel of weights.
+    // The first scratch buffer holds the transformed inputs of a block of
+    // tiles, the second one their products with one panel of weights.
     return {tiles * shapeOf(conv.getX()).back() *
                 bytesPerElement(elementOf(conv.getX())),
             tiles * cover(conv, columns, group.target).width() *
@@ -216,8 +221,8 @@ public:
   }
 
 private:
-  /// Returns the parameters (tile, block, parts) that fit the width of the
-  /// packed weights, cheapest first.
+  /// Returns the parameters (register tile, tiles per block, parts for threads)
+  /// that fit the panel width of the packed weights, cheapest first.
   static std::vector<WinogradChoice> sampledChoices(GroupOnTarget group,
                                                     ConvOp conv) {
     return WinogradTiles(conv, sampledWeights(conv).getSize(), group.target,
@@ -249,12 +254,13 @@ private:
     return winogradVectors(conv, columns, target);
   }
 
-  /// Returns the parameters (tile size, register tile, block, parts) that are
-  /// cheaper than a direct convolution and exact enough, cheapest first.
+  /// Returns the parameters (tile size, register tile, tiles per block, parts
+  /// for threads) with which Winograd's algorithm is cheaper than a direct
+  /// convolution and exact enough, cheapest first.
   static std::vector<WinogradChoice> choices(GroupOnTarget group,
                                              ConvolutionAnchor anchor) {
-    // Winograd's algorithm cannot keep the order of the terms, as strict mode
-    // requires, and takes scratch memory.
+    // Winograd's algorithm cannot keep the order of the terms, which strict
+    // mode requires. It also takes scratch memory.
     ConvOp conv = anchor.conv;
     if (group.isStrict() || group.savesMemory ||
         !suitsWinograd(conv, group.target, elementOf(conv.getX())))

@@ -11,12 +11,13 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Returns the larger of two scores. A NaN among them may be lost, but then the
-/// total of the weights is NaN.
+/// Returns the larger of two scores. If one of them is NaN, the NaN may be
+/// lost, but then the total of the softmax weights is NaN.
 Expr larger(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
 Expr plus(Expr x, Expr y) { return named(x + y, "total"); }
 
-/// The number of queries in a block: static or dynamic.
+/// The number of queries in a block: `count`, and `known` as well if it is
+/// static.
 struct Rows {
   std::optional<int64_t> known;
   Expr count;
@@ -74,8 +75,8 @@ public:
   }
 
 private:
-  /// Returns the number of queries in the current block, if the number of all
-  /// queries is dynamic.
+  /// Returns the number of queries in the current block. Used only if the total
+  /// number of queries is dynamic.
   Expr queriesHere() {
     Dim all = anchor.queries();
     return all.most() <= block
@@ -83,7 +84,7 @@ private:
                : named(min(b.size(all) - firstQuery, double(block)), "count");
   }
 
-  /// Emits all computation for a block of queries, which has `rows` queries.
+  /// Emits the whole computation for a block of `rows` queries.
   void overKeys(const Rows &rows) {
     overElements(rows, anchor.depth(), [&](Expr row, Expr k) {
       Value q = anchor.scores.getA();
@@ -96,7 +97,7 @@ private:
     finish(rows);
   }
 
-  /// Emits the loop over blocks of keys, for the `rows` queries of a block.
+  /// Emits the loop over blocks of keys, for a block of `rows` queries.
   void overBlocks(const Rows &rows) {
     Dim blocks = anchor.keys().floorDiv(keys),
         left = anchor.keys() - blocks * keys;
@@ -116,8 +117,8 @@ private:
       b.when(named(b.size(left), "keys_left") > 0.0, overLeft);
   }
 
-  /// Emits one block of `count` keys from `firstKey` on, for the `rows` queries
-  /// of a block: scores, weights, and weighted values.
+  /// Emits the computation for a block of `rows` queries and a block of `count`
+  /// keys from `firstKey` on: scores, softmax weights, and weighted values.
   void overBlock(const Rows &rows, Expr firstKey, const Dim &count) {
     hideBehind(rows, count);
     if (byElements)
@@ -134,8 +135,8 @@ private:
               });
   }
 
-  /// Stores scores of -inf in the lanes after the last of `count` keys, so that
-  /// these lanes get the weight 0.
+  /// Stores the score -inf in the lanes after the last of `count` keys, so that
+  /// these lanes get the softmax weight 0.
   void hideBehind(const Rows &rows, const Dim &count) {
     Dim whole = wholeVectors(count);
     if (whole == count)
@@ -177,8 +178,8 @@ private:
                [&](Expr row) { body(named(row, "row")); });
   }
 
-  /// Runs `body` for the elements of a `rows` x `columns` array, in vectors
-  /// along the columns.
+  /// Emits `body(row, column)` for the elements of a `rows` x `columns` array,
+  /// in vectors along the columns.
   void overElements(const Rows &rows, int64_t columns,
                     llvm::function_ref<void(Expr, Expr)> body) {
     overRows(rows, [&](Expr row) {
@@ -188,8 +189,9 @@ private:
     });
   }
 
-  /// Covers the `rows` x `columns` results of matrix product `what` ("score" or
-  /// "value") with the plan's tiles, panel by panel.
+  /// Emits `tile` for tiles that cover the `rows` x `columns` results of matrix
+  /// product `what` ("score" or "value"), panel by panel. The plan gives the
+  /// size of a tile.
   void overTiles(const Rows &rows, const Dim &columns, const std::string &what,
                  llvm::function_ref<void(Expr, int64_t, Expr, int64_t)> tile) {
     int64_t width = b.plan.number(what + "_columns");
@@ -244,8 +246,8 @@ private:
     return at;
   }
 
-  /// Calls `body` for each vector of a tile's sums, with the row and the column
-  /// of its first lane.
+  /// Calls `body(row, column, sums)` for each vector of a tile's sums. `column`
+  /// is that of the vector's first lane.
   void overVectors(Tile &tile, Expr row, Expr column,
                    llvm::function_ref<void(Expr, Expr, Expr &)> body) {
     for (int64_t i = 0; i < tile.rows; ++i) {
@@ -293,11 +295,11 @@ private:
     b.unbindElement(product);
   }
 
-  /// Emits the scores of all queries of a block and `count` keys from
-  /// `firstKey` on, for keys with contiguous elements.
+  /// Emits the scores of all queries of a block and of `count` keys from
+  /// `firstKey` on, for keys whose elements are contiguous in memory.
   void scoreKeys(const Rows &rows, Expr firstKey, const Dim &count) {
-    // Multiply so many keys at a time that their sums hide the latency of a
-    // multiply-add, but stay in registers.
+    // Multiply several keys at a time, so that their sums hide the latency of a
+    // multiply-add but stay in registers.
     int64_t together =
         std::max<int64_t>(1, BodyBuilder::sumsAtOnce / *rows.known);
     Dim groups = count.floorDiv(together), left = count - groups * together;
@@ -326,8 +328,8 @@ private:
     b.unbindElement(product);
   }
 
-  /// Stores the dot products of `rows` queries with `count` keys, from key
-  /// `column` of the current block on.
+  /// Stores the dot products of `rows` queries with `count` keys in `scores`.
+  /// The first of these keys is number `column` of the current block of keys.
   void multiplyKeys(int64_t rows, Expr firstKey, Expr column, int64_t count) {
     Value keyRows = anchor.keyRows();
     SmallVector<Exprs> places;
@@ -365,9 +367,8 @@ private:
                 {b.index(row), column + double(u)});
   }
 
-  /// Adds to a tile the matrix product of `left` (its rows from `row` on) and
-  /// `steps` rows of `right` (from `first` on, at the columns from `column`
-  /// on).
+  /// Adds a matrix product to a tile: the rows of `left` from `row` on, times
+  /// `steps` rows of `right` from `first` on, in the columns from `column` on.
   void addProducts(Tile &tile, Value left, Expr row, Value right, Expr first,
                    const Dim &steps, Expr column, StringRef step) {
     auto ofRow = [&](int64_t i, Expr at) {
@@ -403,8 +404,8 @@ private:
          operandType, operandType});
   }
 
-  /// Turns the scores of a query with `count` keys into softmax weights, and
-  /// updates the total of the query's weights.
+  /// Turns the scores of query `row` with `count` keys into softmax weights,
+  /// and updates the total of the query's weights.
   void weigh(Expr row, const Dim &count) {
     Dim padded = wholeVectors(count + (lanes - 1));
     auto score = [&](Expr i) {
@@ -498,19 +499,22 @@ private:
 
   KernelBuilder &b;
   AttentionAnchor anchor;
-  /// Whether keys are read along their elements (contiguous keys).
+  /// Whether the elements of each key are contiguous in memory. If so, a score
+  /// is the sum of the lanes of a vector of products.
   bool byElements;
   SmallVector<int64_t> axes;
-  /// The types of sums and of operands.
+  /// The element types of the sums, and of the queries, keys and values.
   Type type, operandType;
-  /// The dot-product form of bf16 or f16 operands; none for f32.
+  /// How the target computes dot products of bf16 or f16 operands; nothing for
+  /// f32.
   std::optional<DotForm> dots;
   int64_t lanes, block, keys;
   bool isOnline;
-  /// Arrays with a row for each query of a block: the query; its scores; its
-  /// weights (f32 weights replace the scores in place); the sum of its weights,
-  /// at the end inverted; its largest score so far; and its weighted values so
-  /// far.
+  /// Arrays with a row for each query of a block. `queries`: the query.
+  /// `scores`: its scores. `weights`: its softmax weights (f32 weights replace
+  /// the scores in place). `totals`: the sum of its weights, inverted at the
+  /// end. `largest`: its largest score so far. `sums`: its weighted sum of
+  /// values so far.
   Value queries, scores, weights, totals, largest, sums;
   Exprs batch;
   Expr firstQuery;

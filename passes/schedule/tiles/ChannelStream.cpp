@@ -46,9 +46,10 @@ ChannelStream::Source ChannelStream::source() const {
 
 int64_t ChannelStream::step() const {
   int64_t whole = lanes / channels * channels;
-  // A register that begins at any channel and has two or more whole positions
-  // would be merged from three or more parts, whose masks and weights need too
-  // many registers. Such registers begin at whole positions instead.
+  // If a register can begin at any channel and holds two or more whole
+  // positions, it would be merged from three or more input registers. Their
+  // masks and weights would need too many registers. In this case, registers of
+  // results begin at the first channel of a position instead.
   return source() == Source::Merged && whole >= 2 * channels ? whole : lanes;
 }
 

@@ -26,8 +26,9 @@ WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
 
 std::pair<int64_t, int64_t> WindowAxis::partlyInside(const TilePlace &place,
                                                      int64_t count) const {
-  // With growing k, the windows of a tile enter the input at its start, or
-  // leave it at its end. The last window does so first.
+  // As the kernel position k grows, the windows of a tile enter the input at
+  // its start, or leave it at its end. The last window of the tile does so
+  // first.
   int64_t last = (count - 1) * stride;
   if (place.fromStart)
     return {llvm::divideCeilSigned(-*place.fromStart - last, dilation),
@@ -86,8 +87,8 @@ public:
 private:
   void overRow(TileBody body) {
     // At each end of the row, a single tile covers all windows that reach into
-    // the padding. The tile at the right end is built for each position
-    // relative to the input's end that it can have.
+    // the padding. The tile at the right end is emitted once for each offset
+    // from the input's end that it can have.
     if (leading > width || trailing > width ||
         excess.most() - excess.least() >= axis.stride)
       return overPositions(body);
@@ -145,18 +146,21 @@ private:
   KernelBuilder &b;
   const WindowAxis &axis;
   int64_t width, leading, trailing;
-  /// Where the window after the last one of the row would begin, relative to
-  /// the end of the input.
+  /// The start of the window after the last one of the row, relative to the end
+  /// of the input.
   Dim excess;
 };
 
-/// The tiles of `width` positions, from position `first` on, that reach into
-/// the padding at one end of the input and can share a loop. In each of them,
-/// all kernel positions at which only some windows are inside of the input
-/// exist, so that the tiles differ only in a shift of kernel positions.
+/// Several consecutive tiles of `width` positions, from position `first` on,
+/// that reach into the padding at one end of the input and can share a loop. At
+/// some kernel positions, only some windows of a tile are inside of the input
+/// (partlyInside). The tiles are chosen such that all these positions exist in
+/// the kernel; then the code of the tiles differs only in a shift of kernel
+/// positions.
 struct BorderLoop {
   int64_t tiles = 0;
-  /// The tile next to the interior, relative to which the others are shifted.
+  /// The place of the tile next to the interior, relative to which the other
+  /// tiles are shifted, and the first output position of that tile.
   TilePlace place;
   int64_t at = 0;
 
@@ -179,9 +183,9 @@ struct BorderLoop {
   }
 
 private:
-  /// Returns the place of a tile that reaches into the padding at one end only
-  /// and whose partly inside positions all belong to the kernel; nothing for
-  /// other tiles.
+  /// If the tile reaches into the padding at one end only, and if the kernel
+  /// contains all positions that WindowAxis::partlyInside returns for it,
+  /// returns the place of the tile. Returns nothing for other tiles.
   static std::optional<TilePlace> endOf(const WindowAxis &axis, int64_t first,
                                         int64_t width) {
     TilePlace whole = axis.placeOf(first, width);
@@ -216,9 +220,9 @@ int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
 
 void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
                     TileBody body, BorderTiles borders) {
-  // The fewest border tiles that share a loop. Fewer tiles take less code with
-  // code of their own, since a shared loop needs extra loops over kernel
-  // positions. Common image networks have fewer.
+  // Border tiles share a loop if there are at least this many. Fewer tiles take
+  // less code if each has its own, since a shared loop needs extra loops over
+  // kernel positions. Common image networks have fewer border tiles.
   constexpr int64_t leastInLoop = 4;
   if (axis.mayOverlap())
     return OpenColumns(b, axis, width).emit(body);

@@ -1,9 +1,9 @@
-// Output columns in tiles, with borders.
+// Division of output columns into tiles, with special tiles at the borders.
 //
-// Convolutions compute several adjacent output positions of a row together. The
-// position of a tile determines which kernel positions fall into the padding;
-// tiles at the two ends are specialized for that, and the interior tiles share
-// a loop.
+// Convolutions compute several adjacent output positions of a row together, as
+// a tile. The position of a tile determines which kernel positions fall into
+// the padding. The tiles at the two ends are specialized for that, and the
+// interior tiles share a loop.
 //
 // In a row of dynamic length, the last tile overlaps the previous one. Rows
 // that are too short for both ends are computed position by position.
@@ -15,42 +15,46 @@
 
 namespace ingot::schedule {
 
-/// The start of a tile's first window, relative to the input's first column and
-/// to the end of the input. Empty for an end that no window of the tile
-/// crosses.
+/// The position of a tile's first window relative to the input: the window's
+/// start minus the input's first column (`fromStart`), and minus the end of the
+/// input (`fromEnd`). Each is empty if no window of the tile crosses that end.
 struct TilePlace {
   std::optional<int64_t> fromStart, fromEnd;
   /// Whether this is a single window at an arbitrary position.
   bool isAnywhere = false;
-  /// For one of several tiles of a loop at the same end: kernel position k of
-  /// this tile corresponds to k - shift of the reference tile. Empty for a
-  /// single tile.
+  /// Set if the tile is one of several tiles at the same end that share a loop:
+  /// kernel position k of this tile corresponds to k - shift of the reference
+  /// tile.
   std::optional<graph::Expr> shift = std::nullopt;
 
   bool isBorder() const { return fromStart || fromEnd; }
 };
 
-/// Whether each border tile has its own code, or many share a loop.
+/// Whether each border tile has its own code, or many border tiles share a
+/// loop.
 enum class BorderTiles { Apart, InLoops };
 
-/// A spatial axis of a convolution.
+/// A spatial axis of a convolution: the input and output sizes, the kernel's
+/// size, stride and dilation, and the padding before the input (`low`).
 struct WindowAxis {
   graph::Dim input, output;
   int64_t kernel, stride, dilation, low;
 
-  /// Returns the distance from the first to the last column of a window.
+  /// Returns the distance in input columns from the first to the last column of
+  /// a window.
   int64_t reach() const { return (kernel - 1) * dilation; }
-  /// Returns the output positions [lo, hi) of a tile of `count` at which kernel
-  /// position `k` reads inside the input.
+  /// Returns the output positions [lo, hi) at which kernel position `k` reads
+  /// inside the input, counted from the start of a tile of `count` positions at
+  /// `place`.
   std::pair<int64_t, int64_t> inside(int64_t k, const TilePlace &place,
                                      int64_t count) const;
-  /// Returns the kernel positions [first, end) at which some windows of a tile
-  /// of `count`, but not all, read inside the input, for a place at one end.
-  /// The range is not clamped to the kernel.
+  /// Returns the kernel positions [first, end) at which some windows, but not
+  /// all, of a tile of `count` positions read inside the input. `place` is at
+  /// one end of the input. The range is not clamped to the kernel.
   std::pair<int64_t, int64_t> partlyInside(const TilePlace &place,
                                            int64_t count) const;
-  /// Returns the place of the tile whose first output position is `first`, on
-  /// an axis of static size.
+  /// Returns the place of the tile of `count` positions that begins at output
+  /// position `first`, on an axis of static size.
   TilePlace placeOf(int64_t first, int64_t count) const;
   /// Returns how many windows begin before the input.
   int64_t leading() const { return llvm::divideCeilSigned(low, stride); }
@@ -59,7 +63,7 @@ struct WindowAxis {
   graph::Dim inner() const {
     return (input + (low - reach() - 1 + stride)).floorDiv(stride);
   }
-  /// Returns the most windows that can end after the input.
+  /// Returns the maximum number of windows that end after the end of the input.
   int64_t trailing() const {
     return std::max<int64_t>(0, (output - inner()).most());
   }
@@ -72,7 +76,7 @@ struct WindowAxis {
 };
 
 /// Returns the width of a row's tiles, at most `width`. If tiles may overlap,
-/// it is the smallest width with which as few tiles as possible cover the
+/// it is the smallest width with which the fewest possible tiles cover the
 /// longest row. A single tile is used only for rows of the largest size.
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
@@ -85,13 +89,15 @@ void forColumnTiles(
         body,
     BorderTiles borders = BorderTiles::Apart);
 
-/// Returns the batch and spatial indices, except the last one, of number `row`
-/// of all rows of a result with `sizes`.
+/// Returns the batch and spatial indices, without the last spatial one, of the
+/// result row with number `row`; the rows of all images are numbered
+/// consecutively. `sizes` is the shape of the result.
 graph::Exprs rowPosition(KernelBuilder &b, graph::Expr row,
                          llvm::ArrayRef<graph::Dim> sizes);
 
-/// Returns the index of an element in column `column` of the tile that begins
-/// at `first`, in the row with indices `outer`.
+/// Returns the index of the result element at channel `channel` and at position
+/// `column` of the tile that begins at position `first`. `outer` holds the
+/// batch index and the indices on the other spatial axes.
 graph::Exprs tilePosition(llvm::ArrayRef<graph::Expr> outer, graph::Expr first,
                           int64_t column, graph::Expr channel);
 
@@ -100,9 +106,9 @@ llvm::SmallVector<WindowAxis> windowAxes(graph::ConvOp conv);
 
 /// Emits loops over the kernel positions along `axes` that are inside of the
 /// input. `body` gets the flat kernel position, the batch and input indices,
-/// and the carried sums. `outer` is the batch and the output's indices on these
-/// axes. `alike`: the code is the same for all shapes, with bounds even if
-/// there is no padding.
+/// and the carried sums. `outer` holds the batch index and the output's indices
+/// on these axes. With `alike`, the code is the same for all shapes: it has
+/// loop bounds even if there is no padding.
 graph::Exprs
 overKernel(KernelBuilder &b, llvm::ArrayRef<WindowAxis> axes,
            llvm::ArrayRef<graph::Expr> outer, llvm::ArrayRef<graph::Expr> sums,

@@ -9,8 +9,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the vectors or scalars that cover a panel; the last vector may be
-/// partly used.
+/// Returns the vectors that cover the columns of a panel, or one scalar per
+/// column. The last vector may be partly used.
 static ColumnVectors coverPanel(int64_t columns, const CursorTerms &terms,
                                 const TargetDescription &target) {
   if (terms.inVectors(target))
@@ -72,8 +72,8 @@ SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
                                const CursorTerms &terms,
                                const TargetDescription &target) {
   auto packed = weights.getDefiningOp<UnpackPanelsOp>();
-  // Choose the panel width as for a kernel that does not write in place, since
-  // kernels of both kinds may share the weights.
+  // Choose the panel width as for a kernel whose result does not overwrite its
+  // operands, since kernels of both kinds may share the weights.
   TileWork any = work;
   any.exact = false;
   int64_t panel = packed ? int64_t(packed.getPanel())
@@ -137,8 +137,8 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
     if (mayBecomeResult(b.group, input))
       b.allowInPlace(0, i);
   CursorTileChoice choice = compactTile(b.plan);
-  // View the operands of the epilogue as matrices as well, with a row for each
-  // position or a single row.
+  // View the operands of the epilogue as matrices as well: with a row for each
+  // position, or with a single row.
   SmallVector<std::pair<Value, Value>> operands;
   for (Value input : b.group.block->getArguments()) {
     if (!isEpilogueOperand(input, anchor) ||

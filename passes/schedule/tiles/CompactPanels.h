@@ -1,8 +1,10 @@
-// Panels of weights processed in one loop.
+// Kernels for small cores that process all panels of packed weights in one
+// loop.
 //
-// Common parts of convolutions and matrix products for small cores: the loop
-// over panels of output channels, sums that start with the bias, cursors into
-// the weights, and the product of whole matrices.
+// These are the common functions of convolutions and matrix products: the loop
+// over panels of output channels, sums that start with the bias, cursors
+// (pointers that advance with each load) into the weights, and the product of
+// whole matrices.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
 #define INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
@@ -14,8 +16,8 @@ namespace ingot::schedule {
 
 class CompactPanels {
 public:
-  /// A panel: its number (none for the tail, the columns after the last full
-  /// panel), its vectors and its first column.
+  /// A panel of packed weights: its number, its vectors and its first column.
+  /// The tail, which has the columns after the last full panel, has no number.
   struct Panel {
     std::optional<graph::Expr> number;
     ColumnVectors vectors;
@@ -28,17 +30,18 @@ public:
       : b(b), panels(panels), terms(terms), bias(bias) {}
 
   void forEach(llvm::function_ref<void(const Panel &)> body);
-  /// Returns the initial sums of `rows` rows: the bias if all lanes have one,
-  /// else zeros.
+  /// Returns the initial sums for `rows` rows of a tile: the bias if it has an
+  /// element for each lane of the panel, else zeros.
   Tile firstSums(int64_t rows, const Panel &panel);
   /// Returns the bias if it must still be added to the sums of a panel; null if
   /// firstSums includes it.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
-  /// Returns the number of steps of a sum, padded to whole groups of dot
-  /// products.
+  /// Returns the number of K steps of a sum, padded to whole groups of the dot
+  /// product.
   int64_t steps() const { return panels.steps * panels.group; }
-  /// Returns a cursor to the weights of a panel, from step `step` on.
+  /// Returns a cursor (a pointer that advances with each load) to the weights
+  /// of a panel, from K step `step` on.
   mlir::Value weightsFrom(const Panel &panel, graph::Expr step);
 
   KernelBuilder &b;
@@ -50,8 +53,8 @@ private:
   Panel panelOf(std::optional<graph::Expr> number) const;
 };
 
-/// The plans of compact kernels: {columns, groups, rows, together}, the fields
-/// of CursorTileChoice.
+/// The entries of the plans of kernels for small cores: {columns, groups, rows,
+/// together}, the fields of CursorTileChoice.
 llvm::ArrayRef<PlanKey> compactPlanKeys();
 llvm::SmallVector<Plan> compactPlans(const TileWork &work, mlir::Value weights,
                                      const CursorTerms &terms,
@@ -66,7 +69,8 @@ void packCompactPanels(graph::GroupOp group, mlir::OpOperand &weights,
                        const Plan &plan, const CursorTerms &terms,
                        const TargetDescription &target);
 
-/// Returns the work of a matrix product whose rows are `positions` positions.
+/// Returns the work of a matrix product with `positions` rows, `columns`
+/// columns and `steps` K steps.
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
                     int64_t steps);
 

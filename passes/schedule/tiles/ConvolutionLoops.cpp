@@ -103,9 +103,9 @@ private:
         });
   }
 
-  /// Allows the result to overwrite operands of the epilogue that have its
-  /// shape: their elements are read where the tile is stored, just before the
-  /// store.
+  /// Allows the result to overwrite those operands of the epilogue that have
+  /// its shape. This is safe because their elements are read where the tile is
+  /// stored, just before the store.
   void allowInPlace() {
     Value result = b.result();
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
@@ -122,8 +122,9 @@ private:
   // Panels
   //===------------------------------------------------------------------===//
 
-  /// A panel of output channels: its number (none for the tail, the channels
-  /// after the last full panel), its vectors and its first column.
+  /// A panel of packed weights, for some output channels: its number, its
+  /// vectors and its first column. The tail, which has the channels after the
+  /// last full panel, has no number.
   struct Panel {
     std::optional<Expr> number;
     ColumnVectors vectors;
@@ -144,8 +145,9 @@ private:
   void forPanelsHere(llvm::function_ref<void(Panel)> body) {
     forPanelsOf({b.index(0), 1}, body);
   }
-  /// Calls `body` for the panels of one part of the work. The tail (the
-  /// channels after the last full panel) belongs to the last part.
+  /// Calls `body` for those panels that belong to `part`, one of the equal
+  /// parts into which threads divide the panels. The tail (the channels after
+  /// the last full panel) belongs to the last part.
   void forPanelsOf(const KernelBuilder::Part &part,
                    llvm::function_ref<void(Panel)> body) {
     int64_t count = panels.fullPanels / part.count;
@@ -178,10 +180,10 @@ private:
 
   /// Returns the bias if it is added to the sums of a panel at the end; null if
   /// the sums start with it. Integer sums start with the bias if each lane has
-  /// an element of the bias. So do float sums on targets that multiply by a
-  /// lane (where few instructions accompany the multiply-adds), unless strict
-  /// mode prescribes the order of terms. If a pool is fused, the bias would
-  /// need one more register beside the pool's results.
+  /// an element of the bias. Float sums do so as well on targets that multiply
+  /// by a lane, where few instructions accompany the multiply-adds, unless
+  /// strict mode prescribes the order of terms or a pool is fused: the bias
+  /// would need one more register beside the pool's results.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -190,8 +192,9 @@ private:
     return isFirst ? Value() : conv.getBias();
   }
   bool isAcross() const { return form && form->acrossLanes; }
-  /// Whether the sums of a panel are f16 to the end: they have few steps, and
-  /// the epilogue is computed in f16.
+  /// Whether the sums of a panel stay in f16 until they are stored. This
+  /// requires that they have few K steps and that the epilogue is computed in
+  /// f16.
   bool isInHalves(const Panel &panel) {
     return form && form->stage && form->group == 1 && !pool &&
            ShapedType::getNumElements(w.drop_back()) <= form->stage &&
@@ -209,7 +212,7 @@ private:
                           panel.firstColumn)
                : zeroTile(b, count, panel.vectors, sumType);
   }
-  /// Returns the sums of all steps, one lane per column.
+  /// Returns the final sums of a tile, with one lane per column.
   Tile lastSums(Tile tile, const Panel &panel) {
     if (isInHalves(panel))
       return widened(b, tile);
@@ -224,14 +227,14 @@ private:
   // Tiles of positions
   //===------------------------------------------------------------------===//
 
-  /// `count` channels of a tensor from `first` on.
+  /// The channels [first, first + count) of a tensor.
   struct ChannelPart {
     Value from;
     int64_t first, count;
   };
   /// Returns the tensors, or ranges of their channels, that the group
-  /// concatenates as input channels of the convolution. Each is read where it
-  /// is stored.
+  /// concatenates to the input channels of the convolution. Each tensor is read
+  /// where it is stored.
   static SmallVector<ChannelPart> channelParts(Value input) {
     SmallVector<Value> joined{input};
     if (auto concat = input.getDefiningOp<ConcatOp>();
@@ -249,8 +252,8 @@ private:
     return parts;
   }
 
-  /// Returns the batch and spatial indices of a linear position, named after
-  /// row `row` of the tile.
+  /// Returns the batch and spatial indices of a linear position. In the
+  /// generated code, their names contain the number of the tile's row, `row`.
   Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
     Exprs at = b.delinearize(position, shape.drop_back());
     for (auto [axis, i] : llvm::enumerate(at))
@@ -269,9 +272,10 @@ private:
         [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
   }
 
-  /// Emits a tile of a pointwise convolution as a matrix product: `count` rows,
-  /// from `first` on, of the input viewed as [positions, channels]. The tile's
-  /// rows of the result begin at position `stored`.
+  /// Emits a tile of a pointwise convolution as a matrix product. The input is
+  /// viewed as a matrix [positions, channels]; the tile has `count` rows of it
+  /// from row `first` on. The tile's rows of the result begin at position
+  /// `stored`.
   void pointwise(Expr first, int64_t count, const Panel &panel) {
     pointwise(first, count, panel, first);
   }
@@ -315,8 +319,8 @@ private:
       });
   }
 
-  /// Returns the index, among all input channels, of channel number `c` of the
-  /// group of channels that the panel belongs to.
+  /// Returns the index, among all input channels, of input channel `c` of the
+  /// group of channels to which the panel belongs.
   Expr inGroup(Expr c, const Panel &panel) {
     if (conv.getGroups() == 1)
       return c;
@@ -324,21 +328,21 @@ private:
                        "group_of_channels");
     return named(group * double(channels), "first_of_group") + c;
   }
-  /// Returns into how many independent partial sums the sum of a position is
+  /// Returns the number of independent partial sums into which each sum is
   /// split.
   int64_t splits() {
     return conv.getGroups() == 1 ? b.plan.number("splits") : 1;
   }
 
-  /// Returns the steps of each kernel position: input channels, or groups of
-  /// them.
+  /// Returns the number of K steps at each kernel position: input channels, or
+  /// groups of input channels that one dot product takes.
   int64_t groupsOfChannels() const {
     return llvm::divideCeil(channels, panels.group);
   }
   StringRef firstName() const { return form ? "first_group" : "first_step"; }
 
-  /// Adds `steps` steps to the rows [firstRow, lastRow) of a tile: x(row, step)
-  /// times the weights of `panel` from step (or group of steps) `first` on.
+  /// Adds `steps` K steps to rows [firstRow, lastRow) of a tile: x(row, step)
+  /// times the weights of `panel` from K step (or group of K steps) `first` on.
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,
@@ -368,7 +372,8 @@ private:
                    firstRow, lastRow);
   }
 
-  /// Emits row number `row` of all result rows, for all panels or for `only`.
+  /// Emits the result row with number `row`, for all panels or only for panel
+  /// `only`. The rows of all images are numbered consecutively.
   void window(Expr row, std::optional<Panel> only) {
     Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
     windowRow(outer, outer, only);
@@ -418,7 +423,8 @@ private:
   void pooled() {
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
-    // Threads divide the rows; each thread computes all panels of its rows.
+    // Threads divide the rows of the pool's result. If there is a single row,
+    // they divide its panels instead.
     Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
     b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
                   [&](Expr row, const KernelBuilder::Part &part) {
@@ -460,7 +466,7 @@ private:
             xAt.push_back(inGroup(c, panel));
             Expr x = b.load(conv.getX(), xAt);
             // Name the element after its input column, since adjacent positions
-            // read the same columns.
+            // read the same input columns.
             APInt known;
             return matchPattern(k.value, m_ConstantInt(&known))
                        ? named(x, "x_" + Twine(position * columns.stride +
@@ -487,9 +493,9 @@ private:
             return part.sums;
           });
     };
-    // Kernel columns that are inside of the input for the same windows share a
-    // loop if they are many. The kernels of common image networks have fewer
-    // columns.
+    // Adjacent kernel columns that are inside of the input for the same windows
+    // share a loop if there are at least this many. The kernels of common image
+    // networks have fewer columns.
     constexpr int64_t leastInLoop = 16;
     auto apart = [&](int64_t first, int64_t last,
                      llvm::function_ref<Expr(int64_t)> at) {
@@ -568,15 +574,15 @@ private:
   Operation *pool;
   Type type, sumType;
   ConvolutionTiles tiles;
-  std::optional<DotForm> form; // none for floats
-  bool byRows;                 // Groups consist of kernel columns and channels.
+  std::optional<DotForm> form; // nothing for floats
+  bool byRows;                 // Dot groups have several kernel columns.
   PackedPanels panels;
   ArrayRef<int64_t> x, w, y;
   size_t spatial;
   SmallVector<WindowAxis> axes;
-  WindowAxis columns; // the last axis
+  WindowAxis columns; // the last spatial axis
   int64_t channels;
-  int64_t rows; // of a tile
+  int64_t rows; // rows of a tile
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The register tiles of convolutions.
+// The choice of register tiles for convolutions.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONTILES_H
@@ -15,7 +15,8 @@ public:
       : anchor(anchor), target(target), form(dotForm(anchor.conv, target)) {}
 
   bool isOfBytes() const { return form.has_value(); }
-  /// Returns how many adjacent input channels a dot product takes.
+  /// Returns how many adjacent input channels a dot product multiplies; 1 for
+  /// floats.
   int64_t group() const { return form ? form->group : 1; }
   bool groupsKernelRows() const {
     return form && schedule::groupsKernelRows(anchor.conv, *form);

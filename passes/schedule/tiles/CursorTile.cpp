@@ -19,7 +19,7 @@ bool canLoadSeveral(const TargetDescription &target, Type type, int64_t count) {
 
 namespace {
 
-/// Whether the weights of two columns are loaded by one instruction.
+/// Whether one instruction loads the weights of two columns.
 bool loadsPairs(const TargetDescription &target, const CursorTerms &terms) {
   MLIRContext *context = terms.w.getContext();
   return terms.form && terms.form->group > 1 &&
@@ -36,8 +36,8 @@ public:
       : work(work), target(target), costs(target.costs), terms(terms),
         type(terms.w) {}
 
-  /// Returns the cycles of all work in tiles of shape `t`; infinite if the
-  /// shape does not fit the registers.
+  /// Returns the cycles of all work in tiles of shape `t`; infinite if the tile
+  /// does not fit the registers.
   double of(const CursorTileChoice &t) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     int64_t sums = t.rows * t.columns;
@@ -46,8 +46,9 @@ public:
     double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
-    // A stretch also takes address computations for the rows of a tile, and a
-    // comparison for each row if it may be padding.
+    // Each stretch of K steps (TileWork) also takes address computations for
+    // the rows of a tile, and a comparison for each row if the row may be
+    // padding.
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
@@ -75,16 +76,16 @@ public:
   }
 
 private:
-  /// Whether the operand of a dot product exceeds a core register.
+  /// Whether an operand of a dot product is wider than a core register.
   bool takesVectors() const {
     constexpr int64_t registerBytes = 4;
     return terms.form && terms.form->group > registerBytes;
   }
 
-  /// The most rows of a tile, whose addresses are in core registers.
+  /// The most rows of a tile. The address of each row takes a core register.
   static constexpr int64_t mostRows = 8;
 
-  /// Returns the cycles of `t.together` steps of floats; infinite if the tile
+  /// Returns the cycles of `t.together` K steps of floats; infinite if the tile
   /// does not fit the registers.
   double ofFloats(const CursorTileChoice &t) const {
     int64_t sums = t.rows * t.columns,
@@ -104,10 +105,11 @@ private:
                (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
   }
 
-  /// Returns the cycles of one group of steps of integers; infinite if the tile
-  /// does not fit the registers. Rows are processed one after the other, so
-  /// that the operand of only one row is in registers at a time. In a tile of a
-  /// single row, the weights of at most two columns are.
+  /// Returns the cycles of one group of K steps of integers; infinite if the
+  /// tile does not fit the registers. Rows are processed one after the other,
+  /// so that only one row's operand is in a register at a time. In a tile with
+  /// a single row, the weights of at most two columns are in registers at a
+  /// time.
   double ofIntegers(const CursorTileChoice &t) const {
     const DotForm &form = *terms.form;
     int64_t sums = t.rows * t.columns, perOperand = form.preparation ? 2 : 1,
@@ -145,15 +147,16 @@ private:
   Type type;
 };
 
-/// Whether tiles of `rows` rows cover the positions as `work` requires
-/// (multiple, exact).
+/// Whether tiles of `rows` rows cover the positions as required by
+/// `work.multiple` and `work.exact`.
 bool coversWith(int64_t rows, const TileWork &work) {
   return rows <= work.positions &&
          (rows % work.multiple == 0 || work.multiple % rows == 0) &&
          (!work.exact || work.positions % rows == 0);
 }
 
-/// Returns candidates for the number of steps of a row that are loaded at once.
+/// Returns candidates for the number of a row's elements that are loaded at
+/// once.
 SmallVector<int64_t> togetherOf(const TargetDescription &target,
                                 const CursorTerms &terms) {
   if (terms.form)
@@ -162,8 +165,8 @@ SmallVector<int64_t> togetherOf(const TargetDescription &target,
                              : SmallVector<int64_t>{1, 2, 4};
 }
 
-/// Ranks by cost all tiles that fit, with `panelWidth` columns if that is not
-/// 0.
+/// Ranks by cost all tiles that fit the registers. If `panelWidth` is not 0,
+/// only tiles with `panelWidth` columns are ranked.
 Ranking<CursorTileChoice> rankAll(const TileWork &work,
                                   const TargetDescription &target,
                                   const CursorTerms &terms,
@@ -183,8 +186,9 @@ Ranking<CursorTileChoice> rankAll(const TileWork &work,
         continue;
       for (int64_t together : togetherOf(target, terms)) {
         for (int64_t groups : {1, 2}) {
-          // Unrolling twice gains little for short stretches, and for
-          // matrix-vector products, which wait for their weights.
+          // Unrolling twice gains little if there are few K steps. It also
+          // gains little for matrix-vector products, which wait for their
+          // weights.
           if (groups > 1 &&
               (target.smallestCode || (rows == 1 && !terms.form) ||
                work.steps < 4 * together * groups))
@@ -233,9 +237,9 @@ std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
   Ranking<CursorTileChoice> ranking = rankAll(work, target, terms, panelWidth);
   double least = ranking.leastCost();
   std::vector<CursorTileChoice> tiles = std::move(ranking).ranked(last);
-  // All kernels should use the same tile, so that they can share code; another
-  // tile is used only if it saves much. The common tile is the best one for
-  // large matrices.
+  // All kernels should use the same tile, so that they can share code. Another
+  // tile is used only if it saves much time. The common tile is the best one
+  // for large matrices.
   constexpr double much = 1.06;
   constexpr int64_t large = 5040;
   TileWork largest{work.positions == 1 ? 1 : large, large, large};
@@ -334,7 +338,8 @@ Exprs loadSeveral(KernelBuilder &b, Value cursor, Type type, int64_t count,
   return values;
 }
 
-/// Emits sum + x * w, or the dot product of groups of steps.
+/// Returns sum + x * w; if `x` and `w` are groups of K steps, `sum` plus their
+/// dot product.
 static Expr addProduct(KernelBuilder &b, const CursorTerms &terms, Expr x,
                        Expr w, Expr sum) {
   bool isUnsigned[] = {terms.x.isUnsignedInteger(),
@@ -357,8 +362,8 @@ static Expr addProduct(KernelBuilder &b, const CursorTerms &terms, Expr x,
                 sum.type);
 }
 
-/// Loads the weights of a tile's columns from `first` on: of two columns if the
-/// target loads two at once, else of one.
+/// Loads the weights of one or two columns of a tile, from column `first` on:
+/// of two columns if the target loads these with one instruction, else of one.
 static Exprs loadColumns(KernelBuilder &b, const CursorTerms &terms,
                          Value weights, int64_t first, int64_t columns) {
   int64_t group = terms.form->group;
@@ -371,7 +376,7 @@ static Exprs loadColumns(KernelBuilder &b, const CursorTerms &terms,
           b.wrap(load.getResult(1), terms.w)};
 }
 
-/// Emits one iteration of the inner loop for integers: one group of steps.
+/// Emits the multiply-adds of one group of K steps of integers.
 static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
                              const CursorTerms &terms, ArrayRef<Value> rows,
                              Value weights, ArrayRef<Expr> carried) {
@@ -405,7 +410,7 @@ static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
   return sums;
 }
 
-/// Emits one iteration of the inner loop for floats: `together` steps.
+/// Emits the multiply-adds of `together` K steps of floats.
 static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
                             int64_t together, ArrayRef<Value> rows,
                             Value weights, ArrayRef<Expr> carried) {

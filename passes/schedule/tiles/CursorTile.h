@@ -1,19 +1,20 @@
-// Register tiles read through cursors: the inner loop for in-order cores with
-// little code memory.
+// Register tiles that are read through cursors: the inner loop for in-order
+// cores with little code memory.
 //
 // A tile has one cursor (a pointer that advances with each load) for each row
-// and one for the weights; only the tile itself is unrolled:
+// and one for the weights. Only the tile itself is unrolled. For example, an
+// iteration of two K steps with 4 x 4 sums:
 //
-//     for (k = 0; k < 32; ++k) {           two steps, 4 x 4 sums
-//       load two of row 0, ... two of row 3
+//     for (k = 0; k < 32; ++k) {
+//       load two elements of row 0, ... two elements of row 3
 //       load four weights, 16 multiply-adds
 //       load four weights, 16 multiply-adds
 //     }
 //
 // The target's instruction costs determine the rows and columns of a tile and
-// how many elements of a row are loaded at once. For narrow integers, a step is
-// the operand of one dot product: four int8 elements in a register, or one
-// element.
+// how many elements of a row are loaded at once. For narrow integers, a dot
+// product takes a group of K steps at once: four int8 elements in a register,
+// or a single element.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_CURSORTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_CURSORTILE_H
@@ -24,11 +25,13 @@
 
 namespace ingot::schedule {
 
-/// The operands of a tile: floats of one type, or narrow integers.
+/// The element types that a tile multiplies: floats of one type, or narrow
+/// integers.
 struct CursorTerms {
   /// Element types of the rows, of the weights and of the sums.
   mlir::Type x, w, sum;
-  /// The form of integer dot products, which have scalar results.
+  /// How the target computes dot products of the integers, with scalar results;
+  /// nothing for floats.
   std::optional<DotForm> form;
 
   static CursorTerms of(graph::ConvOp conv, const TargetDescription &target);
@@ -42,7 +45,7 @@ struct CursorTerms {
 };
 
 /// Estimates the cycles of `work` in scalar tiles of shape `tile`, with a
-/// penalty for code size; infinite if the shape does not fit the registers.
+/// penalty for code size; infinite if the tile does not fit the registers.
 double cursorTileCost(const TileWork &work, const TargetDescription &target,
                       const CursorTerms &terms, const CursorTileChoice &tile);
 /// Returns the scalar tiles that fit the registers, best first. If `panelWidth`
@@ -61,11 +64,11 @@ std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
 double compactTileCost(const TileWork &work, const TargetDescription &target,
                        const CursorTerms &terms, const CursorTileChoice &tile);
 
-// The following functions never simplify for special values (single-trip loops,
-// factors of 1, terms of 0), so that kernels for different shapes differ only
-// in numbers and can share code (passes/plan/share).
+// The following functions do not simplify special cases (loops with one
+// iteration, factors of 1, terms of 0). Kernels for different shapes then
+// differ only in numbers, so that they can share code (passes/plan/share).
 
-/// Emits `for i in [0, trips)` with carried values.
+/// Emits `for i in [0, trips)` with carried values, which start as `init`.
 graph::Exprs loopAlways(
     KernelBuilder &b, int64_t trips, llvm::ArrayRef<graph::Expr> init,
     llvm::function_ref<graph::Exprs(graph::Expr i, llvm::ArrayRef<graph::Expr>)>
@@ -76,9 +79,10 @@ void forAlways(KernelBuilder &b, int64_t trips,
 graph::Expr scaled(KernelBuilder &b, graph::Expr x, int64_t factor);
 graph::Expr shifted(KernelBuilder &b, graph::Expr x, int64_t term);
 
-/// Calls `body(first)` in one loop of tiles that cover [0, positions); `rows`
-/// must not exceed `positions`. If the tiles do not divide the positions, the
-/// last one begins earlier. `name` is the name of a position in the code.
+/// Calls `body(first)` in one loop of tiles that cover [0, positions). `rows`
+/// is the number of positions of a tile, at most `positions`. If it does not
+/// divide `positions`, the last tile begins earlier. `name` is the name of a
+/// position in the generated code.
 void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
                       llvm::StringRef name,
                       llvm::function_ref<void(graph::Expr first)> body);
@@ -90,20 +94,21 @@ mlir::Value cursorAt(KernelBuilder &b, mlir::Value buffer,
                      mlir::Value inside = {}, mlir::Value otherwise = {});
 graph::Expr loadNext(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                      int64_t lanes = 1);
-/// Loads `count` elements at once into the target's load registers from number
-/// `first` on.
+/// Loads `count` elements at once into the target's load registers, from
+/// register number `first` on.
 graph::Exprs loadSeveral(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                          int64_t count, int64_t first);
 /// Whether one instruction of the target can load `count` elements.
 bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
                     int64_t count);
 
-/// Emits `for k in [0, steps): tile += next of each row * next of the weights`.
+/// Emits `for k in [0, steps): tile += (next element of each row) * (next
+/// weights)`.
 void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     int64_t steps, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
-/// Emits `trips` iterations of the inner loop, each over `choice.stepsOfTrip()`
-/// steps, for a trip count that is computed at run time.
+/// Emits `trips` iterations of the inner loop, each of `choice.stepsOfTrip()` K
+/// steps. The number of iterations is computed at run time.
 void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     graph::Expr trips, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);

@@ -13,8 +13,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the most positions of a tile for which registers hold the sums, the
-/// inputs of one kernel row and a weight.
+/// Returns the maximum number of output positions of a tile for which its sums,
+/// the inputs of one kernel row and one weight fit the registers.
 static int64_t mostBesideInputs(const WindowAxis &axis,
                                 const TargetDescription &target) {
   int64_t registers = target.vectorRegisters, most = 1;
@@ -24,8 +24,8 @@ static int64_t mostBesideInputs(const WindowAxis &axis,
   return most;
 }
 
-/// Whether the weights of a kernel row stay in registers instead of its inputs,
-/// which is better if it leaves more registers for sums.
+/// Whether the weights of a kernel row stay in registers instead of its inputs.
+/// They do if this leaves more registers for sums.
 static bool keepsFilter(const WindowAxis &axis,
                         const TargetDescription &target) {
   return mostBesideInputs(axis, target) < axis.kernel;
@@ -39,9 +39,10 @@ int64_t mostDepthwiseColumns(const WindowAxis &axis,
              : most;
 }
 
-/// Calls `body` for each pair of position and kernel column of a tile, ordered
-/// by kernel column or by the input column of the pair. The kernel columns of a
-/// position are visited in order.
+/// Calls `body` for each pair of output position and kernel column of a tile.
+/// With `byInput`, pairs are ordered by the input column that they read, else
+/// by the kernel column. For each position, the kernel columns are visited in
+/// order.
 static void forEachTap(const WindowAxis &axis, int64_t count, bool byInput,
                        llvm::function_ref<void(int64_t, int64_t)> body) {
   if (!byInput) {
@@ -76,9 +77,9 @@ double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
   return total;
 }
 
-/// Loads a vector with a lane for each output channel from `channel` on: input
-/// channel number `number` of the group of that output channel, at the batch
-/// and spatial index `at`.
+/// Returns a vector with a lane for each output channel from `channel` on. Each
+/// lane holds the input at input channel `number` of that output channel's
+/// group, at the batch and spatial index `at`.
 static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
                           int64_t number) {
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv),
@@ -107,8 +108,8 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
     Expr loaded = load(0, groups * inputs);
     return shuffled(loaded, loaded, order);
   }
-  // No vector has as few lanes as these groups have inputs: load an input of
-  // each group as a scalar, and blend the broadcast scalars.
+  // The target has no vector with as many lanes as these groups have inputs.
+  // Load an input of each group as a scalar, and blend the broadcast scalars.
   Expr all = b.broadcast(load(number, 1), lanes);
   for (int64_t group = 1; group < groups; ++group) {
     SmallVector<int64_t> order;
@@ -120,9 +121,9 @@ static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
   return all;
 }
 
-/// Whether a tile of `count` positions loops over kernel columns: if these are
-/// many, and the tile has a single position, which cannot reuse inputs from
-/// registers.
+/// Whether a tile of `count` positions loops over kernel columns. It does if
+/// there are many kernel columns and the tile has a single position, which
+/// cannot reuse inputs from registers.
 static bool loopsOverTaps(const WindowAxis &axis, int64_t count) {
   constexpr int64_t leastInLoop = 32;
   return count == 1 && axis.kernel >= leastInLoop;
@@ -163,7 +164,8 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
     return sumsHalves(conv) ? fmaOfHalves(b, x, weight, sum)
                             : fma(x, weight, sum);
   };
-  // With several inputs per group, names contain their number.
+  // With several inputs per group, names in the generated code contain the
+  // input's number.
   auto inputName = [&](const Twine &name, int64_t input) {
     return inputs == 1 ? name.str() : (name + "_" + Twine(input)).str();
   };
@@ -201,8 +203,8 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
           weights.load({kernelRow, b.index(k * inputs + input), channel}),
           inputName("w_" + Twine(k), input));
     };
-    // Inputs and weights are loaded on first use and stay until the row is
-    // done.
+    // Inputs and weights are loaded when they are first used, and stay in
+    // registers until the kernel row is done.
     std::map<int64_t, Expr> loaded, filter;
     auto add = [&](int64_t p, int64_t k) {
       int64_t offset = p * columns.stride + k * columns.dilation;
@@ -231,7 +233,8 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   WindowAxis columns = axes.back();
   Type type = elementOf(conv.getX());
   // Sums of f16 have as many lanes as any vector of 16-bit elements. If the
-  // epilogue needs more digits, it is computed in vectors of f32.
+  // epilogue needs more precision than f16 has, it is computed in vectors of
+  // f32.
   bool inHalves = sumsHalves(conv);
   if (inHalves)
     type = b.builder.getI16Type();

@@ -1,18 +1,18 @@
-// The loops of a depthwise convolution, or of one with small groups of
+// The loops of depthwise convolutions and of convolutions with small groups of
 // channels.
 //
-// Channels-last, vectorized along the output channels. A row of outputs is
-// divided into tiles of adjacent positions. For each tile and vector of
-// channels, the sums stay in registers over all kernel positions, and each
-// input vector is loaded once per kernel row.
+// Tensors are channels-last, and vectors run along the output channels. A row
+// of outputs is divided into tiles of adjacent positions. For each tile and
+// vector of channels, the sums stay in registers over all kernel positions, and
+// each input vector is loaded once per kernel row.
 //
-// If a vector has the outputs of several groups, the inputs of these groups are
-// loaded at once and shuffled to the lanes of their group:
+// If a vector has the outputs of several groups of channels, the inputs of
+// these groups are loaded at once and shuffled to the lanes of their group. For
+// groups a, b with 2 inputs and 4 outputs each:
 //
-//   groups of 2 inputs and 4 outputs:
-//     loaded                 a0 a1 b0 b1
-//     for the first input    a0 a0 a0 a0 b0 b0 b0 b0
-//     for the second input   a1 a1 a1 a1 b1 b1 b1 b1
+//   loaded                 a0 a1 b0 b1
+//   for the first input    a0 a0 a0 a0 b0 b0 b0 b0
+//   for the second input   a1 a1 a1 a1 b1 b1 b1 b1
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DEPTHWISELOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_DEPTHWISELOOPS_H
@@ -21,16 +21,17 @@
 
 namespace ingot::schedule {
 
-/// Returns the most positions of a tile whose sums fit the registers.
+/// Returns the maximum number of output positions of a tile whose sums fit the
+/// registers.
 int64_t mostDepthwiseColumns(const WindowAxis &axis,
                              const TargetDescription &target);
 
-/// Estimates the cycles for a vector of channels of one row and one kernel row,
-/// in tiles of `width` positions.
+/// Estimates the cycles for one result row, one kernel row and one vector of
+/// channels, in tiles of `width` positions.
 double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
                           const TargetDescription &target);
 
-/// A row of a result.
+/// A row of a convolution's result.
 struct DepthwiseRow {
   /// The batch and spatial indices of the row, without the last one: in the
   /// whole result, and in the result's buffer.
@@ -40,7 +41,8 @@ struct DepthwiseRow {
   llvm::function_ref<graph::Exprs(llvm::ArrayRef<graph::Expr>)> placeOfInput;
 };
 
-/// Emits one part of the channels of a row by `b.plan`: {columns}.
+/// Emits those channels of a result row that belong to `part`. The entry
+/// `columns` of `b.plan` is the number of positions of a tile.
 void emitDepthwiseRow(KernelBuilder &b, graph::ConvOp conv,
                       const DepthwiseRow &row, const KernelBuilder::Part &part);
 

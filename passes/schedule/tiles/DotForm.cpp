@@ -10,15 +10,16 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the name of an element type in the intrinsic tables of targets.
+/// Returns the name of an integer type in the target's tables, for example
+/// "si8".
 static std::string rowName(IntegerType type) {
   return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
 }
 
 /// Returns the dot-product form for elements of types `a` and `b`, in either
 /// order, from the target's table of dot products; nothing if the table has no
-/// entry. `a` is the type of the row's elements, which are broadcast to all
-/// columns.
+/// entry. `a` is the type of the left operand's rows, whose elements are
+/// broadcast to all columns.
 static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          unsigned group,
                                          const TargetDescription &target) {
@@ -51,8 +52,8 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-/// Returns the values of constant weights, which may be an operand of their
-/// group; null if unknown.
+/// Returns the values of constant weights, which may be an argument of their
+/// fusion group; null if the weights are not constant.
 static ElementsAttr constantOf(Value weights) {
   if (auto argument = dyn_cast<BlockArgument>(weights))
     if (auto group = dyn_cast<GroupOp>(argument.getOwner()->getParentOp()))
@@ -68,10 +69,11 @@ static bool isSymmetric(ElementsAttr weights) {
   return !llvm::is_contained(elementBytes(weights, storage), char(-128));
 }
 
-/// Returns the form with steps in lanes (acrossLanes) for a convolution whose
-/// channels fill registers or half registers, if the target has such dot
-/// products. Weights that are already packed for this form are recognized by
-/// the size of their groups.
+/// Returns the form in which the lanes of a vector of sums take different K
+/// steps (acrossLanes); nothing if the target has no such dot products. The
+/// convolution's input channels must fill registers or half registers. Weights
+/// that are already packed for this form are recognized by the size of their
+/// groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {
   auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
@@ -85,8 +87,8 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
       target.intrinsic(kernel::dotAcrossLanes(rowName(x), rowName(w)),
                        VectorType::get({bytes}, IntegerType::get(context, 8)),
                        VectorType::get({lanes}, IntegerType::get(context, 32)));
-  // The dot product of half a register sums pairs of steps, and as many of
-  // these instructions run per cycle.
+  // The target's dot product of half a register sums pairs of K steps. Its rate
+  // of multiply-adds is used for whole registers as well.
   const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
   if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)
     return std::nullopt;
@@ -103,9 +105,9 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
   return form;
 }
 
-/// Returns the form of bf16: dot products, or, if that is faster, f32
-/// multiply-adds after the even and odd steps of each pair have been widened by
-/// a shift and a mask.
+/// Returns the form of bf16. It uses bf16 dot products, or f32 multiply-adds if
+/// these are faster. For the latter, a shift and a mask widen the even and the
+/// odd K steps of each pair.
 static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   auto form = formByRows("bf16", "bf16", 2, target);
   if (!form)
@@ -120,17 +122,18 @@ static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   return form;
 }
 
-/// Returns the form of f16 if the target accumulates in f16. A lane adds up 32
-/// products, with a worst-case error of about 2^-11 * sqrt(32) / 2 of the sum,
-/// 0.14 %: a third of the error of rounding each operand to bf16. Twice as many
-/// steps would be only 4 % faster. By lane, where a stage also takes loads and
-/// stores of the totals, 128 products: 0.28 %, and 0.16 % as a mean, of the
-/// standard deviation of the sum.
+/// Returns the form of f16 if the target accumulates in f16. `stage` limits the
+/// error: a lane adds up 32 products, with a worst-case error of about 2^-11 *
+/// sqrt(32) / 2 = 0.14 % of the sum, which is a third of the error of rounding
+/// each operand to bf16. Twice as many K steps would be only 4 % faster. If the
+/// target multiplies by lane, a stage also loads and stores the f32 sums, so it
+/// is longer: with 128 products, the error is at most 0.28 %, and 0.16 % in the
+/// mean, of the standard deviation of the sum.
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
   if (halvesByLane(target)) {
-    // A group is a single step. A vector of f16 sums has twice as many lanes as
-    // a vector of f32, so it is widened into two vectors.
+    // A group has a single K step. A vector of f16 sums has twice as many lanes
+    // as a vector of f32, so it is widened into two vectors.
     const Product *row =
         target.product("f16", "f16", 1, target.vectorBytes.front() / 2);
     form.group = 1;
@@ -152,8 +155,8 @@ static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-/// Returns the form in which each element is widened and multiplied alone, in a
-/// core register.
+/// Returns the form in which each element is widened and multiplied separately,
+/// in a core register.
 static DotForm singleSteps() {
   DotForm form;
   form.group = 1;
@@ -209,8 +212,8 @@ bool readsKernelRows(ConvOp conv) {
          dilations.back() == 1;
 }
 
-/// Whether only elementwise operators lie between a convolution and a pool that
-/// is fused with it.
+/// Whether a pool is fused with the convolution: only elementwise operators lie
+/// between the two.
 static bool hasPool(ConvOp conv, const TargetDescription &target) {
   Value v = conv.getResult();
   while (v.hasOneUse()) {
@@ -239,7 +242,7 @@ bool groupsKernelRows(ConvOp conv, const DotForm &form) {
   return readsKernelRows(conv) && shapeOf(conv.getX()).back() % form.group != 0;
 }
 
-/// Whether no window reaches into padding along a row.
+/// Whether no window reaches into the padding along the columns.
 static bool hasWholeRows(ConvOp conv) {
   Dim input = dimsOf(conv.getX()).end()[-2],
       output = dimsOf(conv.getResult()).end()[-2];

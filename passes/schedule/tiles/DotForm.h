@@ -1,8 +1,8 @@
-// Forms of dot products of narrow types: integers, bf16 or f16. A dot-product
-// instruction takes a *group* of 2 or 4 adjacent steps (indices of the
-// reduction) at once (DotTile.h). The group sizes, lanes and rates are facts of
-// the target; a DotForm describes them for two element types or for a
-// contraction.
+// Forms of dot products of narrow types: integers, bf16 or f16. A K step is an
+// index of the reduction; a dot-product instruction takes a *group* of 2 or 4
+// adjacent K steps at once (DotTile.h). The group sizes, lanes and rates are
+// properties of the target. A DotForm describes them for two element types or
+// for a given matrix product or convolution.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
 #define INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
@@ -14,30 +14,35 @@ namespace ingot::schedule {
 
 /// How a target computes dot products of two narrow types.
 struct DotForm {
-  /// Steps that one instruction takes.
+  /// The number of adjacent K steps that one instruction multiplies and sums.
   int64_t group = 0;
-  /// Whether operands are widened first, with even and odd steps separately:
-  /// int8 to int16, of which the target multiplies pairs, and bf16 to f32.
+  /// Whether operands are widened before they are multiplied, the even and the
+  /// odd K steps separately: int8 to int16 if the target multiplies pairs of
+  /// int16, or bf16 to f32.
   bool widened = false;
-  /// Whether a row's group is a word in a scalar register instead of a vector.
+  /// Whether the group of a row of the left operand is passed as one integer in
+  /// a scalar register, instead of in a vector.
   bool byWord = false;
-  /// Groups of a row that one load fetches, from which each instruction
-  /// selects one by lane; 1 if a group is broadcast to all lanes.
+  /// The number of groups of a left operand's row that one load fetches, if
+  /// each instruction then selects one of them by lane; 1 if a group is
+  /// broadcast to all lanes.
   int64_t rowGroups = 1;
-  /// Whether there is a vector of sums for each column whose lanes take
-  /// different steps and are added up at the end; then both operands are loaded
-  /// as stored.
+  /// Whether each column has its own vector of sums, whose lanes take different
+  /// K steps and are added up at the end. Both operands are then loaded as
+  /// stored.
   bool acrossLanes = false;
-  /// Accumulator lanes for which the target has the instruction, widest first.
+  /// The numbers of lanes of sums for which the target has a dot-product
+  /// instruction, largest first.
   llvm::SmallVector<int64_t> lanes;
-  /// Multiply-adds per cycle in the widest vectors.
+  /// Multiply-adds per cycle with the widest vectors of sums.
   double perCycle = 0;
-  /// Instructions that prepare each operand, once for all dot products that use
-  /// it.
+  /// The number of instructions that prepare an operand, once for all dot
+  /// products that use it.
   int64_t preparation = 0;
-  /// Steps whose products are accumulated in the operands' type before they are
-  /// widened; 0 if sums are wide at once. With a group of one step, a narrow
-  /// sum holds the columns of two wide ones.
+  /// The number of K steps whose products are accumulated in the operands' type
+  /// before these partial sums are widened; 0 if products are added to wide
+  /// sums at once. If a group has one K step, a vector of narrow partial sums
+  /// has the columns of two vectors of wide sums.
   int64_t stage = 0;
 
   /// Whether sums are scalars, for tiles in core registers (CursorTile.h).
@@ -45,8 +50,9 @@ struct DotForm {
 };
 
 /// Returns the fastest form for elements of types `a` and `b`, in either order;
-/// nothing if the target has none. Scalar forms require groups that divide
-/// `steps`, unless `fillsUp` says that steps are padded to whole groups.
+/// nothing if the target has none. Forms with scalar sums require that the
+/// group size divides the number of K steps, `steps`, unless `fillsUp` says
+/// that the K steps are padded to whole groups.
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                const TargetDescription &target, int64_t steps,
                                bool fillsUp = false);
@@ -56,16 +62,17 @@ std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
-/// Whether a kernel row can be read at once, since the few channels of its
-/// columns are contiguous. Scalar tiles read it from a copy
-/// (CompactConvolution.cpp), which with many channels would cost more than
-/// addresses for each kernel column; vector tiles read it in place.
+/// Whether a kernel row is read as one contiguous run: the convolution has few
+/// channels, and the kernel columns are adjacent. Scalar tiles read the run
+/// from a copy (CompactConvolution.cpp); with many channels, the copy would
+/// cost more than separate addresses for each kernel column. Vector tiles read
+/// it in place.
 bool readsKernelRows(graph::ConvOp conv);
 
 /// Whether tiles in core registers read the windows of an integer convolution
-/// from a copy, in which the steps of a window are contiguous and padded to
-/// whole groups. Not with a fused pool, as the windows of all its positions
-/// would take too much memory.
+/// from a copy, in which the K steps of a window are contiguous and padded to
+/// whole groups. False if a pool is fused, since the windows of all positions
+/// of the pool would take too much memory.
 bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
 /// Whether the kernel of an integer convolution copies its input before it
 /// multiplies (in core registers) and writes the padding into the copy. Then
@@ -73,8 +80,9 @@ bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
 bool fillsPadding(graph::ConvOp conv, const TargetDescription &target);
 
 /// Returns the form of a convolution with one group of channels and without
-/// zero point; nothing if the target has none. Its channels must be whole
-/// groups of steps, or its kernel rows are read at once.
+/// zero point; nothing if the target has none. The number of channels must be a
+/// multiple of the form's group, unless kernel rows are read as contiguous
+/// runs.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
 
@@ -82,8 +90,9 @@ std::optional<DotForm> dotForm(graph::ConvOp conv,
 /// are too few channels for a group.
 bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 
-/// Returns the form of a depthwise convolution, with kernel columns as groups
-/// and both operands in vectors; nothing if the target has none.
+/// Returns the form of a depthwise convolution, in which a group has adjacent
+/// kernel columns and both operands are vectors; nothing if the target has
+/// none.
 std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
                                      const TargetDescription &target);
 /// Whether BlockDepthwise.cpp can compute the depthwise int8 convolution once

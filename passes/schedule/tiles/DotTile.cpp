@@ -33,23 +33,24 @@ DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
   double product = double(form.lanes.front() * form.group) / form.perCycle;
-  // Besides its dot products, a step broadcasts each row's group and loads each
-  // vector; widening takes two more instructions for a row and three more for a
-  // vector.
+  // Besides its dot products, each group of K steps takes a broadcast for each
+  // row and a load for each vector of weights. Widening takes two more
+  // instructions for a row and three more for a vector.
   double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
                   rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
-  // With steps in lanes, each column has its own register of weights to load.
+  // If lanes take different K steps, each column has its own register of
+  // weights to load.
   if (form.acrossLanes)
     perVector *= double(form.lanes.front());
   auto perStep = [&](int64_t r, int64_t v) {
     double products = double(r * v) * product;
-    // With f16, loads overlap with products, and so do broadcasts of a word
-    // (Emerald Rapids), except on cores that multiply by lane, where a
+    // With f16, loads overlap with multiply-adds. Broadcasts of a word do so as
+    // well (Emerald Rapids), except on cores that multiply by lane, where a
     // broadcast is a vector operation (LD1R, by Arm's software optimization
-    // guides).
-    // A vector of f16 has the columns of two vectors. Of tiles that multiply as
-    // fast, the one with fewer instructions is better: a tenth of their time.
+    // guides). A vector of f16 has the columns of two vectors of f32. If two
+    // tiles multiply equally fast, the one with fewer instructions is better; a
+    // tenth of the issue time accounts for that.
     if (form.stage && form.group == 1) {
       auto halves = double(llvm::divideCeil(v, 2));
       double issue =
@@ -75,16 +76,17 @@ double DotModel::cycles(const TileChoice &tile) const {
   double total = double(rows / tile.rows) * overColumns(tile.rows);
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
-  // At the end of an f16 stage, each lane of a group is extracted, widened by
-  // two instructions and added. If a group is a single step, half registers are
-  // widened by one instruction, and totals of several stages are in memory.
+  // At the end of an f16 stage (DotForm::stage), each lane of a group is
+  // extracted, widened by two instructions and added. If a group has a single K
+  // step, half registers are widened by one instruction; with several stages,
+  // the f32 totals are in memory.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
   if (form.group == 1 && stages > 1)
     widening += double(stages * rows * vectorsNeeded) *
                 (1 / rates.loads + 1 / rates.multiplyAdds) / 2;
-  // With steps in lanes, the sums of several columns are reduced to one vector
-  // at the end, pair by pair.
+  // If lanes take different K steps, the sums of several columns are reduced to
+  // one vector at the end, pair by pair.
   double adding =
       form.acrossLanes
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
@@ -95,20 +97,21 @@ double DotModel::cycles(const TileChoice &tile) const {
 
 std::vector<TileChoice> DotModel::ranked() const {
   constexpr int64_t mostVectors = 12;
-  // Widened operands take two registers each; the mask and a product take one
-  // more each. A row's group that is a word is in a scalar register, with its
-  // address in another one.
+  // A widened operand takes two registers; the mask and a product take one more
+  // register each. If a row's group is passed as a word, it is in a scalar
+  // register, and its address is in another one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
   // If instructions select a lane of a row's operand, the operand of each row
-  // stays in a register for several steps.
+  // stays in a register for several groups of K steps.
   int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
-  // A form with f16 stages needs a partial sum of the stage and a total for
-  // each sum, or keeps the totals in memory during a stage.
+  // A form with f16 stages needs two registers per sum, for the partial sum of
+  // the stage and for the total, unless the totals are in memory during a
+  // stage.
   int64_t sumsOfEach = form.stage ? 2 : 1;
-  // With steps in lanes, each column has a register of weights, and a register
-  // of sums for each row. One more register holds the row's operand.
+  // If lanes take different K steps, each column has a register of weights, and
+  // a register of sums for each row. One more register holds the row's operand.
   if (form.acrossLanes) {
     sumsOfEach = registersOfEach = form.lanes.front();
     registers -= 2 - registersOfEach;
@@ -138,7 +141,7 @@ ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
   for (; left >= form.lanes.front(); left -= form.lanes.front())
     result.lanes.push_back(form.lanes.front());
   if (padded) {
-    // The narrowest vector that holds the remaining columns.
+    // Add the narrowest vector that holds the remaining columns.
     if (left > 0)
       result.lanes.push_back(
           *llvm::find_if(llvm::reverse(form.lanes),
@@ -156,26 +159,27 @@ ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
 
 namespace {
 
-/// Builds vector operations that `Expr` does not have.
+/// Builds the vector operations of dot products that `Expr` does not have.
 class DotBuilder {
 public:
   DotBuilder(KernelBuilder &b, const DotForm &form, const DotOperands &operands)
       : b(b), form(form), aIsUnsigned(operands.aType.isUnsignedInteger()),
         bIsUnsigned(operands.bType.isUnsignedInteger()) {}
 
-  /// An operand of dot products: whole, or split into even and odd steps.
+  /// An operand of a dot product: one vector, or a vector of the even K steps
+  /// and one of the odd K steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// Returns group number `index` of a vector of groups, broadcast for
-  /// accumulators of `lanes` lanes.
+  /// Returns group number `index` of the vector `groups`, repeated as often as
+  /// sums have lanes (`lanes`).
   Parts groupParts(Value groups, int64_t index, int64_t lanes) {
     return {spread(vector::ExtractStridedSliceOp::create(
                        b.builder, b.loc, groups, index * form.group, form.group,
                        /*strides=*/1),
                    lanes)};
   }
-  /// Returns the group of row `row`, broadcast for accumulators of `lanes`
-  /// lanes.
+  /// Returns `group`, the group of row `row`, repeated as often as sums have
+  /// lanes (`lanes`).
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }
@@ -220,8 +224,9 @@ private:
     return bitcast(everywhere, lanes * type.getNumElements(), element);
   }
 
-  /// Splits a vector into even and odd steps if the form widens: two bf16 per
-  /// 32-bit lane, or two int8 per 16-bit lane, the even step in the low half.
+  /// Returns `vector`; if the form widens, splits it into even and odd K steps.
+  /// Each 32-bit lane has two bf16, or each 16-bit lane two int8, with the even
+  /// K step in the low half.
   Parts parts(Value vector, int64_t lanes, bool isUnsigned, const Twine &name) {
     if (!form.widened || !llvm::is_contained(form.lanes, lanes))
       return {kernel::nameValue(vector, name)};
@@ -274,7 +279,8 @@ private:
 
 } // namespace
 
-/// Loads the first `count` elements of a row's group, padded with zeros.
+/// Loads the first `count` elements of a row's group, padded with zeros to a
+/// whole group.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
                        int64_t count) {
@@ -289,8 +295,8 @@ static Value loadGroup(KernelBuilder &b, const DotForm &form,
   return vector::FromElementsOp::create(b.builder, b.loc, type, elements);
 }
 
-/// Returns zeros for the partial sum of a stage: one lane for each step of a
-/// group.
+/// Returns the initial partial sum of an f16 stage (DotForm::stage): zeros,
+/// with one lane for each K step of a group and each lane of `sum`.
 static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
                        Type narrow) {
   auto lanes = dyn_cast<VectorType>(sum.value.getType());
@@ -302,8 +308,9 @@ static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
       narrow);
 }
 
-/// Adds the partial sum of a stage: `group` adjacent lanes to each lane of
-/// `sum`.
+/// Returns `sum` plus the partial sum `halves` of an f16 stage
+/// (DotForm::stage). Each lane of `sum` gets `group` adjacent lanes of
+/// `halves`.
 static Value addHalves(KernelBuilder &b, Value sum, Value halves,
                        int64_t group) {
   int64_t count = cast<VectorType>(halves.getType()).getNumElements();
@@ -323,14 +330,15 @@ static Value addHalves(KernelBuilder &b, Value sum, Value halves,
   return sum;
 }
 
-/// Whether the sums of a tile are f16 themselves.
+/// Whether the sums of a tile are f16 until the end.
 static bool isOfHalves(const Tile &tile) {
   return getElementTypeOrSelf(tile.sums.front().value).isF16();
 }
 
-/// Emits f16 products by lanes of the rows, accumulated in f16 for a stage: a
-/// register of weights and one of partial sums hold the columns of two vectors
-/// of the tile. A tile of f16 sums (halvesTile) is not widened.
+/// Emits f16 products that take a lane of the rows' vectors as a factor.
+/// Products are accumulated in f16 for a stage (DotForm::stage). A register of
+/// weights, and one of partial sums, holds the columns of two vectors of the
+/// tile. If the tile has f16 sums (halvesTile), nothing is widened.
 class HalvesByLane {
 public:
   HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
@@ -368,7 +376,8 @@ public:
   }
 
 private:
-  /// The columns of one or two vectors of the tile, from vector `first` on.
+  /// Columns of the tile whose partial sums share an f16 register: those of one
+  /// or two of the tile's vectors, from vector `first` on.
   struct Part {
     size_t first, vectors;
     int64_t column, lanes;
@@ -387,7 +396,8 @@ private:
     return widened(addSteps(first, steps, halves), given);
   }
 
-  /// Adds `steps` steps from `first` on to f16 sums.
+  /// Returns the f16 sums `halves` plus the products of `steps` K steps, from K
+  /// step `first` on.
   Exprs addSteps(Expr first, int64_t steps, Exprs halves) {
     int64_t several = form.rowGroups, trips = steps / several;
     auto addTrip = [&](Expr trip, ArrayRef<Expr> carried) {
@@ -419,8 +429,8 @@ private:
     return halves;
   }
 
-  /// Adds the products of step `step` to the f16 partial sums, row by row. `x`
-  /// returns a row's element, broadcast to all lanes.
+  /// Adds the products of K step `step` to the f16 partial sums, row by row.
+  /// `x` returns a row's element, broadcast to all lanes.
   void addStep(Expr step, MutableArrayRef<Expr> halves,
                llvm::function_ref<DotBuilder::Parts(int64_t, int64_t)> x) {
     SmallVector<DotBuilder::Parts> weights;
@@ -436,7 +446,8 @@ private:
       }
   }
 
-  /// Adds the widened partial sums of a stage to the tile's sums.
+  /// Returns the tile's sums `given` plus the f16 partial sums `halves`, which
+  /// are widened to f32 first.
   Exprs widened(ArrayRef<Expr> halves, ArrayRef<Expr> given) {
     Exprs sums(given.begin(), given.end());
     size_t columns = tile.columns.lanes.size();
@@ -468,8 +479,9 @@ private:
   SmallVector<Part> parts;
 };
 
-/// Emits a tile with steps in the lanes of its sums: multiplies registers of a
-/// row by registers of a column, and half registers for the last steps.
+/// Emits a tile in which the lanes of a vector of sums take different K steps.
+/// Multiplies a register of a row by a register of a column; the last K steps
+/// may fill only half a register.
 static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
                              int64_t steps, const DotOperands &operands,
                              int64_t firstRow, int64_t endRow) {
@@ -585,7 +597,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       Value elements = loadGroup(b, form, operands, row, step, count);
       DotBuilder::Parts spread;
       for (auto [v, column] : llvm::enumerate(columns)) {
-        // Vectors of the same width share the row's group.
+        // Vectors of the same width share the broadcast of the row's group.
         if (v == 0 || lanes[v] != lanes[v - 1])
           spread = dots.rowParts(elements, lanes[v], row);
         Expr &sum = sums[row * lanes.size() + v];
@@ -679,8 +691,8 @@ Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
         vector::FromElementsOp::create(
             b.builder, b.loc, VectorType::get({group}, rowType), parts),
         rows[0].type);
-  // Interleave pairs of rows lane by lane, then pairs of the results two lanes
-  // at a time, and so on.
+  // Interleave pairs of rows lane by lane, then pairs of these results two
+  // lanes at a time, and so on.
   for (int64_t width = 1; parts.size() > 1; width *= 2) {
     SmallVector<Value> joined;
     for (size_t i = 0; i < parts.size(); i += 2) {

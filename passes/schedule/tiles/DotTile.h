@@ -1,23 +1,24 @@
 // Register tiles of matrix products of narrow types: integers, bf16 or f16.
 //
 // As in PanelKernel.h, a tile of rows x (vectors of) columns stays in registers
-// during the reduction, but each iteration multiplies a *group* of 2 or 4
-// adjacent steps: the row's elements of the group, broadcast for all columns,
-// times those of each column, which are contiguous in packed weights.
+// during the reduction. But each iteration multiplies a *group* of 2 or 4
+// adjacent K steps: the row's elements in the group, broadcast to all columns,
+// times the elements of each column, which are contiguous in packed weights.
+// For a group of four K steps 1 2 3 4:
 //
-//   a, one row      1 2 3 4 | 5 6 7 8 |      the group 1 2 3 4 in all lanes
+//   a, one row      1 2 3 4 | 5 6 7 8 |      1 2 3 4 is broadcast to all lanes
 //   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4, ...   (kernel.dot)
 //
-// If the target has dot products of whole registers, the steps stay in the
-// lanes of the sums:
+// If the target has dot products of whole registers, the lanes of a vector of
+// sums take different K steps:
 //
 //   a, one row      1 2 3 4 ... 16           as in memory
 //   b, packed       column 0: 1 2 3 4 ... 16, column 1: ... (kAcrossLanesAttr)
 //   sums            a vector for each column, reduced at the end
 //
-// Products of f16 are accumulated in f16, with separate lanes for the two steps
-// of a group. After a *stage* of steps, these partial sums are widened and
-// added to the tile's f32 sums.
+// Products of f16 are accumulated in f16, with separate lanes for the two K
+// steps of a group. After a *stage* (a number of K steps), these partial sums
+// are widened and added to the tile's f32 sums.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H
@@ -27,8 +28,9 @@
 
 namespace ingot::schedule {
 
-/// The cost model of tiles of whole vectors for a matrix product of `rows` x
-/// `columns`, whose steps are divided into `runs` loops.
+/// The cost model of register tiles for a matrix product of `rows` x `columns`
+/// with `steps` K steps. Tiles have whole vectors. The K steps are divided into
+/// `runs` loops of equal length.
 class DotModel {
 public:
   DotModel(int64_t rows, int64_t columns, int64_t steps, const DotForm &form,
@@ -47,19 +49,19 @@ private:
   const TargetDescription &target;
 };
 
-/// Returns the vectors for `columns` columns, like ColumnVectors::cover.
-/// Without padding, they may be narrower than the target's dot products.
+/// Returns the vectors for `columns` columns, like ColumnVectors::cover. If
+/// they are not `padded`, they may be narrower than the target's dot products.
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 
-/// The operands of a dot tile. Of the last group of steps, only the first
-/// `count` steps may exist.
+/// The operands of accumulateDots. If the last group of K steps is incomplete,
+/// `count` is the number of its K steps.
 struct DotOperands {
-  /// Returns an element of a row, or a vector of elements from `step` on if the
-  /// builder has lanes.
+  /// Returns element (row, step) of the left operand; if the builder has lanes,
+  /// a vector of the row's elements from `step` on.
   llvm::function_ref<graph::Expr(int64_t row, graph::Expr step)> a;
-  /// Returns the elements of group number `group` in `lanes` columns of the
-  /// tile from `column` on.
+  /// Returns the elements of group number `group` of K steps, in `lanes`
+  /// columns of the tile from `column` on.
   llvm::function_ref<graph::Expr(graph::Expr group, int64_t count,
                                  int64_t column, int64_t lanes)>
       b;
@@ -68,29 +70,31 @@ struct DotOperands {
   StepChunks chunks;
 };
 
-/// Adds a * b over `steps` steps to the rows [firstRow, lastRow) of the tile
-/// (to the last row by default). In an incomplete last group, missing elements
-/// of `a` count as zero.
+/// Adds the product of the operands over `steps` K steps to rows [firstRow,
+/// lastRow) of the tile; `lastRow` defaults to the number of rows. In an
+/// incomplete last group, missing elements of `a` count as zero.
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow = 0,
                     std::optional<int64_t> lastRow = std::nullopt);
 
-/// Returns a tile of zeros for a form with steps in lanes: a vector for each
-/// column.
+/// Returns a tile of zeros for a form in which lanes take different K steps: a
+/// vector for each row and column.
 Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
                      const ColumnVectors &columns, const DotForm &form,
                      mlir::Type sum);
-/// Reduces the lanes of each vector of a tile from tileAcrossLanes; returns a
-/// tile with a lane per column.
+/// Sums the lanes of each vector of a tile from tileAcrossLanes. Returns a tile
+/// with one lane per column.
 Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns);
 
-/// Interleaves rows of a matrix (each a vector of columns) into groups: r0[0]
-/// r1[0] r2[0] r3[0] r0[1] ...; missing rows are zeros.
+/// Interleaves `rows`, each a vector of the columns of one row of a matrix,
+/// into groups of `group` elements. For four rows: r0[0] r1[0] r2[0] r3[0]
+/// r0[1] ... Rows that are missing in a group are zeros.
 graph::Expr interleaveRows(KernelBuilder &b, llvm::ArrayRef<graph::Expr> rows,
                            int64_t group);
-/// Like interleaveRows, but returns parts of `lanes` lanes each, using the
-/// target's own instruction if it has one for that width.
+/// Like interleaveRows, but returns the result in vectors of `lanes` lanes.
+/// Uses the target's instruction for interleaving if there is one for that
+/// width.
 graph::Exprs interleaveInParts(KernelBuilder &b,
                                llvm::ArrayRef<graph::Expr> rows, int64_t group,
                                int64_t lanes);

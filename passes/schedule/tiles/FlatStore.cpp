@@ -12,7 +12,7 @@ Value asMatrix(KernelBuilder &b, Value buffer, int64_t columns) {
   return b.view(buffer, {elements / columns, columns});
 }
 
-/// Whether `op` is used only to compute the anchor's operands.
+/// Whether `op` is used only to compute operands of the anchor.
 static bool isBeforeAnchor(Operation *anchor, Operation *op) {
   return op != anchor && !op->use_empty() &&
          llvm::all_of(op->getUsers(), [&](Operation *user) {
@@ -26,8 +26,8 @@ static bool readByEpilogue(Operation *anchor, Value input) {
   });
 }
 
-/// Whether the epilogue is elementwise, and its operands have the result's
-/// shape or are scalars or vectors along the channels.
+/// Whether the epilogue is elementwise and each of its operands has the
+/// result's shape, is a scalar, or is a vector along the channels.
 static bool allSameShape(KernelBuilder &b, Operation *anchor) {
   for (Operation &op : b.group.block->without_terminator())
     if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != anchor &&
@@ -54,8 +54,8 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
   auto rowOfTile = [&](int64_t row) {
     return named(first + double(row), rowName + "_" + Twine(row));
   };
-  // Bind the epilogue's operands to elements of their matrix views, so that
-  // they are not loaded by indices into all axes.
+  // Bind the epilogue's operands to elements of their views as matrices, so
+  // that they are not loaded by indices into all axes.
   SmallVector<std::pair<Value, Value>> flats;
   for (Value input : b.group.block->getArguments()) {
     if (!readByEpilogue(anchor, input) ||
@@ -92,8 +92,8 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
 
 void fetchForEpilogue(KernelBuilder &b, const Tile &tile, Operation *anchor,
                       Expr first, Expr firstColumn, StringRef rowName) {
-  // The most lines that are prefetched per tile and operand. More lines do not
-  // help (14 x 2 vectors of 64 bytes, Zen 4, November 2026).
+  // The most cache lines that are prefetched per tile and operand. More lines
+  // do not help (14 x 2 vectors of 64 bytes, Zen 4, November 2026).
   constexpr int64_t mostLines = 16;
   int64_t line = b.target.prefetchLine;
   if (line == 0 || !allSameShape(b, anchor))

@@ -1,4 +1,5 @@
-// Stores of convolutions and products whose positions are the rows of a matrix.
+// Stores for convolutions and matrix products whose result can be viewed as a
+// matrix with a row for each position.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_FLATSTORE_H
 #define INGOT_PASSES_SCHEDULE_TILES_FLATSTORE_H
@@ -11,10 +12,12 @@ namespace ingot::schedule {
 /// not allow it.
 mlir::Value asMatrix(KernelBuilder &b, mlir::Value buffer, int64_t columns);
 
-/// Like storeTile, for the positions of an anchor's result from `first` on. If
-/// all operands of the epilogue have the result's shape or are vectors along
-/// the channels, no index needs to be delinearized. Otherwise stores nothing
-/// and returns false. `row` is the name of a position in the generated code.
+/// Like storeTile, for the rows of a tile that are the positions of the
+/// anchor's result from `first` on. Views the result as a matrix, so that no
+/// index must be delinearized. Stores nothing and returns false if there is no
+/// such view, or if an operand of the epilogue neither has the result's shape
+/// nor is a scalar or a vector along the channels. `row` is the name of a
+/// position in the generated code.
 bool storeFlat(
     KernelBuilder &b, Tile &tile, mlir::Operation *anchor, graph::Expr first,
     graph::Expr firstColumn,
@@ -22,10 +25,10 @@ bool storeFlat(
         beforeEpilogue = {},
     llvm::StringRef row = "position");
 
-/// Prefetches the epilogue's operands of the result's shape, before the steps
-/// of a tile, on targets that prefetch cache lines. Otherwise the tile would
-/// wait for data beyond the L2 cache while its sums block the registers for
-/// later loads.
+/// Prefetches the epilogue's operands that have the result's shape, on targets
+/// that prefetch single cache lines. To be called before the K steps of a tile.
+/// Without it, the tile would wait for data beyond the L2 cache while its sums
+/// occupy the registers that later loads need.
 void fetchForEpilogue(KernelBuilder &b, const Tile &tile,
                       mlir::Operation *anchor, graph::Expr first,
                       graph::Expr firstColumn,

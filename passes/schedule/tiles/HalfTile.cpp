@@ -34,14 +34,15 @@ Value asStored(KernelBuilder &b, Expr element) {
   return arith::TruncFOp::create(b.builder, b.loc, type, v);
 }
 
-/// Returns the operands of an operator that returns one of them.
+/// Returns the operands of an operator whose result is one of its operands
+/// (maximum, minimum); nothing for other operators.
 static ValueRange chosenFrom(Operation *op) {
   return isa_and_nonnull<ReluOp, MaximumOp, MinimumOp>(op)
              ? ValueRange(op->getOperands())
              : ValueRange();
 }
 
-/// Whether `v` is a number that is the same for all elements.
+/// Whether `v` is a constant with the same value in all elements.
 static bool isNumber(Value v) {
   auto constant = v.getDefiningOp<ConstantOp>();
   auto values = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
@@ -51,7 +52,8 @@ static bool isNumber(Value v) {
 
 static bool canRound(Value v, Value anchor);
 
-/// Whether the elements of `v`, an f32 tensor, are f16 numbers.
+/// Whether each element of the f32 tensor `v` is exactly representable in f16.
+/// The elements of `anchor` count as such.
 static bool isExact(Value v, Value anchor) {
   if (v == anchor)
     return true;
@@ -67,7 +69,7 @@ static bool isExact(Value v, Value anchor) {
   });
 }
 
-/// Whether `v` can be rounded to f16 without computing it in f32.
+/// Whether `v`, rounded to f16, can be computed in f16 alone.
 static bool canRound(Value v, Value anchor) {
   Operation *op = v.getDefiningOp();
   if (isExact(v, anchor))

@@ -1,9 +1,10 @@
-// Tiles whose sums are f16, for contractions that may accumulate in f16 and
-// have so few steps that no sum has to be widened before the end.
+// Tiles whose sums are f16, for matrix products and convolutions that may
+// accumulate in f16 and have so few K steps that no sum has to be widened
+// before the end.
 //
-// If the epilogue needs no more digits than f16 has, results are computed and
-// stored in f16, with twice as many lanes as in f32 (FormHalves.cpp); otherwise
-// sums are widened first.
+// If the epilogue needs no more precision than f16 has, results are computed
+// and stored in f16, with twice as many lanes as in f32 (FormHalves.cpp).
+// Otherwise, the sums are widened to f32 first.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_HALFTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_HALFTILE_H
@@ -12,37 +13,40 @@
 
 namespace ingot::schedule {
 
-/// Whether the target multiplies f16 vectors by a lane of another vector, and
-/// computes with vectors of f16.
+/// Whether the target multiplies f16 vectors by a lane of another vector and
+/// computes with f16 vectors.
 bool halvesByLane(const TargetDescription &target);
-/// Whether the products of an f16 contraction may be accumulated in f16.
+/// Whether the products of an f16 matrix product or convolution may be
+/// accumulated in f16.
 bool sumsHalves(mlir::Operation *contraction);
 
-/// Returns the element in its stored type: bf16 and f16 elements are widened to
-/// f32 for computation.
+/// Returns the element in its stored type. (For computation, bf16 and f16
+/// elements are widened to f32.)
 mlir::Value asStored(KernelBuilder &b, graph::Expr element);
 
-/// Whether the group's result is `anchor`, an f32 value of f16 precision, after
-/// clamps and at most one sum, difference or product, rounded to f16.
+/// Whether the group applies at most clamps and one addition, subtraction or
+/// multiplication to `anchor` and then rounds the result to f16. `anchor` is an
+/// f32 value that has only the precision of f16.
 bool roundsToHalves(KernelBuilder &b, mlir::Value anchor);
 
-/// Returns the same columns in vectors of f16.
+/// Returns vectors of f16 for the same columns: two full vectors of f32 become
+/// one vector.
 ColumnVectors inHalves(const ColumnVectors &columns,
                        const TargetDescription &target);
-/// Returns a tile of f16 sums that are zeros, or the bias from `firstColumn`
-/// on; the bias may be null.
+/// Returns a tile of f16 sums. Each row is the bias from `firstColumn` on, or
+/// zeros if `bias` is null.
 Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
                 mlir::Value bias, graph::Expr firstColumn);
 /// Returns the tile's sums as f32.
 Tile widened(KernelBuilder &b, const Tile &tile);
 
-/// Returns `lanes` zeros of f16, or elements of `bias` from `first` on if it is
-/// not null.
+/// Returns `lanes` elements of `bias` from `first` on as f16, or zeros if
+/// `bias` is null.
 graph::Expr firstHalves(KernelBuilder &b, mlir::Value bias, graph::Expr first,
                         int64_t lanes);
-/// Returns a vector of f16 as f32.
+/// Returns the f16 vector `halves` as f32.
 graph::Expr widened(KernelBuilder &b, graph::Expr halves);
-/// Returns x * y + sum in f16; x and y are loaded elements of f16.
+/// Returns x * y + sum, computed in f16. `x` and `y` are loaded f16 elements.
 graph::Expr fmaOfHalves(KernelBuilder &b, graph::Expr x, graph::Expr y,
                         graph::Expr sum);
 

@@ -7,7 +7,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Bitcasts a vector to lanes of another type.
+/// Bitcasts a vector to a vector with elements of type `element`.
 static Expr inLanes(KernelBuilder &b, Expr vector, Type element) {
   auto type = cast<VectorType>(vector.value.getType());
   int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
@@ -29,9 +29,9 @@ Expr joined(KernelBuilder &b, Exprs vectors) {
         vector::FromElementsOp::create(b.builder, b.loc, type, values),
         vectors[0].type);
   }
-  // Join words: if a vector of int8 that is shorter than half a register is
-  // repeated, clang 22 wrongly fills the first word with four copies of its
-  // lowest byte.
+  // Join the vectors as vectors of 32-bit words: if a vector of int8 that is
+  // shorter than half a register is repeated, clang 22 wrongly fills the first
+  // word with four copies of its lowest byte.
   auto type = cast<VectorType>(vectors[0].value.getType());
   Type element = type.getElementType(), word = b.builder.getI32Type();
   int64_t bits = element.getIntOrFloatBitWidth();
@@ -75,7 +75,8 @@ JoinedRows::JoinedRows(KernelBuilder &b, Value anchor)
 
 int64_t JoinedRows::most(int64_t left) const {
   int64_t lanes = b.target.maxLanes(computeType(elementOf(b.result())));
-  // Rows of fewer columns do not make up for the cost of the shuffles.
+  // With fewer columns, joining rows does not make up for the cost of the
+  // shuffles.
   constexpr int64_t fewColumns = 4;
   if (!isPossible || 2 * pitch() > lanes || width < fewColumns)
     return 0;
@@ -83,8 +84,9 @@ int64_t JoinedRows::most(int64_t left) const {
   return count > 1 || hasGaps() ? count : 0;
 }
 
-/// Classifies the epilogue's operands as elements of the result's shape or
-/// vectors of its columns or rows; returns false if there are others.
+/// Sorts the epilogue's operands into `whole` (with the result's shape),
+/// `perColumn` and `perRow` (with one element per column or row). Returns false
+/// if there is an operand of another shape.
 bool JoinedRows::classify(Value anchor) {
   ArrayRef<int64_t> shape = shapeOf(b.result());
   if (shapeOf(anchor) != shape || hasDynamicSizes(anchor.getDefiningOp()))

@@ -45,7 +45,7 @@ Value gathered(KernelBuilder &b, ArrayRef<Value> from,
   Value all = from[sources[0]];
   if (sources.size() == 1 && isInOrder)
     return all;
-  // Each shuffle takes the lanes of one vector and keeps the others.
+  // Each shuffle takes some lanes from one vector and keeps the other lanes.
   for (size_t i = sources.size() == 1 ? 0 : 1; i < sources.size(); ++i) {
     SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {

@@ -7,10 +7,10 @@
 
 namespace ingot::schedule {
 
-/// Transposes a matrix of row vectors: returns lane 0 of all `rows`, then lane
-/// 1 of all rows, and so on, divided into vectors of the same width.
-/// Interleaves the first half of the rows with the second half, log2(rows)
-/// times; the number of rows must be a power of two.
+/// Transposes a matrix of row vectors. Returns lane 0 of all `rows`, then lane
+/// 1 of all rows, and so on, divided into vectors of the same width as the
+/// rows. It does so by interleaving the first half of the rows with the second
+/// half, log2(rows) times. The number of rows must be a power of two.
 ///
 ///   a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
 ///   b0 b1 b2 b3  ->  a2 c2 a3 c3  ->  a1 b1 c1 d1
@@ -20,7 +20,7 @@ llvm::SmallVector<mlir::Value> turned(KernelBuilder &b,
                                       llvm::SmallVector<mlir::Value> rows);
 
 /// Returns a vector whose lane i is lane `place(i)` of the concatenated vectors
-/// `from`; -1 for any value.
+/// `from`. If `place(i)` is -1, lane i may have any value.
 mlir::Value gathered(KernelBuilder &b, llvm::ArrayRef<mlir::Value> from,
                      llvm::function_ref<int64_t(int64_t)> place);
 

@@ -11,8 +11,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the floats of a constant as integers; nothing if one of them is not
-/// whole.
+/// Returns the values of a float constant as integers; nothing if one of them
+/// is not an integer.
 static std::optional<SmallVector<int64_t>> wholeNumbersOf(ConstantOp constant) {
   if (!elementOf(constant.getResult()).isF32() || !hasData(constant.getValue()))
     return std::nullopt;
@@ -31,7 +31,8 @@ static std::optional<SmallVector<int64_t>> wholeNumbersOf(ConstantOp constant) {
   return numbers;
 }
 
-/// Creates the constant as integers of `bits` bits.
+/// Creates a constant with `numbers` as integers of `bits` bits, in the shape
+/// of `constant`.
 static Value inBits(ConstantOp constant, ArrayRef<int64_t> numbers,
                     unsigned bits) {
   std::vector<char> bytes;

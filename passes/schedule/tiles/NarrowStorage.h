@@ -1,8 +1,8 @@
-// Constants of whole numbers in fewer bits.
+// Float constants with integer values, stored in fewer bits.
 //
 // Integer networks that are computed in floats have filters and biases such as
-// -24.0f, which take four bytes each. A kernel that reads them once for many
-// products can read 8 or 16 bits instead and convert them.
+// -24.0f, which take four bytes each. A kernel that reads each of them once for
+// many multiplications can read 8 or 16 bits instead and convert the value.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_NARROWSTORAGE_H
 #define INGOT_PASSES_SCHEDULE_TILES_NARROWSTORAGE_H
@@ -11,18 +11,19 @@
 
 namespace ingot::schedule {
 
-/// If the group's operand at `use` is a constant of small whole floats that no
-/// other group reads, stores it as si8 or si16 and adds a cast to the group.
+/// If the group's operand at `use` is a float constant with small integer
+/// values, and no other group reads it, stores it as si8 or si16 and adds a
+/// cast to the group.
 void storeNarrow(graph::GroupOp group, mlir::OpOperand &use);
 
-/// An operand viewed in a given shape, whether stored in its own type or by
-/// storeNarrow.
+/// A view, in a given shape, of an operand that may have been stored in fewer
+/// bits by storeNarrow.
 class StoredOperand {
 public:
   StoredOperand(KernelBuilder &b, mlir::Value operand,
                 llvm::ArrayRef<int64_t> shape);
-  /// Loads the element, or the vector of elements, at `at`, in the operand's
-  /// type.
+  /// Loads the element or, if the builder has lanes, the vector at index `at`,
+  /// and converts it to the operand's type.
   graph::Expr load(llvm::ArrayRef<graph::Expr> at) const;
 
 private:

@@ -8,7 +8,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether the target can narrow two vectors of `bits`-bit integers into one.
+/// Whether the target can narrow two vectors of `lanes` integers of `bits` bits
+/// into one vector of integers of half the width.
 static bool narrows(KernelBuilder &b, unsigned bits, int64_t lanes,
                     bool toUnsigned) {
   auto from = VectorType::get({lanes}, b.builder.getIntegerType(bits)),
@@ -64,9 +65,9 @@ std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
   Value all = pairs[0];
   if (isByte)
     all = pair(b, pairs[0], pairs.back(), toUnsigned);
-  // Narrowing interleaves the vectors within each 128-bit block, which has four
-  // results of each vector, in one or two 32-bit words. Restore the order of
-  // the vectors.
+  // Narrowing interleaves the vectors within each block of 128 bits. A block
+  // has four results from each vector, in one or two 32-bit words. Restore the
+  // order of the vectors.
   constexpr int64_t block = 4;
   int64_t words = isByte ? 1 : 2, ofBlock = isByte ? 4 : 2 * words;
   SmallVector<int64_t> order;

@@ -1,9 +1,9 @@
-// Quantized results that are narrowed together.
+// Narrowing of several vectors of quantized results together.
 //
-// One at a time, each vector of sums would need a minimum, a maximum and a
-// truncation to int8, and a partial register store. Targets that narrow two
-// registers into one saturate at the same time, so that several vectors need no
-// clamp or truncation of their own and fill the stored register:
+// Each vector of sums by itself would need a minimum, a maximum, a truncation
+// to int8 and a store of a partial register. Some targets narrow two registers
+// into one and saturate at the same time. Then several vectors need no clamp or
+// truncation, and together they fill the stored register:
 //
 //   4 x i32 | 4 x i32 | 4 x i32 | 4 x i32      four vectors of 128 bits
 //      8 x i16        |      8 x i16           kernel.narrow_signed
@@ -16,12 +16,14 @@
 
 namespace ingot::schedule {
 
-/// Returns how many adjacent vectors of a row, with sums in `lanes` lanes, the
-/// target narrows together to the element type of the result; 1 if it cannot.
+/// Returns how many adjacent vectors of a row the target narrows together to
+/// the element type of the group's result; 1 if it cannot. `lanes` has the
+/// lanes of each of the row's vectors of sums.
 size_t narrowedTogether(KernelBuilder &b, llvm::ArrayRef<int64_t> lanes);
 
-/// Narrows the results of several vectors into one; nothing if quantization is
-/// not their last operation.
+/// Narrows several vectors of results into one vector. Returns nothing unless
+/// quantization (a saturating conversion) is the last operation of each of
+/// them.
 std::optional<graph::Expr> narrowed(KernelBuilder &b,
                                     llvm::ArrayRef<graph::Expr> results);
 

@@ -25,8 +25,8 @@ ColumnVectors ColumnVectors::cover(int64_t columns,
     left -= widths.front();
   }
   while (left > 0) {
-    // The narrowest vector that holds the remaining columns (padded), or the
-    // widest vector that fits into them.
+    // Add the narrowest vector that holds the remaining columns (padded), or
+    // the widest vector that is no wider than the remaining columns.
     int64_t lanes = 1;
     if (padded) {
       for (int64_t width : widths)
@@ -47,8 +47,8 @@ int64_t ColumnVectors::width() const {
   return std::accumulate(lanes.begin(), lanes.end(), int64_t(0));
 }
 
-/// Returns for how many steps a single load fetches the left operand's elements
-/// of a row.
+/// Returns the number of K steps for which a single load fetches the elements
+/// of a row of the left operand.
 static int64_t factorLanes(const TargetDescription &target, Type type,
                            int64_t steps) {
   int64_t lanes = target.maxLanes(type);
@@ -71,15 +71,16 @@ bool TileModel::evictEachOther(int64_t ofTile) const {
   if (way == 0 || rowBytes == 0)
     return false;
   int64_t sets = way / std::gcd(rowBytes, way);
-  // In each set, one line is left for the weights.
+  // In each cache set, one line is left for the weights.
   return llvm::divideCeil(ofTile, sets) > uint64_t(target.l1Bytes / way - 1);
 }
 
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target) {
-  // Sums are cleared, finished and stored while the steps of the next tile run
-  // (28 sums take 16 cycles beside 16 steps, 29 beside 32, 52 to 92 beside 64
-  // to 128, by the products of eleven networks on Zen 5, November 2026).
+  // The sums of a tile are cleared, finished and stored while the K steps of
+  // the next tile run. A tile of 28 sums takes 16 cycles more than its 16 K
+  // steps, 29 cycles more with 32 K steps, and 52 to 92 cycles more with 64 to
+  // 128 (matrix products of eleven networks on Zen 5, November 2026).
   constexpr double ofSum = 5, ofOtherSum = 48, otherSums = 8;
   return (isMeasured ? ofSum : ofOtherSum) / target.rates.instructions *
          (otherSums + static_cast<double>(sums));
@@ -88,13 +89,13 @@ double cyclesBesideSteps(int64_t sums, bool isMeasured,
 double TileModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
   constexpr double lineBytes = 64;
-  // Multiply-adds hide all but this fraction of the time to fetch lines of
-  // weights from the L2 cache.
+  // Multiply-adds hide the time to fetch cache lines of weights from the L2
+  // cache, except for this fraction.
   constexpr double notHidden = 0.25;
-  // If there are just enough sums to hide the latency, up to `freely` times as
-  // many, they still stall occasionally: 4 x 2, 3 x 3 and 5 x 2 take 4.25, 4.75
-  // and 5.2 cycles per step, 6 x 2 takes 6 (Zen 4, vectors of 32 bytes,
-  // November 2026).
+  // If the number of sums just hides the latency of the multiply-adds, or is up
+  // to `freely` times as large, multiply-adds still stall occasionally: tiles
+  // of 4 x 2, 3 x 3 and 5 x 2 take 4.25, 4.75 and 5.2 cycles per K step, 6 x 2
+  // takes 6 (Zen 4, vectors of 32 bytes, November 2026).
   constexpr double ofLatency = 0.06, freely = 1.5;
   bool isMeasured = factors == 1 && !isScalar;
   auto ofSteps = static_cast<double>(steps);
@@ -109,8 +110,8 @@ double TileModel::cycles(const TileChoice &tile) const {
            panel = ofVectors * double(this->steps);
     if (isMeasured && panel > double(target.l1Bytes))
       step = std::max(step, lines * (1 / rates.loads + rates.missedLoad));
-    // If the panel is larger than the L2 cache, each tile reads it from beyond
-    // that cache.
+    // If the panel is larger than the L2 cache, each tile reads it from the
+    // next cache level or from memory.
     if (rows > tile.rows && target.l2Bytes > 0 &&
         panel > double(target.l2Bytes))
       step = std::max(step, ofVectors / rates.cacheBytes);
@@ -118,7 +119,7 @@ double TileModel::cycles(const TileChoice &tile) const {
       step += lines * rates.missedLoad * notHidden;
     if (evictEachOther(r))
       step += target.rates.missedLoad * static_cast<double>(r);
-    // On cores that multiply by lane, even few loads take some time.
+    // On cores that multiply by lane, even a few loads take some time.
     if (factors > 1)
       step += 0.1 * loads;
     return step + cyclesBesideSteps(r * v, isMeasured, target) / ofSteps;
@@ -131,15 +132,15 @@ double TileModel::cycles(const TileChoice &tile) const {
   };
   RowTiling tiling(rows, tile.rows, RowsLeft::SharedWithLast, target);
   double total = static_cast<double>(tiling.whole) * overColumns(tile.rows);
-  // Remaining rows or columns need another tile shape, which is more code: a
+  // Remaining rows or columns need another tile shape, which is more code. A
   // small penalty breaks ties.
   for (int64_t count : tiling.last)
     total += overColumns(count) * 1.02;
   if (rest)
     total *= 1.005;
   total *= static_cast<double>(steps);
-  // Threads divide whole tiles: if the product takes long enough to divide it,
-  // a single tile for all of it is slightly worse than several.
+  // Threads divide whole tiles. If the product takes long enough to be divided,
+  // a single tile for all of it is slightly worse than several tiles.
   constexpr double worthSharing = 1000, single = 1.02;
   bool isSingle =
       (rows / tile.rows) * std::max<int64_t>(wholeVectors / tile.vectors, 1) <=
@@ -148,11 +149,11 @@ double TileModel::cycles(const TileChoice &tile) const {
 }
 
 int64_t TileModel::mostRows(int64_t vectors) const {
-  // Registers hold the sums, the weights of a step, a left element, and one
-  // spare vector: with 16 registers, clang 22 spills a sum of a 4 x 3 tile. If
-  // the target multiplies by lane, they also hold registers of left elements
-  // and the weights of the next step, which compilers load early. Scalar code
-  // has at least this many registers.
+  // Registers hold the sums, the weights of a K step, an element of the left
+  // operand, and one spare vector: with 16 registers, clang 22 spills a sum of
+  // a 4 x 3 tile. If the target multiplies by lane, registers also hold vectors
+  // of the left operand's elements and the weights of the next K step, which
+  // compilers load early. Scalar code has at least `scalarRegisters` registers.
   constexpr int64_t scalarRegisters = 16;
   int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
   int64_t others = isScalar ? 1 : 2;
@@ -220,8 +221,8 @@ std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict) {
     return "sums in " + std::to_string(tile.splits) +
            " parts change the order of the terms, which strict mode does not "
            "allow";
-  // The most sums of a tile: each is at least one line of generated code, and
-  // registers are far fewer.
+  // The most sums of a tile. Each sum is at least one line of generated code,
+  // and targets have far fewer registers than this.
   constexpr int64_t mostSums = 512;
   int64_t sums = tile.rows * tile.vectors * tile.splits;
   if (sums > mostSums)
@@ -259,7 +260,7 @@ Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
                                        "channel_" + Twine(column))}),
                    "bias_" + Twine(column));
     });
-    // A bias with equal elements is loaded as a scalar.
+    // A bias whose elements are all equal is loaded as a scalar.
     first.push_back(b.broadcast(loaded, lanes));
     column += lanes;
   }
@@ -293,8 +294,9 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
     return;
-  // If a multiply-add takes a lane of a register, one load fetches the left
-  // elements of as many steps as there are lanes.
+  // If a multiply-add can take a lane of a register as its factor, one load
+  // fetches the left operand's elements of as many K steps as the register has
+  // lanes.
   Type type = tile.sums[first].type;
   int64_t width = factorLanes(b.target, type, steps.most());
   auto step = [&](Expr k, ArrayRef<Expr> factors, int64_t lane,
@@ -323,7 +325,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   Exprs sums(tile.sums.begin() + first, tile.sums.begin() + first + count);
   int64_t stride = std::max(splits, width);
   Dim trips = steps.floorDiv(stride);
-  // Independent partial sums: the first part continues the tile's sums.
+  // The independent partial sums of all splits; the first one continues the
+  // tile's sums.
   Exprs parts(sums);
   for (int64_t s = 1; s < splits; ++s)
     for (size_t i = 0; i < count; ++i)
@@ -347,7 +350,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   };
   parts =
       loopInChunks(b, trips, parts, stride == 1 ? chunks : StepChunks(), trip);
-  // The remaining steps: a few unrolled ones, or a loop if their number is
+  // The remaining K steps: a few unrolled ones, or a loop if their number is
   // dynamic.
   auto whole = MutableArrayRef<Expr>(parts).take_front(count);
   if (auto known = steps.known()) {

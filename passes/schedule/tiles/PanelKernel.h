@@ -1,12 +1,12 @@
 // Register tiles of matrix products.
 //
-// The inner kernel of convolutions and matrix products: a tile of `rows` x
-// (vectors of) columns stays in registers during the reduction. Each step loads
-// one vector of weights for each column vector and broadcasts the scalar of
-// each row.
+// This is the inner kernel of convolutions and matrix products. A tile of
+// `rows` x (vectors of) columns stays in registers during the reduction. Each K
+// step (index of the reduction) loads one vector of weights for each vector of
+// columns, and broadcasts one element of the left operand for each row.
 //
-// Constant weights are packed into panels: the columns of a panel are
-// contiguous for each step of the reduction, so that a panel is read
+// Constant weights are packed into panels, each with some of the columns. In a
+// panel, the columns of each K step are contiguous, so that a panel is read
 // sequentially.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H
@@ -19,34 +19,35 @@
 
 namespace ingot::schedule {
 
-/// The vectors that cover `columns` columns: the lanes of each. Only `columns`
-/// lanes in total are used.
+/// The vectors that cover `columns` columns, with the number of lanes of each.
+/// Lanes after the first `columns` ones are not used.
 struct ColumnVectors {
   llvm::SmallVector<int64_t> lanes;
   int64_t columns = 0;
 
-  /// Returns full vectors, followed by the narrowest that holds the remaining
-  /// columns (`padded`), or by narrower ones that fit exactly if memory beyond
-  /// them must not be read.
+  /// Returns full vectors and, for the remaining columns, the narrowest vector
+  /// that holds them if `padded`, else narrower vectors that fit exactly (for
+  /// operands beyond which memory must not be read).
   static ColumnVectors cover(int64_t columns, const TargetDescription &target,
                              mlir::Type type, bool padded);
-  /// Returns the sum of the lanes, at least `columns`.
+  /// Returns the total number of lanes, at least `columns`.
   int64_t width() const;
 };
 
-/// Estimates the cycles of a tile with `sums` sums besides its steps.
-/// `isMeasured` is false for cores that multiply by lane or lack vectors, which
-/// were not measured.
+/// Estimates the cycles that a tile with `sums` sums takes besides its K steps.
+/// `isMeasured` is false for cores that multiply by lane or lack vectors, for
+/// which there are no measurements.
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target);
 
-/// The cost model of tiles for a matrix product of `rows` x `columns`:
-/// multiply-adds and loads per step, latency, and the remaining rows and
-/// columns. Targets that prefer small code use CursorTile.h instead.
+/// The cost model of register tiles for a matrix product of `rows` x `columns`
+/// with `steps` K steps. It counts multiply-adds and loads per K step, their
+/// latency, and the remaining rows and columns. Targets that prefer small code
+/// use CursorTile.h instead.
 class TileModel {
 public:
-  /// `rowBytes` is the distance in bytes between rows of the left operand; 0 if
-  /// unknown.
+  /// `rowBytes` is the distance in bytes between rows of the left operand, or 0
+  /// if it is unknown.
   TileModel(int64_t rows, int64_t columns, int64_t steps,
             const TargetDescription &target, mlir::Type type,
             int64_t rowBytes = 0);
@@ -58,8 +59,9 @@ public:
 private:
   int64_t mostRows(int64_t vectors) const;
   int64_t splitsOf(int64_t rows, int64_t vectors) const;
-  /// Whether `rows` rows evict each other from the L1 cache because their lines
-  /// map to few of its sets, so that each step reloads the line of each row.
+  /// Whether `rows` rows of the left operand evict each other from the L1 cache
+  /// because their lines map to few of its sets. If so, each K step reloads the
+  /// line of each row.
   bool evictEachOther(int64_t rows) const;
 
   int64_t rows, vectorsNeeded, wholeVectors, steps, factors, rowBytes,
@@ -68,25 +70,27 @@ private:
   const TargetDescription &target;
 };
 
-/// Returns those of `tiles` with `vectors` vectors; a tile of one row if there
-/// is none.
+/// Returns those of `tiles` that have `vectors` vectors; if there are none, a
+/// tile of one row with `vectors` vectors.
 std::vector<TileChoice> withVectors(int64_t vectors,
                                     std::vector<TileChoice> tiles);
-/// Returns those of `tiles` whose width is that of the existing panels of the
-/// weights, in vectors of `lanes` lanes; all of them if the weights are not
-/// packed yet.
+/// Returns those of `tiles` that are as wide as the panels of the weights, in
+/// vectors of `lanes` lanes. Returns all tiles if the weights are not packed
+/// yet (`packed` is null).
 std::vector<TileChoice> fittingPanels(std::vector<TileChoice> tiles,
                                       graph::UnpackPanelsOp packed,
                                       int64_t columns, int64_t lanes);
-/// Returns the columns of a panel: those of the packed weights, or the width of
-/// the tile.
+/// Returns the number of columns of a panel: that of the packed weights if they
+/// are already packed, else the width of the tile.
 int64_t panelOf(graph::UnpackPanelsOp packed, const TileChoice &tile,
                 int64_t lanes);
 
-/// Returns the tile of a plan with columns, rows and splits.
+/// Returns the tile that a plan with the entries columns, rows and splits
+/// describes.
 TileChoice tileOf(const Plan &plan, int64_t lanes);
-/// Returns why no code can or should be built for a tile of this shape; empty
-/// if it can. Sums split into parts change the order of terms.
+/// Returns why a tile of this shape is rejected; empty if it is accepted.
+/// `steps` is the number of K steps. With `isStrict`, sums must not be split
+/// into partial sums, because that changes the order of terms.
 std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict);
 
 /// The accumulators of a tile, in row-major order.
@@ -98,28 +102,30 @@ struct Tile {
   graph::Expr &at(int64_t row, size_t vector) {
     return sums[row * columns.lanes.size() + vector];
   }
-  /// Returns `stem` with the row and the vector if there are several:
-  /// "sum_2_1".
+  /// Returns a name for the sum at `row` and `vector` in the generated code,
+  /// such as "sum_2_1" for the stem "sum". A tile with a single row or vector
+  /// omits that number.
   std::string nameAt(llvm::StringRef stem, int64_t row, size_t vector) const;
 };
 
-/// Returns a tile of zeros.
+/// Returns a tile whose sums are zeros.
 Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Type type);
-/// Returns a tile whose rows are the bias from `firstColumn` on. The bias must
-/// have an element for each lane.
+/// Returns a tile each of whose rows is the bias from `firstColumn` on. The
+/// bias must have an element for each lane.
 Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Value bias, graph::Expr firstColumn);
 
-/// Splits a loop over steps into chunks of equal length, with code before each.
+/// Splits a loop over K steps into chunks of equal length. `begin` emits code
+/// before each chunk.
 struct StepChunks {
-  /// Steps per chunk; 0 for a single loop.
+  /// K steps per chunk; 0 for a loop without chunks.
   int64_t steps = 0;
   std::function<void(graph::Expr chunk)> begin;
 };
 
 /// Emits `for trip in [0, trips): sums = body(trip, sums)`, divided into
-/// `chunks`.
+/// `chunks`. Returns the final sums.
 graph::Exprs loopInChunks(
     KernelBuilder &b, const graph::Dim &trips, llvm::ArrayRef<graph::Expr> sums,
     const StepChunks &chunks,
@@ -127,10 +133,11 @@ graph::Exprs loopInChunks(
         body);
 
 /// Emits `for k in [0, steps): tile += x(row, k) * w(k, vector)` for the rows
-/// in [firstRow, lastRow). With `splits` > 1, accumulates that many interleaved
-/// partial sums. If the builder has lanes when x is called, x returns the
-/// elements of the steps from k on. `stepName` is the name of a step. `chunks`
-/// applies to loops of single steps only.
+/// in [firstRow, lastRow). If `splits` is greater than 1, accumulates that many
+/// interleaved partial sums. If the builder has several lanes when `x` is
+/// called, `x` must return the elements of as many K steps, from k on.
+/// `stepName` is the name of a K step in the generated code. `chunks` applies
+/// only to loops with one K step per iteration.
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const graph::Dim &steps, int64_t splits,
                 llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
@@ -138,61 +145,69 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 llvm::StringRef stepName = "step",
                 const StepChunks &chunks = {});
 
-/// Returns `lanes` lanes of a vector from `offset` on.
+/// Returns the lanes [offset, offset + lanes) of a vector.
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
                     int64_t lanes);
 
-/// Returns why weights cannot be read in panels of `columns` columns, whose
-/// vectors have `width` lanes together: they are packed in other panels, or
-/// unpacked (`weights` is null) and the vectors would read too much. Empty if
-/// they can.
+/// Returns why the kernel cannot read `weights` in panels of `columns` columns;
+/// empty if it can. `width` is the total number of lanes that cover a panel.
+/// There are two reasons: the weights are already packed in panels of another
+/// width, or they are not packed yet (`weights` is null) and `columns` does not
+/// fill the vectors.
 std::string refusePanels(int64_t columns, int64_t width,
                          graph::UnpackPanelsOp weights);
 
-/// Replaces the group's operand that `use` reads by `input`, in place if
-/// nothing else reads that operand, else by a new operand. Returns the argument
-/// for `input`.
+/// Replaces the group's operand that `use` reads by `input`. Adds a new operand
+/// to the group if something else reads the old one as well. Returns the block
+/// argument for `input`.
 mlir::BlockArgument replaceInput(graph::GroupOp group, mlir::OpOperand &use,
                                  mlir::Value input);
 
-/// Packs constant weights of a group into panels, before the group, with
-/// `steps` steps contiguous along the last `axes` axes of the steps; the anchor
-/// reads them through unpack_panels.
+/// Packs constant weights of a group into panels of `panel` columns, by a
+/// pack_panels before the group; the anchor reads them through unpack_panels.
+/// For each column, `steps` K steps are contiguous; such groups of K steps run
+/// along the last `axes` axes of the K dimension. `tail` is the width of the
+/// last panel.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps, int64_t axes = 1);
 
-/// Like packPanels, for weights that constant folding will make constant.
+/// Like packPanels, for weights that only constant folding will turn into a
+/// constant.
 void putInPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                  int64_t tail, int64_t steps, int64_t axes = 1);
 
-/// Packed weights in memory. A panel is given by its number, or null for the
-/// tail.
+/// Packed weights in memory. Methods take the number of a panel; no number
+/// means the tail, the columns after the last full panel.
 struct PackedPanels {
   mlir::Value buffer;
   mlir::Type type;
   int64_t steps = 0, columns = 0;
   int64_t panelWidth = 0, fullPanels = 0, tailWidth = 0;
-  /// Steps that are contiguous for each column; `steps` counts such groups.
+  /// The number of K steps that are contiguous for each column. `steps` counts
+  /// such groups of K steps.
   int64_t group = 1;
 
-  /// Returns the panels of an anchor's operand `w`; nothing unless `w` is an
-  /// unpacking of panels.
+  /// Returns the panels of `w`, an operand of the anchor; nothing unless `w` is
+  /// the result of unpack_panels.
   static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
-  /// Loads the vector at step (or group) `step` of a panel: `lanes` columns
-  /// from `offset` on, each with its group.
+  /// Loads weights of a panel at K step (or group of K steps) `step`: those of
+  /// `lanes` columns from column `offset` of the panel on.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
   /// Returns the width of a full panel, or of the tail.
   int64_t width(bool isFull) const { return isFull ? panelWidth : tailWidth; }
-  /// Returns where step (or group) `step` of a panel begins.
+  /// Returns the index in `buffer` at which K step (or group of K steps) `step`
+  /// of a panel begins.
   graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
                     graph::Expr step) const;
-  /// Prefetches one step of weights before each chunk of the `count` steps that
-  /// a tile of rows multiplies. When the last of `tiles` tiles begins, all of
-  /// the `count` steps from step `first` of the panel on, which may reach into
-  /// the next panel, have been requested. Returns no chunks if the target does
-  /// not prefetch single lines, or if the weights are so small that those of
-  /// several kernels stay in the L2 cache.
+  /// Returns chunks for the loop over the `count` K steps of a tile. Each chunk
+  /// first prefetches the weights of one later K step, out of the `count` K
+  /// steps from `first` of the panel on, which may reach into the next panel.
+  /// Several tiles share this work: `tile` is the number of the current tile
+  /// among `tiles` tiles, and all of these weights have been requested when the
+  /// last tile begins. Returns no chunks if the target does not prefetch single
+  /// lines, or if the weights are so small that those of several kernels stay
+  /// in the L2 cache.
   StepChunks fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;

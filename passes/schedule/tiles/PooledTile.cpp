@@ -8,7 +8,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Used lanes of one of a panel's vectors, and the column of the first of them.
+/// The used lanes [lane, lane + lanes) of one of a panel's vectors, and the
+/// panel's column that is in the first of these lanes.
 struct LaneRange {
   int64_t vector, lane, lanes, column;
 };
@@ -53,7 +54,8 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
       pooled.push_back(b.broadcast(
           isMax ? lowest(b, type) : b.constant(0, type), range.lanes));
   Value chain = pool->getOperand(0);
-  // The rows (and planes) of the window, one after the other.
+  // The number of rows of a pool window, in all its planes. They are processed
+  // one after the other.
   int64_t rows = 1;
   for (int64_t size : window.drop_back())
     rows *= size;

@@ -1,6 +1,7 @@
-// A pool with disjoint windows, fused with the convolution before it: the rows
-// of a window are computed one after the other and combined in registers, so
-// that the convolution's result is never stored.
+// The tile of a convolution that is fused with a pool after it, whose windows
+// are disjoint. The convolution results of a window are computed one window row
+// after the other and combined in registers, so that the convolution's result
+// is never stored.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_POOLEDTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_POOLEDTILE_H
@@ -9,12 +10,15 @@
 
 namespace ingot::schedule {
 
-/// Emits the pool's results for the convolution's columns from `first` on: for
-/// `count` columns, if `count` is a multiple of the window's width, else for
-/// one window in parts of `count` columns. `position` is the batch and spatial
-/// index of the pool's result, without the last axis. `sums` computes `count`
-/// columns of the convolution from `first` on, at the batch and spatial index
-/// `outer`; `bias` is added to these sums.
+/// Emits the pool's results that depend on `count` columns of the convolution,
+/// from column `first` on, if `count` is a multiple of the pool window's width.
+/// If it is less than the width, emits the results of one window, whose columns
+/// are computed `count` at a time.
+///
+/// `position` is the batch and spatial index of the pool's results, without the
+/// last axis. `sums` computes `count` columns of the convolution from column
+/// `first` on, at the batch and spatial index `outer`. `bias` is added to these
+/// sums; it may be null.
 void emitPooledTile(KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
                     llvm::ArrayRef<graph::Expr> position, graph::Expr first,
                     int64_t count, const ColumnVectors &columns,

@@ -72,11 +72,12 @@ private:
   }
 
   //===------------------------------------------------------------------===//
-  // The copy
+  // The copy of input rows
   //===------------------------------------------------------------------===//
 
-  /// Clears the elements of the copy that no column of the input is copied to.
-  /// Once is enough, as all blocks have the same layout.
+  /// Clears those elements in the copy of input rows to which nothing is
+  /// copied. Once is enough, since the copies of all blocks have the same
+  /// layout.
   void clearZeros() {
     if (copied.zeros() == 0 && copied.whole() == copied.most())
       return;
@@ -113,7 +114,8 @@ private:
         });
   }
 
-  /// Returns where channel `channel` of input row `row` begins in the copy.
+  /// Returns the index in the copy of input rows at which channel `channel` of
+  /// input row `row` begins.
   Expr startOf(Expr row, Expr channel) {
     int64_t ofChannel = copied.stride() * tiles.pitch();
     return named(base + double(tiles.start()) +
@@ -185,12 +187,12 @@ private:
   // Tiles
   //===------------------------------------------------------------------===//
 
-  /// Emits all positions of a result row, for `count` channels from `channel`
-  /// on.
+  /// Emits the results at all positions of result row `row`, in the `count`
+  /// channels from `channel` on.
   void overRow(Expr row, Expr channel, int64_t count) {
     ArrayRef<int64_t> all = tiles.vectors;
     auto width = int64_t(all.front());
-    // Tiles of whole vectors come first; one more tile has the remaining
+    // Tiles of whole vectors come first. One more tile has the remaining
     // columns.
     int64_t whole = copied.resultColumns / width / ofRow,
             ofFull = ofRow * width;
@@ -210,8 +212,9 @@ private:
            copied.resultColumns - done, channel, count);
   }
 
-  /// Emits the results at `positions` positions of a row from `first` on, in
-  /// vectors with these numbers of lanes.
+  /// Emits the results at `positions` positions of a row from position `first`
+  /// on, in vectors of `lanes` lanes each, and in the `count` channels from
+  /// `channel` on.
   void tile(Expr row, Expr first, ArrayRef<int64_t> lanes, int64_t positions,
             Expr channel, int64_t count) {
     auto ofChannel = [&](int64_t c) {
@@ -240,7 +243,8 @@ private:
 
   using ChannelOf = llvm::function_ref<Expr(int64_t)>;
 
-  /// Returns the results of a convolution without a pool.
+  /// Returns the results of a convolution without a pool, at the positions of a
+  /// tile.
   Exprs finished(Expr row, Expr first, ArrayRef<int64_t> lanes,
                  ChannelOf channel, int64_t count) {
     Exprs sums = sumsOf(row, first, lanes, channel, count);
@@ -255,12 +259,12 @@ private:
     return results;
   }
 
-  /// Whether sums start with the bias: they do, unless strict mode prescribes
-  /// the order of their terms.
+  /// Whether sums start with the bias. They do unless strict mode prescribes
+  /// the order of terms, in which the bias comes last.
   bool startsWithBias() { return conv.getBias() && !b.group.isStrict(); }
 
-  /// Applies the operators after the convolution, up to `value`, to a vector of
-  /// sums.
+  /// Applies the operators after the convolution, up to the one that computes
+  /// `value`, to a vector of sums.
   Expr behindSum(Expr sum, Value value, const Exprs &at, int64_t lanes,
                  StringRef name) {
     if (conv.getBias() && !startsWithBias())
@@ -319,8 +323,8 @@ private:
     return results;
   }
 
-  /// Returns the sums of a row of the convolution, for each channel, column of
-  /// the pool's window, and vector.
+  /// Returns the sums of a tile in row `line` of the convolution's result: for
+  /// each channel, for each column of the pool's window, and for each vector.
   Exprs sumsOf(Expr line, Expr first, ArrayRef<int64_t> lanes,
                ChannelOf channel, int64_t count) {
     Exprs start;
@@ -350,8 +354,8 @@ private:
         });
   }
 
-  /// Adds to the sums of a tile the products of one kernel row and one input
-  /// channel.
+  /// Returns the sums of a tile plus the products of one kernel row and one
+  /// input channel.
   Exprs kernelRowOf(Expr kernelRow, Expr inputChannel, Expr from,
                     ArrayRef<Expr> carried, ArrayRef<int64_t> lanes,
                     ChannelOf channel, int64_t count) {
@@ -388,8 +392,8 @@ private:
   // Results
   //===------------------------------------------------------------------===//
 
-  /// Transposes vectors that each hold one channel, and stores their first
-  /// `positions` lanes.
+  /// Transposes `vectors`, one for each channel of a tile with a lane for each
+  /// position, to channels-last and stores the first `positions` positions.
   void store(SmallVector<Value> vectors, int64_t lanes, int64_t positions,
              const Exprs &at, Expr channel) {
     auto count = int64_t(vectors.size());
@@ -410,7 +414,8 @@ private:
       });
     };
     if (hasContiguousRows(flat)) {
-      // The tile has all channels, so its positions are contiguous in memory.
+      // The tile has all channels of the result, so its positions are
+      // contiguous in memory.
       Expr row = isFlat ? at[0] : at[0] * double(copied.resultRows) + at[1];
       Expr first = at.back() * double(all);
       int64_t elements = positions * count;
@@ -452,16 +457,16 @@ private:
   Type type;
   PositionTiles tiles;
   const CopiedRows &copied;
-  /// From the plan: result rows per copy, number of copies, and channels and
-  /// vectors of a tile.
+  /// From the plan: the number of result rows that share a copy of input rows,
+  /// the number of such copies, and the channels and the vectors of a tile.
   int64_t lines, parts, ofTile, ofRow;
   /// Whether an image has a single spatial axis.
   bool isFlat;
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// Of the current block: the start of its copy, its image, and the first
-  /// input row that is copied.
+  /// The current block's start in the scratch memory, its image, and the first
+  /// input row that is copied for it.
   Expr base, image, firstRow;
 };
 

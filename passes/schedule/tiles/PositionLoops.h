@@ -1,8 +1,9 @@
-// The loops of a convolution with positions in vector lanes (PositionTiles.h).
+// The loops of a convolution whose vector lanes are output positions
+// (PositionTiles.h).
 //
-// For each block of `lines` result rows, the required input rows are copied. A
-// tile's sums stay in registers while its windows are read; the epilogue and
-// the pool are computed with positions in lanes, too. Finally the results are
+// For each block of `lines` result rows, the input rows that they need are
+// copied. A tile's sums stay in registers while its windows are read. In the
+// epilogue and the pool, lanes are positions, too. Finally the results are
 // transposed to channels-last and stored.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_POSITIONLOOPS_H
@@ -13,7 +14,8 @@
 
 namespace ingot::schedule {
 
-/// Builds the loops by `b.plan`: {channels, lines, parts, vectors}.
+/// Builds the loops of a convolution by `b.plan`: {channels, lines, parts,
+/// vectors}.
 void emitPositionConvolution(KernelBuilder &b, ConvolutionAnchor anchor);
 
 } // namespace ingot::schedule

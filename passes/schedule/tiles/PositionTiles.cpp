@@ -15,8 +15,9 @@ static bool isOfChannels(Value v, int64_t channels) {
          (count == 1 || (count == channels && shapeOf(v).back() == channels));
 }
 
-/// Whether the epilogue is elementwise on the convolution's and the pool's
-/// results and per-channel values, in the type of the sums.
+/// Whether the epilogue consists of elementwise operators in the type of the
+/// sums, which read nothing but the results of the convolution and the pool,
+/// scalars, and values with one element per channel.
 static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
   Type type = anchor.type();
   llvm::SmallDenseSet<Value> behind{anchor.conv.getResult()};
@@ -47,9 +48,9 @@ ConvolutionAnchor positionConvolution(GroupOnTarget group) {
   Type type = found.type();
   auto isOfType = [&](Value v) { return !v || elementOf(v) == type; };
   size_t rank = shapeOf(conv.getX()).size();
-  // Strict mode adds the products of a position kernel column by kernel column,
-  // and within each column channel by channel. Positions in lanes allow this
-  // order for a single channel only.
+  // In strict mode, the products of a position must be added kernel column by
+  // kernel column, and channel by channel within each column. The loops of this
+  // strategy keep that order only if there is a single input channel.
   bool isInOrder = !group.isStrict() || shapeOf(conv.getX()).back() == 1;
   bool takes = isa<Float32Type, Float64Type>(type) &&
                group.target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
@@ -133,8 +134,8 @@ int64_t PositionTiles::elements(int64_t lines) const {
   return start() + copies(lines) * pitch() + llvm::alignTo(more, lanes());
 }
 
-/// Returns how many vector registers a tile takes: for the sums, for the input
-/// that a step reads, and for one weight.
+/// Returns how many vector registers a tile takes: for its sums, for the input
+/// vectors of a K step, and for one weight.
 int64_t PositionTiles::registers(int64_t ofChannels, int64_t ofVectors) const {
   int64_t read = copied.poolColumns * ofVectors;
   return ofChannels * read + read + 1;
@@ -151,8 +152,8 @@ double PositionTiles::cyclesOfTile(int64_t ofChannels,
                 (sums + loads) / rates.instructions, rates.multiplyAddLatency});
   auto steps =
       double(copied.down.kernel * copied.across.kernel * copied.channels);
-  // Results are transposed with one shuffle per cycle and stored: in full
-  // vectors if the tile has all channels, else in parts for each position.
+  // Results are transposed with one shuffle per cycle. They are stored in full
+  // vectors if the tile has all channels, else separately for each position.
   auto turned = double(llvm::PowerOf2Ceil(ofChannels));
   double parts = ofChannels == channels
                      ? 2 * turned
@@ -168,8 +169,9 @@ double PositionTiles::cyclesOfTile(int64_t ofChannels,
 double PositionTiles::cyclesOfCopy(int64_t lines) const {
   int64_t stride = copied.stride(), columns = copied.inputColumns();
   bool isInVectors = isInMemory && stride <= mostInVectors;
-  // One element, or one vector, is loaded and stored per cycle; with a stride,
-  // a vector is gathered from as many vectors as the stride.
+  // The kernel copies one element, or one vector, of the input per cycle. With
+  // a stride, each vector of the copy is gathered from as many input vectors as
+  // the stride.
   auto ofRow = isInVectors
                    ? double(llvm::divideCeil(columns, target.maxLanes(type)) *
                             std::max<int64_t>(stride - 1, 1))
@@ -194,11 +196,11 @@ double PositionTiles::cycles(const PositionChoice &choice) const {
          blocks * cyclesOfCopy(choice.lines);
 }
 
-/// The most threads with a copy of their own.
+/// The most threads that each have their own copy of input rows.
 static constexpr int64_t mostParts = 8;
 
-/// Returns how many result rows share a copy: as many as let it fit half of the
-/// L1 cache, at least one.
+/// Returns how many result rows share a copy of input rows: as many as possible
+/// if the copy is to fit half of the L1 cache, and at least one.
 int64_t PositionTiles::linesOfCopy(bool divides) const {
   int64_t bytes = type.getIntOrFloatBitWidth() / 8, lines = copied.resultRows;
   if (divides)

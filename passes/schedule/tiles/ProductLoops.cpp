@@ -27,10 +27,11 @@ ArrayRef<PlanKey> ProductStrategy::planKeys() const {
   return keys;
 }
 
-/// Returns how many rows of the left operand form a block that is multiplied by
-/// all panels before the next block; nothing if all rows should be multiplied
-/// panel by panel. Without blocks the left operand is read again for each
-/// panel, with blocks the right one for each block.
+/// Returns how many rows of the left operand form a block. A block is
+/// multiplied by all panels of the right operand before the next block begins.
+/// Returns nothing if all rows should be multiplied by one panel before the
+/// next panel. Without blocks, the left operand is read again for each panel;
+/// with blocks, the right operand is read again for each block.
 static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       int64_t columns,
                                       const TargetDescription &target) {
@@ -44,17 +45,18 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
           right = steps * sizes.columns *
                   bytesPerElement(elementOf(product.getB())),
           resident = target.residentBytes();
-  // No blocks for a left operand of up to twice the assumed L2 cache, as some
-  // cores of a target have a cache of that size.
+  // Use no blocks if the left operand is at most twice as large as the assumed
+  // L2 cache, since some cores of a target have a cache of that size.
   if (left <= 2 * target.l2Bytes)
     return std::nullopt;
-  // Half of the L2 cache is left for the panel and for results.
+  // A block of rows may take half of the resident part of the L2 cache. The
+  // other half is left for the panel and for results.
   int64_t most = std::max(resident / 2 / rowBytes / tile.rows, int64_t(1)),
           tiles = llvm::divideCeil(rows, tile.rows),
           blocks = llvm::divideCeil(tiles, most),
           panels = llvm::divideCeil(sizes.columns, columns);
-  // Data in the L3 cache is prefetched, which hides all but this fraction of
-  // the time.
+  // Data from the L3 cache is prefetched, which hides the time for it except
+  // for this fraction.
   constexpr double notHidden = 0.25;
   bool isCached = left <= std::max(resident, cachedBytes);
   double again = double((panels - 1) * left) *
@@ -106,8 +108,8 @@ std::string ProductStrategy::refuse(GroupOnTarget group,
                                     const Plan &plan) const {
   auto product = cast<MatMulOp>(group.anchor());
   int64_t columns = plan.number("columns");
-  // A right operand that is not packed is read in place, in vectors that fit
-  // its columns exactly.
+  // A right operand that is not packed is read in place, in vectors that cover
+  // its columns exactly, so that any number of columns is possible.
   bool inPanels = mayBeInPanels(product.getB(), group.packs) &&
                   shapeOf(product.getB()).size() == 2;
   std::string why =
@@ -270,7 +272,7 @@ void ProductLoops::overTiles(
     });
     return;
   }
-  // The batch indices, which are not used if the rows of all batches form one
+  // The batch indices. They are not used if the rows of all batches form one
   // matrix.
   Exprs at(batchSizes.size(), b.index(0));
   if (!blockRows) {
@@ -279,8 +281,8 @@ void ProductLoops::overTiles(
     return b.parallelFor(fullPanels,
                          [&](Expr panel) { overPanels(at, panel); });
   }
-  // Blocks of rows and panels of columns are divided among threads together,
-  // since either may be few.
+  // Threads divide the combinations of a block of rows and a panel of columns,
+  // since there may be few of either.
   int64_t blocks = llvm::divideCeil(*rows.known(), *blockRows),
           panels = std::max<int64_t>(fullPanels, 1);
   b.parallelFor(blocks * panels, [&](Expr part) {

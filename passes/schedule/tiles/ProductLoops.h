@@ -1,8 +1,11 @@
-// The loops of a matrix product around its register tiles: [..., M, K] x [...,
-// K, N]. If the right operand has no batches, the rows of all batches form one
-// matrix. Batches and panels of columns are parallel. The loop over panels is
-// outside, so that the right operand is read once; the left one is smaller or
-// comes from the cache.
+// The loops of a matrix product around its register tiles:
+//
+//   [..., M, K] x [..., K, N]
+//
+// If the right operand has no batches, the rows of all batches form one matrix.
+// Threads divide the batches, or the panels of columns. The loop over panels is
+// the outer one, so that the right operand is read once; the left operand,
+// which is read once per panel, is smaller or comes from the cache.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
@@ -14,8 +17,9 @@
 
 namespace ingot::schedule {
 
-/// Base class of the strategies for matrix products, with plans {columns, rows,
-/// splits} of tiles whose vectors have `lanes` lanes.
+/// Base class of the strategies for matrix products. A plan has the columns,
+/// the rows and the number of partial sums (`splits`) of a tile, and possibly
+/// the rows of a block.
 class ProductStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override;
@@ -27,31 +31,34 @@ public:
   bool takesDynamicSizes() const override { return true; }
 
 protected:
-  /// Whether the strategy can compute the product. matches() has checked that
-  /// it fits tiles and is the only anchor of its group.
+  /// Whether the strategy can compute the product. Before it calls this
+  /// function, matches() checks that the product fits tiles and is the group's
+  /// only anchor.
   virtual bool fits(graph::MatMulOp product,
                     const TargetDescription &target) const = 0;
-  /// Returns the vectors that cover `columns` columns of panels.
+  /// Returns the vectors that cover `columns` columns of a panel.
   virtual ColumnVectors panelVectors(graph::MatMulOp product, int64_t columns,
                                      const TargetDescription &target) const = 0;
-  /// Returns how many steps are contiguous in panels.
+  /// Returns how many K steps are contiguous in panels for each column.
   virtual int64_t steps(graph::MatMulOp product,
                         const TargetDescription &target) const {
     return 1;
   }
   virtual int64_t lanes(graph::MatMulOp product,
                         const TargetDescription &target) const = 0;
-  /// Return the tiles that fit the registers, best first, and the cycles of
-  /// one.
+  /// tiles() returns the tiles that fit the registers, best first; cycles()
+  /// returns the cycles of the product in tiles of one shape.
   virtual std::vector<TileChoice>
   tiles(graph::MatMulOp product, const TargetDescription &target) const = 0;
   virtual double cycles(graph::MatMulOp product, const TileChoice &tile,
                         const TargetDescription &target) const = 0;
-  /// Returns into how many parts sums may be split.
+  /// Returns the maximum number of partial sums into which each sum may be
+  /// split.
   virtual int64_t mostSplits(graph::MatMulOp product) const { return 1; }
 };
 
-/// A strategy whose tiles come from `Own::model(product, target)`.
+/// Base class of strategies whose tiles are ranked by the cost model that
+/// `Own::model(product, target)` returns.
 template <typename Own> class ModelledProduct : public ProductStrategy {
 protected:
   std::vector<TileChoice>
@@ -74,8 +81,9 @@ public:
       : ProductLoops(b, product.getA(), product.getB(), product.getResult(),
                      rowsLeft) {}
 
-  /// The position of a tile: `count` rows of a panel, or (panel null) of the
-  /// columns after the last full panel.
+  /// The position of a tile: `count` rows from `firstRow` on, of batch `batch`,
+  /// in panel `panel`; in the columns after the last full panel if `panel` is
+  /// empty.
   struct Place {
     llvm::ArrayRef<graph::Expr> batch;
     graph::Expr firstRow;
@@ -84,53 +92,58 @@ public:
   };
   /// Calls `tile` for tiles of `tileRows` rows (fewer for the remaining rows)
   /// in all panels of `panelWidth` columns and in the remaining columns. If
-  /// `around` is given, it is called for each panel and must call `rows`.
+  /// `around` is given, it is called once for each panel (or for the remaining
+  /// columns, with `isPanel` false) and must call `rows`, which emits the
+  /// panel's tiles.
   void overTiles(
       int64_t tileRows, int64_t panelWidth,
       llvm::function_ref<void(const Place &)> tile,
       llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
           around = {});
 
-  /// Prefetches the next panel while tiles of `tileRows` rows multiply the
-  /// panel of `place`.
+  /// Returns chunks for the loop over K steps that prefetch the next panel
+  /// while tiles of `tileRows` rows multiply the panel of `place`
+  /// (PackedPanels::fetchAhead).
   StepChunks fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 
-  /// Loads an element of the left operand.
+  /// Loads element (row, step) of the left operand.
   graph::Expr loadLeft(const Place &place, graph::Expr row, graph::Expr step);
-  /// Return the index of element (row, column) in an operand, and in the
-  /// result.
+  /// Return the index of element (row, column) in an operand and in the result.
+  /// For the result, `row` is counted from the tile's first row.
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
                             graph::Expr row, graph::Expr column);
   graph::Exprs resultIndex(const Place &place, int64_t row, graph::Expr column);
-  /// Prefetches operands of the epilogue before the steps of a tile: see
-  /// schedule::fetchForEpilogue.
+  /// Prefetches operands of the epilogue before the K steps of a tile
+  /// (schedule::fetchForEpilogue in FlatStore.h).
   void fetchForEpilogue(const Tile &tile, mlir::Value result,
                         const Place &place, graph::Expr firstColumn);
-  /// Applies the epilogue to the sums of a tile and stores them.
+  /// Applies the epilogue to the sums of a tile and stores the results.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Returns the index of row number `row` of a tile.
+  /// Returns the matrix row of row number `row` of the tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);
 
 private:
-  /// Delinearizes the number of a row into the result's axes except the last.
+  /// Returns the result's index, without the last axis, of row number `row` of
+  /// the matrix that the rows of all batches form.
   graph::Exprs rowsOf(graph::Expr row);
 
   KernelBuilder &b;
   mlir::Value left;
   graph::Dims sizes;
   RowsLeft rowsLeft;
-  /// Whether the rows of all batches form one matrix of static size; and the
-  /// left operand viewed as that matrix, null if its buffer does not allow it.
+  /// `isFlat` says whether the rows of all batches form one matrix of static
+  /// size. `matrix` is the left operand viewed as that matrix; null if its
+  /// buffer does not allow that.
   bool isFlat = false;
   mlir::Value matrix;
 };
 
-/// Builds a product of narrow types by vector dot products, in tiles of `rows`
-/// rows and the plan's columns (IntegerProduct.cpp).
+/// Builds a matrix product of narrow types by vector dot products, in tiles of
+/// `rows` rows and the plan's columns (IntegerProduct.cpp).
 void emitDotProduct(KernelBuilder &b, int64_t rows);
 
 } // namespace ingot::schedule

@@ -46,8 +46,8 @@ ColumnVectors TileForm::cover(int64_t columns) const {
   return vectors;
 }
 
-/// Returns the number of tile registers of a block of down x across tiles: for
-/// the sums, the left operand and the right operand.
+/// Returns the number of tile registers that a block of `down` x `across` tiles
+/// of sums needs: for the sums, the left operand and the right operand.
 static int64_t tilesOfBlock(int64_t down, int64_t across) {
   return down * across + down + across;
 }
@@ -60,7 +60,7 @@ double RegisterTileModel::cyclesOfBlock(int64_t ofRows,
   double ofChunk =
       std::max({down * across * tiles.productCycles,
                 (down + across) * tiles.loadCycles, tiles.productLatency});
-  // The sums of a block are stored to memory and loaded again.
+  // The sums of a block are stored to memory and loaded from there.
   double leaving = down * across * tiles.storeCycles +
                    double(ofRows) * across / target.rates.loads;
   return double(runs * form.chunks) * ofChunk + tiles.productLatency + leaving;
@@ -203,7 +203,8 @@ void RegisterTiles::store(Type sumType, int64_t mostTogether,
           b.builder, b.loc, sums(i, j), memory,
           ValueRange{b.index(0).value, b.index(j * form.lanes).value},
           width * bytesOfGroup);
-    // Rows that are finished together share the epilogue's per-column loads.
+    // Rows that are finished together share the loads of the epilogue's
+    // per-column operands.
     int64_t together = std::gcd(count, mostTogether);
     b.loop(b.index(0), b.index(count), together, {},
            [&](Expr row, ArrayRef<Expr>) -> Exprs {

@@ -11,8 +11,8 @@ Expr isLast(Expr number, int64_t count) {
   return named(equal(number, double(count - 1)), "is_last");
 }
 
-/// Emits tiles for the last `left` rows before `end`: a dynamic number below
-/// `tileRows` that is a multiple of `unit`.
+/// Emits tiles for the last `left` rows before row `end`. `left` is dynamic,
+/// less than `tileRows`, and a multiple of `unit`.
 static void forRowsLeft(KernelBuilder &b, Expr end, Expr left, int64_t tileRows,
                         int64_t unit, RowTile tile) {
   int64_t most = (tileRows - 1) / unit;
@@ -44,8 +44,8 @@ RowTiling::RowTiling(int64_t rows, int64_t tileRows, RowsLeft left,
   last.push_back(count);
 }
 
-/// Calls `tile` for the tiles of `tiling.last`, the first of which begins at
-/// row `first`.
+/// Calls `tile` for the tiles of `tiling.last`. The first of them begins at row
+/// `first`.
 static void forLastTiles(KernelBuilder &b, int64_t first,
                          const RowTiling &tiling, RowTile tile) {
   ArrayRef<int64_t> last = tiling.last;

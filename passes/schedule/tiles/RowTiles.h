@@ -1,13 +1,17 @@
 // Division of rows into tiles.
 //
 // Covers the rows of a matrix, or the positions of an image, by tiles with a
-// fixed number of rows. If few rows remain after the last whole tile, they can
-// be divided with it, since a tile of few rows does not hide the latency of its
-// sums: 20 rows are 6 + 6 + 4 + 4. If the number of rows is dynamic, the
-// remaining rows are divided into powers of two:
+// fixed number of rows. A tile of few rows does not hide the latency of its
+// sums. If few rows remain after the last whole tile, they can therefore be
+// divided together with the rows of that tile: 20 rows in tiles of 6 become 6 +
+// 6 + 4 + 4. If the number of rows, n, is dynamic, the remaining rows are
+// divided into powers of two:
 //
 //     for (row = 0; row < n / 6 * 6; row += 6) a tile of 6 rows
-//     if (n % 6 % 8 >= 4) a tile of 4 rows, if (... % 4 >= 2) one of 2, ...
+//     left = n % 6
+//     if (left >= 4) a tile of 4 rows
+//     if (left % 4 >= 2) a tile of 2 rows
+//     if (left % 2 >= 1) a tile of 1 row
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_ROWTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_ROWTILES_H
@@ -16,41 +20,43 @@
 
 namespace ingot::schedule {
 
-/// Emits a tile of `count` rows from row `first` on.
+/// A function that emits a tile of `count` rows from row `first` on.
 using RowTile = llvm::function_ref<void(graph::Expr first, int64_t count)>;
 
-/// Whether few remaining rows get a tile of their own or are divided with the
-/// last whole tile.
+/// Whether few remaining rows get their own tile or are divided together with
+/// the rows of the last whole tile.
 enum class RowsLeft { InOwnTile, SharedWithLast };
 
-/// The tiling of a static number of rows: `whole` whole tiles, followed by
-/// those in `last`.
+/// The tiling of a static number of rows: first `whole` whole tiles, then a
+/// tile for each entry of `last`, with that number of rows.
 struct RowTiling {
   int64_t whole;
   llvm::SmallVector<int64_t, 2> last;
 
-  /// If the target prefers small code, `left` is ignored and remaining rows get
+  /// If the target prefers small code, `left` is ignored: remaining rows get
   /// their own tile.
   RowTiling(int64_t rows, int64_t tileRows, RowsLeft left,
             const TargetDescription &target);
 };
 
-/// Calls `tile` for tiles of `tileRows` rows, and smaller ones for the
-/// remaining rows, that cover [0, rows).
+/// Calls `tile` for tiles that cover [0, rows): tiles of `tileRows` rows, then
+/// smaller tiles for the remaining rows.
 void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
                  RowTile tile, RowsLeft left = RowsLeft::InOwnTile);
-/// Calls `tile` for tiles that cover [0, rows), if the number of rows is
-/// computed at run time.
+/// Calls `tile` for tiles that cover [0, rows), like the function above, if the
+/// number of rows is computed at run time.
 void forRowTiles(KernelBuilder &b, graph::Expr rows, int64_t tileRows,
                  RowTile tile);
-/// Calls `tile` for the tiles of block number `block`. Blocks of `blockRows`
-/// rows, a multiple of `tileRows`, cover [0, rows); the last one has the
-/// remaining rows.
+/// Calls `tile` for the tiles of the block with number `block`. Blocks of
+/// `blockRows` rows, a multiple of `tileRows`, cover [0, rows). The last block
+/// has the remaining rows.
 void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
                         graph::Expr block, int64_t blockRows, RowTile tile,
                         RowsLeft left = RowsLeft::InOwnTile);
-/// Like forRowTiles with RowsLeft::InOwnTile. Tiles, and parts of the `steps`
-/// of each, are divided among threads: see parallelFor.
+/// Like forRowTiles with RowsLeft::InOwnTile, but threads divide the tiles. If
+/// there are few tiles, threads also divide the `steps` units of work of each
+/// tile into equal parts, and `tile` emits one `part`
+/// (KernelBuilder::parallelFor).
 void forRowTilesParallel(
     KernelBuilder &b, const graph::Dim &rows, int64_t tileRows, int64_t steps,
     llvm::function_ref<void(graph::Expr first, int64_t count,

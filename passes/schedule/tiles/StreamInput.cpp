@@ -15,9 +15,10 @@ StreamInput::StreamInput(KernelBuilder &b, ConvOp conv,
   input = b.view(b.bufferOf(conv.getX()), {ShapedType::getNumElements(x)});
 }
 
-/// Whether to hide the distances between loads from the compiler of the
-/// generated code: if it knew them, it would implement an unaligned load by two
-/// aligned ones. At multiples of half a register, that costs nothing.
+/// Whether to hide the distances between loads from the C++ compiler that
+/// compiles the generated code. If that compiler knew them, it would implement
+/// an unaligned load by two aligned loads. If all distances are multiples of
+/// half a register, two aligned loads cost nothing, so they are not hidden.
 bool StreamInput::hidesDistances() const {
   Type index = b.builder.getIndexType();
   auto isEven = [&](int64_t bytes) { return bytes % (stream.loaded / 2) == 0; };
@@ -77,8 +78,8 @@ StreamPlace StreamInput::placeOf(Expr start, Expr column, Expr channel,
   return place;
 }
 
-/// Returns a mask of a register's bytes that belong to position number `part`
-/// after the register's first position, or to a later one.
+/// Returns a mask of those bytes of a register that belong to position number
+/// `part`, counted from the register's first position, or to a later position.
 Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
   Type byte = b.builder.getIntegerType(8, /*isSigned=*/false);
   SmallVector<APInt> numbers;
@@ -90,7 +91,7 @@ Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
                                        DenseElementsAttr::get(vector, numbers)),
              byte);
   Expr bound = b.index(part * stream.channels) - place.channel;
-  // If the compiler of the generated code knew the mask, it would turn the
+  // If the C++ compiler of the generated code knew the mask, it would turn the
   // select by the mask into a permutation.
   if (one && getConstantIntValue(place.channel.value))
     bound = bound * one;
@@ -102,7 +103,8 @@ Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
 SmallVector<Exprs> StreamInput::interleaved(Expr start, int64_t row,
                                             const StreamPlace &place) {
   std::map<int64_t, Expr> loaded;
-  // Loads a register `bytes` after the start of the first window.
+  // Loads the input register at `bytes` bytes after the start of the first
+  // window.
   auto load = [&](int64_t bytes) {
     auto [found, isNew] = loaded.try_emplace(bytes);
     if (isNew) {
@@ -126,8 +128,8 @@ SmallVector<Exprs> StreamInput::interleaved(Expr start, int64_t row,
   return groups;
 }
 
-/// Returns a register of the input: for each result, the input that is `column`
-/// columns after the first column of its window.
+/// Returns a register of the input that has, for each result, the element that
+/// is `column` columns after the first column of the result's window.
 Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
   int64_t channels = stream.channels;
   switch (stream.source()) {
@@ -149,8 +151,8 @@ Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
   llvm_unreachable("no such source");
 }
 
-/// Returns the channels of positions `odd`, `odd` + 2, ... of two concatenated
-/// registers.
+/// Returns the channels of every second position, from position `odd` on, of
+/// two concatenated registers.
 Expr StreamInput::eachSecond(Expr low, Expr high, int64_t odd) {
   SmallVector<int64_t> order;
   for (int64_t position = odd; position < 2 * stream.loaded / stream.channels;

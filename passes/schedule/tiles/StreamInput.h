@@ -1,16 +1,19 @@
-// The input of a stream of channels (ChannelStream.h), in registers for dot
-// products.
+// The input of a depthwise convolution as a stream of channels
+// (ChannelStream.h), loaded and interleaved in registers for dot products.
 //
-//   x at kernel columns 0 to 2, a register each  a0 a1 .. | b0 b1 .. | c0 c1 ..
-//   interleaved with a zero column               a0 b0 c0 0  a1 b1 c1 0  ..
+// For kernel columns a, b, c of channels 0, 1, ..., each in its own register:
 //
-// With a stride of 2, a register takes every second position:
+//   x at kernel columns a, b, c                  a0 a1 .. | b0 b1 .. | c0 c1 ..
+//   interleaved with a column of zeros           a0 b0 c0 0  a1 b1 c1 0  ..
 //
-//   input columns 0 to 3 | 4 to 7
-//     -> columns 0 2 4 6 for kernel column 0, 1 3 5 7 for kernel column 1
+// With a stride of 2, a register takes every second position. The input columns
+// 0 to 7, in two registers, become:
 //
-// If positions do not fill a register evenly, it is merged from registers that
-// each have one of its positions in place.
+//   0 2 4 6 for kernel column 0, and 1 3 5 7 for kernel column 1
+//
+// If a register does not have a whole number of positions, it is merged from
+// several registers. Each of these is loaded such that one of the positions is
+// in place.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_STREAMINPUT_H
 #define INGOT_PASSES_SCHEDULE_TILES_STREAMINPUT_H
@@ -21,15 +24,16 @@
 
 namespace ingot::schedule {
 
-/// A register of a row: its start in the row's results, its first position and
-/// channel, and the start of its first window in the input row.
+/// A register of a row's results: the index of its first result in the row
+/// (`start`), the position and the channel of that result (`column`,
+/// `channel`), and the start of its window in the input row (`input`).
 struct StreamPlace {
   graph::Expr start, column, channel, input;
-  /// For merged registers: masks of the bytes that belong to each later
-  /// position or one after it.
+  /// For registers merged from several positions: for each position after the
+  /// first, a mask of the bytes that belong to that position or to a later one.
   graph::Exprs isBehind;
-  /// Weights that stay in registers, with the key step * (lanes of a register)
-  /// + vector.
+  /// The vectors of weights that stay in registers. The key of vector number v
+  /// for the group of kernel columns g is g * (lanes of a register) + v.
   std::map<int64_t, graph::Expr> weights;
 };
 
@@ -38,18 +42,19 @@ public:
   StreamInput(KernelBuilder &b, graph::ConvOp conv,
               const ChannelStream &stream);
 
-  /// Bytes of an input row, and number of results of a row.
+  /// The bytes of an input row, and the number of results of a row.
   int64_t pitch;
   graph::Expr resultsOfRow;
 
-  /// Computes the distances of loads for `rows` input rows, before the loops,
-  /// if they should be hidden from the compiler of the generated code.
+  /// Emits the computation of the distances of loads for `rows` input rows if
+  /// they should be hidden from the C++ compiler of the generated code. To be
+  /// called before the loops.
   void hideDistances(int64_t rows);
-  /// Calls `body` for each register of a row, with its position.
+  /// Calls `body` for each register of a row of results.
   void overRegisters(llvm::function_ref<void(StreamPlace)> body);
   /// Returns the inputs at all kernel columns, for the input row that begins
   /// `row` bytes after `start`. They are interleaved in groups of kernel
-  /// columns; each group has a part for each vector of sums.
+  /// columns. Each group has one vector for each vector of sums.
   llvm::SmallVector<graph::Exprs> interleaved(graph::Expr start, int64_t row,
                                               const StreamPlace &place);
 
@@ -67,8 +72,9 @@ private:
   ChannelStream stream;
   mlir::Type type;
   mlir::Value input;
-  /// The number 1, and byte distances, in a form that the compiler of the
-  /// generated code cannot fold; null if they need not be hidden.
+  /// The number 1, and distances in bytes, as values that the C++ compiler of
+  /// the generated code cannot fold. `one` is null if distances need not be
+  /// hidden.
   graph::Expr one;
   std::map<int64_t, graph::Expr> distances;
 };

@@ -17,8 +17,8 @@ static int64_t groupsOf(const ChannelStream &stream) {
   return llvm::divideCeil(stream.kernel, stream.form.group);
 }
 
-/// Returns how many vectors of weights a whole window has for one register of
-/// results.
+/// Returns how many vectors of weights a register of results needs for the
+/// whole window.
 static int64_t weightVectors(ConvOp conv, const ChannelStream &stream) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   return ShapedType::getNumElements(w.drop_back(3)) * groupsOf(stream) *
@@ -103,10 +103,10 @@ private:
     });
   }
 
-  /// Returns how many later result rows have been started when a result row is
-  /// finished, if each interleaved input row is multiplied at once for all
-  /// result rows that read it. 0 unless weights stay in registers; only then do
-  /// the sums of these rows fit as well.
+  /// Returns how many later result rows have incomplete sums when a result row
+  /// is finished. If it is not 0, each interleaved input row is multiplied at
+  /// once for all result rows that read it. It is 0 unless weights stay in
+  /// registers, since only then the sums of these rows fit as well.
   int64_t carriedRows() const {
     const WindowAxis &rows = axes.front();
     return keepsWeights(conv, stream, b.target) && rows.dilation == 1 &&
@@ -116,16 +116,16 @@ private:
                : 0;
   }
 
-  /// Emits the result rows [begin, end) so that each input row is read once.
-  /// Input rows that no earlier window has read are multiplied for the sums of
-  /// the current result row and of the following ones.
+  /// Emits the result rows [begin, end) such that each input row is read once.
+  /// When a result row is computed, the input rows that no earlier window has
+  /// read are also multiplied for the sums of the following result rows.
   void withCarriedSums(Expr image, Expr begin, Expr end,
                        const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
     int64_t vectors = stream.lanes / wide, fresh = rows.kernel - rows.stride;
-    // Adds the products of the input rows [from, to) of result row `row`'s
-    // window to its sums, `sums[0]`, and to the sums of the following result
-    // rows.
+    // Takes the input rows [from, to) of the window of result row `row`. Adds
+    // their products to the sums of that row, `sums[0]`, and to the sums of the
+    // following result rows.
     auto addRows = [&](Expr row, int64_t from, int64_t to,
                        SmallVector<Exprs> &sums) {
       Expr start = windowStart(image, row, place);
@@ -168,15 +168,15 @@ private:
     return named(first * double(input.pitch) + place.input, "first_of_window");
   }
 
-  /// Emits `count` adjacent result rows, for one register of each row.
+  /// Emits `count` adjacent result rows, one register of each row.
   void rowsTogether(Expr image, Expr row, int64_t count,
                     const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
     SmallVector<Exprs> sums(count, zeros());
     Expr start = windowStart(image, row, place);
     for (int64_t at = 0; at <= (count - 1) * rows.stride + rows.reach(); ++at) {
-      // The result rows that read this input row, each with the kernel row that
-      // multiplies it.
+      // The result rows that read this input row, each with the kernel row by
+      // which it is multiplied.
       SmallVector<std::pair<int64_t, int64_t>> readers;
       for (int64_t r = 0; r < count; ++r)
         for (int64_t k = 0; k < rows.kernel; ++k)
@@ -194,7 +194,7 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// Emits one register of a result row, with a loop over kernel rows.
+  /// Emits one register of a result row; the kernel rows are a loop.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(
@@ -234,7 +234,7 @@ private:
     }
   }
 
-  /// Loads the weights for a register of results before its loop over rows, if
+  /// Loads the weights for a register of results before the loop over rows, if
   /// they are few enough to stay in registers.
   void loadWeights(StreamPlace &place) {
     if (!isUnrolled(conv, stream, b.target) ||
@@ -251,7 +251,8 @@ private:
     return getConstantIntValue(index.value);
   }
 
-  /// Loads the weights of `step` for the channels of vector `v` of a register.
+  /// Loads the weights of the group of kernel columns with number `step`, for
+  /// the channels of vector `v` of a register's sums.
   Expr weightsAt(Expr step, const StreamPlace &place, int64_t v) {
     int64_t group = stream.form.group;
     Expr at =
@@ -262,7 +263,7 @@ private:
     });
   }
 
-  /// Applies the epilogue to the sums of a register and stores them.
+  /// Applies the epilogue to the sums of a register and stores the results.
   void store(ArrayRef<Expr> position, const StreamPlace &place,
              ArrayRef<Expr> sums) {
     Value anchor = conv.getResult(), output = flat(b.outputs[0]);
@@ -291,8 +292,9 @@ private:
     b.unbindElement(anchor);
   }
 
-  /// Binds the epilogue's operands to their elements for a register of results.
-  /// Returns false if an operand has a shape that cannot be loaded in vectors.
+  /// Binds the epilogue's operands to the elements that a register of results
+  /// needs. Returns false if an operand has a shape that cannot be loaded in
+  /// vectors.
   bool bindEpilogue(Expr first, const StreamPlace &place) {
     for (BlockArgument argument : b.group.block->getArguments()) {
       if (argument == conv.getX())
@@ -328,8 +330,9 @@ private:
     return true;
   }
 
-  /// Applies the epilogue and stores the results element by element, if the
-  /// epilogue cannot be computed in vectors or the results are not contiguous.
+  /// Applies the epilogue and stores the results element by element. Used if
+  /// the epilogue cannot be computed in vectors, or if the results are not
+  /// contiguous.
   void storeLanes(ArrayRef<Expr> position, const StreamPlace &place,
                   ArrayRef<Expr> sums) {
     for (Value operand : bound)
@@ -359,10 +362,10 @@ private:
   WindowAxis columns;
   PackedPanels panels;
   ChannelStream stream;
-  /// Lanes of a vector of sums.
+  /// The number of lanes of a vector of sums.
   int64_t wide;
   StreamInput input;
-  /// The operands that are bound for the current register.
+  /// The operands of the epilogue that are bound for the current register.
   SmallVector<Value> bound;
 };
 

@@ -1,12 +1,14 @@
-// Loops of integer depthwise convolutions in whole registers.
+// The loops of integer depthwise convolutions in whole registers.
 //
-// A row of results is a stream of registers (ChannelStream.h), each of which
-// keeps its weights while the loop runs over the rows. If there are too many
-// weights for that, two result rows are computed together and share interleaved
-// input rows:
+// A row of results is a stream of registers (ChannelStream.h). For each
+// register of a row, a loop runs over the rows; the register's weights stay in
+// registers during that loop. If there are too many weights for that, two
+// result rows are computed together and share interleaved input rows. With a
+// 3x3 window and stride 1, result rows 0 and 1 read these input rows:
 //
-//   result rows 0, 1:
-//     input row 0 for 0,  1 for 0 and 1,  2 for 0 and 1,  3 for 1
+//   input row 0     for result row 0
+//   input row 1, 2  for result rows 0 and 1
+//   input row 3     for result row 1
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_STREAMLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_STREAMLOOPS_H
@@ -15,17 +17,18 @@
 
 namespace ingot::schedule {
 
-/// Whether the weights of a register of results stay in registers between rows,
-/// beside the sums and the interleaved input.
+/// Whether the weights for a register of results stay in registers from row to
+/// row, beside the sums and the interleaved input.
 bool keepsWeights(graph::ConvOp conv, const ChannelStream &stream,
                   const TargetDescription &target);
 
-/// Whether the window is two-dimensional and its vectors of weights are few
-/// enough to unroll it.
+/// Whether the window can be unrolled: it is two-dimensional and has few
+/// vectors of weights.
 bool isUnrolled(graph::ConvOp conv, const ChannelStream &stream,
                 const TargetDescription &target);
 
-/// Builds the kernel of a group around `conv`, by the plan's `rows`.
+/// Builds the kernel of a group around `conv`. The plan's `rows` is the number
+/// of result rows that are computed together.
 void emitStream(KernelBuilder &b, graph::ConvOp conv);
 
 } // namespace ingot::schedule

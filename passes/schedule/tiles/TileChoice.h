@@ -1,4 +1,5 @@
-// The work of register tiles, the choice of tiles, and their ranking.
+// The shapes of register tiles, the work that they cover, and their ranking by
+// cost.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILECHOICE_H
 #define INGOT_PASSES_SCHEDULE_TILES_TILECHOICE_H
@@ -14,21 +15,23 @@ namespace ingot::schedule {
 
 /// The shape of a register tile of a matrix product.
 struct TileChoice {
-  int64_t rows = 1;    // of a tile
-  int64_t vectors = 1; // full vectors of a panel
+  int64_t rows = 1;    // rows of a tile
+  int64_t vectors = 1; // vectors of columns of a panel
   int64_t splits =
       1; // independent partial sums, for tiles too small to hide latency
 };
 
-/// The work that tiles must cover.
+/// The work that the tiles of a matrix product or convolution must cover.
 struct TileWork {
-  /// Positions that tiles can cover together, and columns of the result.
+  /// The number of rows that tiles cover (positions of an image or rows of a
+  /// matrix), and the number of columns of the result.
   int64_t positions, columns;
-  /// Steps that read a row and the weights sequentially without a break (a
-  /// "stretch"), and the number of these stretches.
+  /// A "stretch" is a range of K steps that reads a row and the weights
+  /// sequentially. `steps` is the number of K steps of a stretch, `stretches`
+  /// the number of stretches of each sum.
   int64_t steps, stretches = 1;
-  /// A tile's rows must be a multiple of this number (the width of a fused
-  /// pool's window) or divide it.
+  /// The number of rows of a tile must be a multiple or a divisor of this
+  /// number, which is the width of a fused pool's window.
   int64_t multiple = 1;
   /// Whether tiles must not recompute positions, because results may overwrite
   /// operands.
@@ -39,7 +42,8 @@ struct CursorTileChoice {
   int64_t rows = 1, columns = 1;
   /// Elements of a row that are loaded at once.
   int64_t together = 1;
-  /// Groups of `together` elements per loop iteration.
+  /// Groups of `together` elements that each iteration of the inner loop
+  /// multiplies.
   int64_t groups = 1;
 
   int64_t stepsOfTrip() const { return together * groups; }
@@ -49,8 +53,9 @@ struct CursorTileChoice {
   }
 };
 
-/// Sorts choices by cost. The first one is the choice that was added first
-/// among those within `tolerance` of the best.
+/// Sorts choices by cost, except for the first place: among the choices whose
+/// cost is within `tolerance` (a fraction) of the lowest cost, the choice that
+/// was added first comes first.
 template <typename Choice> class Ranking {
 public:
   explicit Ranking(double tolerance = 0) : tolerance(tolerance) {}
@@ -65,7 +70,8 @@ public:
   double leastCost() const {
     return entries.empty() ? INFINITY : entries[first].cost;
   }
-  /// Returns all choices, best first; `otherwise` if there is none.
+  /// Returns all choices, best first. If there is none, returns only
+  /// `otherwise`.
   std::vector<Choice> ranked(const Choice &otherwise) && {
     llvm::sort(entries, [&](const Entry &a, const Entry &b) {
       return std::make_tuple(a.order != first, a.cost, a.order) <

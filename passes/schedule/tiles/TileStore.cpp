@@ -11,8 +11,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns how many vectors of sums make one vector of narrower results; 1 if
-/// the target stores partial registers efficiently.
+/// Returns how many vectors of sums form one vector of results, which may have
+/// a narrower type; 1 if the target stores partial registers efficiently.
 static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
   int64_t results = b.target.maxLanes(computeType(elementOf(b.result()))),
           sums = b.target.maxLanes(sum);
@@ -20,8 +20,9 @@ static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
                                                                : 1;
 }
 
-/// Returns how many vectors of a row, from `first` on, form one vector of
-/// results: a power of two of fully used vectors.
+/// Returns how many vectors of a row, from vector `first` on, form one vector
+/// of results: a power of two, at most `most`. The lanes of all these vectors
+/// must be used. `column` is the column of the first one.
 static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
                               int64_t column, size_t most) {
   for (size_t count = most; count > 1; count /= 2) {
@@ -33,15 +34,16 @@ static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
   return 1;
 }
 
-/// Extracts a lane with a dynamic index.
+/// Returns a lane of a vector; its index is dynamic.
 static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   Value v =
       vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
   return {&b, v, vector.type};
 }
 
-/// Returns one vector with the accumulators of a row, one lane for each column
-/// of the tile; the lanes from there to `pitch` are not used.
+/// Returns the sums of a row of a tile as one vector, with a lane for each
+/// column. If `pitch` is greater than the number of columns, the lanes after
+/// these are not used.
 static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   Exprs parts;
   for (size_t v = 0; v < tile.columns.lanes.size(); ++v)
@@ -66,10 +68,11 @@ static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
   return lanesOf(b, joined(b, vectors), from - first * lanes, count);
 }
 
-/// Returns how many of the last columns to store at once if `left` remain: half
-/// a register, which overlaps earlier columns, as smaller parts are slower to
-/// store. 0 if they should be stored as they are, or if the result may
-/// overwrite operands of the epilogue.
+/// Returns how many of the last columns to store at once if `left` columns
+/// remain. That is half a register, which overlaps columns that are already
+/// stored, since smaller stores are slower. Returns 0 if the remaining columns
+/// should be stored as they are, or if the result may overwrite operands of the
+/// epilogue.
 static int64_t lastTogether(KernelBuilder &b, const Tile &tile, int64_t left,
                             size_t vectorsOfResult) {
   const ColumnVectors &columns = tile.columns;
@@ -80,7 +83,8 @@ static int64_t lastTogether(KernelBuilder &b, const Tile &tile, int64_t left,
              : 0;
 }
 
-/// Stores `count` rows from `row` on, which have all columns of the result.
+/// Stores `count` rows of a tile, from row `row` on, as one joined vector
+/// (JoinedRows.h). Each row has all columns of the result.
 static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
                         JoinedRows &rows, int64_t row, int64_t count,
                         llvm::function_ref<Exprs(int64_t, Expr)> index,
@@ -116,9 +120,9 @@ static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
   rows.unbind();
 }
 
-/// Returns how many scalar columns from vector `first` on form a vector of
-/// sums: if dot products are accumulated in core registers, the epilogue still
-/// uses vectors.
+/// Returns how many scalar columns, from the tile's vector `first` on, form a
+/// vector of sums. If dot products are accumulated in core registers, the
+/// epilogue still uses vectors.
 static size_t scalarsTogether(KernelBuilder &b, const ColumnVectors &columns,
                               size_t first, Type sum) {
   size_t lanes = b.target.maxLanes(sum);
@@ -135,8 +139,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
   StringRef given = kernel::nameOf(firstColumn.value);
   std::string columnName = given.empty() ? "column" : given.str();
-  // Applies the epilogue to the sums of a part of a row. Returns the results
-  // and their index.
+  // Applies the epilogue to `sum`, some sums of row `row` from column `column`
+  // on. Returns the results and their index.
   auto resultOf = [&](Expr sum, int64_t row, size_t vector, Expr column) {
     auto nameOfPlace = [&](StringRef stem) {
       return tile.nameAt(stem, row, vector);
@@ -147,8 +151,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                 nameOfPlace(anchor.getDefiningOp()->getName().stripDialect()));
     b.bindElement(anchor, sum);
     Exprs at = index(row, column);
-    // If the result is stored with another shape, all operands of the epilogue
-    // are bound already, and this index is ignored.
+    // If the result is stored in another shape, all operands of the epilogue
+    // are already bound, and this index is ignored.
     Exprs from(at);
     if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
       from.assign(rank, b.index(0));
@@ -166,8 +170,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       return sum;
     });
   };
-  // Stores `count` vectors from `vector` on: as one register if their results
-  // can be narrowed together.
+  // Stores `count` vectors of a row, from vector `vector` on: in one register
+  // if their results can be narrowed together, else separately.
   auto storeNarrowed = [&](int64_t row, size_t vector, size_t count,
                            int64_t column) {
     int64_t lanes = tile.columns.lanes[vector];

@@ -1,9 +1,9 @@
 // Stores of register tiles.
 //
-// The vectors of a row pass through the epilogue of the group and are stored,
-// one at a time or several as one register: if several wide vectors make one of
-// narrow results (NarrowedResults.h), and if partial register stores are slow
-// (JoinedRows.h).
+// The vectors of a row pass through the epilogue of the group and are stored.
+// In two cases, several vectors are stored as one register: if wide vectors of
+// sums become a vector of narrow results (NarrowedResults.h), and if stores of
+// partial registers are slow (JoinedRows.h).
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILESTORE_H
 #define INGOT_PASSES_SCHEDULE_TILES_TILESTORE_H
@@ -12,8 +12,9 @@
 
 namespace ingot::schedule {
 
-/// Applies the group's epilogue after the anchor to a tile and stores it.
-/// `index` returns the result's index for a row and a column.
+/// Applies to a tile the group's operators after `anchor` and stores the
+/// results. `index` returns the result's index for a row of the tile and a
+/// column. `beforeEpilogue`, if given, is applied to the sums first.
 void storeTile(
     KernelBuilder &b, Tile &tile, mlir::Value anchor,
     llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index,

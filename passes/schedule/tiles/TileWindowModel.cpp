@@ -17,8 +17,8 @@ static bool isMatrix(ConvOp conv) {
   return anchor.isMatrix();
 }
 
-/// Returns the form for operands of types `left` and `right`. Its groups must
-/// have the size of the target's vector dot products (`dots`), since both read
+/// Returns the form for operands of types `left` and `right`. Its group size
+/// must be that of the target's vector dot products, `dots`, because both read
 /// the same packed weights.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
@@ -73,7 +73,7 @@ double TileWindowModel::cycles(const Choice &choice) const {
   if (choice.lines == 0)
     return tiles(0).cycles(choice.block);
   auto blocks = double(y[0] * (y[1] / choice.lines));
-  // The copy loads and stores one vector per cycle.
+  // Copying the input rows takes one cycle per vector.
   double copied = double(windows.elements(choice.lines)) /
                   double(target.maxLanes(form.left));
   return blocks * (tiles(choice.lines).cycles(choice.block) + copied);

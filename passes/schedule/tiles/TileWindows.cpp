@@ -12,7 +12,7 @@ namespace ingot::schedule {
 
 namespace {
 
-/// Emits the loops of one convolution.
+/// Emits the loops of one convolution in tile registers.
 class TileConvolution {
 public:
   TileConvolution(KernelBuilder &b, ConvolutionAnchor anchor)
@@ -29,7 +29,7 @@ public:
     Value matrix = asMatrix(b, b.bufferOf(conv.getX()), windows.channels);
     if (matrix)
       return asProduct(matrix);
-    // The input is part of a larger tensor: copy its rows, as for other
+    // The input is part of a larger tensor: copy its rows, as for larger
     // windows.
     lines = 1;
     form = *TileForm::of(elementOf(conv.getX()), elementOf(conv.getW()),
@@ -56,7 +56,7 @@ private:
     return panel ? named(*panel * double(panels.panelWidth), "channel")
                  : b.index(panels.fullPanels * panels.panelWidth);
   }
-  /// Calls `body` for the panels [first, last). If `last` is the end of all
+  /// Calls `body` for the panels [first, last). If `last` is the number of full
   /// panels, also calls it for the tail (the columns after the last full
   /// panel).
   void forPanels(Expr first, Expr last,
@@ -128,7 +128,8 @@ private:
         });
   }
 
-  /// Stores sums of the result's positions from `first` on.
+  /// Stores the sums of a tile, whose rows are result positions from `first`
+  /// on.
   void store(Tile &tile, Expr first, Expr column) {
     auto bias = [&](Expr sum, Expr channel) { return withBias(sum, channel); };
     if (storeFlat(b, tile, conv, first, column, bias))
@@ -155,8 +156,8 @@ private:
     copy = b.scratch({parts, windows.elements(lines)}, type);
     int64_t elements = parts * windows.elements(lines);
     flat = b.view(copy, {elements});
-    // If there are fewer blocks of rows than parts, the parts also divide the
-    // panels of each block.
+    // If there are fewer blocks of rows than parts (the shares of threads),
+    // threads also divide the panels of each block.
     perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     int64_t units = blocks * perBlock;
     auto over = [&](Expr part, Expr first, Expr last) {
@@ -250,8 +251,8 @@ private:
     });
     Expr column = firstColumn(panel);
     int64_t width = windows.columns(), inside = y[2];
-    // If rows of the result are contiguous, several positions are stored
-    // together.
+    // If no positions are computed between the rows of the result, several
+    // positions are stored together.
     int64_t together = width == inside ? 4 : 1;
     tiles.store(
         elementOf(conv.getResult()), together, [&](Tile &tile, Expr row) {
@@ -270,7 +271,7 @@ private:
   }
 
   //===------------------------------------------------------------------===//
-  // The copy
+  // The copy of input rows
   //===------------------------------------------------------------------===//
 
   void copyInput(Expr part, Expr image, Expr line) {
@@ -309,8 +310,8 @@ private:
     });
   }
 
-  /// Copies an input row, or its columns with a given remainder modulo the
-  /// stride.
+  /// Copies an input row; with a stride, only those of its columns that have
+  /// the given remainder modulo the stride.
   void copyColumns(Expr image, Expr row, Expr remainder, Expr to) {
     const WindowAxis &across = windows.across;
     int64_t channels = windows.channels, width = windows.columns(),

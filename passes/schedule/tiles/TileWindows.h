@@ -1,16 +1,20 @@
-// Convolutions in registers that hold matrix tiles (RegisterTiles.h).
+// Convolutions in registers that hold two-dimensional tiles of a matrix
+// (RegisterTiles.h).
 //
 // Pointwise convolutions are matrix products. Other convolutions read their
-// windows from a copy of some input rows with padding. In the copy, the
-// positions of the corresponding result rows are rows of a matrix for each
-// kernel position; positions between the end of a row and the start of the next
-// one are computed as well, but not stored.
+// windows from a copy of some input rows with padding. For each kernel
+// position, the elements of the copy that adjacent result positions read are
+// adjacent rows of a matrix. This includes positions between the end of a
+// result row and the start of the next one, which are computed but not stored.
 //
-//   3 x 3 kernel, rows of 4 positions: the copy has rows of 6, and kernel
-//   position (1, 2) reads from index 8 on
-//     0 0 0 0 0 0 | 0 a b c d 0 | 0 e f g h 0      results: y y y y - - y y y y
+// For a 3 x 3 kernel and rows of 4 positions (a to d, e to h), the copy has
+// rows of 6 positions, and kernel position (1, 2) reads from index 8 of the
+// copy on:
 //
-// With strides there is a copy for each remainder of the index modulo the
+//   copy     0 0 0 0 0 0 | 0 a b c d 0 | 0 e f g h 0
+//   results  y y y y - - y y y y            (- is computed, but not stored)
+//
+// With a stride, there is a copy for each remainder of the index modulo the
 // stride, so that adjacent results read adjacent positions.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILEWINDOWS_H
@@ -21,7 +25,8 @@
 
 namespace ingot::schedule {
 
-/// Builds the loops by `b.plan`: {columns, lines, order, parts, rows}.
+/// Builds the loops of a convolution by `b.plan`: {columns, lines, order,
+/// parts, rows}.
 void emitTileConvolution(KernelBuilder &b, ConvolutionAnchor anchor);
 
 } // namespace ingot::schedule

@@ -1,10 +1,11 @@
-// Vector tiles on small cores.
+// The choice of vector tiles for small in-order cores.
 //
-// A step of a tile of r rows by v vectors loads v vectors of weights and r
-// scalars, and multiplies each pair. Few registers allow only flat tiles: with
-// eight of them 3 x 2 (12 instructions for 24 products of four lanes) or 2 x 3,
-// whereas 6 x 1 would take 14. The overhead per tile, and positions that are
-// recomputed because tiles do not divide a row, decide between these.
+// A K step of a tile of r rows by v vectors loads v vectors of weights and r
+// scalars, and multiplies each pair. With few registers, tiles have few rows
+// and vectors: with eight registers 3 x 2 (12 instructions for 24 products of
+// four lanes) or 2 x 3, whereas 6 x 1 would take 14. The choice between such
+// tiles depends on the overhead per tile and on the positions that are
+// recomputed because tiles do not divide a row.
 
 #include "passes/schedule/tiles/VectorTile.h"
 
@@ -13,7 +14,8 @@ using namespace mlir;
 namespace ingot::schedule {
 namespace {
 
-/// Returns the issue cycles of the work in tiles of r rows by v vectors.
+/// Returns the issue cycles of the work in tiles of `rows` rows by `vectors`
+/// vectors.
 double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
               int64_t vectors, int64_t columnVectors, int64_t together) {
   auto tile = [&](int64_t v) {
@@ -22,8 +24,8 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
     // Low-overhead loops still take one instruction per iteration.
     double trips = static_cast<double>(work.steps) /
                    static_cast<double>(together) * costs.takenBranch;
-    // A stretch also takes address computations, and a comparison for each row
-    // that may be padding.
+    // A stretch (TileWork) also takes address computations, and a comparison
+    // for each row that may be padding.
     double stretch = static_cast<double>(work.steps) * step + trips +
                      5.0 * static_cast<double>(rows) + 6;
     return static_cast<double>(work.stretches) * stretch +
@@ -40,13 +42,13 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
 
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       Type type, const CursorTileChoice &tile) {
-  // The most rows of a tile, whose addresses are in core registers.
+  // The most rows of a tile. The address of each row takes a core register.
   constexpr int64_t mostRows = 6;
   int64_t lanes = target.maxLanes(type);
   int64_t vectors = llvm::divideCeil(tile.columns, lanes),
           columnVectors = llvm::divideCeil(work.columns, lanes);
-  // Registers hold the sums and the weights of a step; a second vector of
-  // weights and later ones may be loaded late.
+  // Registers hold the sums and up to two vectors of weights of a K step.
+  // Further vectors of weights can be loaded when a register is free.
   bool fits = tile.rows * vectors + std::min<int64_t>(vectors, 2) <=
               target.vectorRegisters;
   if (!fits || tile.rows > std::min(work.positions, mostRows) ||
@@ -56,7 +58,7 @@ double vectorTileCost(const TileWork &work, const TargetDescription &target,
     return INFINITY;
   double cost = costOf(work, target.costs, tile.rows, vectors, columnVectors,
                        tile.together);
-  // A narrower last panel is more code: add a small penalty.
+  // If the last panel is narrower, it takes more code: add a small penalty.
   return columnVectors % vectors ? cost * 1.02 : cost;
 }
 

@@ -1,4 +1,4 @@
-// Vector tiles on small cores.
+// The choice of vector tiles for small in-order cores.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_VECTORTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_VECTORTILE_H
@@ -9,12 +9,13 @@
 
 namespace ingot::schedule {
 
-/// Estimates the issue cycles of the work in vector tiles of this shape on an
-/// in-order core; infinite if the shape does not fit.
+/// Estimates the issue cycles of the work in vector tiles of shape `tile` on an
+/// in-order core; infinite if the tile does not fit the registers.
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       mlir::Type type, const CursorTileChoice &tile);
-/// Returns the tiles that fit, best first; with `panelWidth` columns if that is
-/// not 0. `together` is the number of steps per iteration of the inner loop.
+/// Returns the vector tiles that fit the registers, best first. If `panelWidth`
+/// is not 0, all have `panelWidth` columns. The field `together` of a tile is
+/// the number of K steps per iteration of the inner loop.
 std::vector<CursorTileChoice> rankVectorTiles(const TileWork &work,
                                               const TargetDescription &target,
                                               mlir::Type type,

@@ -35,8 +35,8 @@ public:
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
     products = b.scratch({parts, pointCount(), block, width}, sumType);
-    // If there are fewer blocks of tiles than parts, the parts also divide the
-    // panels of each block.
+    // If there are fewer blocks of tiles than parts (the shares of threads),
+    // threads also divide the panels of each block.
     perBlock =
         blocks.most() >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     Dim units = blocks * perBlock;
@@ -64,7 +64,8 @@ private:
     int64_t columns;
     Expr firstColumn;
   };
-  /// A tile: its image and its first output.
+  /// The place of a tile: its image, and the row and column of its first
+  /// output.
   struct Place {
     Expr image, row, column;
   };
@@ -130,14 +131,15 @@ private:
   // Inputs
   //===--------------------------------------------------------------------===//
 
-  /// Whether a tile whose first output along a spatial axis is `first` reads
-  /// only inside of the input.
+  /// Whether a tile reads only inside of the input along spatial axis `axis`.
+  /// `first` is the index of the tile's first output on that axis.
   bool isInside(int64_t first, size_t axis) {
     int64_t start = first - conv.getLow()[axis];
     return start >= 0 && start + form.points <= x[1 + axis].most();
   }
-  /// Whether all of the `count` tiles along an axis read only inside of the
-  /// input, and whether none of them does.
+  /// Returns whether all of the `count` tiles along spatial axis `axis` read
+  /// only inside of the input, and whether none of them does. Both are false if
+  /// sizes are dynamic.
   std::pair<bool, bool> insideAlong(size_t axis, const Dim &count) {
     if (!count.known() || !x[1 + axis].known())
       return {false, false};
@@ -149,7 +151,7 @@ private:
 
   void sample(Expr tile, Expr inBlock) {
     // Tiles after the last one only fill up the register tiles of the matrix
-    // products; their inputs are zeros.
+    // products. Their inputs are zeros.
     bool mayBeBeyond = !comesIn(rows);
     Expr isThere;
     Expr image = tile;
@@ -192,7 +194,8 @@ private:
     return named(first + double(j), "input_column_" + Twine(j));
   }
 
-  /// Transforms a tile at the border, with zeros outside of the input.
+  /// Transforms the inputs of a tile at the border; inputs outside of the image
+  /// are zeros.
   void sampleAtEdge(Expr image, Expr row, Expr column, Expr isThere,
                     Expr inBlock) {
     struct Position {
@@ -226,7 +229,8 @@ private:
     return (stem + "_" + Twine(i) + "_" + Twine(j)).str();
   }
 
-  /// Transforms the inputs x(row, column, channel) of a tile in all channels.
+  /// Transforms the inputs of a tile in all channels and stores the results in
+  /// `points`. `input` returns the input at a row and a column of the tile.
   void transform(Expr inBlock,
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
     b.forLanes(channels, type, [&](Expr channel, int64_t) {
@@ -315,8 +319,8 @@ private:
   // Outputs
   //===--------------------------------------------------------------------===//
 
-  /// Computes the outputs of a tile from its products, for all columns of a
-  /// panel.
+  /// Computes the outputs of a tile from its products with the weights, for all
+  /// columns of a panel.
   void finish(const Place &place, Expr inBlock, const Panel &panel) {
     ColumnVectors all = winogradVectors(conv, panel.columns, b.target);
     bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;
@@ -380,8 +384,9 @@ private:
     }
   }
 
-  /// Emits `body` for output `i` of a tile along an axis of `size` outputs,
-  /// under a condition if output `at` may be beyond the last one.
+  /// Emits `body` for output number `i` of a tile along an axis with `size`
+  /// outputs. `at` is that output's index on the axis; `body` is under a
+  /// condition if the index may be beyond the last output.
   void whenThere(Expr at, int64_t i, const Dim &size,
                  llvm::function_ref<void()> body) {
     int64_t left = size.known() ? size.most() % form.size : 1;
@@ -391,8 +396,8 @@ private:
       b.when(at < b.size(size), body);
   }
 
-  /// Combines the outputs in each window of the pool, and stores the result
-  /// after the epilogue.
+  /// Combines the outputs of a tile in each window of the pool, applies the
+  /// epilogue, and stores the results.
   void storePooled(const Place &place, ArrayRef<Exprs> outputs,
                    const ColumnVectors &vector, Expr channel, Value bias) {
     ArrayRef<int64_t> window = windowOf(pool), z = shapeOf(pool->getResult(0));
@@ -420,8 +425,9 @@ private:
     }
   }
 
-  /// Combines the window of outputs at (top, left) of a tile, for `lanes` lanes
-  /// from `first` on, and stores the pool's result at `at`.
+  /// Combines the outputs of a tile in the pool window at (top, left), for
+  /// `lanes` lanes from lane `first` on, and stores the pool's result at index
+  /// `at`.
   void storeWindow(const Place &place, ArrayRef<Exprs> outputs, const Exprs &at,
                    int64_t top, int64_t left, int64_t first, int64_t lanes,
                    Value bias) {
@@ -485,17 +491,18 @@ private:
   Operation *pool;
   Winograd form;
   PackedPanels panels;
-  /// The types of the transformed inputs and weights, and of their products.
+  /// The type of the transformed inputs and weights, and the type of their
+  /// products.
   Type type, sumType;
   Dims x, y;
   int64_t channels;
   Dim down, across, tiles;
   int64_t block, rows;
-  /// Work items per block: the number of full panels if parts divide the panels
-  /// of a block, else 1.
+  /// The number of work items per block of tiles: the number of full panels if
+  /// threads also divide the panels of a block, else 1.
   int64_t perBlock = 1;
-  /// Scratch buffers with a slice for each part, and the number of the current
-  /// part's slice (`own`).
+  /// Scratch buffers with a slice for each part of the work, and the index of
+  /// the current part's slice (`own`).
   Value points, products;
   Expr own;
 };

@@ -1,4 +1,5 @@
-// The loops of Winograd's algorithm around its register tiles.
+// The loops of Winograd's algorithm for convolutions, around its register
+// tiles.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_WINOGRADLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_WINOGRADLOOPS_H
@@ -8,8 +9,8 @@
 
 namespace ingot::schedule {
 
-/// Returns the transformed weights of a convolution; null if its weights are
-/// not transformed.
+/// Returns the operator that yields a convolution's weights from transformed
+/// weights; null if the weights are not transformed.
 inline graph::RestoreKernelOp sampledWeights(graph::ConvOp conv) {
   return conv.getW().getDefiningOp<graph::RestoreKernelOp>();
 }

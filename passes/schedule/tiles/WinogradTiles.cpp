@@ -91,9 +91,9 @@ std::vector<TileChoice> WinogradTiles::shapes() const {
 }
 
 double WinogradTiles::products(const TileChoice &tile) const {
-  // Rows are rounded up to whole register tiles.
+  // The rows of the matrix products are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  // Each panel reads the rows of a point from the L2 cache.
+  // The rows of a point are read from the L2 cache again for each panel.
   constexpr double lineBytes = 64;
   double lines = double(rows * channels) *
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
@@ -103,8 +103,8 @@ double WinogradTiles::products(const TileChoice &tile) const {
           lines * (1 / target.rates.loads + target.rates.missedLoad));
 }
 
-/// Returns the multiply-adds and additions of a matrix-vector product with a
-/// transform, in which a point and its negative share terms.
+/// Returns the number of multiply-adds and additions of a matrix-vector product
+/// with the matrix of a transform. A point and its negative share terms.
 static int64_t operations(const Winograd &form) {
   return form.size == 2 ? 4 : 12;
 }
@@ -113,7 +113,7 @@ double WinogradTiles::transforms() const {
   double points = double(form.points * form.points),
          outputs = double(form.size * form.size);
   // Each transform is applied to the rows of a tile, and then to the columns of
-  // the result.
+  // that result.
   double ofInput = double(2 * form.points * operations(form)),
          ofOutput = double((form.points + form.size) * operations(form));
   auto vectors = [&](int64_t of) {
@@ -142,9 +142,9 @@ double WinogradTiles::weightBytes() const {
 
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target) {
-  // The fraction of the shorter of the two times (read and products) that is
-  // not hidden. Fitted to 64 and 48 to 512 channels on 13 x 13 to 7 x 7
-  // positions (Zen 5, November 2026).
+  // The fraction of the shorter one of the two times (for reading and for
+  // multiplying) that the longer one does not hide. Fitted to 64 and 48 to 512
+  // channels on 13 x 13 to 7 x 7 positions (Zen 5, November 2026).
   constexpr double notHidden = 0.4;
   double read = bytes / target.rates.memoryBytes;
   return std::max(read - products, 0.0) + notHidden * std::min(read, products);
@@ -163,10 +163,12 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
   double cycles = firstRead(choice);
   if (weights + block > cache)
     cycles += (blocks - 1) * weights / target.rates.cacheBytes;
-  // The weights of a panel for one point share the cache with the block.
+  // The weights of a panel for one point share the cache with the data of the
+  // block.
   double panelBytes =
       double(choice.tile.vectors * lanes * channels) * bytesOfElement;
-  // Weights that stream through the cache occupy a quarter of it.
+  // The fraction of the cache for the rows of a block. Weights that stream
+  // through the cache occupy the rest of it.
   constexpr double ofRows = 0.75;
   if (block + panelBytes > ofRows * cache)
     cycles += points * double(tiles() * channels) * bytesOfElement *
@@ -189,13 +191,14 @@ int64_t WinogradTiles::unitsOf(const WinogradChoice &choice) const {
 }
 
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
-  // Each part has its own scratch memory. `enough` parts serve two threads of
-  // unequal speed; there are more only if they take at most half of an L2
-  // cache.
+  // Each part (the share of a thread) has its own scratch memory. `enough`
+  // parts are sufficient to balance two threads of unequal speed; there are
+  // more only if they take at most half of the L2 cache.
   constexpr int64_t enough = 4, most = 8;
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
   int64_t units = unitsOf(choice);
-  // A small part justifies neither a thread nor its memory.
+  // A part with less work than this justifies neither a thread nor scratch
+  // memory.
   constexpr int64_t leastWork = 1 << 18;
   int64_t work = tiles() * form.points * form.points * channels * columns;
   units = std::clamp<int64_t>(work / leastWork, 1, units);
@@ -204,8 +207,8 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::waitOf(const WinogradChoice &choice) const {
-  // If there are fewer blocks of tiles than parts, the parts also divide the
-  // panels of each block.
+  // If there are fewer blocks of tiles than parts (the shares of threads),
+  // threads also divide the panels of each block.
   int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
   if (blocks < choice.parts)
     panels = unitsOf(choice) / blocks;
@@ -214,8 +217,8 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
               choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
   double longest = double(most * choice.block) / double(panels),
          half = double(tiles()) / 2;
-  // The weight of the wait, a compromise between execution by one thread and by
-  // two.
+  // The weight of the wait in the ranking: a compromise between execution by
+  // one thread and by two threads.
   constexpr double share = 0.25;
   return share * std::max(longest / half - 1, 0.0);
 }
@@ -229,7 +232,8 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
     shapes.resize(most);
   Ranking<WinogradChoice> ranking(/*tolerance=*/0.01);
   for (const TileChoice &shape : shapes) {
-    // Smaller blocks first: they leave more of the cache to others.
+    // Try smaller blocks first, since they leave more of the cache to other
+    // data.
     for (int64_t blocks = llvm::divideCeil(tiles(), shape.rows); blocks >= 1;
          --blocks) {
       WinogradChoice choice{
@@ -237,12 +241,12 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
           {shape.rows, shape.vectors, 1},
           int64_t(
               llvm::alignTo(llvm::divideCeil(tiles(), blocks), shape.rows))};
-      // Skip numbers of blocks that do not give equal blocks (except for the
-      // last one).
+      // Skip numbers of blocks that do not give blocks of equal size (except
+      // for the last one).
       if (llvm::divideCeil(tiles(), choice.block) != uint64_t(blocks))
         continue;
-      // Blocks that exceed the L2 cache are slow, and take as many bytes of the
-      // arena.
+      // Blocks whose data exceeds the L2 cache are slow, and need as much
+      // memory in the arena.
       if (bytesOfBlock(choice) > target.l2Bytes)
         break;
       choice.cycles = cycles(choice);
@@ -251,7 +255,8 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
       ranking.add(choice, choice.cycles * (1 + wait));
     }
   }
-  // No other kernel can use transformed weights, so there must be a choice.
+  // No other kernel can use transformed weights, so there must be at least one
+  // choice.
   WinogradChoice least{
       form.size, {1, int64_t(llvm::divideCeil(panel, lanes)), 1}, 1};
   if (!panel && std::isinf(ranking.leastCost()))
@@ -259,7 +264,7 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
   return std::move(ranking).ranked(least);
 }
 
-/// Returns the sum of squares of each row.
+/// Returns the sum of squares of each row of a matrix.
 static SmallVector<double> squaresOf(const Winograd::Matrix &matrix) {
   SmallVector<double> sums;
   for (ArrayRef<double> row : matrix) {
@@ -270,7 +275,7 @@ static SmallVector<double> squaresOf(const Winograd::Matrix &matrix) {
   return sums;
 }
 
-/// Returns the weights, of f32 or f16.
+/// Returns the elements of f32 or f16 weights as floats.
 static std::vector<float> numbersOf(ElementsAttr weights) {
   std::vector<char> storage;
   ArrayRef<char> bytes = elementBytes(weights, storage);
@@ -299,8 +304,9 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
   int64_t channels = shape[2], columns = shape[3], terms = channels;
   if (type.isF16())
     terms = std::min(terms, dotForm(type, type, target, terms)->stage);
-  // For each column, the products of all pairs of taps, summed over the
-  // channels: the sum of squares at a point is a quadratic form of these.
+  // For each column and each pair of taps (elements of the window), the
+  // products of their weights, summed over the channels. The sum of squares of
+  // the transformed weights at a point is a quadratic form of these.
   std::vector<double> pairs(taps * taps * columns, 0);
   for (int64_t a = 0; a < taps; ++a)
     for (int64_t b = 0; b <= a; ++b) {
@@ -322,7 +328,7 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
     for (int64_t a = 0; a < taps; ++a)
       energy += of(a, a);
     result = std::max(result, energy);
-    // For each point of a transformed tile: the variance of its sum over the
+    // For each point of a transformed tile, the variance of its sum over the
     // channels.
     SmallVector<double> sums;
     for (int64_t p = 0; p < form.points; ++p)

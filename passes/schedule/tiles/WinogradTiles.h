@@ -1,9 +1,10 @@
-// The choice of blocks of tiles for Winograd's algorithm, their cost, and the
+// The choice of the parameters of Winograd's algorithm, their cost, and the
 // accuracy of the results.
 //
-// A block of tiles passes through three steps: transform of the inputs to all
-// points, one matrix product with the weights per point, and transform of the
-// outputs. Intermediate data stays in the L2 cache if possible.
+// A block of tiles passes through three steps: the transform of the inputs to
+// all points, a matrix product with the weights for each point, and the
+// transform of the products to outputs. Intermediate data stays in the L2 cache
+// if possible.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
@@ -13,65 +14,73 @@
 
 namespace ingot::schedule {
 
-/// Whether a convolution has floats, 3 x 3 windows, stride 1 and dilation 1.
+/// Whether a convolution has elements of f32 or f16, windows of 3 x 3, stride
+/// 1, dilation 1 and one group of channels.
 bool hasWinogradForm(graph::ConvOp conv);
-/// Whether the target is suitable for a convolution of elements of `type`: the
-/// code for vectors of channels needs many registers, and a second version for
-/// remaining channels would double it. Elements of f16 are transformed in f32,
-/// and multiplied by lane.
+/// Whether the target is suitable for Winograd's algorithm with elements of
+/// `type`. The code for vectors of channels needs many registers. The input
+/// channels must fill vectors (for f32, half a vector may remain), since a
+/// second version of the code for other remaining channels would double it.
+/// Elements of f16 are transformed in f32 and multiplied by lane.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target,
                    mlir::Type type);
 
-/// Returns the vectors of sums that cover `columns` columns of panels.
+/// Returns the vectors of sums that cover `columns` columns of a panel.
 ColumnVectors winogradVectors(graph::ConvOp conv, int64_t columns,
                               const TargetDescription &target);
 
 /// The parameters of Winograd's algorithm for a convolution.
 struct WinogradChoice {
-  /// Outputs of a tile along each axis.
+  /// The number of outputs of a tile along each axis.
   int64_t size = 0;
   /// The register tile of the matrix products.
   TileChoice tile;
-  /// Tiles per block, a multiple of the register tile's rows; and the number of
-  /// parts that threads divide the work into.
+  /// The number of tiles per block, a multiple of the register tile's rows, and
+  /// the number of parts into which threads divide the work.
   int64_t block = 0, parts = 1;
   double cycles = 0;
 };
 
-/// Returns the cycles that the first read of `bytes` bytes of weights adds to
-/// `products` cycles: each panel is fetched while the previous one is
-/// multiplied, which hides most of it.
+/// Returns the cycles by which the first read of `bytes` bytes of weights from
+/// memory lengthens matrix products of `products` cycles. Each panel is fetched
+/// while the previous one is multiplied, which hides most of the read.
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target);
 
 class WinogradTiles {
 public:
-  /// `panel` is the panel width of packed weights, 0 if they are not packed;
-  /// `type` is that of the transformed inputs and weights.
+  /// `size` is the number of outputs of a tile along each axis. `type` is the
+  /// type of the transformed inputs and weights. `panel` is the panel width of
+  /// packed weights, or 0 if they are not packed.
   WinogradTiles(graph::ConvOp conv, int64_t size,
                 const TargetDescription &target, mlir::Type type,
                 int64_t panel = 0);
 
-  /// Returns the choices that fit, best first; at least one for packed weights.
+  /// Returns the choices that fit the caches, best first; at least one if the
+  /// weights are already packed. `divides` says that several threads divide the
+  /// work.
   std::vector<WinogradChoice> ranked(bool divides) const;
-  /// Estimates the cycles of one thread.
+  /// Estimates the cycles of the convolution on one thread.
   double cycles(const WinogradChoice &choice) const;
-  /// Returns the part of cycles() that is due to the first read of the weights.
+  /// Returns that part of cycles() that is due to the first read of the
+  /// weights.
   double firstRead(const WinogradChoice &choice) const;
-  /// Returns the tiles of all images.
+  /// Returns the number of tiles of all images.
   int64_t tiles() const { return images * down * across; }
   int64_t panels(int64_t columns) const;
 
 private:
-  /// Return the cycles of the matrix products, and of the transforms of inputs
-  /// and outputs, with all operands in the L2 cache.
+  /// products() returns the cycles of the matrix products, and transforms()
+  /// those of the transforms of inputs and outputs; all operands are in the L2
+  /// cache.
   double products(const TileChoice &tile) const;
   double transforms() const;
-  /// Returns the cycles for loading weights, and data that exceeds the L2
-  /// cache, from beyond that cache.
+  /// Returns the cycles for loading the weights, and for loading data that
+  /// exceeds the L2 cache, from the next cache level or from memory.
   double transfers(const WinogradChoice &choice) const;
-  /// Return the cycles of the product of a point with a register tile, and the
-  /// register tiles, best first.
+  /// cyclesOfPoint() returns the cycles of the matrix product of one point in
+  /// register tiles of shape `tile`, and shapes() the possible register tiles,
+  /// best first.
   double cyclesOfPoint(int64_t rows, const TileChoice &tile) const;
   std::vector<TileChoice> shapes() const;
   TileModel model(int64_t rows) const;
@@ -81,52 +90,57 @@ private:
   /// Returns the number of work items: blocks of tiles times panels.
   int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
-  /// Returns the relative increase in time if two threads get unequal parts and
-  /// one must wait.
+  /// Returns the relative increase in time if two threads get unequal shares of
+  /// the work and one must wait for the other, times the weight of the wait in
+  /// the ranking.
   double waitOf(const WinogradChoice &choice) const;
 
   graph::Winograd form;
   const TargetDescription &target;
   mlir::Type type;
-  /// The form of products of f16; none for f32.
+  /// How the target computes dot products of f16; nothing for f32.
   std::optional<DotForm> halves;
   int64_t channels, columns, images, down, across, panel, lanes;
 };
 
-/// Estimates the standard deviation of the error of results relative to that of
-/// the results, for independent inputs of equal variance, if each operation has
-/// an independent error of at most half a unit in the last place:
+/// Estimates the error of the results: its standard deviation relative to the
+/// standard deviation of the results. It assumes independent inputs of equal
+/// variance, and that each operation has an independent error of at most half a
+/// unit in the last place, u:
 ///
 ///   error^2 = u^2 * (channels / 6 + 4) * max over outputs (i, j), columns o of
 ///             sum over points (p, q), channels c of
 ///               output[i, p]^2 output[j, q]^2
 ///               |input[p]|^2 |input[q]|^2 U[p, q, c, o]^2
+///   result^2 = max over columns o of sum over taps and channels of w[.., o]^2
+///   returned value = error / result
 ///
-/// with U the transformed weights: the sum of each point has the rounding
-/// errors of its terms and partial sums; results have the variance sum of w^2.
-/// The largest error and the largest result over all columns count, since a
-/// tolerance is a fraction of the range of the whole result. In f16, sums are
-/// widened after a stage, whose steps count instead of the channels.
+/// U are the transformed weights, w the original ones. The sum of each point
+/// has the rounding errors of its terms and partial sums. The largest error and
+/// the largest result of all columns are compared, since a tolerance is a
+/// fraction of the range of the whole result. In f16, sums are widened after a
+/// stage, so the number of K steps of a stage replaces the number of channels.
 double winogradError(mlir::ElementsAttr weights, int64_t size, mlir::Type type,
                      const TargetDescription &target);
-/// Whether the error is accepted.
+/// Whether winogradError is at most the accepted error for elements of `type`.
 bool isExactEnough(mlir::ElementsAttr weights, int64_t size, mlir::Type type,
                    const TargetDescription &target);
 
-/// Estimates the cycles of the cheapest tiles that are exact enough for these
-/// weights; nothing if there are none. `type` is that of the transformed inputs
-/// and weights.
+/// Estimates the cycles of the convolution with the cheapest choice that is
+/// exact enough for these weights; nothing if there is none. `type` is the type
+/// of the transformed inputs and weights.
 std::optional<double> winogradCycles(graph::ConvOp conv,
                                      mlir::ElementsAttr weights,
                                      const TargetDescription &target,
                                      mlir::Type type);
 
-/// The largest winogradError that is accepted. Errors stay within five standard
-/// deviations, and the largest result is at least one standard deviation of the
-/// results, so that a layer's error is at most half of the tolerance of a
-/// network, 1e-4 of the range.
+/// The largest winogradError that is accepted for f32. Errors stay within five
+/// standard deviations, and the largest result is at least one standard
+/// deviation of the results. A layer's error is therefore at most 5e-5 of the
+/// range of its results, half of a network's tolerance of 1e-4.
 inline constexpr double mostWinogradError = 1e-5;
-/// The same for f16, in which a direct sum has errors of about 2e-3.
+/// The largest winogradError that is accepted for f16, in which a direct sum
+/// has errors of about 2e-3.
 inline constexpr double mostWinogradErrorOfHalves = 1e-2;
 
 } // namespace ingot::schedule
