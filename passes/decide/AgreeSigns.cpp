@@ -1,6 +1,5 @@
-// Chooses signed or unsigned int8 activations for cores without vectors for
-// int8, which multiply int8 numbers in core registers (such as Cortex-M with
-// the DSP extension).
+// Chooses signed or unsigned int8 activations for cores that have no int8
+// vectors but multiply int8 numbers in core registers.
 //
 // If int8 dot products of one signedness are faster, activations get this
 // signedness (SignedBytes.h):
