@@ -110,7 +110,7 @@ private:
         elementBytes(valueOf(get), storage.back()).data());
   }
 
-  /// Returns the resources (data of constants) that a launch reads, directly or
+  /// Returns the resources (data of constants) that `launch` reads, directly or
   /// through views.
   SmallVector<Resource> resourcesOf(kernel::LaunchOp launch) {
     SmallVector<Resource> resources;
@@ -162,7 +162,7 @@ private:
 FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                                               Consumed consumed) {
   SmallVector<ElementsAttr> results(values.size());
-  // The value of a constant, or of a reshaped one, is known without running
+  // The values of constants and reshaped constants are known without running
   // code.
   SmallVector<Value> wanted;
   SmallVector<size_t> positions;

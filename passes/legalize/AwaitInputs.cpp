@@ -71,8 +71,8 @@ private:
     if (first)
       readAhead(first);
     auto branch = dyn_cast_or_null<scf::IfOp>(first);
-    // If a thread could reach the end without waiting, the kernel could end
-    // before the previous kernel; so every path waits.
+    // Every path has to wait: if a thread reached the end without waiting, this
+    // kernel could end before the previous one.
     if (!branch || !isLast || branch.getNumResults() > 0 ||
         (branch.getElseRegion().empty() && !isInBranch))
       return insertAt(first ? first : block.getTerminator());

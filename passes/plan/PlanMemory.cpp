@@ -77,13 +77,13 @@ private:
   }
 
   Arena place() {
-    auto [requests, plan] = place(/*secondMemory=*/false);
+    auto [requests, plan] = place(/*inSecondMemory=*/false);
     std::vector<int64_t> use;
     for (auto [step, op] : llvm::enumerate(buffers.steps()))
       if (isa<kernel::LaunchOp>(op))
         use.push_back(aliveAt(requests, step));
     return {plan.bytes, plan.lowerBound, std::move(use),
-            place(/*secondMemory=*/true).second.bytes};
+            place(/*inSecondMemory=*/true).second.bytes};
   }
 
   void rewrite(const Arena &arena) {
