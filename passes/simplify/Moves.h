@@ -7,8 +7,8 @@
 
 namespace ingot::simplify {
 
-/// The chain of transposes and reshapes, and optionally slices of the last
-/// axis, that computes a value from the value `from`. May be empty.
+/// The chain of transposes and reshapes (and, if wanted, slices of the last
+/// axis) that computes a value from the value `from`. It may be empty.
 struct Moves {
   mlir::Value from;
   llvm::SmallVector<mlir::Operation *> path; // The last one first.

@@ -51,7 +51,7 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type floatType;
-  mlir::Type intType; // An integer type of the same width and shape as `floatType`.
+  mlir::Type intType; // Integers with the shape and width of `floatType`.
   unsigned width;
   /// Whether quotients may be off by two units in the last place.
   bool mayApproximate = false;
