@@ -1,4 +1,6 @@
-// Packs weights only once if several groups use them, in panels of one width.
+// Chooses one panel width for all groups that use the same weights, so that the
+// weights are packed only once. (A panel consists of the packed weights of some
+// columns.)
 //
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 32, rows = 1}}

@@ -6,16 +6,16 @@
 //         p = 2^fraction(d) >> -integer(d)               a polynomial and a shift
 //         dequantize(mul_high(p, 2^60 / reduce_sum(p)), 2^-28) -> quantize
 //
-// For targets that have only integer vectors and requantize in integers
-// (`vectorFloats` is false, `scalesIntegers` is true): there, a float operation
-// takes several VLIW packets, and an integer operation takes a part of one
-// packet. Rewrites softmax, layer_norm, and sums of integers that have several
-// users or are reshaped, sliced or transposed, such as the sums of residual
-// networks. Their operands have to be sums of integers (readSum), whose types
-// bound their magnitude: so each number gets as many fractional bits as fit,
-// and no sum overflows 32 bits, whatever the data. Softmax may have a mask of
-// arbitrary floats, which usually broadcasts along an axis of the scores
-// (maskedSoftmax).
+// This is for targets that have only integer vectors and requantize in integers
+// (`vectorFloats` is false, `scalesIntegers` is true). On such targets, a float
+// operation takes several VLIW packets, and an integer operation takes a part
+// of one packet. Rewrites softmax, layer_norm, and sums of integers that have
+// several users or are reshaped, sliced or transposed, such as the sums of
+// residual networks. Their operands have to be sums of integers (readSum),
+// whose types bound their magnitude: so each number gets as many fractional
+// bits as fit, and no sum overflows 32 bits, whatever the data. Softmax may
+// have a mask of arbitrary floats, which usually broadcasts along an axis of
+// the scores (maskedSoftmax).
 //
 // Factors that are shared by a row along the softmax or layer_norm axis (the
 // inverse sum of powers, the inverse deviation) are computed as floats. All
@@ -312,7 +312,8 @@ constexpr int leastOfPowers = 10;
 /// along longer axes would need more than one level of partial sums.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
-/// Whether `v` is computed from finite constants by selection only.
+/// Whether `v` is a finite constant, or is computed from finite constants only
+/// by selections (graph.where).
 bool isSurelyFinite(Value v) {
   llvm::SetVector<Value> chosen;
   chosen.insert(v);
@@ -384,7 +385,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto read = readSum(scores, Numbers::of(log2e));
     if (!read)
       continue;
-    // A power of 2^-32 is negligible beside the largest power of a row, 1.
+    // 2^-32 is negligible compared to 1, the largest power in a row.
     constexpr double nothing = 32;
     double bound = read->bound(),
            depth = std::exp2(std::ceil(std::log2(2 * bound + nothing)));

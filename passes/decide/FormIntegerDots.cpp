@@ -5,10 +5,11 @@
 //     ->  matmul(a, b) - a_zero * (column sums of b - steps * b_zero)
 //                      - b_zero * row sums of a
 //
-// This applies if the target has a dot product for the types of a and b
-// (`Product` in the target's description). Sums and zero points are computed in
-// si32 and wrap modulo 2^32 like the dot product itself. Sums and products of
-// constants are folded; the remaining operators become part of the epilogue.
+// (steps: the size of the axis that is summed.) This applies if the target has
+// a dot product for the types of a and b (`Product` in the target's
+// description). Sums and zero points are computed in si32 and wrap modulo 2^32
+// like the dot product itself. Sums and products of constants are folded; the
+// remaining operators become part of the epilogue.
 //
 // If the target has a dot product for another signedness only, an operand is
 // converted by flipping the highest bit, which adds 128 to its values and its
@@ -28,7 +29,7 @@
 //
 // The padding of a convolution has the value of the zero point. Unless this
 // value is 0, it has to be stored around the input. If memory is scarce, the
-// kernel reads the padding from a separate buffer instead:
+// kernel supplies the padding instead:
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(x, w, bias - x_zero * sums of w) {x_outside = x_zero}
 //
@@ -70,8 +71,8 @@ namespace {
 /// Whether `v` is a constant of zeros, or absent.
 bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
 
-/// Base class with builders of the operators that replace the contraction `op`;
-/// `wide` is the element type of its result.
+/// Base class with functions that build the operators that replace the
+/// contraction `op`; `wide` is the element type of its result.
 class RewritingBase {
 protected:
   explicit RewritingBase(Operation *op)

@@ -3,7 +3,7 @@
 //   x: ui8 -> dequantize -> sigmoid -> mul with dequantize(x) -> quantize: ui8
 //     ->  gather(table of 256 bytes, x)
 //
-// For targets with an instruction that looks up 8-bit indices in a whole
+// This is for targets with an instruction that looks up all 8-bit indices in a
 // register at once. The table is computed by applying the operator chain to all
 // 256 values and folding the result like any other constant, so results are
 // bit-identical. All other operands of the chain must be scalar constants. On

@@ -80,7 +80,7 @@ bool padsAxis(PadOp pad, int64_t axis) {
   return shapeOf(pad.getX())[axis] != shapeOf(pad.getResult())[axis];
 }
 
-/// Whether each position of the result along `axis` depends on the same
+/// Whether each position of the result along `axis` depends only on the same
 /// position of the operands.
 bool keepsAxis(Operation *op, int64_t axis) {
   if (auto reduction = dyn_cast<ReductionOpInterface>(op))

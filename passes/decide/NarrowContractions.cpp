@@ -55,8 +55,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Returns the convolutions and matmuls of `function` both of whose operand
-/// types satisfy `isWanted`.
+/// Returns the convolutions and matmuls of `function` whose two operand types
+/// both satisfy `isWanted`.
 std::vector<Operation *>
 contractionsOf(func::FuncOp function,
                llvm::function_ref<bool(Type element)> isWanted) {

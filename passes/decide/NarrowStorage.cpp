@@ -375,7 +375,8 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   /// The leaders of classes that stay f32.
   llvm::DenseSet<void *> wide;
-  /// Values computed from floats, and values that need full precision.
+  /// Values computed from floats (`data`), and values that need full precision
+  /// (`digits`).
   llvm::DenseSet<Value> data, digits;
 };
 

@@ -30,11 +30,12 @@ struct Chain {
 
 /// The rows of each group's result in one row band.
 struct RowBand {
-  /// The rows that the group computes; empty if the rows computed for previous
-  /// bands suffice.
+  /// For each group, the rows that it computes; empty if the rows computed for
+  /// previous bands suffice.
   std::vector<Rows> computed;
-  /// The rows that are live for other groups: the computed rows and those kept
-  /// from the previous band. For the last group only the computed rows.
+  /// For each group, the rows that are live for other groups: the computed rows
+  /// and those kept from the previous band. For the last group, only the
+  /// computed rows.
   std::vector<Rows> held;
 
   /// Returns the rows of the group with index `group` that are kept from the

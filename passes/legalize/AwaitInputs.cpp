@@ -8,11 +8,11 @@
 // Code before the wait overlaps with the previous kernel. It only reads
 // arguments for which every launch of the kernel passes constants, and stores
 // to none. Loads of constants that follow the wait are moved before it as long
-// as there are registers for them. If the kernel ends in a branch, each side
-// waits on its own. A compiler may move loads of a `const ... __restrict`
-// argument before the wait; the other read-only arguments are therefore marked
-// with kernel.may_alias and printed without `__restrict`. Does nothing on
-// targets without early kernel start.
+// as there are registers for them. If the kernel ends in a branch, each side of
+// the branch has a separate wait. A compiler may move loads of a `const ...
+// __restrict` argument before the wait; the other read-only arguments are
+// therefore marked with kernel.may_alias and printed without `__restrict`. The
+// pass does nothing on targets without early kernel start.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"

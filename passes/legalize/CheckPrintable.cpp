@@ -107,7 +107,7 @@ public:
 
 private:
   /// Whether the target's intrinsics table has an entry for the operation
-  /// `name`, in case that one entry covers all types.
+  /// `name`. This is for operations with one entry for all types.
   bool isIntrinsic(StringRef name) const {
     return target.intrinsic(name, Type(), Type());
   }

@@ -126,8 +126,8 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
     auto isInstruction = [&](StringRef name) {
       return target.intrinsic(name, op.getType(), op.getType());
     };
-    // Only for vectors, on targets that have instructions for both `Op` and
-    // maximumf.
+    // Replaces only vectors, and only on targets that have instructions for
+    // both `Op` and maximumf.
     if (!isVector(op.getType()) || !isInstruction(Op::getOperationName()) ||
         !isInstruction(arith::MaximumFOp::getOperationName()))
       return failure();

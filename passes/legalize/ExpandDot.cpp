@@ -78,9 +78,9 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     if (target.intrinsic(kernel::dotAcrossLanes(a, b), op.getA().getType(),
                          op.getType()))
       return failure();
-    // This operation may add products to the lanes in any order. So it may also
-    // be computed like an ordinary dot product, in which each lane adds the
-    // products of its own group.
+    // A dot product across lanes may add products to the lanes in any order. So
+    // it may also be computed like an ordinary dot product, in which each lane
+    // adds the products of its own group.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();

@@ -44,7 +44,7 @@ void populateFoldIndices(mlir::RewritePatternSet &patterns);
 /// Merges contiguous axes of a buffer if their indices are quotients and
 /// remainders of one index, which then becomes the index of the merged axis.
 void populateJoinAxes(mlir::RewritePatternSet &patterns);
-/// Makes loops that sum products start with the first product instead of zero.
+/// Rewrites the first step of a sum of products, fma(a, b, 0), as a * b.
 void populateStartSums(mlir::RewritePatternSet &patterns);
 /// Drops unused values carried by loops or returned by conditionals.
 void populateDropUnread(mlir::RewritePatternSet &patterns);

@@ -8,8 +8,8 @@
 //     memref.load %v[%row, %c] : memref<100352x64xf32>
 //
 // The axes must be contiguous axes of a kernel argument. The indices of an
-// access along these axes must be the digits of one number, in a number system
-// whose digits have the axis sizes as bases.
+// access along these axes must be the digits of one number in the mixed-radix
+// system with the axis sizes as bases.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/Expansions.h"

@@ -1,4 +1,5 @@
-// Runs launches that do not fill the device concurrently.
+// Marks launches for concurrent execution if each of them is too small to fill
+// the device.
 //
 // Consecutive launches become a fork if they can be divided into branches that
 // do not depend on each other:

@@ -25,8 +25,8 @@ FoldableValues findFoldableValues(mlir::Block &body);
 /// Weights that have a narrow type in the model and a wider one in the
 /// generated code.
 struct WidenedWeights {
-  int64_t bytes = 0;       ///< bytes of the weights in the model
-  int64_t storedBytes = 0; ///< bytes of the weights in the code
+  int64_t bytes = 0;       ///< bytes in the model
+  int64_t storedBytes = 0; ///< bytes in the generated code
   /// The element types that the weights have in the generated code.
   llvm::SmallSetVector<mlir::Type, 2> storedTypes;
 };

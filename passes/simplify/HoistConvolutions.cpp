@@ -65,8 +65,8 @@ SmallVector<GatherOp> repetitionsBehind(Value v) {
   return path;
 }
 
-/// Builds the convolution of `x` with those weights of `conv` that belong to
-/// its input channels from channel `first` on. `x` has as many channels.
+/// Builds the convolution of `x` with the weights of `conv` for input channels
+/// [first, first + number of channels of `x`).
 Value convolve(OpBuilder &builder, ConvOp conv, Value x, int64_t first,
                Value bias) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());

@@ -235,9 +235,9 @@ private:
     return true;
   }
 
-  /// Whether two int8 contractions are faster than a float one. This requires
-  /// that `terms`, the number of products per result, is large enough to
-  /// outweigh storing and reloading the first result.
+  /// Whether two int8 contractions are faster than a float one. On targets with
+  /// float vectors, `terms`, the number of products per result, must be large
+  /// enough to outweigh storing and reloading the first result.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||

@@ -1,7 +1,7 @@
 // Expands exponentials, logarithms and powers.
 //
 // e^x: with m the nearest integer to x / (2 ln 2), e^x = e^r * 2^m * 2^m, where
-// r| <= ln 2. Two factors 2^m instead of one 2^(2m) reach the largest results
+// |r| <= ln 2. Two factors 2^m instead of one 2^(2m) reach the largest results
 // and the denormal ones without an intermediate overflow. The addition of a
 // large constant both rounds x / (2 ln 2) to m and leaves m + bias in the low
 // bits of the sum, which a shift turns into 2^m.

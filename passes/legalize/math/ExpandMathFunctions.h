@@ -1,4 +1,4 @@
-// One function per math operation, which builds its expansion.
+// Declares, for each math operation, the function that builds its expansion.
 //
 // ExpandMath.cpp calls these functions. Their expansions accept every value,
 // including infinities and NaN, and work on scalars and vectors.

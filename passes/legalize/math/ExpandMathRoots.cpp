@@ -13,8 +13,8 @@ namespace ingot::legalize {
 
 Num expandRsqrt(Num x) { return 1 / sqrt(x); }
 
-/// Computes the cube root. Dividing the exponent by 3 (and with it the bits of
-/// the float) gives a guess within 4% of the root. Each of two Halley steps
+/// Computes the cube root. Dividing the bits of the float by 3, and with them
+/// its exponent, gives a guess within 4% of the root. Each of two Halley steps
 /// then triples the number of correct digits.
 Num expandCbrt(Num x) {
   MathBuilder &b = *x.b;

@@ -11,8 +11,8 @@
 // so the fraction (62 or 126 bits) has enough bits after its leading zeros for
 // a mantissa.
 //
-// The products are 64 bits of 32-bit integers, which microcontrollers multiply
-// and shift without library calls.
+// The code multiplies 32-bit integers to 64-bit products, since
+// microcontrollers multiply and shift these without library calls.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

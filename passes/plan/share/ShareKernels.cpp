@@ -88,7 +88,7 @@ void joinNumbers(FuncOp function) {
 /// constants.
 class Comparison {
 public:
-  SmallVector<OpOperand *> uses; // in the first function, for each integer
+  SmallVector<OpOperand *> uses; // the integer operands of the first function
   SmallVector<int64_t> first, second;
 
   bool areAlike(FuncOp a, FuncOp b) {
